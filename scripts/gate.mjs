@@ -1,0 +1,46 @@
+// npm test: the whole gate, the same here as in CI. Tests come last, so that their count is the last line.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installWhenNeeded, runTool } from './run.mjs'
+
+const steps = [
+  ['format', 'oxfmt', ['--check', '.']],
+  ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
+  ['types', 'typescript', ['-p', 'tsconfig.json']],
+  ['build', 'typescript', ['-p', 'tsconfig.build.json']],
+  ['unused code', 'knip', []],
+  ['package shape', 'publint', ['--strict']],
+  ['package types', '@arethetypeswrong/cli', ['--pack', '.', '--profile', 'esm-only', '--quiet']],
+]
+
+installWhenNeeded()
+const failedSteps = steps.filter(([name, tool, args]) => {
+  console.log(`> ${name}`)
+  return runTool(tool, args) !== 0
+})
+const counts = runTests()
+for (const [name] of failedSteps) console.log(`gate step failed: ${name}`)
+const failed = counts.failed + failedSteps.length
+console.log(`${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`)
+process.exitCode = failed === 0 && counts.passed > 0 ? 0 : 1
+
+function runTests() {
+  console.log('> tests')
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-gate-'))
+  const file = join(folder, 'counts.json')
+  const env = { ...process.env, REELAY_BUILT: '1', REELAY_COUNTS: file }
+  const status = runTool('vitest', ['run'], { env })
+  const result = readCounts(file)
+  rmSync(folder, { recursive: true })
+  // A run that fails without a failed test (a crash, an unhandled rejection) is a failure all the same.
+  return status !== 0 && result.failed === 0 ? { ...result, failed: 1 } : result
+}
+
+function readCounts(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 } // the runner died before it could count
+  }
+}

@@ -1,0 +1,50 @@
+// Shared by the project's own scripts: run a command, and install or build only when that is needed.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** Runs a command in the project folder; the exit code is returned, never thrown. */
+export function run(command, args, options = {}) {
+  const shell = process.platform === 'win32'
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell, ...options })
+  if (error) console.error(`${command}: ${error.message}`)
+  return status ?? 1
+}
+
+/** Runs a program of a dev dependency by its file, so that no shell and no npx is needed. */
+export function runTool(name, args, options = {}) {
+  return run(process.execPath, [binOf(name), ...args], { shell: false, ...options })
+}
+
+/** Installs exactly what the lock file says, unless node_modules already holds it. */
+export function installWhenNeeded() {
+  if (isInstalled()) return
+  console.log('installing dependencies (npm ci)')
+  const status = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  if (status !== 0) process.exit(status)
+}
+
+export function build() {
+  return runTool('typescript', ['-p', 'tsconfig.build.json'])
+}
+
+function isInstalled() {
+  const marker = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(marker)) return false
+  const installed = JSON.parse(readFileSync(marker, 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  return Object.entries(wanted).every(
+    ([path, entry]) =>
+      path === '' || entry.optional || entry.peer || installed[path]?.version === entry.version,
+  )
+}
+
+function binOf(name) {
+  const folder = join(root, 'node_modules', name)
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = typeof bin === 'string' ? bin : (bin[name] ?? bin.tsc ?? Object.values(bin)[0])
+  return join(folder, file)
+}

@@ -1,0 +1,76 @@
+/** Every way that Reelay can fail, with the exit code it ends a command with. `docs/errors.md` is made from this list. */
+export const ERROR_CODES = {
+  USAGE: {
+    exit: 2,
+    about:
+      'The command line does not make sense: an unknown option, a missing argument, a choice that cannot be made for you.',
+  },
+  NAME_INVALID: {
+    exit: 2,
+    about:
+      'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
+  },
+  PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  COMMAND_NOT_FOUND: {
+    exit: 3,
+    about: 'The server command does not exist on this machine or is not on the PATH.',
+  },
+  COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server command exists and could not be started.' },
+  TAPE_NOT_FOUND: { exit: 3, about: 'There is no tape of that name or at that path.' },
+  TAPE_UNREADABLE: {
+    exit: 3,
+    about: 'The tape exists and could not be read: permissions, or an error of the disk.',
+  },
+  TAPE_IS_A_FOLDER: { exit: 3, about: 'The path names a folder where a tape file was expected.' },
+  TAPE_EMPTY: { exit: 3, about: 'The file holds nothing at all.' },
+  TAPE_NOT_OURS: { exit: 3, about: 'The file is no tape: its first line is not a Reelay header.' },
+  TAPE_TOO_NEW: {
+    exit: 3,
+    about: 'The tape was written by a newer Reelay, in a version that this one does not know.',
+  },
+  TAPE_BROKEN: {
+    exit: 3,
+    about:
+      'The tape has a header, and its content contradicts the format in a way that cannot be read around.',
+  },
+  TAPE_UNWRITABLE: {
+    exit: 3,
+    about:
+      'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without it.',
+  },
+  REPLAY_MISS: {
+    exit: 1,
+    about: 'A live request has no recorded answer. The message names the reason class and what came nearest.',
+  },
+  REPLAY_DRIFT: {
+    exit: 1,
+    about: 'A run left recorded requests unused, or asked for more than was recorded.',
+  },
+  UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
+} as const satisfies Record<string, { exit: 1 | 2 | 3; about: string }>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+export interface ErrorDetails {
+  /** What to try next, in one sentence. */
+  readonly hint?: string
+  readonly cause?: unknown
+}
+
+/** The one error class: the message says what failed, where and why; `hint` says what to do; callers test `code`. */
+export class ReelayError extends Error {
+  override readonly name = 'ReelayError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.hint = details.hint
+  }
+
+  /** The exit code that this error ends a command with. */
+  get exitCode(): 1 | 2 | 3 {
+    return ERROR_CODES[this.code].exit
+  }
+}

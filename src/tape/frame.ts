@@ -1,0 +1,59 @@
+import type { Direction } from '../wire/direction.ts'
+import type { Message } from '../wire/message.ts'
+
+/** One line of a tape after the header. */
+export type Frame = MessageFrame | RawFrame | StderrFrame | EventFrame | OtherFrame
+
+interface Place {
+  /** Counts from 1, in the order of writing. */
+  readonly n: number
+  /** Milliseconds since the header's `started`, by a monotonic clock. */
+  readonly t: number
+  /** A name among the header's servers. */
+  readonly server: string
+  /** One client's link to that server, counted from 1. */
+  readonly conn: number
+  /** The HTTP exchange, where there is one. */
+  readonly x?: number
+  readonly dir: Direction
+}
+
+export interface MessageFrame extends Place {
+  readonly kind: 'message'
+  /** The message as it crossed the wire, byte for byte: key order, number spelling and escapes are kept. */
+  readonly text: string
+  /** A view of `text`. */
+  readonly message: Message
+}
+
+/** Bytes that are no JSON object or array: kept, because what a peer really sent matters. */
+export interface RawFrame extends Place {
+  readonly kind: 'raw'
+  readonly raw: string
+  readonly why: string
+}
+
+export interface StderrFrame extends Place {
+  readonly kind: 'stderr'
+  readonly stderr: string
+}
+
+/** Something that happened on the link: `start`, `eof`, `signal`, `exit`, `end` and what later versions add. */
+export interface EventFrame {
+  readonly kind: 'event'
+  readonly n: number
+  readonly t: number
+  readonly server?: string
+  readonly conn?: number
+  readonly event: string
+  /** The event's own members, such as `code` of an exit or `frames` of the end. */
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** A kind of frame that this version does not know: kept as it is. */
+export interface OtherFrame {
+  readonly kind: 'other'
+  readonly n: number
+  readonly t: number
+  readonly line: string
+}

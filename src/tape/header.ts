@@ -1,0 +1,21 @@
+/** The tape format that this version writes; every older one still opens. */
+export const TAPE_VERSION = 1
+
+/** Line 1 of a tape. */
+export interface Header {
+  readonly reelay: number
+  readonly id: string
+  /** When the clock of the frames stood at 0. */
+  readonly started: string
+  /** The program that wrote the tape. */
+  readonly by: string
+  readonly servers: Readonly<Record<string, ServerInfo>>
+  readonly tags: Readonly<Record<string, string>>
+}
+
+export interface ServerInfo {
+  readonly transport: string
+  readonly command?: readonly string[]
+  /** Names, never values, of the environment variables whose names say that they hold a secret. */
+  readonly env?: readonly string[]
+}

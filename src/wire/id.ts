@@ -1,0 +1,11 @@
+/** A JSON-RPC id keeps its JSON type: `1` and `"1"` are two ids. */
+export type Id = string | number
+
+export function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+/** A key under which no number meets a string. */
+export function idKey(id: Id): string {
+  return typeof id === 'number' ? `#${id}` : `"${id}`
+}

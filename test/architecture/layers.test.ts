@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { expect, test } from 'vitest'
+
+// What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
+const MEANING = ['errors', 'wire', 'tape', 'match']
+const JOBS = ['record', 'serve', 'report']
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  wire: ['errors'],
+  tape: ['wire', 'errors'],
+  match: ['tape', 'wire', 'errors'],
+  store: ['tape', 'wire', 'errors'],
+  transport: ['wire', 'errors'],
+  record: ['store', 'transport', 'tape', 'wire', 'errors'],
+  serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  report: [...MEANING, 'store'],
+  demo: [...MEANING, ...JOBS, 'store', 'transport'],
+  cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
+}
+const RUNS_IN_BROWSER = ['wire', 'tape', 'match']
+
+interface Import {
+  file: string
+  folder: string
+  specifier: string
+  target: string
+}
+
+const topFolder = (path: string): string => path.split(sep)[0]?.replace(/\.ts$/, '') ?? ''
+
+const imports: Import[] = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.includes(sep) && /(?<!\.test)\.ts$/.test(file))
+  .flatMap((file) =>
+    [...readFileSync(join('src', file), 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+      ([, specifier = '']) => ({
+        file,
+        folder: topFolder(file),
+        specifier,
+        target: specifier.startsWith('.') ? topFolder(join(dirname(file), specifier)) : specifier,
+      }),
+    ),
+  )
+
+test('every folder imports only the folders its row allows', () => {
+  const outOfBounds = imports.filter(
+    ({ folder, specifier, target }) =>
+      specifier.startsWith('.') && target !== folder && !MAY_IMPORT[folder]?.includes(target),
+  )
+  expect(outOfBounds.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
+})
+
+test('folders that the web UI shares stay free of Node', () => {
+  const nodeOnly = imports.filter(
+    ({ folder, specifier }) => RUNS_IN_BROWSER.includes(folder) && specifier.startsWith('node:'),
+  )
+  expect(nodeOnly.map(({ file, specifier }) => `${file} -> ${specifier}`)).toEqual([])
+})
+
+test('every row names a folder that exists, and every folder has a row', () => {
+  const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map((entry) => entry.name).toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted())
+})
+
+test('no MCP SDK is imported at run time', () => {
+  const sdk = imports.filter(({ specifier }) => specifier.startsWith('@modelcontextprotocol/'))
+  expect(sdk.map(({ file }) => file)).toEqual([])
+})

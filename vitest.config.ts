@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/support/build-once.ts'],
+    reporters: ['default', './test/support/ci-summary.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})
