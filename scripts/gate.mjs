@@ -2,22 +2,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installWhenNeeded, runTool } from './run.mjs'
+import { build, installWhenNeeded, runTool } from './run.mjs'
 
+const tool = (name, args) => () => runTool(name, args)
 const steps = [
-  ['format', 'oxfmt', ['--check', '.']],
-  ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
-  ['types', 'typescript', ['-p', 'tsconfig.json']],
-  ['build', 'typescript', ['-p', 'tsconfig.build.json']],
-  ['unused code', 'knip', []],
-  ['package shape', 'publint', ['--strict']],
-  ['package types', '@arethetypeswrong/cli', ['--pack', '.', '--profile', 'esm-only', '--quiet']],
+  ['format', tool('oxfmt', ['--check', '.'])],
+  ['lint', tool('oxlint', ['--type-aware', '--deny-warnings'])],
+  ['types', tool('typescript', ['-p', 'tsconfig.json'])],
+  ['build', build],
+  ['unused code', tool('knip', [])],
+  ['package shape', tool('publint', ['--strict'])],
+  ['package types', tool('@arethetypeswrong/cli', ['--pack', '.', '--profile', 'esm-only', '--quiet'])],
 ]
 
 installWhenNeeded()
-const failedSteps = steps.filter(([name, tool, args]) => {
+const failedSteps = steps.filter(([name, runStep]) => {
   console.log(`> ${name}`)
-  return runTool(tool, args) !== 0
+  return runStep() !== 0
 })
 const counts = runTests()
 for (const [name] of failedSteps) console.log(`gate step failed: ${name}`)

@@ -47,7 +47,7 @@ export const ERROR_CODES = {
     about: 'A run left recorded requests unused, or asked for more than was recorded.',
   },
   UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
-} as const satisfies Record<string, { exit: 1 | 2 | 3; about: string }>
+} as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
 

@@ -31,6 +31,8 @@ export interface RawFrame extends Place {
   readonly kind: 'raw'
   readonly raw: string
   readonly why: string
+  /** The bytes themselves, when they were not UTF-8 and `raw` cannot show them all. */
+  readonly base64?: string
 }
 
 export interface StderrFrame extends Place {

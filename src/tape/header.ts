@@ -10,6 +10,8 @@ export interface Header {
   /** The program that wrote the tape. */
   readonly by: string
   readonly servers: Readonly<Record<string, ServerInfo>>
+  /** Which rules replaced secrets by stand-ins, and the name of the key that made them; absent when nothing was replaced. */
+  readonly redaction?: { readonly rules: string; readonly key: string }
   readonly tags: Readonly<Record<string, string>>
 }
 

@@ -1,0 +1,27 @@
+import { basename, relative } from 'node:path'
+import { Command } from 'commander'
+import { tellStory } from '../demo/story.ts'
+
+const PATIENCE_MS = 30_000
+
+export const demoCommand: Command = new Command('demo')
+  .description('see a session recorded and played back, with nothing to configure')
+  .action(async () => {
+    const interrupted = new AbortController()
+    process.once('SIGINT', () => interrupted.abort())
+    const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(PATIENCE_MS)])
+    try {
+      await tellStory({ reelay: ownName(), tell: (line) => process.stdout.write(`${line}\n`), signal })
+    } catch (error) {
+      if (!interrupted.signal.aborted) throw error
+      process.exitCode = 130
+    }
+  })
+
+/** What the user would type: the installed program's name, or the file in a clone. */
+function ownName(): string {
+  const started = process.argv[1] ?? 'reelay'
+  if (basename(started) !== 'main.js') return 'reelay'
+  const near = relative(process.cwd(), started)
+  return `node ${near.startsWith('..') ? started : near}`
+}

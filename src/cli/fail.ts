@@ -1,0 +1,19 @@
+import { styleText } from 'node:util'
+import { ReelayError } from '../errors.ts'
+
+/** Says in a few words what went wrong and what to do, and sets the exit code. A stack trace is for REELAY_DEBUG only. */
+export function fail(thrown: unknown): void {
+  const error = asReelayError(thrown)
+  const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
+  process.stderr.write(`${label} ${error.message}\n`)
+  if (error.hint !== undefined) process.stderr.write(`  hint: ${error.hint}\n`)
+  if (process.env['REELAY_DEBUG'] !== undefined) console.error(thrown)
+  process.exitCode = error.exitCode
+}
+
+function asReelayError(thrown: unknown): ReelayError {
+  if (thrown instanceof ReelayError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const hint = 'set REELAY_DEBUG=1 to see where it happened, and please report it'
+  return new ReelayError('UNEXPECTED', message, { hint, cause: thrown })
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// The server is spawned before the rest of the recorder runs: it boots while we do.
+import { PASSED_ON, startServer } from '../transport/server-process.ts'
+import { parseRecordArgs, type RecordArgs } from './record-args.ts'
+import { record } from './record.ts'
+
+async function main([verb, ...rest]: readonly string[]): Promise<void> {
+  const args = verb === 'record' ? parseRecordArgs(rest) : undefined
+  if (args !== undefined) return startRecording(args)
+  const { runProgram } = await import('./program.ts')
+  await runProgram(process.argv)
+}
+
+async function startRecording(args: RecordArgs): Promise<void> {
+  if (args.name !== undefined) (await import('../store/home.ts')).resolveTape(args.name)
+  const server = await startServer(args.command)
+  for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
+  await record(args, server)
+}
+
+main(process.argv.slice(2)).catch(async (error: unknown) => {
+  const { fail } = await import('./fail.ts')
+  fail(error)
+})

@@ -1,0 +1,37 @@
+import { Command, CommanderError } from 'commander'
+import { ReelayError } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { demoCommand } from './demo.ts'
+import { inspectCommand } from './inspect.ts'
+import { listCommand } from './list.ts'
+import { recordCommand } from './record-help.ts'
+import { serveCommand } from './serve.ts'
+
+/** Every command but the recording itself, which `main` takes care of. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  const program = new Command('reelay')
+    .description('record an MCP session to a tape, then play either side of it')
+    .version(VERSION)
+    .showSuggestionAfterError()
+  for (const command of [recordCommand, serveCommand, inspectCommand, listCommand, demoCommand])
+    program.addCommand(command)
+  for (const command of [program, ...program.commands]) quietly(command)
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode !== 0) throw misuse(error)
+  }
+}
+
+/** Commander reports misuse to us instead of printing and exiting. */
+function quietly(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => {} })
+}
+
+function misuse(error: CommanderError): ReelayError {
+  if (error.code === 'commander.help')
+    return new ReelayError('USAGE', 'no command given', { hint: 'see reelay --help' })
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
+  return new ReelayError('USAGE', message, { hint: suggestion ?? 'see reelay --help', cause: error })
+}

@@ -1,0 +1,143 @@
+import { ReelayError } from '../errors.ts'
+
+/** The options of `record`, declared once: this file reads them, the help page shows them. */
+export const RECORD_OPTIONS = [
+  {
+    short: '-o',
+    long: '--output',
+    value: 'file',
+    about: 'write the tape to this file (never over an existing one)',
+  },
+  { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
+  {
+    short: undefined,
+    long: '--tag',
+    value: 'key=value',
+    about: 'a tag for the header; may be given several times',
+  },
+  { short: undefined, long: '--max-line', value: 'MiB', about: 'the longest message that is taped (256)' },
+  { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
+] as const
+
+export interface RecordArgs {
+  readonly command: readonly [string, ...string[]]
+  readonly name: string | undefined
+  readonly output: string | undefined
+  readonly server: string | undefined
+  readonly tags: Readonly<Record<string, string>>
+  readonly maxLineMiB: number
+  readonly quiet: boolean
+}
+
+type Given = { readonly long: string; readonly value: string }
+
+/**
+ * Reads what follows `reelay record`; undefined when help was asked for. Not commander's job: the server must be
+ * started before anything of that size is loaded.
+ */
+export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
+  const { given, rest } = takeOptions(argv)
+  if (given.some(({ long }) => long === '--help')) return undefined
+  const { name, command } = splitName(rest)
+  const [file, ...args] = command
+  if (file === undefined) throw noCommand()
+  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const output = last('--output')
+  if (output !== undefined && name !== undefined) throw twoPlaces(output, name)
+  return {
+    command: [file, ...args],
+    name,
+    output,
+    server: last('--server'),
+    tags: Object.fromEntries(given.filter(({ long }) => long === '--tag').map(({ value }) => readTag(value))),
+    maxLineMiB: readMiB(last('--max-line') ?? '256'),
+    quiet: last('--quiet') !== undefined,
+  }
+}
+
+/** Takes our options off the front; what follows them belongs to the server command, flags and all. */
+function takeOptions(argv: readonly string[]): { given: readonly Given[]; rest: readonly string[] } {
+  const given: Given[] = []
+  let at = 0
+  for (let word = argv[at]; word !== undefined && isFlag(word); word = argv[at]) {
+    const { option, inline } = readFlag(word)
+    const value = option.value === undefined ? '' : (inline ?? argv[++at])
+    if (value === undefined) throw usage(`${option.long} needs a value: <${option.value}>`)
+    given.push({ long: option.long, value })
+    at++
+  }
+  return { given, rest: argv.slice(at) }
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word !== '--' && word !== '-'
+}
+
+function readFlag(word: string): {
+  option: { long: string; value: string | undefined }
+  inline: string | undefined
+} {
+  if (word === '-h' || word === '--help')
+    return { option: { long: '--help', value: undefined }, inline: undefined }
+  const [flag, inline] =
+    word.startsWith('--') && word.includes('=') ? splitOnce(word, '=') : [word, undefined]
+  const option = RECORD_OPTIONS.find(({ short, long }) => flag === long || flag === short)
+  if (option === undefined)
+    throw usage(`unknown option ${flag}`, 'options of the server command go behind it, or behind --')
+  if (inline !== undefined && option.value === undefined) throw usage(`${flag} takes no value`)
+  return { option, inline }
+}
+
+/** `name -- command`, `-- command` or just `command`; whatever could be read in two ways is refused. */
+function splitName(rest: readonly string[]): { name: string | undefined; command: readonly string[] } {
+  const [first, second] = rest
+  if (first === '--') return { name: undefined, command: rest.slice(1) }
+  if (second === '--') return { name: first, command: rest.slice(2) }
+  const dashes = rest.indexOf('--')
+  if (dashes > 1 && rest.slice(1, dashes).every(looksLikeOurs)) throw ambiguous(rest)
+  return { name: undefined, command: rest }
+}
+
+function looksLikeOurs(word: string, index: number, words: readonly string[]): boolean {
+  const names = RECORD_OPTIONS.flatMap(({ short, long }) => [short, long])
+  return names.includes(word as never) || names.includes(words[index - 1] as never)
+}
+
+function readTag(text: string): [key: string, value: string] {
+  if (!/^[^=]+=/.test(text)) throw usage(`--tag ${text} is not of the form key=value`)
+  return splitOnce(text, '=')
+}
+
+function splitOnce(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+function readMiB(text: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > 1024)
+    throw usage(`--max-line ${text} is not a number from 1 to 1024`)
+  return value
+}
+
+function usage(message: string, hint = 'see reelay record --help'): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
+}
+
+function noCommand(): ReelayError {
+  return usage(
+    'no server command to record',
+    'put it behind --, as in: reelay record my-tape -- npx -y some-mcp-server',
+  )
+}
+
+function twoPlaces(output: string, name: string): ReelayError {
+  return usage(`two places for one tape: the file ${output} and the name ${name}`, 'give either -o or a name')
+}
+
+function ambiguous(rest: readonly string[]): ReelayError {
+  return usage(
+    `"${rest.join(' ')}" can be read in two ways: ${rest[0]} as the tape's name, or as the server command`,
+    `for a name, put the options before it; for a command, put -- before it`,
+  )
+}

@@ -1,0 +1,16 @@
+import { Command } from 'commander'
+import { RECORD_OPTIONS } from './record-args.ts'
+
+/** The help page of `record`; `main` runs the command itself, before commander is loaded. */
+export const recordCommand: Command = new Command('record')
+  .description('stand between a client and a server command and make a tape')
+  .usage('[options] [<name>] -- <server command…>')
+  .addHelpText(
+    'after',
+    '\nWithout -o or a name, the tape gets a dated name. Names live in $REELAY_HOME/tapes.',
+  )
+
+for (const { short, long, value, about } of RECORD_OPTIONS) {
+  const flags = [short, long].filter((flag) => flag !== undefined).join(', ')
+  recordCommand.option(value === undefined ? flags : `${flags} <${value}>`, about)
+}

@@ -1,0 +1,82 @@
+import { ReelayError } from '../errors.ts'
+import { serverName, stdioHeader } from '../record/header.ts'
+import { relay } from '../record/relay.ts'
+import { SessionTape, type Summary } from '../record/session-tape.ts'
+import { resolveTape } from '../store/home.ts'
+import type { Exit, ServerProcess } from '../transport/server-process.ts'
+import type { RecordArgs } from './record-args.ts'
+
+const MIB = 1024 * 1024
+
+/** Records the server that `main` has already started, and ends as it ends. */
+export async function record(args: RecordArgs, server: ServerProcess): Promise<void> {
+  const { pid } = server
+  if (pid === undefined) return cannotStart(server)
+  const tape = openSession(args)
+  announce(args, tape)
+  const parent = process.ppid
+  const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
+  const client = { input: process.stdin, output: process.stdout, errors: process.stderr, isGone }
+  const exit = await relay({ server, pid, client, tape })
+  sumUp(args, await tape.finish())
+  endAs(exit)
+}
+
+function openSession(args: RecordArgs): SessionTape {
+  const server = args.server ?? serverName(args.command)
+  const { command, tags } = args
+  return new SessionTape({
+    path: args.output ?? resolveTape(args.name ?? datedName(server, new Date())),
+    server,
+    header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
+    maxLineBytes: args.maxLineMiB * MIB,
+  })
+}
+
+function datedName(server: string, now: Date): string {
+  return `${server}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+}
+
+function announce({ quiet }: RecordArgs, tape: SessionTape): void {
+  if (tape.failure !== undefined) say(`NOT RECORDING: ${tape.failure}; the session goes on without a tape`)
+  else if (!quiet) say(`recording to ${tape.path}`)
+}
+
+function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {
+  if (path === undefined) say(`recorded nothing: ${loss?.why}`)
+  else if (loss !== undefined) say(`INCOMPLETE: ${loss.frames} frames are not on ${path}: ${loss.why}`)
+  else if (!quiet) say(`recorded ${frames} frames to ${path}`)
+}
+
+/** A closed stderr must not end the session. */
+function say(text: string): void {
+  if (!process.stderr.destroyed) process.stderr.write(`reelay: ${text}\n`)
+}
+
+async function cannotStart(server: ServerProcess): Promise<never> {
+  const [file] = server.command
+  const cause = await server.exited.then(
+    () => undefined,
+    (error: unknown) => error as NodeJS.ErrnoException,
+  )
+  if (cause?.code === 'ENOENT') {
+    const hint = 'check the spelling and the PATH; relative paths start at the folder you are in'
+    throw new ReelayError('COMMAND_NOT_FOUND', `the server command ${file} was not found`, { hint, cause })
+  }
+  throw new ReelayError(
+    'COMMAND_NOT_RUNNABLE',
+    `the server command ${file} could not be started: ${cause?.message}`,
+    {
+      hint: 'try to run it by hand in the same folder',
+      cause,
+    },
+  )
+}
+
+/** Whoever started us sees what it would have seen of the server itself. */
+function endAs({ code, signal }: Exit): void {
+  if (signal === null) process.exit(code ?? 0)
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+  setTimeout(() => process.exit(1), 1000) // where a signal cannot end us, as on Windows
+}

@@ -1,0 +1,80 @@
+import { Command } from 'commander'
+import { parseIgnored } from '../match/key.ts'
+import { missAsText } from '../match/miss-text.ts'
+import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { serveStdio } from '../serve/stdio.ts'
+import { tapeEra } from '../serve/tape-era.ts'
+import { whichServer } from '../serve/which-server.ts'
+import { resolveTape } from '../store/home.ts'
+import { loadTape, type Tape } from '../store/read.ts'
+import { paint, paintDrift, paintMiss } from './paint.ts'
+
+export const serveCommand: Command = new Command('serve')
+  .description('be the recorded server, on stdin and stdout')
+  .argument('<tape>', 'a tape name, or a path to a tape file')
+  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored, [])
+  .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
+  .option('--server <name>', 'which server to be, when the tape holds several')
+  .action(async (name: string, { ignore, permissive = false, server }: ServeFlags) => {
+    const tape = await loadTape(resolveTape(name))
+    announce(name, tape, whichServer(tape, server))
+    const signal = stopOnSignals()
+    const drift = await serveStdio({
+      tape,
+      name,
+      ignore,
+      permissive,
+      ...(server !== undefined && { server }),
+      input: process.stdin,
+      output: process.stdout,
+      signal,
+      onMiss: (miss) => say(paintMiss(missAsText(miss))),
+    })
+    say(paintDrift(driftAsText(drift)))
+    process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+  })
+
+interface ServeFlags {
+  readonly ignore: readonly string[]
+  readonly permissive?: boolean
+  readonly server?: string
+}
+
+function addIgnored(path: string, before: readonly string[]): readonly string[] {
+  parseIgnored([path])
+  return [...before, path]
+}
+
+function announce(name: string, { turns, ended, problems }: Tape, server: string): void {
+  const exchanges = turns.filter(
+    ({ trigger }) => trigger?.message.kind === 'request' && trigger.server === server,
+  )
+  const { era, version } = tapeEra(exchanges)
+  const spoken =
+    era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
+  say(
+    `reelay serve: ${name}, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
+  )
+  for (const { line, why } of problems) warn(`line ${line} of the tape: ${why}`)
+  if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
+}
+
+/** Aborts with the name of the signal as its reason. */
+function stopOnSignals(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
+  return stop.signal
+}
+
+function exitCodeOf(drift: Drift): 0 | 1 {
+  return hasDrifted(drift) ? 1 : 0
+}
+
+function warn(text: string): void {
+  say(`reelay serve: ${paint('yellow', 'warning:')} ${text}`)
+}
+
+// stdout is the protocol's alone.
+function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}

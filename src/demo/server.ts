@@ -1,0 +1,81 @@
+// The MCP server of `reelay demo`: stdio, written by hand, no SDK. It is a program of its own, started by its path.
+import { member, type Request } from '../wire/message.ts'
+import { Peer, type Outcome } from './peer.ts'
+import { TOOLS, type Caller, type Tool } from './tools.ts'
+
+let clientTakesQuestions = false
+
+const peer = new Peer({ input: process.stdin, output: process.stdout, answer, hear: () => {} })
+process.stderr.write(`demo server ready, pid ${process.pid}\n`)
+
+function answer(request: Request): Outcome | Promise<Outcome> {
+  switch (request.method) {
+    case 'initialize':
+      return initialize(request.params)
+    case 'ping':
+      return { result: {} }
+    case 'tools/list':
+      return { result: { tools: TOOLS.map(describeTool) } }
+    case 'tools/call':
+      return callTool(request)
+    default:
+      return { error: { code: -32601, message: `Method not found: ${request.method}` } }
+  }
+}
+
+function initialize(params: unknown): Outcome {
+  clientTakesQuestions = member(member(params, 'capabilities'), 'elicitation') !== undefined
+  return {
+    result: {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'reelay-demo-server', version: '1.0.0' },
+    },
+  }
+}
+
+function describeTool({ name, description, argument }: Tool): object {
+  const inputSchema = {
+    type: 'object',
+    properties: { [argument]: { type: 'string' } },
+    required: [argument],
+  }
+  return { name, description, inputSchema }
+}
+
+async function callTool(request: Request): Promise<Outcome> {
+  const name = member(request.params, 'name')
+  const tool = TOOLS.find((candidate) => candidate.name === name)
+  if (tool === undefined) return { error: { code: -32602, message: `Unknown tool: ${String(name)}` } }
+  const value = member(member(request.params, 'arguments'), tool.argument)
+  if (typeof value !== 'string') return textResult(`"${tool.argument}" must be a text`, true)
+  return textResult(await tool.run(value, callerOf(request)), false)
+}
+
+function textResult(text: string, isError: boolean): Outcome {
+  return { result: { content: [{ type: 'text', text }], isError } }
+}
+
+function callerOf(request: Request): Caller {
+  const progressToken = member(member(request.params, '_meta'), 'progressToken')
+  return {
+    progress: (progress, total, message) => {
+      if (progressToken === undefined) return
+      peer.notify('notifications/progress', { progressToken, progress, total, message })
+    },
+    ask,
+  }
+}
+
+async function ask(message: string, choices: readonly string[]): Promise<string | undefined> {
+  if (!clientTakesQuestions) return undefined
+  const requestedSchema = {
+    type: 'object',
+    properties: { choice: { type: 'string', enum: choices } },
+    required: ['choice'],
+  }
+  const outcome = await peer.request('elicitation/create', { message, requestedSchema })
+  const choice =
+    outcome && 'result' in outcome ? member(member(outcome.result, 'content'), 'choice') : undefined
+  return typeof choice === 'string' ? choice : undefined
+}

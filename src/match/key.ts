@@ -1,0 +1,78 @@
+import { ReelayError } from '../errors.ts'
+import { canonicalJson } from '../wire/canonical.ts'
+import { isObject, member, type JsonObject } from '../wire/message.ts'
+import { HANDSHAKE_METHODS, isEnveloped, META } from '../wire/methods.ts'
+import type { Era } from '../wire/era.ts'
+import { parsePath, type Path } from './path.ts'
+import { without } from './without.ts'
+
+/** A request, or a notification, as far as matching looks at it. */
+export interface Asked {
+  readonly server: string
+  readonly method: string
+  readonly params?: unknown
+}
+
+/** Equal for requests that the same recorded answer serves: server, method, era and canonical params; never the id. */
+export function requestKey(asked: Asked, ignore: readonly Path[] = []): string {
+  return canonicalJson([asked.server, asked.method, eraAsked(asked), comparedParams(asked, ignore)])
+}
+
+/** The params as they are compared: without what the protocol itself puts in `_meta` and without the ignored paths. */
+export function comparedParams(
+  { method, params }: Pick<Asked, 'method' | 'params'>,
+  ignore: readonly Path[] = [],
+): unknown {
+  if (isKnownByMethod(method)) return undefined
+  const rest = ignore.length === 0 ? params : member(without({ params }, ignore), 'params')
+  const own = isObject(rest) ? withoutProtocolMeta(rest) : rest
+  return isEmpty(own) ? undefined : own
+}
+
+/** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
+export function eraAsked({ method, params }: Asked): Era | undefined {
+  if (isKnownByMethod(method) || method.startsWith('notifications/')) return undefined
+  return isEnveloped(params) ? 'modern' : 'legacy'
+}
+
+/** The paths of `--ignore`: they start at the request, so the first name is `params`. */
+export function parseIgnored(texts: readonly string[]): readonly Path[] {
+  return texts.map(parseIgnoredPath)
+}
+
+function parseIgnoredPath(text: string): Path {
+  const path = parsePath(text)
+  if (path[0] === 'params') return path
+  const meant = path[0] === 'arguments' ? `params.${text}` : `params.arguments.${text}`
+  throw new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start at "params"`, {
+    hint: `a path leads from the request to the value: write ${meant} for an argument of a tool`,
+  })
+}
+
+// A cancellation names a live id, which no recording can know.
+function isKnownByMethod(method: string): boolean {
+  return HANDSHAKE_METHODS.has(method) || method === 'notifications/cancelled'
+}
+
+function withoutProtocolMeta(params: JsonObject): JsonObject {
+  const meta = member(params, '_meta')
+  if (!isObject(meta)) return params
+  const { _meta, ...rest } = params
+  const own = Object.entries(meta).filter(([name]) => !isProtocolMeta(name))
+  return own.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(own) }
+}
+
+const PROTOCOL_META: ReadonlySet<string> = new Set([
+  META.progressToken,
+  'traceparent',
+  'tracestate',
+  'baggage',
+])
+
+function isProtocolMeta(name: string): boolean {
+  return PROTOCOL_META.has(name) || name.startsWith('io.modelcontextprotocol/')
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,287 @@
+import { expect, test } from 'vitest'
+import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { parseIgnored } from './key.ts'
+import type { Loosening } from './loosening.ts'
+import { MISS_CODE, missAsError } from './miss-error.ts'
+import { missAsText } from './miss-text.ts'
+import { MissExplainer, type Miss } from './miss.ts'
+import { RecordingIndex, type IndexOptions } from './recording-index.ts'
+
+const SEARCHES: readonly Said[] = [
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'cats', limit: 10, sort: 'new' }, 'cats'),
+  ...call(2, 'search', { q: 'dogs', limit: 50, sort: 'old' }, 'dogs'),
+  ...call(3, 'count', {}, '1'),
+]
+
+test('an argument that differs is named in the grammar of --ignore, beside what came nearest', () => {
+  const run = runOf(SEARCHES)
+  const miss = run.miss('search', { q: 'cats', limit: 20, sort: 'new' })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
+    asked        tools/call search {"limit":20,"q":"cats","sort":"new"}
+    nearest      #4 of 2 candidates, distance 0.13, used 0 of 1 times
+      ~ params.arguments.limit   recorded 10   got 20
+      = params.name, params.arguments.q, params.arguments.sort
+    others       #6, distance 0.57, used 0 of 1 times
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    accept       accept params.arguments.limit"
+  `)
+  expect(missAsError(miss)).toMatchInlineSnapshot(`
+    {
+      "code": -39404,
+      "data": {
+        "accept": "accept params.arguments.limit",
+        "kind": "replay_miss",
+        "method": "tools/call",
+        "nearest": [
+          {
+            "differences": [
+              {
+                "got": 20,
+                "path": "params.arguments.limit",
+                "recorded": 10,
+              },
+            ],
+            "distance": 0.125,
+            "frame": 4,
+            "of": 1,
+            "used": 0,
+          },
+          {
+            "differences": [
+              {
+                "got": "cats",
+                "path": "params.arguments.q",
+                "recorded": "dogs",
+              },
+              {
+                "got": 20,
+                "path": "params.arguments.limit",
+                "recorded": 50,
+              },
+              {
+                "got": "new",
+                "path": "params.arguments.sort",
+                "recorded": "old",
+              },
+            ],
+            "distance": 0.569,
+            "frame": 6,
+            "of": 1,
+            "used": 0,
+          },
+        ],
+        "next": {
+          "frame": 4,
+          "method": "tools/call",
+          "params": {
+            "arguments": {
+              "limit": 10,
+              "q": "cats",
+              "sort": "new",
+            },
+            "name": "search",
+          },
+        },
+        "reason": "ARGUMENT_DRIFT",
+        "tape": "animals.tape.jsonl",
+        "tool": "search",
+      },
+      "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #4: params.arguments.limit recorded 10, got 20); next expected: #4 tools/call search {"limit":10,"q":"cats","sort":"new"}",
+    }
+  `)
+})
+
+test('a request used up says how often it was used, and --permissive accepts it', () => {
+  const run = runOf(SEARCHES)
+  run.hit('count', {})
+  expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
+    why          EXHAUSTED: already used 1 of 1 times
+    asked        tools/call count {}
+    nearest      #8, distance 0.00, used 1 of 1 times
+      = params.name, params.arguments
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    accept       accept  permissively"
+  `)
+})
+
+test('a tool that was never called has nothing to be compared with', () => {
+  const miss = runOf(SEARCHES).miss('delete', { q: 'cats' })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
+    why          UNKNOWN_TOOL: no call of "delete" was recorded; recorded tools: search, count
+    asked        tools/call delete {"q":"cats"}
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}"
+  `)
+  expect(missAsError(miss).data).toMatchInlineSnapshot(`
+    {
+      "kind": "replay_miss",
+      "method": "tools/call",
+      "nearest": [],
+      "next": {
+        "frame": 4,
+        "method": "tools/call",
+        "params": {
+          "arguments": {
+            "limit": 10,
+            "q": "cats",
+            "sort": "new",
+          },
+          "name": "search",
+        },
+      },
+      "reason": "UNKNOWN_TOOL",
+      "tape": "animals.tape.jsonl",
+      "tool": "delete",
+    }
+  `)
+})
+
+test('a method that was never asked, an empty tape and a request without an answer each have their class', () => {
+  const run = runOf([...SEARCHES, client({ id: 9, method: 'resources/list' })])
+  expect(whyOf(run.missOf('prompts/list'))).toMatchInlineSnapshot(
+    `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
+  )
+  expect(whyOf(run.missOf('resources/list'))).toMatchInlineSnapshot(
+    `"UNANSWERED: the tape holds this request (#10) without an answer: the recording ended first, or none came"`,
+  )
+  expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
+    `"EMPTY_TAPE: the tape holds no request"`,
+  )
+})
+
+test('a request of the other era is told so instead of being compared', () => {
+  expect(
+    whyOf(runOf(SEARCHES).missOf('tools/call', { name: 'count', _meta: ENVELOPE })),
+  ).toMatchInlineSnapshot(
+    `"ERA_MISMATCH: a modern request (it names its protocol version in _meta); the tape holds only legacy ones"`,
+  )
+  const modern = runOf([
+    client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }),
+    server({ id: 1, result: { tools: [], resultType: 'complete' } }),
+  ])
+  expect(whyOf(modern.missOf('tools/list'))).toMatchInlineSnapshot(
+    `"ERA_MISMATCH: a legacy request (it names no protocol version in _meta); the tape holds only modern ones"`,
+  )
+})
+
+test('one prompt is not compared with another, one resource is', () => {
+  const run = runOf([
+    client({ id: 1, method: 'prompts/get', params: { name: 'greet' } }),
+    server({ id: 1, result: {} }),
+    client({ id: 2, method: 'resources/read', params: { uri: 'file:///tmp/a1/x.md' } }),
+    server({ id: 2, result: {} }),
+  ])
+  expect(whyOf(run.missOf('prompts/get', { name: 'leave' }))).toMatchInlineSnapshot(
+    `"ARGUMENT_DRIFT: no prompts/get {"name":"leave"} was recorded; recorded prompts: greet"`,
+  )
+  expect(missAsText(run.missOf('resources/read', { uri: 'file:///tmp/b2/x.md' }))).toMatchInlineSnapshot(`
+    "REPLAY MISS  resources/read   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
+    asked        resources/read {"uri":"file:///tmp/b2/x.md"}
+    nearest      #3, distance 0.19, used 0 of 1 times
+      ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
+    next         #1 prompts/get {"name":"greet"}
+    accept       accept params.uri"
+  `)
+})
+
+test('the advice holds: under the advised options the same run does not miss', () => {
+  const args = { q: 'birds', limit: 1, sort: 'new', page: { n: 1 }, 'a.b': true }
+  const { ignore, permissive } = advisedFor(SEARCHES, [['search', args]])
+  expect({ ignore, permissive }).toEqual({
+    ignore: [
+      'params.arguments.q',
+      'params.arguments.limit',
+      'params.arguments.page',
+      'params.arguments["a.b"]',
+    ],
+    permissive: false,
+  })
+  runOf(SEARCHES, { ignore: parseIgnored(ignore), permissive }).hit('search', args)
+})
+
+test('when more requests miss than the tape can answer, the advice is to repeat too', () => {
+  const asked = [9, 8, 7].map((limit) => ['search', { q: 'cats', limit, sort: 'new' }] as const)
+  const { ignore, permissive } = advisedFor(SEARCHES, asked)
+  expect({ ignore, permissive }).toEqual({ ignore: ['params.arguments.limit'], permissive: true })
+  const run = runOf(SEARCHES, { ignore: parseIgnored(ignore), permissive })
+  for (const [name, args] of asked) run.hit(name, args)
+})
+
+test('options that are on already stay in the advice', () => {
+  const run = runOf(SEARCHES, { ignore: parseIgnored(['params.arguments.sort']), permissive: true })
+  expect(run.miss('search', { q: 'cats', limit: 20 }).accept?.command).toBe(
+    'accept params.arguments.sort params.arguments.limit permissively',
+  )
+})
+
+test('many differing fields are accepted by the argument that holds them', () => {
+  const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
+  const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
+  expect(miss.accept?.command).toBe('accept params.arguments.numbers')
+})
+
+test('a report stays short when values are long and requests are many', () => {
+  const said = [...Array(50).keys()].flatMap((id) =>
+    call(id, 'write', { text: 'x'.repeat(5_000), id }, 'done'),
+  )
+  const miss = runOf(said).miss('write', { text: 'y'.repeat(5_000), id: 99 })
+  expect(missAsText(miss).length).toBeLessThan(1_500)
+  expect(JSON.stringify(missAsError(miss)).length).toBeLessThan(6_000)
+  expect(missAsError(miss).message).not.toContain('\n')
+})
+
+test('the code of a miss lies outside what JSON-RPC reserves', () => {
+  expect(MISS_CODE < -32768 || MISS_CODE > -32000).toBe(true)
+})
+
+interface Run {
+  hit(name: string, args: object): void
+  miss(name: string, args: object): Miss
+  missOf(method: string, params?: unknown): Miss
+}
+
+function runOf(
+  said: readonly Said[],
+  options: IndexOptions = {},
+  onAdvice = (_advice: Loosening): void => {},
+): Run {
+  const index = new RecordingIndex(tapeOf(...said).turns, options)
+  const commandFor = (advice: Loosening): string => {
+    onAdvice(advice)
+    return `accept ${advice.ignore.join(' ')}${advice.permissive ? ' permissively' : ''}`
+  }
+  const explainer = new MissExplainer({ index, tape: 'animals.tape.jsonl', commandFor })
+  const missOf = (method: string, params?: unknown): Miss => {
+    const asked = { server: 'demo', method, params }
+    const outcome = index.lookup(asked)
+    if (outcome.kind === 'hit') throw new Error(`a hit: ${outcome.turn.response?.text}`)
+    return explainer.explain(asked, outcome)
+  }
+  return {
+    missOf,
+    miss: (name, args) => missOf('tools/call', { name, arguments: args }),
+    hit: (name, args) => {
+      const params = { name, arguments: args }
+      expect(index.lookup({ server: 'demo', method: 'tools/call', params }).kind).toBe('hit')
+    },
+  }
+}
+
+function advisedFor(said: readonly Said[], asked: readonly (readonly [string, object])[]): Loosening {
+  let last: Loosening | undefined
+  const run = runOf(said, {}, (advice) => {
+    last = advice
+  })
+  for (const [name, args] of asked) run.miss(name, args)
+  if (last === undefined) throw new Error('no advice was given')
+  return last
+}
+
+function whyOf({ reason, why, nearest, accept }: Miss): string {
+  return `${reason}: ${why}${nearest.length > 0 || accept !== undefined ? ' (compared)' : ''}`
+}

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../test/serve/tape-of.ts'
+import { parseIgnored } from './key.ts'
+import { RecordingIndex, type IndexOptions, type MatchOutcome } from './recording-index.ts'
+
+test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
+  const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])
+  const params = { arguments: { limit: 1, q: 'größe' }, name: 'search' }
+  expect(shown(index.lookup({ server: 'demo', method: 'tools/call', params }))).toBe('found')
+})
+
+test('two equal requests get their two recorded answers, in order', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')])
+  expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'two'])
+})
+
+test('the order is that of the requests, though the answers came the other way round', () => {
+  const index = indexOf([
+    client(callOf(1, 'count', {})),
+    client(callOf(2, 'count', {})),
+    server(answerOf(2, 'two')),
+    server(answerOf(1, 'one')),
+  ])
+  expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'two'])
+})
+
+test('strict is the default: what is unknown or used up has no answer', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one')])
+  expect(ask(index, 'other')).toBe('unknown')
+  expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'exhausted'])
+})
+
+test('permissive repeats the last answer, and says that it does', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')], {
+    permissive: true,
+  })
+  const asked = [1, 2, 3, 4].map(() => ask(index, 'count'))
+  expect(asked).toEqual(['one', 'two', 'two again', 'two again'])
+  expect(ask(index, 'other')).toBe('unknown')
+})
+
+test('the handshake and ping can be asked at will, and are never left over', () => {
+  const index = indexOf([...HANDSHAKE, client({ id: 1, method: 'ping' }), server({ id: 1, result: {} })])
+  expect(index.unconsumedKeys()).toEqual([])
+  const asked = ['initialize', 'initialize', 'ping', 'ping']
+  expect(asked.map((method) => index.lookup({ server: 'demo', method }).kind)).toEqual(asked.map(() => 'hit'))
+})
+
+test('what was recorded and not asked for is listed in recorded order, the first of it being next', () => {
+  const index = indexOf([
+    ...HANDSHAKE,
+    ...call(1, 'a', {}, 'A'),
+    ...call(2, 'b', {}, 'B'),
+    ...call(3, 'a', {}, 'A2'),
+  ])
+  ask(index, 'b')
+  ask(index, 'a')
+  expect(index.unconsumedKeys()).toEqual([
+    { frame: 8, server: 'demo', method: 'tools/call', params: { name: 'a', arguments: {} } },
+  ])
+  expect(index.next()?.frame).toBe(8)
+  ask(index, 'a')
+  expect(index.next()).toBeUndefined()
+})
+
+test('a recorded request without an answer is passed over, and never due', () => {
+  const index = indexOf([
+    client(callOf(1, 'slow', {})),
+    client(callOf(2, 'count', {})),
+    ...call(3, 'count', {}, 'two'),
+  ])
+  expect(ask(index, 'slow')).toBe('unanswered')
+  expect(ask(index, 'count')).toBe('two')
+  expect(index.unconsumedKeys()).toEqual([])
+})
+
+test('a request that the client cancelled is played without an answer', () => {
+  const index = indexOf([
+    client(callOf(1, 'slow', {})),
+    client({ method: 'notifications/cancelled', params: { requestId: 1 } }),
+  ])
+  expect(index.next()?.frame).toBe(1)
+  expect(ask(index, 'slow')).toBe('no answer')
+})
+
+test('a subscription that lasted to the end is played without an answer', () => {
+  const params = { _meta: ENVELOPE, notifications: { toolsListChanged: true } }
+  const index = indexOf([
+    client({ id: 'L', method: 'subscriptions/listen', params }),
+    server({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'L' } },
+    }),
+  ])
+  expect(shown(index.lookup({ server: 'demo', method: 'subscriptions/listen', params }))).toBe('no answer')
+})
+
+test("a request of the server is no answer, and its answer is none of the server's", () => {
+  const index = indexOf([
+    client(callOf(0, 'ask', {})),
+    server({ id: 0, method: 'roots/list' }),
+    client({ id: 0, result: { roots: [] } }),
+    server(answerOf(0, 'asked')),
+  ])
+  expect(ask(index, 'ask')).toBe('asked')
+  expect(index.lookup({ server: 'demo', method: 'roots/list' }).kind).toBe('unknown')
+})
+
+test('ignored paths make requests the same', () => {
+  const index = indexOf([...call(1, 'a', { at: 1 }, 'one'), ...call(2, 'a', { at: 2 }, 'two')], {
+    ignore: parseIgnored(['params.arguments.at']),
+  })
+  expect([ask(index, 'a', { at: 9 }), ask(index, 'a', { at: 8 })]).toEqual(['one', 'two'])
+})
+
+test('one server never answers for another', () => {
+  const index = indexOf(call(1, 'a', {}, 'one').map((said) => ({ ...said, server: 'other' })))
+  expect(ask(index, 'a')).toBe('unknown')
+})
+
+function indexOf(said: readonly Said[], options?: IndexOptions): RecordingIndex {
+  return new RecordingIndex(tapeOf(...said).turns, options)
+}
+
+function ask(index: RecordingIndex, name: string, args = {}): string {
+  return shown(index.lookup({ server: 'demo', method: 'tools/call', params: { name, arguments: args } }))
+}
+
+function shown(outcome: MatchOutcome): string {
+  if (outcome.kind !== 'hit') return outcome.kind
+  const text = /"text":"(.*?)"/.exec(outcome.turn.response?.text ?? '')?.[1] ?? 'no answer'
+  return outcome.repeated ? `${text} again` : text
+}

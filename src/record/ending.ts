@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isGroupAlive, signalGroup } from '../transport/process-group.ts'
+
+export interface EndingOptions {
+  readonly pid: number
+  readonly exited: Promise<unknown>
+  /** Whether the client is known to be gone, and did not only stop talking. */
+  readonly isClientGone: () => boolean
+  /** Whether the server still owes answers that somebody may be reading. */
+  readonly isServerBusy: () => Promise<boolean>
+  /** When the server last said something, by `performance.now()`. */
+  readonly lastHeard: () => number
+  readonly onSignal: (signal: NodeJS.Signals) => void
+}
+
+const LOOK_EVERY = 100
+const PATIENCE = { gone: 1000, quiet: 2000, afterTerm: 1500 } as const
+
+/**
+ * Nobody will talk to the server any more, and it has been told so by the end of its input. Most leave by themselves.
+ * One that stays is asked with SIGTERM and then ended with SIGKILL, with all that it started. Input that ended while its
+ * client is still there may be a pipe that ran out, so a server that owes answers is left to give them.
+ */
+export async function endServer(options: EndingOptions): Promise<void> {
+  await untilItLeaves(options)
+  if (!isGroupAlive(options.pid)) return
+  send(options, 'SIGTERM')
+  await untilDeadOr(options, PATIENCE.afterTerm)
+  if (isGroupAlive(options.pid)) send(options, 'SIGKILL')
+}
+
+async function untilItLeaves(options: EndingOptions): Promise<void> {
+  const since = performance.now()
+  while (isGroupAlive(options.pid)) {
+    const now = performance.now()
+    if (options.isClientGone()) {
+      if (now - since >= PATIENCE.gone) return
+    } else if (
+      now - Math.max(since, options.lastHeard()) >= PATIENCE.quiet &&
+      !(await options.isServerBusy())
+    )
+      return
+    await lookAgain(options)
+  }
+}
+
+async function untilDeadOr(options: EndingOptions, limit: number): Promise<void> {
+  const since = performance.now()
+  while (isGroupAlive(options.pid) && performance.now() - since < limit) await lookAgain(options)
+}
+
+/** The exit of the server itself is told to us; that of its children can only be looked for. */
+async function lookAgain({ exited }: EndingOptions): Promise<void> {
+  await Promise.race([exited, sleep(LOOK_EVERY)])
+  await sleep(LOOK_EVERY / 10)
+}
+
+function send({ pid, onSignal }: EndingOptions, signal: 'SIGTERM' | 'SIGKILL'): void {
+  onSignal(signal)
+  signalGroup(pid, signal)
+}

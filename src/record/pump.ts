@@ -1,0 +1,34 @@
+import type { Readable, Writable } from 'node:stream'
+
+export interface Pump {
+  readonly from: Readable
+  readonly to: Writable
+  /** Called after the chunk was handed on: the link never waits for whoever looks at it. */
+  readonly onChunk: (chunk: Buffer) => void
+  /** Called once, when no more will come. */
+  readonly onEnd: () => void
+}
+
+/** What may wait in memory for a slow reader before its writer is made to wait too. */
+const HIGH_WATER = 256 * 1024
+
+/** Hands every chunk on as it came, in the tick in which it came. */
+export function startPump({ from, to, onChunk, onEnd }: Pump): void {
+  from.on('data', (chunk: Buffer) => {
+    to.write(chunk)
+    if (to.writableLength > HIGH_WATER) {
+      from.pause()
+      to.once('drain', () => from.resume())
+    }
+    onChunk(chunk)
+  })
+  let ended = false
+  const end = (): void => {
+    if (ended) return
+    ended = true
+    onEnd()
+  }
+  from.once('end', end)
+  from.once('close', end)
+  from.on('error', end)
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Readable, Writable } from 'node:stream'
+import { startGuard } from '../transport/process-group.ts'
+import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
+import { endServer } from './ending.ts'
+import { countOwed } from './owed.ts'
+import { startPump } from './pump.ts'
+import type { SessionTape } from './session-tape.ts'
+
+/** The side of the link that the client holds. */
+export interface ClientSide {
+  readonly input: Readable
+  readonly output: Writable
+  readonly errors: Writable
+  /** Whether the client is known to be gone, which the end of its input alone does not prove. */
+  readonly isGone: () => boolean
+}
+
+export interface RelayOptions {
+  readonly server: ServerProcess
+  readonly pid: number
+  readonly client: ClientSide
+  readonly tape: SessionTape
+}
+
+const LOOK_EVERY = 100
+const LAST_STDERR = 200
+
+/** Stands between a client and a running server until the session is over, and returns how the server ended. */
+export async function relay(options: RelayOptions): Promise<Exit> {
+  const { server, pid, client, tape } = options
+  tape.event('start', { pid })
+  const link = new Link(options)
+  const guard = startGuard(pid)
+  const exit = await server.exited
+  await link.drained()
+  guard.dismiss()
+  tape.event('exit', exit.signal === null ? { code: exit.code } : { signal: exit.signal })
+  await flushed(client)
+  return exit
+}
+
+/** The three streams of one session, and what the end of each means for the others. */
+class Link {
+  readonly #options: RelayOptions
+  readonly #outputDone: Promise<void>
+  readonly #errorsDone: Promise<void>
+  #outputOpen = true
+  #lastHeard = performance.now()
+  #ending: Promise<void> | undefined
+  #busy: { readonly heard: number; readonly owed: Promise<number> } | undefined
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+    this.#pumpInput()
+    this.#outputDone = this.#pumpOutput()
+    this.#errorsDone = this.#pumpErrors()
+    this.#watchSignals()
+  }
+
+  /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
+  async drained(): Promise<void> {
+    while (this.#outputOpen && !(this.#ending !== undefined && this.#options.client.isGone())) {
+      await Promise.race([this.#outputDone, sleep(LOOK_EVERY)])
+    }
+    await Promise.race([this.#errorsDone, sleep(LAST_STDERR)])
+    await this.#ending
+  }
+
+  #pumpInput(): void {
+    const { server, client, tape } = this.#options
+    const tap = tape.tap('c2s')
+    const to = server.child.stdin
+    to.on('error', () => {}) // the server closed its input: reading on is how we learn that the client leaves
+    const onEnd = (): void => {
+      to.end()
+      tap.end()
+      tape.event('eof', { dir: 'c2s' })
+      this.#end()
+    }
+    startPump({ from: client.input, to, onChunk: tap.push, onEnd })
+  }
+
+  #pumpOutput(): Promise<void> {
+    const { server, client, tape } = this.#options
+    const tap = tape.tap('s2c')
+    const from = server.child.stdout
+    const onChunk = (chunk: Buffer): void => {
+      this.#lastHeard = performance.now()
+      tap.push(chunk)
+    }
+    client.output.on('error', () => from.destroy()) // the server's next write fails, as it would without us
+    return new Promise((resolve) => {
+      const onEnd = (): void => {
+        this.#outputOpen = false
+        tap.end()
+        resolve()
+      }
+      startPump({ from, to: client.output, onChunk, onEnd })
+    })
+  }
+
+  #pumpErrors(): Promise<void> {
+    const { server, client, tape } = this.#options
+    client.errors.on('error', () => {}) // nobody reads them: they are still taped
+    const onChunk = (chunk: Buffer): void => tape.stderr(chunk)
+    return new Promise((resolve) => {
+      startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd: resolve })
+    })
+  }
+
+  /** The server itself gets each signal; if that ends it, what it started is ended too. */
+  #watchSignals(): void {
+    const { server, tape } = this.#options
+    for (const signal of PASSED_ON) {
+      process.on(signal, () => {
+        tape.event('signal', { signal, by: 'client' })
+        server.exited.then(
+          () => this.#leave(),
+          () => {},
+        )
+      })
+    }
+  }
+
+  #leave(): void {
+    this.#options.server.child.stdin.end()
+    this.#end()
+  }
+
+  #end(): void {
+    const { server, pid, client, tape } = this.#options
+    this.#ending ??= endServer({
+      pid,
+      exited: server.exited,
+      isClientGone: client.isGone,
+      isServerBusy: () => this.#isBusy(),
+      lastHeard: () => this.#lastHeard,
+      onSignal: (signal) => tape.event('signal', { signal, by: 'reelay' }),
+    })
+  }
+
+  /** Read from the tape, and again only after the server has spoken. */
+  async #isBusy(): Promise<boolean> {
+    const { path } = this.#options.tape
+    if (path === undefined) return false
+    if (this.#busy?.heard !== this.#lastHeard) {
+      this.#busy = { heard: this.#lastHeard, owed: countOwed(path).catch(() => 0) }
+    }
+    return (await this.#busy.owed) > 0
+  }
+}
+
+/** Our own buffers may still hold what a slow client has not taken yet. */
+async function flushed({ output, isGone }: ClientSide): Promise<void> {
+  while (output.writableLength > 0 && !output.destroyed && !isGone()) await sleep(LOOK_EVERY / 10)
+}

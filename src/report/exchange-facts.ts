@@ -1,0 +1,80 @@
+import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import { idKey, isId, type Id } from '../wire/id.ts'
+import { member, type Request, type Response } from '../wire/message.ts'
+import { outcomeOf, type Outcome } from './outcome.ts'
+
+export type SpokenRequest = Spoken & { readonly message: Request }
+export type SpokenResponse = Spoken & { readonly message: Response }
+
+export interface ExchangeFacts {
+  /** Counts from 1, in the order of the requests. */
+  readonly sequence: number
+  readonly request: SpokenRequest
+  /** What the call is aimed at: a tool, a prompt, a resource. */
+  readonly target: string | undefined
+  readonly steps: readonly Step[]
+  readonly response: SpokenResponse | undefined
+  /** From this request to its own answer, whatever else was under way. */
+  readonly latencyMs: number | undefined
+  readonly outcome: Outcome
+}
+
+export function exchangesOf(turns: readonly Turn[]): readonly ExchangeFacts[] {
+  const cancelled = cancelledRequests(turns)
+  return turns
+    .flatMap(({ trigger, steps, response }) => (isRequest(trigger) ? [{ trigger, steps, response }] : []))
+    .map(({ trigger, steps, response }, index) => {
+      const answer = isResponse(response) ? response : undefined
+      return {
+        sequence: index + 1,
+        request: trigger,
+        target: targetOf(trigger.message.params),
+        steps,
+        response: answer,
+        latencyMs: answer && latencyBetween(trigger, answer),
+        outcome: outcomeOf(answer?.message, cancelled.has(trigger)),
+      }
+    })
+}
+
+/** Milliseconds, to the microsecond that a tape keeps. */
+export function latencyBetween(request: Spoken, answer: Spoken): number {
+  return Math.round((answer.t - request.t) * 1000) / 1000
+}
+
+/** An id may be used again, so a cancellation means the latest request that had it. */
+function cancelledRequests(turns: readonly Turn[]): ReadonlySet<Spoken> {
+  const latest = new Map<string, Spoken>()
+  const cancelled = new Set<Spoken>()
+  for (const { trigger } of turns) {
+    if (trigger === undefined) continue
+    if (isRequest(trigger)) latest.set(callKey(trigger, trigger.message.id), trigger)
+    const id = cancelledId(trigger)
+    const request = id === undefined ? undefined : latest.get(callKey(trigger, id))
+    if (request !== undefined) cancelled.add(request)
+  }
+  return cancelled
+}
+
+function cancelledId({ message }: Spoken): Id | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
+  const id = member(message.params, 'requestId')
+  return isId(id) ? id : undefined
+}
+
+function callKey({ server, conn }: Spoken, id: Id): string {
+  return JSON.stringify([server, conn, idKey(id)])
+}
+
+function targetOf(params: unknown): string | undefined {
+  const target = member(params, 'name') ?? member(params, 'uri')
+  return typeof target === 'string' ? target : undefined
+}
+
+function isRequest(spoken: Spoken | undefined): spoken is SpokenRequest {
+  return spoken?.message.kind === 'request'
+}
+
+function isResponse(spoken: Spoken | undefined): spoken is SpokenResponse {
+  return spoken?.message.kind === 'response'
+}

@@ -1,0 +1,79 @@
+import { styleText } from 'node:util'
+import type { JsonObject } from '../wire/message.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
+import { durationText } from './duration.ts'
+import { exchangeLines } from './inspect-exchanges.ts'
+import { exchangeMessages } from './inspect-messages.ts'
+import { noteLines } from './inspect-notes.ts'
+import type { Inspection } from './inspect.ts'
+import { visible } from './visible.ts'
+
+/** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
+export function inspectAsText(inspection: Inspection, { verbose }: { readonly verbose: boolean }): string {
+  const sections = [
+    titleLines(inspection),
+    whoLines(inspection),
+    verbose ? exchangesInFull(inspection) : exchangeLines(inspection),
+    noteLines(inspection, verbose),
+  ]
+  const written = sections.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return `${written.join('\n\n')}\n`
+}
+
+function titleLines({ path, header, frames, durationMs }: Inspection): readonly string[] {
+  const tags = Object.entries(header.tags).map(([name, value]) => `, ${name}=${value}`)
+  const facts = `${frames} frames in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
+  return [styleText('bold', visible(path)), visible(facts + tags.join(''))]
+}
+
+function whoLines({ header, connections }: Inspection): readonly string[] {
+  const names = new Set([...Object.keys(header.servers), ...connections.map(({ server }) => server)])
+  return [...names].flatMap((name) => [
+    serverLine(name, header.servers[name]),
+    ...connections.filter(({ server }) => server === name).flatMap(connectionLines),
+  ])
+}
+
+function serverLine(name: string, info: Inspection['header']['servers'][string] | undefined): string {
+  const command = info?.command?.join(' ') ?? ''
+  return `${styleText('bold', visible(name))} ${visible(`(${info?.transport ?? 'not in the header'}) ${command}`)}`
+}
+
+function connectionLines(facts: ConnectionFacts): readonly string[] {
+  const who = `${nameOf(facts.clientInfo, 'a client')} → ${nameOf(facts.serverInfo, 'a server')}`
+  const said = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
+  const can = [
+    ...capabilityText('client', facts.clientCapabilities),
+    ...capabilityText('server', facts.serverCapabilities),
+  ]
+  const lines = [[`  connection ${facts.conn}: ${who}`, ...said].join(', '), `    ${can.join('; ')}`]
+  return lines.filter((line) => line.trim() !== '').map(visible)
+}
+
+function versionText({ protocolVersion, era }: ConnectionFacts): string {
+  return [protocolVersion ?? '', era === undefined ? '' : `(${era})`].join(' ').trim()
+}
+
+function exitText(exit: JsonObject | undefined): string {
+  if (typeof exit?.['signal'] === 'string') return `ended by ${exit['signal']}`
+  return typeof exit?.['code'] === 'number' ? `exit code ${exit['code']}` : ''
+}
+
+function nameOf(info: JsonObject | undefined, unnamed: string): string {
+  const said = [info?.['name'], info?.['version']].filter((value) => typeof value === 'string')
+  return said.length === 0 ? unnamed : said.join(' ')
+}
+
+function capabilityText(side: string, capabilities: JsonObject | undefined): readonly string[] {
+  if (capabilities === undefined) return []
+  return [`${side} capabilities: ${Object.keys(capabilities).join(', ') || 'none'}`]
+}
+
+function exchangesInFull(inspection: Inspection): readonly string[] {
+  const [headings = '', ...rows] = exchangeLines(inspection)
+  const inFull = inspection.exchanges.flatMap((exchange, index) => [
+    rows[index] ?? '',
+    ...exchangeMessages(exchange).map((line) => `   ${line}`),
+  ])
+  return [headings, ...inFull]
+}

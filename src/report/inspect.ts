@@ -1,0 +1,79 @@
+import type { Tape } from '../store/read.ts'
+import type { EventFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
+import type { Header } from '../tape/header.ts'
+import type { Spoken } from '../tape/turn.ts'
+import { connectionsOf, type ConnectionFacts } from './connection-facts.ts'
+import { exchangesOf, type ExchangeFacts } from './exchange-facts.ts'
+import { summarizeLatency, type LatencySummary } from './latency.ts'
+
+/** What a tape tells, as plain facts: every view of a tape shows these and decides nothing. */
+export interface Inspection {
+  readonly path: string
+  readonly header: Header
+  readonly frames: number
+  readonly durationMs: number
+  /** Whether the recording ended well; a tape without its `end` was cut, or is still being written. */
+  readonly ended: boolean
+  readonly connections: readonly ConnectionFacts[]
+  readonly exchanges: readonly ExchangeFacts[]
+  /** Messages that belong to no exchange: notifications of the client and what they set off, answers to nothing. */
+  readonly outside: readonly Spoken[]
+  readonly stderr: readonly StderrFrame[]
+  readonly raw: readonly RawFrame[]
+  readonly events: readonly EventFrame[]
+  /** Frames of a kind that this version does not know. */
+  readonly unknownFrames: number
+  readonly latency: LatencySummary | undefined
+  readonly problems: Tape['problems']
+}
+
+export function inspectTape(tape: Tape): Inspection {
+  const exchanges = exchangesOf(tape.turns)
+  const outside = outsideOf(tape)
+  const events = tape.rest.filter((frame) => frame.kind === 'event')
+  const stderr = tape.rest.filter((frame) => frame.kind === 'stderr')
+  const raw = tape.rest.filter((frame) => frame.kind === 'raw')
+  return {
+    path: tape.path,
+    header: tape.header,
+    frames: tape.frames,
+    durationMs: durationOf(tape),
+    ended: tape.ended,
+    connections: connectionsOf(exchanges, events, [...outside, ...stderr, ...raw]),
+    exchanges,
+    outside,
+    stderr,
+    raw,
+    events,
+    unknownFrames: tape.rest.filter((frame) => frame.kind === 'other').length,
+    latency: summarizeLatency(exchanges.flatMap(({ latencyMs }) => latencyMs ?? [])),
+    problems: tape.problems,
+  }
+}
+
+/** The exchanges that a tape, played as a server, could not answer. */
+export function missesOf({ exchanges }: Inspection): readonly ExchangeFacts[] {
+  return exchanges.filter(({ outcome }) => outcome.kind === 'miss')
+}
+
+/** The moment of a frame, from the clock of its tape. */
+export function timestamp({ header }: Inspection, t: number): string {
+  return new Date(Math.min(Date.parse(header.started) + t, LAST_DATE)).toISOString()
+}
+
+const LAST_DATE = 8.64e15 // of JavaScript; a tape that was edited by hand may say anything
+
+function outsideOf({ turns, strays }: Tape): readonly Spoken[] {
+  const loose = turns.filter(({ trigger }) => trigger?.message.kind !== 'request').flatMap(spokenIn)
+  return [...loose, ...strays].toSorted((a, b) => a.n - b.n)
+}
+
+function spokenIn({ trigger, steps }: Tape['turns'][number]): readonly Spoken[] {
+  const said = steps.flatMap((step) => (step.kind === 'ask' ? [step.request, step.answer] : [step.message]))
+  return [trigger, ...said].filter((spoken) => spoken !== undefined)
+}
+
+function durationOf({ turns, strays, rest }: Tape): number {
+  const times = [...turns.flatMap(spokenIn), ...strays, ...rest].map(({ t }) => t)
+  return times.reduce((latest, t) => Math.max(latest, t), 0)
+}

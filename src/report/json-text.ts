@@ -1,0 +1,38 @@
+import { canonicalJson } from '../wire/canonical.ts'
+import { layoutJson } from './layout-json.ts'
+import { visibleJson } from './visible.ts'
+
+/** Values that are JSON text already, such as a message as it was spelled on the wire. */
+export type JsonMembers = Readonly<Record<string, string>>
+
+/** A whole document, laid out for reading, safe to show on a terminal. Its lists may be long: they are laid out item by item. */
+export function jsonDocument(members: Readonly<Record<string, string | readonly string[]>>): string {
+  const written = Object.entries(members).map(
+    ([name, value]) =>
+      `  ${JSON.stringify(name)}: ${typeof value === 'string' ? laidOut(value, 1) : longList(value)}`,
+  )
+  return `{\n${written.join(',\n')}\n}\n`
+}
+
+export function object(members: JsonMembers): string {
+  const written = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+  return `{${written.join(',')}}`
+}
+
+export function list(items: readonly string[]): string {
+  return `[${items.join(',')}]`
+}
+
+/** A value as JSON; canonical, because JSON.stringify overflows on what a stranger has nested deeply. */
+export function plain(value: unknown): string {
+  return canonicalJson(value)
+}
+
+function longList(items: readonly string[]): string {
+  if (items.length === 0) return '[]'
+  return `[\n${items.map((item) => `    ${laidOut(item, 2)}`).join(',\n')}\n  ]`
+}
+
+function laidOut(json: string, depth: number): string {
+  return layoutJson(visibleJson(json), depth)
+}

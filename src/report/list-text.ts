@@ -1,0 +1,30 @@
+import type { ListedProblem, TapeSummary } from '../store/list.ts'
+import { alignRows, heading, type Cell } from './table.ts'
+import { shortened } from './visible.ts'
+
+/** One line a tape: its name, when it was recorded, its size, which servers it holds. */
+export function listAsText(tapes: readonly TapeSummary[]): string {
+  const headings = [heading('name'), heading('recorded'), heading('size', 'right'), heading('servers')]
+  const rows = alignRows([headings, ...tapes.map(tapeRow)])
+  return rows.map((row) => `${row}\n`).join('')
+}
+
+function tapeRow(tape: TapeSummary): readonly Cell[] {
+  const name: Cell = { text: shortened(tape.name, 60), style: 'bold' }
+  const size: Cell = { text: sizeText(tape.bytes), align: 'right' }
+  if (tape.kind === 'problem')
+    return [name, { text: '' }, size, { text: shortened(problemText(tape), 100), style: 'yellow' }]
+  const servers = shortened(tape.servers.join(', '), 60)
+  const state = tape.ended ? '' : ' (no end: cut, or still being written)'
+  return [name, { text: shortened(tape.started, 30) }, size, { text: servers + state }]
+}
+
+/** The reason without the path, which the name already tells. */
+function problemText({ path, problem }: ListedProblem): string {
+  return problem.startsWith(`${path}: `) ? problem.slice(path.length + 2) : problem
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

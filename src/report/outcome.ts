@@ -1,0 +1,45 @@
+import { member, type Response } from '../wire/message.ts'
+
+/** How one exchange went. */
+export type Outcome =
+  | { readonly kind: 'ok' }
+  /** The server answered with a JSON-RPC error. */
+  | { readonly kind: 'error'; readonly code: number | null; readonly message: string }
+  /** The server was a tape, and had no answer. */
+  | { readonly kind: 'miss'; readonly message: string }
+  /** The tool ran and says that it failed. */
+  | { readonly kind: 'tool-error'; readonly message: string }
+  /** The server wants more before it answers (2026-07-28). */
+  | { readonly kind: 'input-required' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'unanswered' }
+
+export function outcomeOf(response: Response | undefined, cancelled: boolean): Outcome {
+  if (response === undefined) return { kind: cancelled ? 'cancelled' : 'unanswered' }
+  return 'error' in response.outcome
+    ? errorOutcome(response.outcome.error)
+    : resultOutcome(response.outcome.result)
+}
+
+function errorOutcome(error: unknown): Outcome {
+  const message = textOf(member(error, 'message'))
+  if (member(member(error, 'data'), 'kind') === 'replay_miss') return { kind: 'miss', message }
+  const code = member(error, 'code')
+  return { kind: 'error', code: typeof code === 'number' ? code : null, message }
+}
+
+function resultOutcome(result: unknown): Outcome {
+  if (member(result, 'resultType') === 'input_required') return { kind: 'input-required' }
+  if (member(result, 'isError') === true) return { kind: 'tool-error', message: firstText(result) }
+  return { kind: 'ok' }
+}
+
+function firstText(result: unknown): string {
+  const content = member(result, 'content')
+  const texts = Array.isArray(content) ? content.map((item: unknown) => member(item, 'text')) : []
+  return textOf(texts.find((text) => typeof text === 'string'))
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { driftAsText, hasDrifted, type Drift } from './drift.ts'
+
+const CLEAN: Drift = { answered: 3, leftOver: [], misses: [], notes: [] }
+
+test('a run without drift says so in one line', () => {
+  expect(driftAsText(CLEAN)).toBe('3 requests answered, 0 misses, 0 left over')
+  expect(hasDrifted(CLEAN)).toBe(false)
+})
+
+test('every recorded request that was skipped, every miss and every note has its line', () => {
+  const request = {
+    server: 'demo',
+    method: 'tools/call',
+    params: { name: 'echo', arguments: { message: 'hi' } },
+  }
+  const drift: Drift = {
+    answered: 1,
+    leftOver: [{ ...request, frame: 14 }],
+    misses: [{ reason: 'UNKNOWN_TOOL', why: '', asked: request, tape: '', nearest: [] }],
+    notes: ['the client sent notifications/odd, which is not on the tape'],
+  }
+  expect(driftAsText(drift)).toMatchInlineSnapshot(`
+    "1 request answered, 1 miss, 1 left over
+    skipped a baseline step: #14 tools/call echo {"message":"hi"}
+    missed: UNKNOWN_TOOL tools/call echo {"message":"hi"}
+    note: the client sent notifications/odd, which is not on the tape"
+  `)
+  expect(hasDrifted(drift)).toBe(true)
+})
+
+test('a note alone is no drift', () => {
+  expect(hasDrifted({ ...CLEAN, notes: ['something small'] })).toBe(false)
+})
+
+test('a long list is cut, and says how much of it is missing', () => {
+  const leftOver = Array.from({ length: 100 }, (_, frame) => ({
+    frame,
+    server: 'demo',
+    method: 'tools/list',
+  }))
+  const lines = driftAsText({ ...CLEAN, leftOver }).split('\n')
+  expect(lines).toHaveLength(42)
+  expect(lines.at(-1)).toBe('… and 60 more')
+})

@@ -1,0 +1,41 @@
+import { briefRequest } from '../match/brief.ts'
+import type { Miss } from '../match/miss.ts'
+import type { RecordedRequest } from '../match/recording-index.ts'
+
+/** What a run left over or added against the tape. */
+export interface Drift {
+  /** Live requests that a recorded answer was found for. */
+  readonly answered: number
+  /** Recorded requests that were never asked; the handshake and `ping` do not count. */
+  readonly leftOver: readonly RecordedRequest[]
+  readonly misses: readonly Miss[]
+  /** Smaller differences, which fail nothing. */
+  readonly notes: readonly string[]
+}
+
+export function hasDrifted({ leftOver, misses }: Drift): boolean {
+  return leftOver.length > 0 || misses.length > 0
+}
+
+/** The closing report: one line of counts, then one line for each thing that was not as recorded. */
+export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+  return [
+    `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
+    ...shortened(
+      leftOver.map((request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`),
+    ),
+    ...shortened(misses.map(({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`)),
+    ...shortened(notes.map((note) => `note: ${note}`)),
+  ].join('\n')
+}
+
+const SHOWN = 40
+
+function shortened(lines: readonly string[]): readonly string[] {
+  if (lines.length <= SHOWN) return lines
+  return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`]
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
+}

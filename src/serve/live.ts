@@ -1,0 +1,27 @@
+import { rangeAt } from '../wire/members.ts'
+import type { Notification, Request } from '../wire/message.ts'
+import { META, metaOf } from '../wire/methods.ts'
+
+/** What the live client chose itself and must get back: ids and tokens as the bytes that it sent. */
+export interface Live {
+  /** `null` stands in for a notification's id: nothing that needs one is sent for it. */
+  readonly id: string
+  readonly progressToken: string | undefined
+  readonly wantsLogs: boolean
+  readonly message: Request | Notification
+}
+
+export function liveOf(text: string, message: Request | Notification): Live {
+  const hasToken = metaOf(message.params, META.progressToken) !== undefined
+  return {
+    id: bytesAt(text, ['id']) ?? 'null',
+    progressToken: hasToken ? bytesAt(text, ['params', '_meta', META.progressToken]) : undefined,
+    wantsLogs: metaOf(message.params, META.logLevel) !== undefined,
+    message,
+  }
+}
+
+function bytesAt(text: string, path: readonly string[]): string | undefined {
+  const range = rangeAt(text, path)
+  return range === undefined ? undefined : text.slice(range.start, range.end)
+}

@@ -1,0 +1,145 @@
+import { briefRequest } from '../match/brief.ts'
+import { missAsError } from '../match/miss-error.ts'
+import type { Miss } from '../match/miss.ts'
+import { isId } from '../wire/id.ts'
+import { itemsOf } from '../wire/members.ts'
+import {
+  classify,
+  member,
+  type Batch,
+  type Invalid,
+  type Message,
+  type Notification,
+  type Request,
+} from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { Drift } from './drift.ts'
+import { liveOf } from './live.ts'
+import { answerText, type RpcError } from './own-answer.ts'
+import { Performance } from './performance.ts'
+import { batchReply, type Reply } from './reply.ts'
+import { Script, type ScriptOptions } from './script.ts'
+
+export interface PlayerOptions extends ScriptOptions {
+  readonly send: (text: string) => void
+  readonly onMiss?: (miss: Miss) => void
+  readonly onNote?: (note: string) => void
+  /** Calls back once the client had a chance to read what was sent; without it, at once. */
+  readonly later?: (resume: () => void) => void
+}
+
+/** Plays the recorded server to one live client. It does no I/O: texts come in by `receive` and leave by `send`. */
+export class Player {
+  readonly #options: PlayerOptions
+  readonly #script: Script
+  readonly #performance: Performance
+  readonly #misses: Miss[] = []
+  readonly #notes: string[] = []
+  #answered = 0
+
+  constructor(options: PlayerOptions) {
+    const { send, later = (resume) => resume() } = options
+    this.#options = options
+    this.#script = new Script(options)
+    const note = (text: string): void => this.#note(text)
+    this.#performance = new Performance({ turns: this.#script.turns, send, note, later })
+  }
+
+  /** Says what the server said before the client spoke. */
+  start(): void {
+    for (const turn of this.#script.opening())
+      this.#performance.play({ turn, live: undefined, reply: ignore })
+  }
+
+  /** Takes one JSON text of the client: a message, or a batch of them. */
+  receive(text: string): void {
+    const value = parseJson(text)
+    if (value === undefined) return this.refuse(NOT_JSON)
+    const message = classify(value)
+    if (message.kind === 'batch') this.#takeBatch(text, message)
+    else this.#take(text, message, this.#send)
+  }
+
+  /** Answers what cannot be read as a message. */
+  refuse(error: RpcError, reply: Reply = this.#send): void {
+    this.#note(`the client sent what is no message: ${error.message}`)
+    reply(answerText('null', { error }))
+  }
+
+  /** The account of the run so far. */
+  drift(): Drift {
+    const open = this.#performance.unanswered().map((ask) => `the client never answered ${ask}`)
+    return {
+      answered: this.#answered,
+      leftOver: this.#script.leftOver(),
+      misses: [...this.#misses],
+      notes: [...this.#notes, ...open],
+    }
+  }
+
+  readonly #send: Reply = (text) => {
+    if (text !== undefined) this.#options.send(text)
+  }
+
+  #takeBatch(text: string, { items }: Batch): void {
+    const ranges = itemsOf(text)
+    const owed = items.filter(({ kind }) => kind === 'request' || kind === 'invalid').length
+    const reply = batchReply(owed, this.#send)
+    for (const [place, item] of items.entries()) {
+      this.#take(text.slice(ranges[place]?.start, ranges[place]?.end), item, reply)
+    }
+  }
+
+  #take(text: string, message: Message, reply: Reply): void {
+    switch (message.kind) {
+      case 'request':
+        return this.#answer(text, message, reply)
+      case 'notification':
+        return this.#hear(text, message)
+      case 'response':
+        return this.#performance.settle(message)
+      case 'batch':
+      case 'invalid':
+        return this.refuse(invalidRequest(message), reply)
+    }
+  }
+
+  #answer(text: string, request: Request, reply: Reply): void {
+    const live = liveOf(text, request)
+    const cue = this.#script.cueFor(request)
+    if (cue.kind === 'own') return reply(answerText(live.id, cue.answer))
+    if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
+    this.#answered++
+    if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
+    this.#performance.play({ turn: cue.turn, live, reply })
+  }
+
+  #miss(miss: Miss, id: string, reply: Reply): void {
+    this.#misses.push(miss)
+    this.#options.onMiss?.(miss)
+    reply(answerText(id, { error: missAsError(miss) }))
+  }
+
+  #hear(text: string, notification: Notification): void {
+    const { method, params } = notification
+    const id = member(params, 'requestId')
+    if (method === 'notifications/cancelled' && isId(id)) this.#performance.cancel(id)
+    const turn = this.#script.effectOf(notification)
+    if (turn === undefined) return this.#note(`the client sent ${method}, which is not on the tape`)
+    this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore })
+  }
+
+  #note(note: string): void {
+    this.#notes.push(note)
+    this.#options.onNote?.(note)
+  }
+}
+
+const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }
+
+function invalidRequest(message: Batch | Invalid): RpcError {
+  const why = message.kind === 'invalid' ? message.why : 'a batch inside a batch'
+  return { code: -32600, message: `Invalid request: ${why}` }
+}
+
+function ignore(): void {}

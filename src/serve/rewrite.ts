@@ -1,0 +1,69 @@
+import type { Spoken } from '../tape/turn.ts'
+import { replaceAt } from '../wire/members.ts'
+import { member } from '../wire/message.ts'
+import { isLegacyVersion, META, metaOf } from '../wire/methods.ts'
+import type { LiveNames } from './live-names.ts'
+import type { Live } from './live.ts'
+
+// Recorded bytes are spliced, never parsed and written anew: key order, number spelling and escapes survive.
+
+/** The recorded answer, as an answer to the live request. */
+export function liveResponse(response: Spoken, live: Live): string {
+  const text = replaceAt(response.text, ['id'], live.id)
+  if (live.message.method === 'initialize') return withVersion(text, live)
+  if (live.message.method !== 'subscriptions/listen') return text
+  return replaceAt(text, ['result', '_meta', META.subscriptionId], live.id)
+}
+
+/** The recorded notification with the live client's names in it; none when it names what the live client never opened. */
+export function liveNotification(
+  notification: Spoken,
+  { trigger, live, names }: { trigger: Spoken | undefined; live: Live | undefined; names: LiveNames },
+): string | undefined {
+  const { message, text } = notification
+  const { method, params } = message.kind === 'notification' ? message : { method: '', params: undefined }
+  if (method === 'notifications/progress') return liveProgress(notification, params, trigger, live)
+  if (method === 'notifications/cancelled') return liveCancellation(notification, params, names)
+  if (method === 'notifications/message' && logsAreUnwanted(trigger, live)) return undefined
+  const subscription = metaOf(params, META.subscriptionId)
+  if (subscription === undefined) return text
+  const name = names.subscription(notification, subscription)
+  return name === undefined ? undefined : replaceAt(text, ['params', '_meta', META.subscriptionId], name)
+}
+
+// A legacy server speaks the version it is asked for, if it knows it.
+function withVersion(text: string, { message }: Live): string {
+  const version = member(message.params, 'protocolVersion')
+  return isLegacyVersion(version)
+    ? replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
+    : text
+}
+
+// A recorded token means nothing to the live client, or something else: only its own token is ever sent.
+function liveProgress(
+  { text }: Spoken,
+  params: unknown,
+  trigger: Spoken | undefined,
+  live: Live | undefined,
+): string | undefined {
+  const isForTrigger = member(params, 'progressToken') === recordedMeta(trigger, META.progressToken)
+  if (!isForTrigger || live?.progressToken === undefined) return undefined
+  return replaceAt(text, ['params', 'progressToken'], live.progressToken)
+}
+
+function liveCancellation(notification: Spoken, params: unknown, names: LiveNames): string | undefined {
+  const id = member(params, 'requestId')
+  const name = names.ask(notification, id) ?? names.subscription(notification, id)
+  return name === undefined ? undefined : replaceAt(notification.text, ['params', 'requestId'], name)
+}
+
+// 2026-07-28: log messages go only to a request that asked for them.
+function logsAreUnwanted(trigger: Spoken | undefined, live: Live | undefined): boolean {
+  return recordedMeta(trigger, META.logLevel) !== undefined && live?.wantsLogs === false
+}
+
+function recordedMeta(trigger: Spoken | undefined, key: string): unknown {
+  return trigger !== undefined && 'params' in trigger.message
+    ? metaOf(trigger.message.params, key)
+    : undefined
+}

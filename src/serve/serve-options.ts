@@ -1,0 +1,38 @@
+import { parseIgnored } from '../match/key.ts'
+import type { Loosening } from '../match/loosening.ts'
+import type { Miss } from '../match/miss.ts'
+import type { Tape } from '../store/read.ts'
+import type { PlayerOptions } from './player.ts'
+import { whichServer } from './which-server.ts'
+
+/** How a tape is to be served, in whatever way it is. */
+export interface ServeOptions {
+  readonly tape: Tape
+  /** The tape as the user named it, for reports; by default its path. */
+  readonly name?: string
+  /** Which server to be, when the tape holds several. */
+  readonly server?: string
+  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
+  readonly ignore?: readonly string[]
+  /** Over-use repeats the last answer. */
+  readonly permissive?: boolean
+  readonly onMiss?: (miss: Miss) => void
+  readonly onNote?: (note: string) => void
+}
+
+/** `commandFor` says how the user would give the options that accept a miss. */
+export function playerOptions(
+  { tape, name, server, ignore = [], permissive = false, onMiss, onNote }: ServeOptions,
+  commandFor: (loosening: Loosening) => string,
+): Omit<PlayerOptions, 'send' | 'later'> {
+  return {
+    turns: tape.turns,
+    server: whichServer(tape, server),
+    tape: name ?? tape.path,
+    ignore: parseIgnored(ignore),
+    permissive,
+    commandFor,
+    ...(onMiss && { onMiss }),
+    ...(onNote && { onNote }),
+  }
+}

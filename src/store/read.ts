@@ -1,0 +1,97 @@
+import { ReelayError } from '../errors.ts'
+import type { EventFrame, Frame, OtherFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
+import { decodeHeader, tapeVersion } from '../tape/header-codec.ts'
+import type { Header } from '../tape/header.ts'
+import type { Spoken, Turn } from '../tape/turn.ts'
+import { TurnBuilder } from '../tape/turns.ts'
+import { upgradeLine } from '../tape/upgrades/index.ts'
+import { LineSplitter, MAX_LINE_BYTES } from '../wire/lines.ts'
+import { FrameLines, type Problem, type TapeState } from './frame-lines.ts'
+import { chunksOf, readFirstLine, type FirstLine } from './tape-file.ts'
+
+export type { Problem, TapeState } from './frame-lines.ts'
+
+/** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
+export interface TapeReader {
+  readonly path: string
+  readonly header: Header
+  /** What the last reading of the frames has found so far. */
+  readonly state: TapeState
+  /** Every frame from the first to what stands on the disk now; each call reads the file anew. */
+  frames(): AsyncGenerator<Frame>
+}
+
+/** A whole tape in memory. */
+export interface Tape {
+  readonly path: string
+  readonly header: Header
+  readonly turns: readonly Turn[]
+  /** Messages that belong to no turn. */
+  readonly strays: readonly Spoken[]
+  readonly rest: readonly (RawFrame | StderrFrame | EventFrame | OtherFrame)[]
+  readonly frames: number
+  readonly ended: boolean
+  readonly problems: readonly Problem[]
+}
+
+/** Opens a tape and reads its header. */
+export async function openTape(path: string): Promise<TapeReader> {
+  const first = await readFirstLine(path)
+  const version = named(path, () => versionOf(first))
+  const header = named(path, () => decodeHeader(upgradeLine(first.text, 1, version)))
+  const state: TapeState = { ended: false, problems: [] }
+  return { path, header, state, frames: () => readFrames({ path, version, state }) }
+}
+
+/** Reads a tape into memory, its messages assembled into turns. */
+export async function loadTape(path: string): Promise<Tape> {
+  const reader = await openTape(path)
+  const builder = new TurnBuilder()
+  const rest: Tape['rest'][number][] = []
+  let frames = 0
+  for await (const frame of reader.frames()) {
+    frames++
+    if (frame.kind === 'message') builder.add(frame)
+    else rest.push(frame)
+  }
+  const { header, state } = reader
+  return { path, header, turns: builder.turns(), strays: builder.strays(), rest, frames, ...state }
+}
+
+function versionOf({ text, complete }: FirstLine): number {
+  if (complete || !text.startsWith('{"reelay":') || text.endsWith('}')) return tapeVersion(text)
+  throw new ReelayError('TAPE_BROKEN', 'the header of the tape, line 1, is cut off, and nothing follows it', {
+    hint: 'the recording stopped before its first message: there is nothing to save, record again',
+  })
+}
+
+function named<Result>(path: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ReelayError)) throw error
+    const { code, message, hint } = error
+    throw new ReelayError(code, `${path}: ${message}`, {
+      ...(hint === undefined ? {} : { hint }),
+      cause: error,
+    })
+  }
+}
+
+// A message as long as a line may be is longer on the tape, by its envelope.
+const ENVELOPE_BYTES = 64 * 1024
+
+async function* readFrames(tape: { path: string; version: number; state: TapeState }): AsyncGenerator<Frame> {
+  const lines = new FrameLines(tape)
+  const splitter = new LineSplitter({
+    maxBytes: MAX_LINE_BYTES + ENVELOPE_BYTES,
+    onLine: (line, number) => lines.add(line, number),
+    onOverlong: (_head, total, number) => lines.report(number, `too long to be read: ${total} bytes`),
+  })
+  for await (const chunk of chunksOf(tape.path)) {
+    splitter.push(chunk)
+    yield* lines.taken()
+  }
+  lines.cutOff()
+  splitter.end()
+}

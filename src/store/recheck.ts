@@ -1,0 +1,72 @@
+import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { JsonCheck } from '../wire/json-check.ts'
+
+/** Where a message stands in a tape file, in bytes. */
+export interface PayloadRange {
+  readonly start: number
+  readonly end: number
+}
+
+const SLICE = 256 * 1024
+const KEY_BYTES = '"msg":'.length
+
+/**
+ * Looks again at long messages that were written without a close look. One that is not JSON after all becomes a raw
+ * frame with the same text, so that every line of a tape that ended well can be read by any JSON parser.
+ */
+export function recheck(path: string, payloads: readonly PayloadRange[]): void {
+  if (payloads.length === 0) return
+  const fd = openSync(path, 'r')
+  try {
+    const broken = payloads.filter((payload) => !isJson(fd, payload))
+    if (broken.length > 0) rewrite(path, fd, broken)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function isJson(fd: number, { start, end }: PayloadRange): boolean {
+  const check = new JsonCheck()
+  for (const slice of slices(fd, start, end)) check.feed(slice, 0, slice.length)
+  return check.isComplete()
+}
+
+function rewrite(path: string, from: number, broken: readonly PayloadRange[]): void {
+  const mended = `${path}.mended`
+  const to = openSync(mended, 'wx', 0o600)
+  try {
+    let at = 0
+    for (const { start, end } of broken) {
+      copy(from, to, at, start - KEY_BYTES)
+      const text = Buffer.concat([...slices(from, start, end)].map((slice) => Buffer.from(slice))).toString(
+        'utf8',
+      )
+      writeSync(to, `"raw":${JSON.stringify(text)},"why":"not JSON"`)
+      at = end
+    }
+    copy(from, to, at, Infinity)
+    renameSync(mended, path)
+  } catch (error) {
+    rmSync(mended, { force: true })
+    throw error
+  } finally {
+    closeSync(to)
+  }
+}
+
+function copy(from: number, to: number, start: number, end: number): void {
+  for (const slice of slices(from, start, end)) {
+    for (let at = 0; at < slice.length;) at += writeSync(to, slice, at)
+  }
+}
+
+/** The same buffer again and again: a slice is good until the next one. */
+function* slices(fd: number, start: number, end: number): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(SLICE)
+  for (let at = start; at < end;) {
+    const read = readSync(fd, buffer, 0, Math.min(SLICE, end - at), at)
+    if (read === 0) return
+    yield buffer.subarray(0, read)
+    at += read
+  }
+}

@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { classify } from '../wire/message.ts'
+import { decodeFrame, encodeFrame, envelope } from './codec.ts'
+import type { Frame } from './frame.ts'
+
+const place = { n: 1, t: 0.412, server: 'github', conn: 1, dir: 'c2s' } as const
+
+const message = (text: string, more: { x?: number } = {}): Frame => ({
+  kind: 'message',
+  ...place,
+  ...more,
+  text,
+  message: classify(JSON.parse(text)),
+})
+
+test('every kind of frame is written with its keys in the fixed order', () => {
+  const frames: readonly Frame[] = [
+    message('{"id":0,"jsonrpc":"2.0","method":"ping"}'),
+    message('[]', { x: 7 }),
+    { kind: 'raw', ...place, n: 2, t: 60.1, dir: 's2c', raw: 'oops "é"', why: 'not JSON' },
+    { kind: 'raw', ...place, n: 2, t: 60.1, dir: 's2c', raw: '\uFFFD', why: 'not UTF-8', base64: '/w==' },
+    { kind: 'stderr', ...place, n: 3, t: 61, dir: 's2c', stderr: 'listening\n' },
+    { kind: 'event', n: 4, t: 900.3004, server: 'github', conn: 1, event: 'exit', details: { code: 0 } },
+    { kind: 'event', n: 5, t: 900.4, event: 'end', details: { frames: 5 } },
+    { kind: 'other', n: 6, t: 901, line: '{"t":901, "n":6, "http":{}}' },
+  ]
+  expect(frames.map((frame) => encodeFrame(frame)).join('\n')).toMatchInlineSnapshot(`
+    "{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s","msg":{"id":0,"jsonrpc":"2.0","method":"ping"}}
+    {"n":1,"t":0.412,"server":"github","conn":1,"x":7,"dir":"c2s","msg":[]}
+    {"n":2,"t":60.1,"server":"github","conn":1,"dir":"s2c","raw":"oops \\"é\\"","why":"not JSON"}
+    {"n":2,"t":60.1,"server":"github","conn":1,"dir":"s2c","raw":"�","why":"not UTF-8","base64":"/w=="}
+    {"n":3,"t":61,"server":"github","conn":1,"dir":"s2c","stderr":"listening\\n"}
+    {"n":4,"t":900.3,"server":"github","conn":1,"event":"exit","code":0}
+    {"n":5,"t":900.4,"event":"end","frames":5}
+    {"t":901, "n":6, "http":{}}"
+  `)
+})
+
+test('an envelope is everything before the payload, its time with three decimals at most', () => {
+  expect(envelope(place)).toBe('{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s"')
+  expect(envelope({ ...place, t: 48.90049, server: 'a "b"', x: 7 })).toBe(
+    '{"n":1,"t":48.9,"server":"a \\"b\\"","conn":1,"x":7,"dir":"c2s"',
+  )
+})
+
+test('a message keeps its bytes: spacing, key order, number spelling, escapes', () => {
+  const text =
+    '{ "result":{"n":1.0e+5,"big":12345678901234567890,"s":"\\u00e9\\/"} ,"id":"1", "jsonrpc":"2.0"}'
+  expect(decodeFrame(`${envelope(place)},"msg":${text}}`)).toEqual(message(text))
+})
+
+test('a line whose keys were moved, spaced or repeated by hand reads the same', () => {
+  const text = '{"jsonrpc":"2.0", "id":1,"method":"a"}'
+  const lines = [
+    `{ "msg" : ${text} , "dir":"c2s","conn":1.0,"server":"github","t":412e-3,"n":1 }`,
+    `{"n":9,"n":1,"t":0.412,"server":"git\\u0068ub","conn":1,"dir":"c2s","msg":{},"msg":${text}}`,
+    `{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s","msg": ${text} }\t`,
+    `{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s","msg":${text},"note":"mine"}`,
+  ]
+  for (const line of lines) expect(decodeFrame(line)).toEqual(message(text))
+})
+
+test('a message that came over several lines is put on one', () => {
+  const line = encodeFrame(message('{\n  "id": 1\r\n}'))
+  expect(line).not.toContain('\n')
+  expect(decodeFrame(line)).toEqual(message('{   "id": 1\r }'))
+})
+
+test('a frame of an unknown kind is kept as it is', () => {
+  const line = '{"n":5,"t":61.0,"server":"github","conn":2,"x":7,"dir":"c2s","http":{"method":"POST"}}'
+  expect(decodeFrame(line)).toEqual({ kind: 'other', n: 5, t: 61, line })
+})
+
+test('what is no frame says why', () => {
+  const lines = [
+    '',
+    '{"n":1,"t":0.412,"server":"gith',
+    '[]',
+    '{"t":1,"event":"end"}',
+    '{"n":0,"t":1,"event":"end"}',
+    '{"n":1.5,"t":1,"event":"end"}',
+    '{"n":"1","t":1,"event":"end"}',
+    '{"n":1,"t":-1,"event":"end"}',
+    '{"n":1,"t":1e999,"event":"end"}',
+    '{"n":1,"t":1,"event":7}',
+    '{"n":1,"t":1,"event":"exit","server":1}',
+    '{"n":1,"t":1,"event":"exit","conn":"1"}',
+    '{"n":1,"t":1,"conn":1,"dir":"c2s","msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":0,"dir":"c2s","msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"x":-1,"dir":"c2s","msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"up","msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","stderr":1}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x"}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":null,"why":"x"}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x","why":"y","base64":1}',
+    '{"n":1,"t":01,"server":"a","conn":1,"dir":"s2c","msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","msg":{}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","msg":{}]',
+  ]
+  expect(lines.map((line) => whyBroken(line))).toMatchInlineSnapshot(`
+    [
+      "not JSON",
+      "not JSON",
+      "not a JSON object",
+      ""n" is not a whole number from 1 on",
+      ""n" is not a whole number from 1 on",
+      ""n" is not a whole number from 1 on",
+      ""n" is not a whole number from 1 on",
+      ""t" is not a time in milliseconds",
+      ""t" is not a time in milliseconds",
+      ""event" is not a string",
+      ""server" is not a string",
+      ""conn" is not a whole number from 1 on",
+      ""server" is not a string",
+      ""conn" is not a whole number from 1 on",
+      ""x" is not a whole number from 1 on",
+      ""dir" is neither "c2s" nor "s2c"",
+      ""stderr" is not a string",
+      ""why" is not a string",
+      ""raw" is not a string",
+      ""base64" is not a string",
+      "not JSON",
+      "not JSON",
+      "not JSON",
+    ]
+  `)
+})
+
+test('a message nested far deeper than the call stack is read', () => {
+  const text = '['.repeat(200_000) + ']'.repeat(200_000)
+  const frame = decodeFrame(`{"msg":${text},"n":1,"t":1,"server":"a","conn":1,"dir":"s2c"}`)
+  expect(frame.kind === 'message' && frame.text === text).toBe(true)
+})
+
+test('a frame that was written reads as it was, whatever it holds', () => {
+  fc.assert(
+    fc.property(anyFrame(), (frame) => {
+      expect(decodeFrame(encodeFrame(frame))).toEqual(frame)
+      expect(decodeFrame(` ${encodeFrame(frame)}`)).toEqual(frame)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('any text at all is a frame or says why it is none', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.string().map((end) => `${envelope(place)}${end}`),
+      ),
+      (line) => {
+        expect(decodeFrame(line).kind).toMatch(/^(message|raw|stderr|event|other|broken)$/)
+      },
+    ),
+  )
+})
+
+function whyBroken(line: string): string {
+  const frame = decodeFrame(line)
+  return frame.kind === 'broken' ? frame.why : `read as ${frame.kind}`
+}
+
+function anyFrame(): fc.Arbitrary<Frame> {
+  const moment = { n: fc.integer({ min: 1, max: 1e9 }), t: fc.nat(1e9).map((t) => t / 1000) }
+  const sent = {
+    ...moment,
+    server: fc.string({ unit: 'binary' }),
+    conn: fc.integer({ min: 1, max: 1e6 }),
+    dir: fc.constantFrom('c2s' as const, 's2c' as const),
+  }
+  const text = fc.string({ unit: 'binary' })
+  const withX = fc.record(
+    { ...sent, x: fc.integer({ min: 1 }) },
+    { requiredKeys: ['n', 't', 'server', 'conn', 'dir'] },
+  )
+  const details = fc.dictionary(fc.string(), fc.jsonValue().map(withoutNegativeZero)).map(withoutEnvelope)
+  return fc.oneof(
+    fc
+      .tuple(withX, fc.jsonValue())
+      .map(([where, value]): Frame => ({ ...message(JSON.stringify(value)), ...where })),
+    fc
+      .tuple(withX, fc.record({ raw: text, why: text, base64: text }, { requiredKeys: ['raw', 'why'] }))
+      .map(([where, payload]): Frame => ({ kind: 'raw', ...where, ...payload })),
+    fc.tuple(withX, text).map(([where, stderr]): Frame => ({ kind: 'stderr', ...where, stderr })),
+    fc
+      .tuple(fc.record(moment), text, details)
+      .map(([when, event, own]): Frame => ({ kind: 'event', ...when, event, details: own })),
+  )
+}
+
+function withoutNegativeZero(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function withoutEnvelope(details: Record<string, unknown>): Record<string, unknown> {
+  const { n: _n, t: _t, server: _server, conn: _conn, event: _event, ...own } = details
+  return own
+}

@@ -1,0 +1,152 @@
+import { canonicalJson } from '../wire/canonical.ts'
+import type { Direction } from '../wire/direction.ts'
+import { membersOf } from '../wire/members.ts'
+import { classify, isObject, type JsonObject } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { EventFrame, Frame, MessageFrame, RawFrame } from './frame.ts'
+
+/** A line of a tape that is no frame. */
+export interface BrokenLine {
+  readonly kind: 'broken'
+  readonly why: string
+}
+
+/** When and where a frame crossed: what every line with a payload begins with. */
+export interface FramePlace {
+  readonly n: number
+  readonly t: number
+  readonly server: string
+  readonly conn: number
+  readonly x?: number
+  readonly dir: Direction
+}
+
+/** Reads one line after the header, with its keys in any order and spacing; it never throws. */
+export function decodeFrame(line: string): Frame | BrokenLine {
+  return asTheRecorderWrites(line) ?? asAnyoneWrites(line)
+}
+
+/** Writes a frame as one line, with its keys in the fixed order and the payload last. */
+export function encodeFrame(frame: Frame): string {
+  switch (frame.kind) {
+    case 'message':
+      return `${envelope(frame)},"msg":${onOneLine(frame.text)}}`
+    case 'raw':
+      return `${envelope(frame)}${encodeMembers({ raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
+    case 'stderr':
+      return `${envelope(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
+    case 'event':
+      return encodeEvent(frame)
+    case 'other':
+      return frame.line
+  }
+}
+
+/** The beginning of a line, up to where `,"msg":` or another payload follows. */
+export function envelope(place: FramePlace): string {
+  const x = place.x === undefined ? '' : `,"x":${place.x}`
+  const link = `"server":${JSON.stringify(place.server)},"conn":${place.conn}${x}`
+  return `{"n":${place.n},"t":${milliseconds(place.t)},${link},"dir":"${place.dir}"`
+}
+
+function milliseconds(t: number): number {
+  return Math.round(t * 1000) / 1000
+}
+
+// In valid JSON a line feed is white space: a message that was sent over several lines still fits into one.
+function onOneLine(text: string): string {
+  return text.includes('\n') ? text.replaceAll('\n', ' ') : text
+}
+
+function encodeEvent({ n, t, server, conn, event, details }: EventFrame): string {
+  return `{"n":${n},"t":${milliseconds(t)}${encodeMembers({ server, conn, event, ...details })}}`
+}
+
+function encodeMembers(members: JsonObject): string {
+  const present = Object.entries(members).filter(([, value]) => value !== undefined)
+  return present.map(([key, value]) => `,${JSON.stringify(key)}:${canonicalJson(value)}`).join('')
+}
+
+// `n`, `t`, `server` without escapes, `conn`, `x`, `dir`, then a message to the end of the line.
+const RECORDED =
+  /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)","msg":/u
+
+// Tapes are read by the gigabyte: this parses the message alone, and once.
+function asTheRecorderWrites(line: string): MessageFrame | undefined {
+  const match = RECORDED.exec(line)
+  if (match === null || !line.endsWith('}')) return undefined
+  const text = line.slice(match[0].length, -1)
+  const value = parseJson(text)
+  if (value === undefined) return undefined
+  const [, n, t, server = '', conn, x, dir] = match
+  return {
+    kind: 'message',
+    n: Number(n),
+    t: Number(t),
+    server,
+    conn: Number(conn),
+    ...(x === undefined ? {} : { x: Number(x) }),
+    dir: dir === 'c2s' ? 'c2s' : 's2c',
+    text: text.trim(),
+    message: classify(value),
+  }
+}
+
+function asAnyoneWrites(line: string): Frame | BrokenLine {
+  const value = parseJson(line)
+  if (value === undefined) return broken('not JSON')
+  if (!isObject(value)) return broken('not a JSON object')
+  const { n, t } = value
+  if (!isCount(n)) return broken('"n" is not a whole number from 1 on')
+  if (typeof t !== 'number' || !(t >= 0 && t < Infinity)) return broken('"t" is not a time in milliseconds')
+  if (Object.hasOwn(value, 'event')) return readEvent(value, n, t)
+  if (!['msg', 'raw', 'stderr'].some((key) => Object.hasOwn(value, key))) return { kind: 'other', n, t, line }
+  return readSent(value, n, t, line)
+}
+
+function readEvent(value: JsonObject, frameNumber: number, time: number): EventFrame | BrokenLine {
+  const { n: _n, t: _t, server, conn, event, ...details } = value
+  if (typeof event !== 'string') return broken('"event" is not a string')
+  if (server !== undefined && typeof server !== 'string') return broken('"server" is not a string')
+  if (conn !== undefined && !isCount(conn)) return broken('"conn" is not a whole number from 1 on')
+  const link = { ...(server === undefined ? {} : { server }), ...(conn === undefined ? {} : { conn }) }
+  return { kind: 'event', n: frameNumber, t: time, ...link, event, details }
+}
+
+function readSent(value: JsonObject, n: number, t: number, line: string): Frame | BrokenLine {
+  const { server, conn, x, dir } = value
+  if (typeof server !== 'string') return broken('"server" is not a string')
+  if (!isCount(conn)) return broken('"conn" is not a whole number from 1 on')
+  if (x !== undefined && !isCount(x)) return broken('"x" is not a whole number from 1 on')
+  if (dir !== 'c2s' && dir !== 's2c') return broken('"dir" is neither "c2s" nor "s2c"')
+  return readPayload(value, { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }, line)
+}
+
+function readPayload(value: JsonObject, place: FramePlace, line: string): Frame | BrokenLine {
+  const { msg, stderr } = value
+  if (msg !== undefined) return { kind: 'message', ...place, text: messageIn(line), message: classify(msg) }
+  if (stderr === undefined) return readRaw(value, place)
+  return typeof stderr === 'string'
+    ? { kind: 'stderr', ...place, stderr }
+    : broken('"stderr" is not a string')
+}
+
+function readRaw({ raw, why, base64 }: JsonObject, place: FramePlace): RawFrame | BrokenLine {
+  if (typeof raw !== 'string') return broken('"raw" is not a string')
+  if (typeof why !== 'string') return broken('"why" is not a string')
+  if (base64 !== undefined && typeof base64 !== 'string') return broken('"base64" is not a string')
+  return { kind: 'raw', ...place, raw, why, ...(base64 === undefined ? {} : { base64 }) }
+}
+
+function messageIn(line: string): string {
+  const range = membersOf(line).get('msg')
+  return line.slice(range?.start, range?.end)
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+}
+
+function broken(why: string): BrokenLine {
+  return { kind: 'broken', why }
+}

@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ReelayError } from '../errors.ts'
+import { decodeHeader, encodeHeader, tapeVersion } from './header-codec.ts'
+import type { Header } from './header.ts'
+
+const header: Header = {
+  reelay: 1,
+  id: '01KA2V5W9R',
+  started: '2026-11-15T07:20:59.123Z',
+  by: 'reelay 0.1.0',
+  servers: { github: { transport: 'stdio', command: ['npx', '-y', 'x'], env: ['GITHUB_TOKEN'] } },
+  tags: { ticket: 'A-1' },
+}
+
+test('the header is written with its keys in the fixed order', () => {
+  const { tags, ...rest } = header
+  expect(encodeHeader({ tags, redaction: { rules: 'default-1', key: 'k-3f9a' }, ...rest })).toBe(
+    '{"reelay":1,"id":"01KA2V5W9R","started":"2026-11-15T07:20:59.123Z","by":"reelay 0.1.0",' +
+      '"servers":{"github":{"transport":"stdio","command":["npx","-y","x"],"env":["GITHUB_TOKEN"]}},' +
+      '"redaction":{"rules":"default-1","key":"k-3f9a"},"tags":{"ticket":"A-1"}}',
+  )
+})
+
+test('the order of the keys, spaces and unknown members make no difference to a reader', () => {
+  const line = `{ "tags": {"ticket":"A-1"}, "future": [1], "by":"reelay 0.1.0", "servers":
+    {"github":{"since":2,"env":["GITHUB_TOKEN"],"command":["npx","-y","x"],"transport":"stdio"}},
+    "started":"2026-11-15T07:20:59.123Z", "id":"01KA2V5W9R", "reelay":1.0 }`
+  expect(decodeHeader(line)).toEqual(header)
+})
+
+test.each([
+  ['2026-11-15T07:20:59.123', '2026-11-15T07:20:59.123Z'],
+  ['2026-11-15 07:20:59', '2026-11-15T07:20:59Z'],
+  ['2026-11-15T07:20', '2026-11-15T07:20Z'],
+  ['2026-11-15T07:20:59+02:00', '2026-11-15T07:20:59+02:00'],
+])('a start of %s is read as %s', (started, expected) => {
+  expect(decodeHeader(JSON.stringify({ ...header, started })).started).toBe(expected)
+})
+
+test('a newer tape is refused in one sentence that names both versions', () => {
+  expect(refusal('{"reelay":7,"everything":"else"}')).toEqual([
+    'TAPE_TOO_NEW',
+    'a tape of version 7, and this Reelay reads no version after 1',
+    'update Reelay to read it: npm install -g reelay@latest',
+  ])
+  expect(() => tapeVersion('{"reelay":7}')).toThrow('a tape of version 7')
+})
+
+test('a first line that is no header says what it is instead', () => {
+  const lines = ['', 'PK', '[]', '{}', '{"jsonrpc":"2.0","id":0,"method":"initialize"}']
+  expect(lines.map((line) => refusal(line).slice(0, 2))).toEqual([
+    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
+    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
+    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
+    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
+    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is a bare JSON-RPC message'],
+  ])
+})
+
+test('a header that was edited into nonsense says which member is wrong', () => {
+  const edits = [
+    { reelay: 'one' },
+    { reelay: 0 },
+    { id: 7 },
+    { started: 'yesterday' },
+    { by: null },
+    { servers: [] },
+    { servers: { github: 'stdio' } },
+    { servers: { github: {} } },
+    { servers: { github: { transport: 'stdio', command: 'npx' } } },
+    { servers: { github: { transport: 'stdio', env: ['A', 1] } } },
+    { redaction: true },
+    { redaction: { rules: 'default-1' } },
+    { tags: { ticket: 1 } },
+  ]
+  expect(
+    edits.map((edit) => refusal(JSON.stringify({ ...header, ...edit }))[1].replace(/^.* is broken: /, '')),
+  ).toMatchInlineSnapshot(`
+    [
+      ""reelay" is not a version number",
+      ""reelay" is not a version number",
+      ""id" is not a string",
+      ""started" is not a time",
+      ""by" is not a string",
+      ""servers" is not an object",
+      ""servers.github" is not an object",
+      ""servers.github.transport" is not a string",
+      ""servers.github.command" is not a list",
+      ""servers.github.env[1]" is not a string",
+      ""redaction" is not an object",
+      ""redaction.key" is not a string",
+      ""tags.ticket" is not a string",
+    ]
+  `)
+})
+
+test('a header that was written reads as it was, whatever it holds', () => {
+  const text = fc.string({ unit: 'binary' })
+  const info = fc.record(
+    { transport: text, command: fc.array(text), env: fc.array(text) },
+    { requiredKeys: ['transport'] },
+  )
+  const anyHeader: fc.Arbitrary<Header> = fc.record(
+    {
+      reelay: fc.constant(1),
+      id: text,
+      started: fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      by: text,
+      servers: fc.dictionary(text, info),
+      redaction: fc.record({ rules: text, key: text }),
+      tags: fc.dictionary(text, text),
+    },
+    { requiredKeys: ['reelay', 'id', 'started', 'by', 'servers', 'tags'] },
+  )
+  fc.assert(
+    fc.property(anyHeader, (any) => {
+      expect(decodeHeader(encodeHeader(any))).toEqual(any)
+    }),
+  )
+})
+
+function refusal(line: string): readonly [string, string, string | undefined] {
+  try {
+    decodeHeader(line)
+  } catch (error) {
+    if (error instanceof ReelayError) return [error.code, error.message, error.hint]
+    throw error
+  }
+  return ['none', 'it was read', undefined]
+}

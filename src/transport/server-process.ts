@@ -1,0 +1,52 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+
+/** How a process ended: exactly one of the two is set. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A server that runs as our child, at the head of a process group of its own. */
+export interface ServerProcess {
+  readonly command: readonly string[]
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined
+  /** Rejects with the system's error when the command could not be started. */
+  readonly exited: Promise<Exit>
+}
+
+export interface StartOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** What the user or the client says to us is meant for the server. */
+export const PASSED_ON: readonly NodeJS.Signals[] = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+]
+
+/** Starts the server command with pipes. This file is on the way to the first spawn: it loads nothing else. */
+export async function startServer(
+  command: readonly [string, ...string[]],
+  options: StartOptions = {},
+): Promise<ServerProcess> {
+  const [file, ...args] = command
+  const windows = process.platform === 'win32'
+  // On Windows, npx and its like are .cmd files, which Node refuses to start by itself.
+  const start = windows ? ((await import('cross-spawn')).default as unknown as typeof spawn) : spawn
+  // A group of its own, so that the server's children can be ended with it, and Ctrl+C reaches it once: through us.
+  const child = start(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'], detached: !windows })
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  exited.catch(() => {}) // whoever awaits it is told; until then it must not end the process
+  return { command, child, pid: child.pid, exited }
+}

@@ -1,0 +1,140 @@
+/** The grammar of JSON as a table: from a state and the class of the next byte to the next state, or to something to do. */
+
+// A number may end where another token begins, so its states know the bytes that end it.
+export const BAD = 0
+export const START = 1
+export const DONE = 2
+export const FIRST_KEY = 3
+export const KEY = 4
+export const COLON = 5
+export const VALUE = 6
+export const FIRST_ITEM = 7
+export const AFTER_VALUE = 8
+export const STRING = 9 // then 10 in an escape, 11 to 14 with four to one hex digits to go
+const MINUS = 15
+const ZERO = 16
+const DIGITS = 17
+const POINT = 18
+const FRACTION = 19
+const EXPONENT = 20
+const EXPONENT_SIGN = 21
+const EXPONENT_DIGITS = 22
+const TRUE = 23 // "rue" to go; then 24 and 25
+const FALSE = 26 // "alse" to go; then 27 to 29
+const NULL = 30 // "ull" to go; then 31 and 32
+export const KEY_STRING = 33 // then 34 to 38, as in a string
+
+/** From here on an entry of the table is not a state, but something to do. */
+export const ACTION = 48
+export const OPEN_OBJECT = 48
+export const OPEN_ARRAY = 49
+export const CLOSE_OBJECT = 50
+export const CLOSE_ARRAY = 51
+export const COMMA = 52
+
+// Each byte that a rule names has a class of its own; of the others, a string may hold the ordinary ones.
+const NAMED = ' \t\r\n{}[]:,"\\/-+.0123456789eEabcdfABCDFlnrstu'
+export const CLASS_BITS = 6
+const ORDINARY = 0
+const CONTROL = 1
+
+export const CLASS_OF: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const named = NAMED.indexOf(String.fromCharCode(byte))
+  if (named >= 0) return named + 2
+  return byte < 0x20 ? CONTROL : ORDINARY
+})
+
+export const TABLE: Uint8Array = buildTable()
+
+function buildTable(): Uint8Array {
+  const table = new Uint8Array(ACTION << CLASS_BITS)
+  const rule: Rule = (state, bytes, next) => {
+    for (const byte of bytes) table[(state << CLASS_BITS) | CLASS_OF[byte.charCodeAt(0)]!] = next
+  }
+  addSpace(rule)
+  addValues(rule)
+  addStructure(rule)
+  for (const [state, after] of [
+    [STRING, AFTER_VALUE],
+    [KEY_STRING, COLON],
+  ] as const) {
+    addString(rule, state, after)
+    table[(state << CLASS_BITS) | ORDINARY] = state
+  }
+  addNumber(rule)
+  addLiteral(rule, TRUE, 'rue')
+  addLiteral(rule, FALSE, 'alse')
+  addLiteral(rule, NULL, 'ull')
+  return table
+}
+
+type Rule = (state: number, bytes: string, next: number) => void
+
+function addSpace(rule: Rule): void {
+  const states = [START, DONE, FIRST_KEY, KEY, COLON, VALUE, FIRST_ITEM, AFTER_VALUE]
+  for (const state of states) rule(state, ' \t\r\n', state)
+}
+
+function addValues(rule: Rule): void {
+  for (const state of [START, VALUE, FIRST_ITEM]) {
+    rule(state, '{', OPEN_OBJECT)
+    rule(state, '[', OPEN_ARRAY)
+  }
+  for (const state of [VALUE, FIRST_ITEM]) {
+    rule(state, '"', STRING)
+    rule(state, '-', MINUS)
+    rule(state, '0', ZERO)
+    rule(state, '123456789', DIGITS)
+    rule(state, 't', TRUE)
+    rule(state, 'f', FALSE)
+    rule(state, 'n', NULL)
+  }
+}
+
+function addStructure(rule: Rule): void {
+  rule(FIRST_KEY, '"', KEY_STRING)
+  rule(FIRST_KEY, '}', CLOSE_OBJECT)
+  rule(KEY, '"', KEY_STRING)
+  rule(COLON, ':', VALUE)
+  rule(FIRST_ITEM, ']', CLOSE_ARRAY)
+  addEndOfValue(rule, AFTER_VALUE)
+}
+
+function addEndOfValue(rule: Rule, state: number): void {
+  rule(state, ' \t\r\n', AFTER_VALUE)
+  rule(state, ',', COMMA)
+  rule(state, '}', CLOSE_OBJECT)
+  rule(state, ']', CLOSE_ARRAY)
+}
+
+function addString(rule: Rule, string: number, after: number): void {
+  const escape = string + 1
+  const hex = string + 2
+  rule(string, ` ${NAMED.slice(4)}`, string)
+  rule(string, '"', after)
+  rule(string, '\\', escape)
+  rule(escape, '"\\/bfnrt', string)
+  rule(escape, 'u', hex)
+  for (let state = hex; state < hex + 4; state++) {
+    rule(state, '0123456789abcdefABCDEF', state === hex + 3 ? string : state + 1)
+  }
+}
+
+function addNumber(rule: Rule): void {
+  const digits = '0123456789'
+  rule(MINUS, '0', ZERO)
+  rule(MINUS, '123456789', DIGITS)
+  rule(DIGITS, digits, DIGITS)
+  for (const state of [ZERO, DIGITS]) rule(state, '.', POINT)
+  for (const state of [POINT, FRACTION]) rule(state, digits, FRACTION)
+  for (const state of [ZERO, DIGITS, FRACTION]) rule(state, 'eE', EXPONENT)
+  rule(EXPONENT, '+-', EXPONENT_SIGN)
+  for (const state of [EXPONENT, EXPONENT_SIGN, EXPONENT_DIGITS]) rule(state, digits, EXPONENT_DIGITS)
+  for (const state of [ZERO, DIGITS, FRACTION, EXPONENT_DIGITS]) addEndOfValue(rule, state)
+}
+
+function addLiteral(rule: Rule, first: number, rest: string): void {
+  for (const [index, letter] of [...rest].entries()) {
+    rule(first + index, letter, index === rest.length - 1 ? AFTER_VALUE : first + index + 1)
+  }
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeUtf8, LineSplitter } from './lines.ts'
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+test('lines come without their ends, empty ones are skipped, the last needs no line feed', () => {
+  expect(split([bytesOf('one\r\n\n\r\ntwo\r\r\nthree')])).toEqual(['1 one', '4 two\r', '5 three'])
+})
+
+test('a character that is cut in two by chunks arrives whole', () => {
+  const bytes = bytesOf('naïve 日本 😀\n')
+  expect(split([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(['1 naïve 日本 😀'])
+})
+
+test('a line beyond the bound is reported once, with its length, and the next one is read', () => {
+  expect(split([bytesOf('12345\n123456\n1234'), bytesOf('5678'), bytesOf('9\r\n12345\r\nok')], 5)).toEqual([
+    '1 12345',
+    '2 overlong 6: 123456',
+    '3 overlong 9: 123456789',
+    '4 12345',
+    '5 ok',
+  ])
+})
+
+test('of a line beyond the bound only its first 64 KiB are kept, however long it gets', () => {
+  const overlong: (readonly [number, number, number])[] = []
+  const splitter = new LineSplitter({
+    maxBytes: 100_000,
+    onLine: () => expect.unreachable(),
+    onOverlong: (head, total) => overlong.push([head[0] ?? 0, head.buffer.byteLength, total]),
+  })
+  for (let i = 0; i < 64; i++) splitter.push(new Uint8Array(1_000_000).fill(65 + i))
+  splitter.end()
+  expect(overlong).toEqual([[65, 65_536, 64_000_000]])
+})
+
+test('a line just within the bound may end in CRLF', () => {
+  const line = 'x'.repeat(100_000)
+  expect(split([bytesOf(`${line}\r`), bytesOf('\n')], 100_000)).toEqual([`1 ${line}`])
+})
+
+test('a long line that comes in many small chunks is put together once', () => {
+  const lengths: number[] = []
+  const splitter = new LineSplitter({ onLine: (line) => lengths.push(line.length) })
+  const chunk = new Uint8Array(100).fill(65)
+  for (let i = 0; i < 200_000; i++) splitter.push(chunk)
+  splitter.push(Uint8Array.of(10))
+  expect(lengths).toEqual([20_000_000])
+})
+
+test('the cutting of the chunks makes no difference', () => {
+  const letters = fc.constantFrom('a', 'é', '😀', '\r', '\n', '\r\n', '{"b":1}')
+  const text = fc.array(letters, { maxLength: 60 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(80)), fc.integer({ min: 1, max: 12 }), (whole, cuts, maxBytes) => {
+      expect(split(chunksOf(bytesOf(whole), cuts), maxBytes)).toEqual(expected(whole, maxBytes))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('bytes that are not UTF-8 are no text, and a byte order mark is kept', () => {
+  expect(decodeUtf8(Uint8Array.of(0x61, 0xff))).toBeUndefined()
+  expect(decodeUtf8(Uint8Array.of(0xe6, 0x97))).toBeUndefined()
+  expect(decodeUtf8(bytesOf('\uFEFFé'))).toBe('\uFEFFé')
+})
+
+function split(chunks: readonly Uint8Array[], maxBytes?: number): readonly string[] {
+  const seen: string[] = []
+  const splitter = new LineSplitter({
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    onLine: (line, number) => seen.push(`${number} ${new TextDecoder().decode(line)}`),
+    onOverlong: (head, total, number) =>
+      seen.push(`${number} overlong ${total}: ${new TextDecoder().decode(head)}`),
+  })
+  for (const chunk of chunks) splitter.push(chunk)
+  splitter.end()
+  return seen
+}
+
+function chunksOf(bytes: Uint8Array, cuts: readonly number[]): readonly Uint8Array[] {
+  const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+  return at.slice(1).map((end, index) => bytes.subarray(at[index], end))
+}
+
+function expected(text: string, maxBytes: number): readonly string[] {
+  return text.split('\n').flatMap((raw, index) => {
+    const line = raw.replace(/\r$/, '')
+    const { length } = bytesOf(line)
+    if (length === 0) return []
+    return length > maxBytes ? `${index + 1} overlong ${length}: ${line}` : `${index + 1} ${line}`
+  })
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let home: string
+beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'reelay-readme-'))))
+afterEach(() => rmSync(home, { recursive: true }))
+
+// A POSIX shell is what the block is written for.
+test.skipIf(process.platform === 'win32')('the session of the README works as it is pasted', async () => {
+  const { stdout, stderr } = await paste(pastedSession())
+  const messages = stdout.split('\n').filter((line) => line.startsWith('{'))
+  const [handshake, answer, playedHandshake, playedAnswer, again, miss] = messages
+  expect(messages).toHaveLength(6)
+  expect(answer).toMatch(/°C in Oslo \(ticket [0-9a-f]{8}\)/)
+  expect([playedHandshake, playedAnswer]).toEqual([handshake, answer])
+  expect(again).toBe(handshake)
+  expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
+  expect(stdout).toMatch(/^2 +\S+ ms +tools\/call weather +\S+ ms +ok$/m)
+  expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
+})
+
+test('the README shows at most ten lines to paste', () => {
+  expect(pastedSession().trim().split('\n').length).toBeLessThanOrEqual(10)
+})
+
+test('every command that the README names has its own help', async () => {
+  const commands = [...readFileSync('README.md', 'utf8').matchAll(/^\| `reelay (\w+)/gm)].map(
+    ([, name]) => name,
+  )
+  expect(commands).toEqual(['record', 'serve', 'inspect', 'list', 'demo'])
+  for (const command of commands) {
+    const { stdout } = await paste(`node dist/cli/main.js ${command} --help`)
+    expect(stdout).toMatch(new RegExp(`^Usage: reelay ${command} `))
+  }
+})
+
+function pastedSession(): string {
+  const section = readFileSync('README.md', 'utf8').split('## A session to paste')[1] ?? ''
+  return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
+}
+
+async function paste(lines: string): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn('sh', [], { env: { ...process.env, REELAY_HOME: home }, stdio: 'pipe' })
+  child.stdin.end(lines)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { stdout, stderr }
+}

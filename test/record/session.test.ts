@@ -1,0 +1,213 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+
+test('arguments, working folder and environment reach the server as they are', async () => {
+  const cwd = temporaryFolder()
+  const env = { ...process.env, REELAY_TEST_MARKER: 'märker' }
+  const run = record(fixtureServer('tell-surroundings', '--flag', '-x', '', 'a b', '--', '-o', 'y'), {
+    cwd,
+    env,
+  })
+  await run.exited
+  expect(JSON.parse(run.stdout().toString())).toMatchObject({
+    argv: ['--flag', '-x', '', 'a b', '--', '-o', 'y'],
+    cwd,
+    marker: 'märker',
+  })
+})
+
+test('flags of the server are kept without -- too', async () => {
+  const tape = join(temporaryFolder(), 'x.tape.jsonl')
+  const server = fixtureServer('tell-surroundings', '-o', 'z', '--server', '--help')
+  const run = start([process.execPath, REELAY, 'record', '-q', '-o', tape, ...server])
+  await run.exited
+  expect(JSON.parse(run.stdout().toString())).toMatchObject({ argv: ['-o', 'z', '--server', '--help'] })
+})
+
+test.each([['0'], ['3'], ['255']])('the exit code %s is passed on', async (code) => {
+  const run = record(fixtureServer('end-with', code))
+  expect(await run.exited).toEqual({ code: Number(code), signal: null })
+  expect(linesOf(run.tape).at(-2)).toMatchObject({ event: 'exit', code: Number(code) })
+})
+
+test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])(
+  'a server that dies of %s makes the recorder end the same way',
+  async (signal) => {
+    const run = record(fixtureServer('end-with', signal))
+    expect(await run.exited).toEqual({ code: null, signal })
+    expect(linesOf(run.tape).at(-2)).toMatchObject({ event: 'exit', signal })
+  },
+)
+
+test.each(['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)(
+  '%s is passed on, and the session goes on',
+  async (signal) => {
+    const run = record(fixtureServer('name-signals'))
+    await run.line('ready')
+    run.child.kill(signal)
+    expect(JSON.parse(await run.line('signal'))).toEqual({ signal })
+    run.child.kill('SIGTERM')
+    expect(await run.exited).toEqual({ code: 7, signal: null })
+    const signals = linesOf(run.tape).filter(({ event }) => event === 'signal')
+    expect(signals.map((frame) => frame['signal'])).toEqual([signal, 'SIGTERM'])
+  },
+)
+
+test('stderr is passed on and taped, also a character that came in two pieces', async () => {
+  const run = record(fixtureServer('complain'), { options: ['-q'] })
+  setTimeout(() => run.child.stdin.end(), 500)
+  await run.exited
+  expect(run.stderr()).toBe('first line\nhalf é character\n')
+  const taped = linesOf(run.tape).filter(({ stderr }) => stderr !== undefined)
+  expect(taped.map(({ stderr }) => stderr).join('')).toBe('first line\nhalf é character\n')
+})
+
+test('the header says who was recorded: command, name, tags, and the names of secret variables but not their values', async () => {
+  const env = { PATH: process.env['PATH'], GITHUB_TOKEN: 'ghp_secret', HOME: '/nowhere' }
+  const options = ['--server', 'gît', '--tag', 'run=7', '--tag', 'by=a=b']
+  const run = record(fixtureServer('tell-surroundings'), { env, options })
+  await run.exited
+  const [header, startFrame] = linesOf(run.tape)
+  expect(header).toMatchObject({
+    reelay: 1,
+    servers: {
+      gît: { transport: 'stdio', command: fixtureServer('tell-surroundings'), env: ['GITHUB_TOKEN'] },
+    },
+    tags: { run: '7', by: 'a=b' },
+  })
+  expect(startFrame).toMatchObject({ n: 1, server: 'gît', conn: 1, event: 'start' })
+  expect(readFileSync(run.tape, 'utf8')).not.toContain('ghp_secret')
+})
+
+test('a tape is for its owner alone', async () => {
+  const run = record(fixtureServer('tell-surroundings'))
+  await run.exited
+  expect(statSync(run.tape).mode & 0o777).toBe(0o600)
+  expect(statSync(dirname(run.tape)).mode & 0o777).toBe(0o700)
+})
+
+test('a name lands in the home folder, and without one the tape is named for the server', async () => {
+  const home = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: home }
+  const server = fixtureServer('tell-surroundings')
+  await start([process.execPath, REELAY, 'record', 'my-tape', '--', ...server], { env }).exited
+  await start([process.execPath, REELAY, 'record', '--', ...server], { env }).exited
+  const tapes = readdirSync(join(home, 'tapes')).toSorted()
+  expect(tapes).toEqual([
+    'my-tape.tape.jsonl',
+    expect.stringMatching(/^tell-surroundings-\d{8}-\d{6}\.tape\.jsonl$/),
+  ])
+})
+
+test('recorders started at once with the same name each make a tape of their own', async () => {
+  const home = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: home }
+  const runs = Array.from({ length: 4 }, () =>
+    start([process.execPath, REELAY, 'record', 'same', '--', ...fixtureServer('tell-surroundings')], { env }),
+  )
+  await Promise.all(runs.map(({ exited }) => exited))
+  const tapes = readdirSync(join(home, 'tapes')).map((name) => join(home, 'tapes', name))
+  expect(tapes.map((path) => path.slice(home.length)).toSorted()).toEqual([
+    '/tapes/same-2.tape.jsonl',
+    '/tapes/same-3.tape.jsonl',
+    '/tapes/same-4.tape.jsonl',
+    '/tapes/same.tape.jsonl',
+  ])
+  const pids = tapes.map((path) => linesOf(path).find(({ event }) => event === 'start')?.['pid'])
+  expect(new Set(pids).size).toBe(4)
+})
+
+test('an existing file is never written over', async () => {
+  const file = join(temporaryFolder(), 'mine.jsonl')
+  writeFileSync(file, 'precious')
+  await start([process.execPath, REELAY, 'record', '-o', file, '--', ...fixtureServer('tell-surroundings')])
+    .exited
+  expect(readFileSync(file, 'utf8')).toBe('precious')
+  expect(linesOf(file.replace('.jsonl', '-2.jsonl')).length).toBeGreaterThan(2)
+})
+
+test('a folder that cannot be written leaves the session alive, and it is said twice', async () => {
+  const file = join(temporaryFolder(), 'a-file')
+  writeFileSync(file, '')
+  const run = start([
+    process.execPath,
+    REELAY,
+    'record',
+    '-o',
+    join(file, 'x.tape.jsonl'),
+    '--',
+    ...fixtureServer('answer-calls'),
+  ])
+  run.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"m","params":[1]}\n')
+  expect((await run.exited).code).toBe(0)
+  expect(run.stdout().toString()).toBe('{"jsonrpc":"2.0","id":1,"result":{"params":[1]}}\n')
+  expect(run.stderr()).toMatch(
+    /^reelay: NOT RECORDING: .*; the session goes on without a tape\nreelay: recorded nothing: /,
+  )
+})
+
+test('a disk that fills up leaves the session alive; the tape keeps its whole lines and the loss is said', async () => {
+  const folder = temporaryFolder()
+  const tape = join(folder, 'x.tape.jsonl')
+  // The limit on file size answers like a full disk, and needs no rights.
+  const script = `trap '' XFSZ; ulimit -f 64; exec "$@"`
+  const command = [process.execPath, REELAY, 'record', '-o', tape, '--', ...fixtureServer('echo-bytes')]
+  const run = start(['/bin/sh', '-c', script, 'sh', ...command])
+  const line = `{"jsonrpc":"2.0","method":"m","params":"${'x'.repeat(10_000)}"}\n`
+  const sent = line.repeat(50)
+  run.child.stdin.end(sent)
+  expect((await run.exited).code).toBe(0)
+  expect(run.stdout().toString()).toBe(sent)
+  expect(run.stderr()).toMatch(/reelay: INCOMPLETE: \d+ frames are not on .*: E/)
+  const text = readFileSync(tape, 'utf8')
+  expect(text.endsWith('}\n')).toBe(true)
+  expect(linesOf(tape).length).toBeGreaterThan(2)
+})
+
+test('a command that does not exist is one clear error, with exit code 3 and no tape', async () => {
+  const run = record(['no-such-server-anywhere'])
+  expect((await run.exited).code).toBe(3)
+  expect(run.stderr()).toBe(
+    'reelay: COMMAND_NOT_FOUND the server command no-such-server-anywhere was not found\n' +
+      '  hint: check the spelling and the PATH; relative paths start at the folder you are in\n',
+  )
+  expect(readdirSync(dirname(dirname(run.tape)))).toEqual([])
+})
+
+test('a command that is no program is one clear error, with exit code 3', async () => {
+  const file = join(temporaryFolder(), 'not-a-program')
+  writeFileSync(file, 'just text')
+  chmodSync(file, 0o644)
+  const run = record([file])
+  expect((await run.exited).code).toBe(3)
+  expect(run.stderr()).toMatch(
+    /^reelay: COMMAND_NOT_RUNNABLE the server command .*not-a-program could not be started: .*EACCES/,
+  )
+})
+
+test.each([
+  [['record'], 'no server command to record'],
+  [['record', '--'], 'no server command to record'],
+  [['record', '--nope', '--', 'x'], 'unknown option --nope'],
+  [['record', '-o'], '--output needs a value: <file>'],
+  [['record', '--tag', 'novalue', '--', 'x'], '--tag novalue is not of the form key=value'],
+  [['record', '--max-line', '0', '--', 'x'], '--max-line 0 is not a number from 1 to 1024'],
+  [['record', '-o', 'f', 'name', '--', 'x'], 'two places for one tape: the file f and the name name'],
+  [
+    ['record', 'name', '-q', '--', 'x'],
+    '"name -q -- x" can be read in two ways: name as the tape\'s name, or as the server command',
+  ],
+  [['record', '.hidden', '--', 'x'], /\.hidden/],
+  [['nonsense'], "unknown command 'nonsense'"],
+  [['serve'], "missing required argument 'tape'"],
+  [['inspect', '--nope', 'x'], "unknown option '--nope'"],
+])('misuse: %j ends with exit code 2, one error and a hint', (args, message) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [REELAY, ...args], { encoding: 'utf8' })
+  const [error = '', hint = '', ...more] = stderr.trimEnd().split('\n')
+  expect(error).toMatch(message)
+  expect(hint).toMatch(/^ {2}hint: /)
+  expect({ status, stdout, more }).toEqual({ status: 2, stdout: '', more: [] })
+})

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { encodeFrame } from '../../src/tape/codec.ts'
+import { encodeHeader } from '../../src/tape/header-codec.ts'
+import { framesOf, tapeOf, type Said } from './tape-of.ts'
+
+/** A tape file in a folder of its own, both gone after the test. */
+export function tapeFile(...said: readonly Said[]): string {
+  const end = { kind: 'event', n: said.length + 1, t: said.length + 1, event: 'end', details: { frames: said.length + 1 } } as const
+  return writeTape(linesOf(said) + encodeFrame(end))
+}
+
+/** A tape whose recording was cut off in the middle of a line. */
+export function tornTapeFile(...said: readonly Said[]): string {
+  return writeTape(`${linesOf(said)}{"n":99,"t":1,"ser`)
+}
+
+function linesOf(said: readonly Said[]): string {
+  return encodeHeader(tapeOf(...said).header) + framesOf(said).map(encodeFrame).join('')
+}
+
+function writeTape(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-serve-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'made-up.tape.jsonl')
+  writeFileSync(path, text)
+  return path
+}
