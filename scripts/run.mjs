@@ -41,7 +41,7 @@ function pack(program) {
   if (status !== 0) return status
   rmSync(program, { recursive: true })
   renameSync(packed, program)
-  writeFileSync(join(program, 'package.json'), '{ "type": "commonjs" }\n')
+  writeFileSync(join(program, 'package.json'), '{}\n')
   chmodSync(join(program, 'main.js'), 0o755)
   return 0
 }

@@ -16,7 +16,7 @@ export async function record(args: RecordArgs, server: ServerProcess): Promise<v
   announce(args, tape)
   const parent = process.ppid
   const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
-  const client = { input: process.stdin, output: process.stdout, errors: process.stderr, isGone }
+  const client = { input: process.stdin, output: process.stdout, errors, isGone }
   const exit = await relay({ server, pid, client, tape })
   sumUp(args, await tape.finish())
   endAs(exit)
@@ -48,9 +48,14 @@ function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {
   else if (!quiet) say(`recorded ${frames} frames to ${path}`)
 }
 
-/** A closed stderr must not end the session. */
 function say(text: string): void {
-  if (!process.stderr.destroyed) process.stderr.write(`reelay: ${text}\n`)
+  errors().write(`reelay: ${text}\n`)
+}
+
+/** Our stderr; that nobody reads it must not end the session. */
+function errors(): NodeJS.WriteStream {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
+  return process.stderr
 }
 
 async function cannotStart(server: ServerProcess): Promise<never> {

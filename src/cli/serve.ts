@@ -12,10 +12,10 @@ import { paint, paintDrift, paintMiss } from './paint.ts'
 export const serveCommand: Command = new Command('serve')
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored, [])
+  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
   .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { ignore, permissive = false, server }: ServeFlags) => {
+  .action(async (name: string, { ignore = [], permissive = false, server }: ServeFlags) => {
     const tape = await loadTape(resolveTape(name))
     announce(name, tape, whichServer(tape, server))
     const signal = stopOnSignals()
@@ -30,17 +30,17 @@ export const serveCommand: Command = new Command('serve')
       signal,
       onMiss: (miss) => say(paintMiss(missAsText(miss))),
     })
-    say(paintDrift(driftAsText(drift)))
+    say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
 interface ServeFlags {
-  readonly ignore: readonly string[]
+  readonly ignore?: readonly string[]
   readonly permissive?: boolean
   readonly server?: string
 }
 
-function addIgnored(path: string, before: readonly string[]): readonly string[] {
+function addIgnored(path: string, before: readonly string[] = []): readonly string[] {
   parseIgnored([path])
   return [...before, path]
 }

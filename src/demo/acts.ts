@@ -14,8 +14,9 @@ export interface Stage {
   readonly signal: AbortSignal
 }
 
+// This code runs from dist/demo or, packed into the program, from dist/cli: paths start at their common parent.
 const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url))
-const SERVER = fileURLToPath(new URL('./server.js', import.meta.url))
+const SERVER = fileURLToPath(new URL('../demo/server.js', import.meta.url))
 
 const TAPE = 'demo.tape.jsonl'
 const SERVE = [process.execPath, MAIN, 'serve', TAPE] as const

@@ -2,7 +2,8 @@ import type { Readable, Writable } from 'node:stream'
 
 export interface Pump {
   readonly from: Readable
-  readonly to: Writable
+  /** Asked once, when there is something to write. */
+  readonly to: () => Writable
   /** Called after the chunk was handed on: the link never waits for whoever looks at it. */
   readonly onChunk: (chunk: Buffer) => void
   /** Called once, when no more will come. */
@@ -14,11 +15,13 @@ const HIGH_WATER = 256 * 1024
 
 /** Hands every chunk on as it came, in the tick in which it came. */
 export function startPump({ from, to, onChunk, onEnd }: Pump): void {
+  let target: Writable | undefined
   from.on('data', (chunk: Buffer) => {
-    to.write(chunk)
-    if (to.writableLength > HIGH_WATER) {
+    target ??= to()
+    target.write(chunk)
+    if (target.writableLength > HIGH_WATER) {
       from.pause()
-      to.once('drain', () => from.resume())
+      target.once('drain', () => from.resume())
     }
     onChunk(chunk)
   })

@@ -3,7 +3,6 @@ import type { Readable, Writable } from 'node:stream'
 import { startGuard } from '../transport/process-group.ts'
 import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
 import { endServer } from './ending.ts'
-import { countOwed } from './owed.ts'
 import { startPump } from './pump.ts'
 import type { SessionTape } from './session-tape.ts'
 
@@ -11,7 +10,8 @@ import type { SessionTape } from './session-tape.ts'
 export interface ClientSide {
   readonly input: Readable
   readonly output: Writable
-  readonly errors: Writable
+  /** Asked for when the server first writes to its stderr: most never do, and opening ours takes time. */
+  readonly errors: () => Writable
   /** Whether the client is known to be gone, which the end of its input alone does not prove. */
   readonly isGone: () => boolean
 }
@@ -78,7 +78,7 @@ class Link {
       tape.event('eof', { dir: 'c2s' })
       this.#end()
     }
-    startPump({ from: client.input, to, onChunk: tap.push, onEnd })
+    startPump({ from: client.input, to: () => to, onChunk: tap.push, onEnd })
   }
 
   #pumpOutput(): Promise<void> {
@@ -96,13 +96,12 @@ class Link {
         tap.end()
         resolve()
       }
-      startPump({ from, to: client.output, onChunk, onEnd })
+      startPump({ from, to: () => client.output, onChunk, onEnd })
     })
   }
 
   #pumpErrors(): Promise<void> {
     const { server, client, tape } = this.#options
-    client.errors.on('error', () => {}) // nobody reads them: they are still taped
     const onChunk = (chunk: Buffer): void => tape.stderr(chunk)
     return new Promise((resolve) => {
       startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd: resolve })
@@ -145,10 +144,16 @@ class Link {
     const { path } = this.#options.tape
     if (path === undefined) return false
     if (this.#busy?.heard !== this.#lastHeard) {
-      this.#busy = { heard: this.#lastHeard, owed: countOwed(path).catch(() => 0) }
+      this.#busy = { heard: this.#lastHeard, owed: owedOn(path) }
     }
     return (await this.#busy.owed) > 0
   }
+}
+
+/** Loaded only when it is needed, which is rarely: the recorder must start fast. */
+async function owedOn(path: string): Promise<number> {
+  const { countOwed } = await import('./owed.ts')
+  return countOwed(path).catch(() => 0)
 }
 
 /** Our own buffers may still hold what a slow client has not taken yet. */

@@ -3,8 +3,8 @@ import { idKey, isId, type Id } from '../wire/id.ts'
 import { member, type Request, type Response } from '../wire/message.ts'
 import { outcomeOf, type Outcome } from './outcome.ts'
 
-export type SpokenRequest = Spoken & { readonly message: Request }
-export type SpokenResponse = Spoken & { readonly message: Response }
+type SpokenRequest = Spoken & { readonly message: Request }
+type SpokenResponse = Spoken & { readonly message: Response }
 
 export interface ExchangeFacts {
   /** Counts from 1, in the order of the requests. */

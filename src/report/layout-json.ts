@@ -61,5 +61,5 @@ function isClosing(code: number | undefined): boolean {
 }
 
 function codesOf(chars: string): readonly number[] {
-  return [...chars].map((char) => char.charCodeAt(0))
+  return Array.from(chars, (char) => char.charCodeAt(0))
 }

@@ -35,16 +35,16 @@ export class FrameLines {
   }
 
   add(line: Uint8Array, number: number): void {
-    if (this.#state.ended) this.report(number, 'stands after the end of the tape')
-    this.#state.ended = false
-    if (this.#cutOff) return this.report(number, 'cut off: the file ends within this line, which is left out')
-    if (number === 1) return
-    this.#seen++
+    if (!this.#counts(number) || number === 1) return
     const text = decodeUtf8(line)
     const frame = text === undefined ? NOT_UTF8 : decodeFrame(upgradeLine(text, number, this.#version))
-    if (frame.kind === 'broken') return this.report(number, frame.why)
+    if (frame.kind === 'broken') return this.#report(number, frame.why)
     this.#check(frame, number)
     this.#frames.push(frame)
+  }
+
+  addOverlong(bytes: number, number: number): void {
+    if (this.#counts(number)) this.#report(number, `too long to be read: ${bytes} bytes`)
   }
 
   /** From now on a line is what stands after the last line feed of the file. */
@@ -59,14 +59,23 @@ export class FrameLines {
     return frames
   }
 
-  report(line: number, why: string): void {
+  // A line that is cut off does not.
+  #counts(number: number): boolean {
+    if (this.#state.ended) this.#report(number, 'stands after the end of the tape')
+    this.#state.ended = false
+    if (this.#cutOff) this.#report(number, 'cut off: the file ends within this line, which is left out')
+    else if (number > 1) this.#seen++
+    return !this.#cutOff
+  }
+
+  #report(line: number, why: string): void {
     const { problems } = this.#state
     if (problems.length < MAX_PROBLEMS) problems.push({ line, why })
     else if (problems.length === MAX_PROBLEMS) problems.push({ line, why: 'more problems from here on' })
   }
 
   #check(frame: Frame, number: number): void {
-    if (frame.n <= this.#lastN) this.report(number, `frame ${frame.n} comes after frame ${this.#lastN}`)
+    if (frame.n <= this.#lastN) this.#report(number, `frame ${frame.n} comes after frame ${this.#lastN}`)
     this.#lastN = Math.max(frame.n, this.#lastN)
     if (frame.kind === 'event' && frame.event === 'end') this.#end(frame, number)
   }
@@ -76,11 +85,11 @@ export class FrameLines {
     this.#state.ended = true
     const { frames, lost = 0 } = details
     if (typeof frames !== 'number' || typeof lost !== 'number') {
-      return this.report(number, 'the end does not say how many frames there are')
+      return this.#report(number, 'the end does not say how many frames there are')
     }
-    if (lost > 0) this.report(number, `the recorder could not write ${lost} of ${frames} frames`)
+    if (lost > 0) this.#report(number, `the recorder could not write ${lost} of ${frames} frames`)
     if (frames - lost === this.#seen) return
-    this.report(number, `the end counts ${frames - lost} frames, the tape has ${this.#seen}`)
+    this.#report(number, `the end counts ${frames - lost} frames, the tape has ${this.#seen}`)
   }
 }
 

@@ -8,7 +8,7 @@ import { openTape } from './read.ts'
 /** A file in the tape folder: a tape, or something with a tape's ending that cannot be read as one. */
 export type TapeSummary = ListedTape | ListedProblem
 
-export interface ListedTape {
+interface ListedTape {
   readonly kind: 'tape'
   readonly name: string
   readonly path: string

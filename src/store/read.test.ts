@@ -193,7 +193,7 @@ test.skipIf(process.platform === 'win32')(
   'a pipe, a socket or a device is refused without being opened',
   async () => {
     const pipe = newPath()
-    execFileSync('mkfifo', [pipe])
+    execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
     expect(await refusal(pipe)).toMatchObject({ code: 'TAPE_UNREADABLE' })
     const socket = join(folder, 's')
     const server = createServer()

@@ -9,8 +9,6 @@ import { LineSplitter, MAX_LINE_BYTES } from '../wire/lines.ts'
 import { FrameLines, type Problem, type TapeState } from './frame-lines.ts'
 import { chunksOf, readFirstLine, type FirstLine } from './tape-file.ts'
 
-export type { Problem, TapeState } from './frame-lines.ts'
-
 /** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
 export interface TapeReader {
   readonly path: string
@@ -86,7 +84,7 @@ async function* readFrames(tape: { path: string; version: number; state: TapeSta
   const splitter = new LineSplitter({
     maxBytes: MAX_LINE_BYTES + ENVELOPE_BYTES,
     onLine: (line, number) => lines.add(line, number),
-    onOverlong: (_head, total, number) => lines.report(number, `too long to be read: ${total} bytes`),
+    onOverlong: (_head, total, number) => lines.addOverlong(total, number),
   })
   for await (const chunk of chunksOf(tape.path)) {
     splitter.push(chunk)

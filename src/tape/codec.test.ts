@@ -199,3 +199,17 @@ function withoutEnvelope(details: Record<string, unknown>): Record<string, unkno
   const { n: _n, t: _t, server: _server, conn: _conn, event: _event, ...own } = details
   return own
 }
+
+test('a message that a killed recorder could not check again, and that is no JSON, is read as a raw line', () => {
+  const line = '{"n":2,"t":1.5,"server":"s","conn":1,"dir":"s2c","msg":{"text":"a\tb"}}'
+  expect(decodeFrame(line)).toEqual({
+    kind: 'raw',
+    n: 2,
+    t: 1.5,
+    server: 's',
+    conn: 1,
+    dir: 's2c',
+    raw: '{"text":"a\tb"}',
+    why: 'not JSON',
+  })
+})

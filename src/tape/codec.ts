@@ -73,28 +73,36 @@ const RECORDED =
 
 // Tapes are read by the gigabyte: this parses the message alone, and once.
 function asTheRecorderWrites(line: string): MessageFrame | undefined {
+  const found = recorded(line)
+  const value = found === undefined ? undefined : parseJson(found.text)
+  if (found === undefined || value === undefined) return undefined
+  return { kind: 'message', ...found.place, text: found.text.trim(), message: classify(value) }
+}
+
+/** A recorder that was killed could not look again at a long message, which may then be no JSON. */
+function asTheRecorderLeftIt(line: string): RawFrame | undefined {
+  const found = recorded(line)
+  return found && { kind: 'raw', ...found.place, raw: found.text, why: 'not JSON' }
+}
+
+function recorded(line: string): { place: FramePlace; text: string } | undefined {
   const match = RECORDED.exec(line)
   if (match === null || !line.endsWith('}')) return undefined
-  const text = line.slice(match[0].length, -1)
-  const value = parseJson(text)
-  if (value === undefined) return undefined
-  const [, n, t, server = '', conn, x, dir] = match
-  return {
-    kind: 'message',
+  const [start, n, t, server = '', conn, x, dir] = match
+  const place = {
     n: Number(n),
     t: Number(t),
     server,
     conn: Number(conn),
     ...(x === undefined ? {} : { x: Number(x) }),
-    dir: dir === 'c2s' ? 'c2s' : 's2c',
-    text: text.trim(),
-    message: classify(value),
+    dir: dir === 'c2s' ? ('c2s' as const) : ('s2c' as const),
   }
+  return { place, text: line.slice(start.length, -1) }
 }
 
 function asAnyoneWrites(line: string): Frame | BrokenLine {
   const value = parseJson(line)
-  if (value === undefined) return broken('not JSON')
+  if (value === undefined) return asTheRecorderLeftIt(line) ?? broken('not JSON')
   if (!isObject(value)) return broken('not a JSON object')
   const { n, t } = value
   if (!isCount(n)) return broken('"n" is not a whole number from 1 on')

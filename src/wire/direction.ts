@@ -1,6 +1,2 @@
 /** Who sent it: `c2s` from client to server, `s2c` from server to client. */
 export type Direction = 'c2s' | 's2c'
-
-export function opposite(direction: Direction): Direction {
-  return direction === 'c2s' ? 's2c' : 'c2s'
-}

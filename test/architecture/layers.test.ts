@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path'
 import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
-const MEANING = ['errors', 'wire', 'tape', 'match']
+const MEANING = ['errors', 'version', 'wire', 'tape', 'match']
 const JOBS = ['record', 'serve', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
@@ -11,7 +11,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   match: ['tape', 'wire', 'errors'],
   store: ['tape', 'wire', 'errors'],
   transport: ['wire', 'errors'],
-  record: ['store', 'transport', 'tape', 'wire', 'errors'],
+  record: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
   report: [...MEANING, 'store'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],

@@ -80,9 +80,10 @@ test('an interrupted demo cleans up and ends with 130', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-/** The temporary folder, the home folder and the working folder are our own, so that whatever is left there shows. */
+/** The temporary folder and the home folder are our own, so that whatever is left there shows. */
 function startDemo(): ChildProcessByStdio<null, Readable, Readable> {
-  const env = { ...process.env, TMPDIR: folder, TEMP: folder, TMP: folder, REELAY_HOME: folder }
+  const own = { TMPDIR: folder, TEMP: folder, TMP: folder, REELAY_HOME: folder }
+  const env = { ...process.env, FORCE_COLOR: undefined, ...own }
   return spawn(process.execPath, ['dist/cli/main.js', 'demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Frame } from '../../src/tape/frame.ts'
 import type { Header } from '../../src/tape/header.ts'
@@ -424,6 +426,23 @@ test('nothing on a tape can steer the terminal, in any view', async () => {
   }
 })
 
+test('colour marks how an exchange went, and is all that it adds', async () => {
+  const path = writeTape(busySession())
+  const coloured = (await inspectWith({ FORCE_COLOR: '1' }, path)).stdout
+  expect(coloured).toContain('\u001b[32mok\u001b[39m')
+  expect(coloured).toContain('\u001b[31mtool error: no network\u001b[39m')
+  expect(stripVTControlCharacters(coloured)).toBe((await inspect(path)).stdout)
+})
+
+test('a reader who leaves early is no error', async () => {
+  const calls = Array.from({ length: 5000 }, (_, index) => call(index + 1, index, index, 'many')).flat()
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'inspect', writeTape(calls), '--json'])
+  const stderr = text(child.stderr)
+  child.stdout.once('data', () => child.stdout.destroy())
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+  expect(await stderr).toBe('')
+})
+
 test('a tape that was cut in the middle of a line still opens, and says so', async () => {
   const path = join(folder, 'cut.tape.jsonl')
   writeFileSync(path, `${tapeText(handshake())}{"n":4,"t":60.5,"server":"travel","conn":1,"dir":"c`)
@@ -500,7 +519,11 @@ interface Ran {
 }
 
 function inspect(tape: string, ...options: string[]): Promise<Ran> {
-  const env = { ...process.env, REELAY_HOME: folder }
+  return inspectWith({}, tape, ...options)
+}
+
+function inspectWith(own: NodeJS.ProcessEnv, tape: string, ...options: string[]): Promise<Ran> {
+  const env = { ...process.env, FORCE_COLOR: undefined, REELAY_HOME: folder, ...own }
   return new Promise((resolve) => {
     execFile(
       process.execPath,

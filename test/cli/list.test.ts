@@ -94,15 +94,11 @@ function tape(server: string, started: string, ended: boolean): string {
 }
 
 function list(...options: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
-  const env = { ...process.env, REELAY_HOME: home }
+  const env = { ...process.env, FORCE_COLOR: undefined, REELAY_HOME: home }
   return new Promise((resolve) => {
     execFile(process.execPath, ['dist/cli/main.js', 'list', ...options], { env }, (error, out, err) => {
-      const shown = (text: string): string => text.replaceAll(home, '<home>')
-      resolve({
-        stdout: shown(out),
-        stderr: shown(err),
-        code: typeof error?.code === 'number' ? error.code : 0,
-      })
+      const code = typeof error?.code === 'number' ? error.code : 0
+      resolve({ stdout: out.replaceAll(home, '<home>'), stderr: err.replaceAll(home, '<home>'), code })
     })
   })
 }

@@ -124,7 +124,7 @@ export function hostileSession(): readonly Frame[] {
 }
 
 export function modernSession(): readonly Frame[] {
-  const _meta = {
+  const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
     'io.modelcontextprotocol/clientInfo': { name: 'modern-client', version: '3' },
@@ -135,7 +135,11 @@ export function modernSession(): readonly Frame[] {
     _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern-server', version: '4' } },
   }
   return [
-    said(1, 1, 'c2s', { id: 1, method: 'tools/call', params: { name: 'pay', arguments: {}, _meta } }),
+    said(1, 1, 'c2s', {
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'pay', arguments: {}, _meta: envelope },
+    }),
     said(2, 3.5, 's2c', { id: 1, result }),
   ]
 }

@@ -11,7 +11,7 @@ afterEach(() => rmSync(home, { recursive: true }))
 
 // A POSIX shell is what the block is written for.
 test.skipIf(process.platform === 'win32')('the session of the README works as it is pasted', async () => {
-  const { stdout, stderr } = await paste(pastedSession())
+  const { stdout, stderr } = await run('sh', [], pastedSession())
   const messages = stdout.split('\n').filter((line) => line.startsWith('{'))
   const [handshake, answer, playedHandshake, playedAnswer, again, miss] = messages
   expect(messages).toHaveLength(6)
@@ -33,7 +33,7 @@ test('every command that the README names has its own help', async () => {
   )
   expect(commands).toEqual(['record', 'serve', 'inspect', 'list', 'demo'])
   for (const command of commands) {
-    const { stdout } = await paste(`node dist/cli/main.js ${command} --help`)
+    const { stdout } = await run(process.execPath, ['dist/cli/main.js', command, '--help'], '')
     expect(stdout).toMatch(new RegExp(`^Usage: reelay ${command} `))
   }
 })
@@ -43,9 +43,14 @@ function pastedSession(): string {
   return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
 }
 
-async function paste(lines: string): Promise<{ stdout: string; stderr: string }> {
-  const child = spawn('sh', [], { env: { ...process.env, REELAY_HOME: home }, stdio: 'pipe' })
-  child.stdin.end(lines)
+async function run(
+  file: string,
+  args: readonly string[],
+  input: string,
+): Promise<{ stdout: string; stderr: string }> {
+  const env = { ...process.env, FORCE_COLOR: undefined, REELAY_HOME: home }
+  const child = spawn(file, args, { env, stdio: 'pipe' })
+  child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   return { stdout, stderr }
 }

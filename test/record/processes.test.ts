@@ -138,6 +138,7 @@ test('a client that does not read makes the server wait, not the recorder grow',
   expect(written).toBeLessThan(300)
   expect(residentMegabytes(run.child.pid!)).toBeLessThan(200)
   run.child.stdout.resume()
+  run.child.stdin.end()
   await run.exited
   expect(run.stdout().length).toBeGreaterThan(299_000_000)
 })

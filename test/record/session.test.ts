@@ -156,11 +156,17 @@ test('a disk that fills up leaves the session alive; the tape keeps its whole li
   const script = `trap '' XFSZ; ulimit -f 64; exec "$@"`
   const command = [process.execPath, REELAY, 'record', '-o', tape, '--', ...fixtureServer('echo-bytes')]
   const run = start(['/bin/sh', '-c', script, 'sh', ...command])
-  const line = `{"jsonrpc":"2.0","method":"m","params":"${'x'.repeat(10_000)}"}\n`
-  const sent = line.repeat(50)
-  run.child.stdin.end(sent)
+  const lines = Array.from(
+    { length: 40 },
+    (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"${'x'.repeat(2000)}"}\n`,
+  )
+  for (const [id, line] of lines.entries()) {
+    run.child.stdin.write(line)
+    await run.line(`"id":${id},`)
+  }
+  run.child.stdin.end()
   expect((await run.exited).code).toBe(0)
-  expect(run.stdout().toString()).toBe(sent)
+  expect(run.stdout().toString()).toBe(lines.join(''))
   expect(run.stderr()).toMatch(/reelay: INCOMPLETE: \d+ frames are not on .*: E/)
   const text = readFileSync(tape, 'utf8')
   expect(text.endsWith('}\n')).toBe(true)

@@ -8,23 +8,27 @@ import { framesOf, tapeOf, type Said } from './tape-of.ts'
 
 /** A tape file in a folder of its own, both gone after the test. */
 export function tapeFile(...said: readonly Said[]): string {
-  const end = { kind: 'event', n: said.length + 1, t: said.length + 1, event: 'end', details: { frames: said.length + 1 } } as const
-  return writeTape(linesOf(said) + encodeFrame(end))
+  const n = said.length + 1
+  return writeTape([
+    ...linesOf(said),
+    encodeFrame({ kind: 'event', n, t: n, event: 'end', details: { frames: n } }),
+    '',
+  ])
 }
 
 /** A tape whose recording was cut off in the middle of a line. */
 export function tornTapeFile(...said: readonly Said[]): string {
-  return writeTape(`${linesOf(said)}{"n":99,"t":1,"ser`)
+  return writeTape([...linesOf(said), '{"n":99,"t":1,"ser'])
 }
 
-function linesOf(said: readonly Said[]): string {
-  return encodeHeader(tapeOf(...said).header) + framesOf(said).map(encodeFrame).join('')
+function linesOf(said: readonly Said[]): readonly string[] {
+  return [encodeHeader(tapeOf(...said).header), ...framesOf(said).map(encodeFrame)]
 }
 
-function writeTape(text: string): string {
+function writeTape(lines: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'made-up.tape.jsonl')
-  writeFileSync(path, text)
+  writeFileSync(path, lines.join('\n'))
   return path
 }

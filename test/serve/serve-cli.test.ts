@@ -1,0 +1,234 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { MAIN, ServeProcess } from './serve-process.ts'
+import { tapeFile, tornTapeFile } from './tape-file.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from './tape-of.ts'
+
+const SESSION: readonly Said[] = [
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'cats', limit: 10 }, 'cats'),
+  ...call(2, 'count', {}, 'one'),
+  ...call(3, 'count', {}, 'two'),
+]
+const OPENING = [
+  { id: 'i', method: 'initialize', params: { protocolVersion: '2025-11-25' } },
+  { method: 'notifications/initialized' },
+]
+
+test('a served session gets its recorded answers, stdout holds nothing else, and the exit code is 0', async () => {
+  const path = tapeFile(...SESSION)
+  const serve = new ServeProcess([path])
+  serve.say(
+    ...OPENING,
+    callOf('a', 'count', {}),
+    callOf('b', 'search', { limit: 10, q: 'cats' }),
+    callOf('c', 'count', {}),
+  )
+  const { code, lines, stderr } = await serve.end()
+  expect(lines.map((line) => JSON.parse(line)).slice(1)).toEqual([
+    { jsonrpc: '2.0', ...answerOf('a', 'one') },
+    { jsonrpc: '2.0', ...answerOf('b', 'cats') },
+    { jsonrpc: '2.0', ...answerOf('c', 'two') },
+  ])
+  expect(lines).toHaveLength(4)
+  expect(stderr).toBe(
+    `reelay serve: ${path}, 4 exchanges, legacy 2025-11-25\nreelay serve: 4 requests answered, 0 misses, 0 left over\n`,
+  )
+  expect(code).toBe(0)
+})
+
+test('what was recorded and not asked for is reported at the end, with exit code 1', async () => {
+  const serve = new ServeProcess([tapeFile(...SESSION)])
+  serve.say(...OPENING, callOf(1, 'count', {}))
+  const { code, stderr } = await serve.end()
+  expect(stderr.split('\n').slice(1)).toEqual([
+    'reelay serve: 2 requests answered, 0 misses, 2 left over',
+    'skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}',
+    'skipped a baseline step: #8 tools/call count {}',
+    '',
+  ])
+  expect(code).toBe(1)
+})
+
+test('a miss goes to the client and, in full, to stderr; the command that it advises is accepted', async () => {
+  const path = tapeFile(...SESSION)
+  const asked = [
+    ...OPENING,
+    callOf(1, 'search', { q: 'cats', limit: 20 }),
+    callOf(2, 'count', {}),
+    callOf(3, 'count', {}),
+  ]
+  const serve = new ServeProcess([path])
+  serve.say(...asked)
+  const { code, lines, stderr } = await serve.end()
+  const command = `reelay serve ${path} --ignore params.arguments.limit`
+  expect(JSON.parse(lines[1] ?? '').error.data).toMatchObject({ kind: 'replay_miss', accept: command })
+  expect(stderr.replaceAll(path, 'TAPE')).toMatchInlineSnapshot(`
+    "reelay serve: TAPE, 4 exchanges, legacy 2025-11-25
+    REPLAY MISS  tools/call search   tape: TAPE
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call search {"limit":20,"q":"cats"}
+    nearest      #4, distance 0.17, used 0 of 1 times
+      ~ params.arguments.limit   recorded 10   got 20
+      = params.name, params.arguments.q
+    next         #4 tools/call search {"limit":10,"q":"cats"}
+    accept       reelay serve TAPE --ignore params.arguments.limit
+    reelay serve: 3 requests answered, 1 miss, 1 left over
+    skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}
+    missed: ARGUMENT_DRIFT tools/call search {"limit":20,"q":"cats"}
+    "
+  `)
+  expect(code).toBe(1)
+
+  const again = new ServeProcess(command.split(' ').slice(2))
+  again.say(...asked)
+  const accepted = await again.end()
+  expect(accepted.lines[1]).toContain('cats')
+  expect(accepted.code).toBe(0)
+})
+
+test('a request asked once too often is exhausted, and --permissive accepts it', async () => {
+  const path = tapeFile(...HANDSHAKE, ...call(1, 'count', {}, 'one'))
+  const serve = new ServeProcess([path])
+  serve.say(callOf(1, 'count', {}), callOf(2, 'count', {}))
+  const { lines, code } = await serve.end()
+  const { message, data } = JSON.parse(lines[1] ?? '').error
+  expect(message).toBe(
+    'REPLAY MISS EXHAUSTED: tools/call count {}: already used 1 of 1 times; nothing is left on the tape',
+  )
+  expect(data.accept).toBe(`reelay serve ${path} --permissive`)
+  expect(code).toBe(1)
+
+  const again = new ServeProcess([path, '--permissive'])
+  again.say(callOf(1, 'count', {}), callOf(2, 'count', {}))
+  const accepted = await again.end()
+  expect(accepted.lines.every((line) => line.includes('"one"'))).toBe(true)
+  expect(accepted.code).toBe(0)
+})
+
+test('serving opens no socket and starts no process', async () => {
+  const guard = fileURLToPath(new URL('no-outside.cjs', import.meta.url))
+  const serve = new ServeProcess([tapeFile(...SESSION)], ['--require', guard])
+  serve.say(...OPENING, callOf(1, 'count', {}), callOf(2, 'nothing', {}))
+  const { code, lines } = await serve.end()
+  expect(lines).toHaveLength(3)
+  expect(code).toBe(1)
+})
+
+test('a torn tape is served, with a warning', async () => {
+  const serve = new ServeProcess([tornTapeFile(...HANDSHAKE, ...call(1, 'count', {}, 'one'))])
+  serve.say(callOf(1, 'count', {}))
+  const { code, lines, stderr } = await serve.end()
+  expect(lines).toHaveLength(1)
+  expect(stderr.split('\n').slice(1, -1)).toMatchInlineSnapshot(`
+    [
+      "reelay serve: warning: line 7 of the tape: cut off: the file ends within this line, which is left out",
+      "reelay serve: warning: the tape has no end: it was cut off, or is still being recorded",
+      "reelay serve: 1 request answered, 0 misses, 0 left over",
+    ]
+  `)
+  expect(code).toBe(0)
+})
+
+test('lines may be cut anywhere, end in CRLF or not at all, and hold no message', async () => {
+  const serve = new ServeProcess([tapeFile(...HANDSHAKE, ...call(1, 'größe', {}, 'groß'))])
+  const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...callOf(1, 'größe', {}) })}\r\n`)
+  for (const byte of line) serve.write(Buffer.from([byte]))
+  serve.write('\n\r\nnonsense\n')
+  serve.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]))
+  serve.write('{"jsonrpc":"2.0","id":2,"method":"ping"}')
+  const { code, lines } = await serve.end()
+  expect(lines).toEqual([
+    JSON.stringify({ jsonrpc: '2.0', ...answerOf(1, 'groß') }),
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: not JSON"}}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: not UTF-8"}}',
+    '{"jsonrpc":"2.0","id":2,"result":{}}',
+  ])
+  expect(code).toBe(0)
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 1],
+] as const)('%s ends the run with the drift report and exit code %i', async (signal, expected) => {
+  const serve = new ServeProcess([tapeFile(...SESSION)])
+  serve.say(callOf(1, 'count', {}))
+  await serve.heard(1)
+  serve.child.kill(signal)
+  const { code, stderr } = await serve.ended()
+  expect(code).toBe(expected)
+  expect(stderr).toContain('1 request answered, 0 misses, 2 left over')
+})
+
+test('a client that stops reading ends the run', async () => {
+  const serve = new ServeProcess([tapeFile(...SESSION)])
+  serve.say(callOf(1, 'count', {}))
+  await serve.heard(1)
+  serve.child.stdout.destroy()
+  serve.say(callOf(2, 'count', {}), callOf(3, 'count', {}))
+  expect((await serve.ended()).code).toBe(1)
+})
+
+test('a tape of several servers asks which one to be, and never mixes them', async () => {
+  const other = call(1, 'count', {}, 'of the other').map((said) => ({ ...said, server: 'other' }))
+  const path = tapeFile(...call(1, 'count', {}, 'of the first'), ...other)
+  const unnamed = await new ServeProcess([path]).end()
+  expect([unnamed.code, unnamed.stderr]).toEqual([
+    2,
+    `reelay: USAGE ${path} holds 2 servers\n  hint: choose one with --server: demo, other\n`,
+  ])
+  const serve = new ServeProcess([path, '--server', 'other'])
+  serve.say(callOf(1, 'count', {}))
+  const { code, lines } = await serve.end()
+  expect(lines).toEqual([JSON.stringify({ jsonrpc: '2.0', ...answerOf(1, 'of the other') })])
+  expect(code).toBe(0)
+})
+
+test.each([
+  [['--ignore', 'arguments.limit'], 'PATH_INVALID'],
+  [['--ignore', 'params..x'], 'PATH_INVALID'],
+  [['--fuzzy'], 'USAGE'],
+])('misuse is said in one line with a hint, and nothing is served: %j', async (args, error) => {
+  const { code, lines, stderr } = await new ServeProcess([tapeFile(...SESSION), ...args]).end()
+  expect(stderr).toMatch(new RegExp(`^reelay: ${error} .+\n  hint: .+\n$`))
+  expect(lines).toEqual([])
+  expect(code).toBe(2)
+})
+
+test('a server that waits for an answer of the client does so over stdio too', async () => {
+  const serve = new ServeProcess([
+    tapeFile(
+      client(callOf(0, 'ask', {})),
+      server({ id: 0, method: 'elicitation/create', params: { message: 'sure?' } }),
+      client({ id: 0, result: { action: 'accept' } }),
+      server(answerOf(0, 'done')),
+    ),
+  ])
+  serve.say(callOf(0, 'ask', {}))
+  const [question = ''] = await serve.heard(1)
+  serve.say({ id: JSON.parse(question).id, result: { action: 'accept' } })
+  const { code, lines } = await serve.end()
+  expect(lines[1]).toBe(JSON.stringify({ jsonrpc: '2.0', ...answerOf(0, 'done') }))
+  expect(code).toBe(0)
+})
+
+test('reelay serve --help names its options', () => {
+  const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
+  expect(help).toMatchInlineSnapshot(`
+    "Usage: reelay serve [options] <tape>
+
+    be the recorded server, on stdin and stdout
+
+    Arguments:
+      tape             a tape name, or a path to a tape file
+
+    Options:
+      --ignore <path>  do not compare this part of a request; may be repeated
+      --permissive     repeat the last answer when a request is asked more often
+                       than it was recorded
+      --server <name>  which server to be, when the tape holds several
+      -h, --help       display help for command
+    "
+  `)
+})
