@@ -82,7 +82,8 @@ function asTheRecorderWrites(line: string): MessageFrame | undefined {
 /** A recorder that was killed could not look again at a long message, which may then be no JSON. */
 function asTheRecorderLeftIt(line: string): RawFrame | undefined {
   const found = recorded(line)
-  return found && { kind: 'raw', ...found.place, raw: found.text, why: 'not JSON' }
+  if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
+  return { kind: 'raw', ...found.place, raw: found.text, why: 'not JSON' }
 }
 
 function recorded(line: string): { place: FramePlace; text: string } | undefined {
