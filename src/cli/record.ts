@@ -1,4 +1,4 @@
-import { ReelayError } from '../errors.ts'
+import { cannotStart } from '../record/cannot-start.ts'
 import { serverName, stdioHeader } from '../record/header.ts'
 import { relay } from '../record/relay.ts'
 import { SessionTape, type Summary } from '../record/session-tape.ts'
@@ -11,13 +11,13 @@ const MIB = 1024 * 1024
 /** Records the server that `main` has already started, and ends as it ends. */
 export async function record(args: RecordArgs, server: ServerProcess): Promise<void> {
   const { pid } = server
-  if (pid === undefined) return cannotStart(server)
+  if (pid === undefined) throw await cannotStart(server)
   const tape = openSession(args)
   announce(args, tape)
   const parent = process.ppid
   const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
   const client = { input: process.stdin, output: process.stdout, errors, isGone }
-  const exit = await relay({ server, pid, client, tape })
+  const exit = await relay({ server, pid, client, tape, signals: process })
   sumUp(args, await tape.finish())
   endAs(exit)
 }
@@ -56,26 +56,6 @@ function say(text: string): void {
 function errors(): NodeJS.WriteStream {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return process.stderr
-}
-
-async function cannotStart(server: ServerProcess): Promise<never> {
-  const [file] = server.command
-  const cause = await server.exited.then(
-    () => undefined,
-    (error: unknown) => error as NodeJS.ErrnoException,
-  )
-  if (cause?.code === 'ENOENT') {
-    const hint = 'check the spelling and the PATH; relative paths start at the folder you are in'
-    throw new ReelayError('COMMAND_NOT_FOUND', `the server command ${file} was not found`, { hint, cause })
-  }
-  throw new ReelayError(
-    'COMMAND_NOT_RUNNABLE',
-    `the server command ${file} could not be started: ${cause?.message}`,
-    {
-      hint: 'try to run it by hand in the same folder',
-      cause,
-    },
-  )
 }
 
 /** Whoever started us sees what it would have seen of the server itself. */

@@ -21,6 +21,10 @@ export interface RelayOptions {
   readonly pid: number
   readonly client: ClientSide
   readonly tape: SessionTape
+  /** Where signals come from; they are put on the tape, and end the session if they end the server. */
+  readonly signals?: NodeJS.EventEmitter
+  /** Ends the session as if the client had left. */
+  readonly stop?: AbortSignal
 }
 
 const LOOK_EVERY = 100
@@ -56,6 +60,7 @@ class Link {
     this.#outputDone = this.#pumpOutput()
     this.#errorsDone = this.#pumpErrors()
     this.#watchSignals()
+    options.stop?.addEventListener('abort', () => this.#leave(), { once: true })
   }
 
   /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
@@ -110,9 +115,9 @@ class Link {
 
   /** The server itself gets each signal; if that ends it, what it started is ended too. */
   #watchSignals(): void {
-    const { server, tape } = this.#options
+    const { server, tape, signals } = this.#options
     for (const signal of PASSED_ON) {
-      process.on(signal, () => {
+      signals?.on(signal, () => {
         tape.event('signal', { signal, by: 'client' })
         server.exited.then(
           () => this.#leave(),

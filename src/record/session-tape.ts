@@ -32,6 +32,7 @@ export class SessionTape {
   readonly #stderr = new StringDecoder('utf8')
   readonly #began = performance.now()
   readonly #unchecked: PayloadRange[] = []
+  #crash: string | undefined
   #finished: Summary | undefined
 
   constructor(options: SessionTapeOptions) {
@@ -73,14 +74,19 @@ export class SessionTape {
       ...(onMessage && { onMessage }),
     })
     return {
-      push: (chunk) => {
-        tap.push(chunk)
-        writer.flush()
-      },
-      end: () => {
-        tap.end()
-        writer.flush()
-      },
+      push: (chunk) => this.#tape(writer, () => tap.push(chunk)),
+      end: () => this.#tape(writer, () => tap.end()),
+    }
+  }
+
+  /** Whatever goes wrong while a chunk is put on the tape must not reach the link. */
+  #tape(writer: TapeWriter, put: () => void): void {
+    if (this.#crash !== undefined) return
+    try {
+      put()
+      writer.flush()
+    } catch (error) {
+      this.#crash = error instanceof Error ? error.message : String(error)
     }
   }
 
@@ -104,7 +110,7 @@ export class SessionTape {
     this.#line(`,"event":"end","frames":${writer.frames + 1}${lost === undefined ? '' : `,"lost":${lost}`}`)
     writer.close()
     if (this.#unchecked.length > 0) await this.#recheck(writer)
-    const { loss } = writer
+    const loss = writer.loss ?? (this.#crash === undefined ? undefined : { why: this.#crash, frames: 0 })
     return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
   }
 

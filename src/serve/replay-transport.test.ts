@@ -154,7 +154,7 @@ test('close fails when recorded requests were left, and closes all the same', as
   const transport = replayTransport(tapeOf(...SESSION))
   await sdk.connect(transport)
   let closed = 0
-  sdk.onclose = () => void closed++
+  Object.assign(sdk, { onclose: () => closed++ })
   await expect(sdk.close()).rejects.toMatchObject({
     code: 'REPLAY_DRIFT',
     message: expect.stringContaining('skipped a baseline step: #6 tools/call search {"q":"cats"}'),

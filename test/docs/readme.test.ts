@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -21,6 +21,7 @@ test.skipIf(process.platform === 'win32')('the session of the README works as it
   expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
   expect(stdout).toMatch(/^2 +\S+ ms +tools\/call weather +\S+ ms +ok$/m)
   expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
+  expect(readdirSync(join(home, 'tapes'))).toEqual(['hello.tape.jsonl'])
 })
 
 test('the README shows at most ten lines to paste', () => {

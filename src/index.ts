@@ -1,0 +1,34 @@
+export { ERROR_CODES, ReelayError } from './errors.ts'
+export type { ErrorCode, ErrorDetails } from './errors.ts'
+export { VERSION } from './version.ts'
+
+// Tapes: find them, read them.
+export { resolveTape, tapeFolder } from './store/home.ts'
+export { listTapes } from './store/list.ts'
+export type { TapeSummary } from './store/list.ts'
+export { loadTape, openTape } from './store/read.ts'
+export type { Tape, TapeReader } from './store/read.ts'
+export type { Problem } from './store/frame-lines.ts'
+export type { EventFrame, Frame, MessageFrame, OtherFrame, RawFrame, StderrFrame } from './tape/frame.ts'
+export type { Header, ServerInfo } from './tape/header.ts'
+export type { Spoken, Step, Turn } from './tape/turn.ts'
+
+// Record.
+export { Recorder } from './record/recorder.ts'
+export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
+
+// Play the server.
+export { RecordingIndex } from './match/recording-index.ts'
+export type { IndexOptions, MatchOutcome, RecordedRequest } from './match/recording-index.ts'
+export { MISS_CODE } from './match/miss-error.ts'
+export type { Miss } from './match/miss.ts'
+export { serveStdio } from './serve/stdio.ts'
+export type { ServeStdioOptions } from './serve/stdio.ts'
+export { replayTransport } from './serve/replay-transport.ts'
+export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
+export type { Drift } from './serve/drift.ts'
+
+// JSON-RPC as it travels.
+export { canonicalJson } from './wire/canonical.ts'
+export { classify } from './wire/message.ts'
+export type { Message, Notification, Request, Response } from './wire/message.ts'

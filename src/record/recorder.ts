@@ -1,0 +1,94 @@
+import type { Readable, Writable } from 'node:stream'
+import { ReelayError } from '../errors.ts'
+import { startServer, type Exit } from '../transport/server-process.ts'
+import { cannotStart } from './cannot-start.ts'
+import { serverName, stdioHeader } from './header.ts'
+import { relay } from './relay.ts'
+import { SessionTape, type Summary } from './session-tape.ts'
+
+export interface RecorderOptions {
+  /** The server command and its arguments. */
+  readonly command: readonly [string, ...string[]]
+  /** The tape file; an existing one is never written over. */
+  readonly tape: string
+  /** The client's side of the link. */
+  readonly client: { readonly input: Readable; readonly output: Writable; readonly errors?: Writable }
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** What to call the server on the tape. */
+  readonly server?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly onClientMessage?: (text: string) => void
+  readonly onServerMessage?: (text: string) => void
+}
+
+export interface RecordingResult extends Summary {
+  readonly exit: Exit
+}
+
+const MAX_LINE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Records one session after the other over streams that the caller holds: idle, recording, idle again.
+ *
+ * @example
+ * const recorder = new Recorder()
+ * const session = recorder.start({ command: ['node', 'server.js'], tape: 'a.tape.jsonl', client: { input, output } })
+ * await recorder.stop() // or let the server or the client end it
+ * const { path, frames } = await session
+ */
+export class Recorder {
+  #session: { readonly stop: AbortController; readonly done: Promise<RecordingResult> } | undefined
+
+  get state(): 'idle' | 'recording' {
+    return this.#session === undefined ? 'idle' : 'recording'
+  }
+
+  /** Starts the server and records until it, the client or `stop` ends the session. */
+  start(options: RecorderOptions): Promise<RecordingResult> {
+    if (this.#session !== undefined) {
+      const hint = 'stop the session first, or use a second recorder'
+      return Promise.reject(new ReelayError('USAGE', 'this recorder is already recording', { hint }))
+    }
+    const stop = new AbortController()
+    const done = recordSession(options, stop.signal).finally(() => (this.#session = undefined))
+    this.#session = { stop, done }
+    return done
+  }
+
+  /** Ends the session as if the client had left; resolves when the server is gone. */
+  async stop(): Promise<void> {
+    this.#session?.stop.abort()
+    await this.#session?.done
+  }
+}
+
+async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
+  const { command, client, cwd, env } = options
+  const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
+  const { pid } = server
+  if (pid === undefined) throw await cannotStart(server)
+  const tape = openTapeFor(options)
+  const side = {
+    input: client.input,
+    output: client.output,
+    errors: () => client.errors ?? process.stderr,
+    isGone: () => client.output.destroyed || stop.aborted,
+  }
+  const exit = await relay({ server, pid, client: side, tape, stop })
+  return { exit, ...(await tape.finish()) }
+}
+
+function openTapeFor(options: RecorderOptions): SessionTape {
+  const { command, env = process.env, tags = {}, onClientMessage, onServerMessage } = options
+  const server = options.server ?? serverName(command)
+  return new SessionTape({
+    path: options.tape,
+    server,
+    header: (started) => stdioHeader({ started, server, command, env, tags }),
+    maxLineBytes: MAX_LINE_BYTES,
+    ...((onClientMessage ?? onServerMessage) && {
+      onMessage: (dir, text) => (dir === 'c2s' ? onClientMessage : onServerMessage)?.(text),
+    }),
+  })
+}

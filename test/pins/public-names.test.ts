@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { ERROR_CODES } from '../../src/errors.ts'
+import * as api from '../../src/index.ts'
+
+// What others can see. Changing a pin is allowed, deliberate, and goes with a changelog line.
+
+test('the names that the package exports', () => {
+  expect(Object.keys(api).toSorted()).toMatchInlineSnapshot(`
+    [
+      "ERROR_CODES",
+      "MISS_CODE",
+      "Recorder",
+      "RecordingIndex",
+      "ReelayError",
+      "VERSION",
+      "canonicalJson",
+      "classify",
+      "listTapes",
+      "loadTape",
+      "openTape",
+      "replayTransport",
+      "resolveTape",
+      "serveStdio",
+      "tapeFolder",
+    ]
+  `)
+})
+
+test('the error codes and the exit code of each', () => {
+  const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
+  expect(exits).toMatchInlineSnapshot(`
+    {
+      "COMMAND_NOT_FOUND": 3,
+      "COMMAND_NOT_RUNNABLE": 3,
+      "NAME_INVALID": 2,
+      "PATH_INVALID": 2,
+      "REPLAY_DRIFT": 1,
+      "REPLAY_MISS": 1,
+      "TAPE_BROKEN": 3,
+      "TAPE_EMPTY": 3,
+      "TAPE_IS_A_FOLDER": 3,
+      "TAPE_NOT_FOUND": 3,
+      "TAPE_NOT_OURS": 3,
+      "TAPE_TOO_NEW": 3,
+      "TAPE_UNREADABLE": 3,
+      "TAPE_UNWRITABLE": 3,
+      "UNEXPECTED": 3,
+      "USAGE": 2,
+    }
+  `)
+})
+
+test('the code of a miss lies outside every range that JSON-RPC and MCP reserve', () => {
+  expect(api.MISS_CODE).toBe(-39404)
+  expect(api.MISS_CODE >= -32768 && api.MISS_CODE <= -32000).toBe(false)
+})
+
+test('the version in the code is the version of the package', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(api.VERSION).toBe(version)
+})
