@@ -13,16 +13,6 @@ const INITIALIZE = `${JSON.stringify({
 export async function startUp({ rounds }) {
   const echo = compile('echo')
   const node = [process.execPath, join(here, 'stdio', 'node-server.mjs')]
-  const recorded = (command) => [
-    process.execPath,
-    reelay,
-    'record',
-    '-q',
-    '-o',
-    join(scratch, 'start.tape.jsonl'),
-    '--',
-    ...command,
-  ]
   const variants = {
     'node -e 0': { command: [process.execPath, '-e', '0'], until: 'exit' },
     'C server': { command: [echo], until: 'answer' },
@@ -39,6 +29,10 @@ export async function startUp({ rounds }) {
     goal('added in front of a Node server, as a multiple of node -e 0', cost('Node server'), 1.5, 'at most'),
     goal('added in front of a C server, as a multiple of node -e 0', cost('C server'), 1.5, 'at most'),
   ]
+}
+
+function recorded(command) {
+  return [process.execPath, reelay, 'record', '-q', '-o', join(scratch, 'start.tape.jsonl'), '--', ...command]
 }
 
 function timeOne({ command: [file, ...args], until }) {

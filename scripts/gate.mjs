@@ -6,22 +6,25 @@ import { build, installWhenNeeded, runTool } from './run.mjs'
 
 const tool = (name, args) => () => runTool(name, args)
 const steps = [
-  ['format', tool('oxfmt', ['--check', '.'])],
-  ['lint', tool('oxlint', ['--type-aware', '--deny-warnings'])],
-  ['types', tool('typescript', ['-p', 'tsconfig.json'])],
-  ['build', build],
-  ['unused code', tool('knip', [])],
-  ['package shape', tool('publint', ['--strict'])],
-  ['package types', tool('@arethetypeswrong/cli', ['--pack', '.', '--profile', 'esm-only', '--quiet'])],
+  { name: 'format', runStep: tool('oxfmt', ['--check', '.']) },
+  { name: 'lint', runStep: tool('oxlint', ['--type-aware', '--deny-warnings']) },
+  { name: 'types', runStep: tool('typescript', ['-p', 'tsconfig.json']) },
+  { name: 'build', runStep: build },
+  { name: 'unused code', runStep: tool('knip', []) },
+  { name: 'package shape', runStep: tool('publint', ['--strict']) },
+  {
+    name: 'package types',
+    runStep: tool('@arethetypeswrong/cli', ['--pack', '.', '--profile', 'esm-only', '--quiet']),
+  },
 ]
 
 installWhenNeeded()
-const failedSteps = steps.filter(([name, runStep]) => {
+const failedSteps = steps.filter(({ name, runStep }) => {
   console.log(`> ${name}`)
   return runStep() !== 0
 })
 const counts = runTests()
-for (const [name] of failedSteps) console.log(`gate step failed: ${name}`)
+for (const { name } of failedSteps) console.log(`gate step failed: ${name}`)
 const failed = counts.failed + failedSteps.length
 console.log(`${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`)
 process.exitCode = failed === 0 && counts.passed > 0 ? 0 : 1

@@ -55,9 +55,12 @@ function announce(name: string, { turns, ended, problems }: Tape, server: string
   say(
     `reelay serve: ${name}, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
   )
-  for (const { line, why } of problems) warn(`line ${line} of the tape: ${why}`)
+  for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
+  if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
   if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
 }
+
+const WARNINGS = 5
 
 /** Aborts with the name of the signal as its reason. */
 function stopOnSignals(): AbortSignal {

@@ -1,6 +1,6 @@
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { requestKey, type Asked } from './key.ts'
+import { parseIgnored, requestKey, type Asked } from './key.ts'
 import type { Path } from './path.ts'
 import { playableTurns } from './playable.ts'
 
@@ -27,7 +27,8 @@ export interface Entry {
 }
 
 export interface IndexOptions {
-  readonly ignore?: readonly Path[]
+  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
+  readonly ignore?: readonly string[]
   /** Over-use repeats the last answer. Without it, a spent request is a miss. */
   readonly permissive?: boolean
 }
@@ -40,7 +41,7 @@ export class RecordingIndex {
   readonly #waiting = new Map<Turn, RecordedRequest>()
 
   constructor(turns: readonly Turn[], { ignore = [], permissive = false }: IndexOptions = {}) {
-    this.ignore = ignore
+    this.ignore = parseIgnored(ignore)
     this.permissive = permissive
     const playable = playableTurns(turns)
     for (const turn of turns) this.#add(turn, playable.has(turn))

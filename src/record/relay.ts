@@ -7,7 +7,7 @@ import { startPump } from './pump.ts'
 import type { SessionTape } from './session-tape.ts'
 
 /** The side of the link that the client holds. */
-export interface ClientSide {
+interface ClientSide {
   readonly input: Readable
   readonly output: Writable
   /** Asked for when the server first writes to its stderr: most never do, and opening ours takes time. */
@@ -83,7 +83,7 @@ class Link {
       tape.event('eof', { dir: 'c2s' })
       this.#end()
     }
-    startPump({ from: client.input, to: () => to, onChunk: tap.push, onEnd })
+    startPump({ from: client.input, to: () => to, onChunk: (chunk) => tap.push(chunk), onEnd })
   }
 
   #pumpOutput(): Promise<void> {

@@ -4,7 +4,7 @@ import type { ExchangeFacts } from './exchange-facts.ts'
 import type { Inspection } from './inspect.ts'
 import type { Outcome } from './outcome.ts'
 import { alignRows, heading, type Cell, type Style } from './table.ts'
-import { shortened } from './visible.ts'
+import { shortened } from '../wire/visible.ts'
 
 /** A line of headings, then one line for each exchange; none when there was no exchange. */
 export function exchangeLines({ exchanges, connections }: Inspection): readonly string[] {

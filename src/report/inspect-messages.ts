@@ -3,7 +3,7 @@ import type { Spoken, Step } from '../tape/turn.ts'
 import { durationText } from './duration.ts'
 import type { ExchangeFacts } from './exchange-facts.ts'
 import { layoutJson } from './layout-json.ts'
-import { shortened, visibleJson } from './visible.ts'
+import { shortened, visibleJson } from '../wire/visible.ts'
 
 /** Every message of an exchange in the order it was recorded, laid out for reading. */
 export function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {

@@ -5,7 +5,7 @@ import { canonicalJson } from '../wire/canonical.ts'
 import { durationText } from './duration.ts'
 import { messageLines, titleOf } from './inspect-messages.ts'
 import { missesOf, type Inspection } from './inspect.ts'
-import { visible } from './visible.ts'
+import { visible } from '../wire/visible.ts'
 
 const FEW = 5
 

@@ -6,7 +6,7 @@ import { exchangeLines } from './inspect-exchanges.ts'
 import { exchangeMessages } from './inspect-messages.ts'
 import { noteLines } from './inspect-notes.ts'
 import type { Inspection } from './inspect.ts'
-import { visible } from './visible.ts'
+import { visible } from '../wire/visible.ts'
 
 /** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
 export function inspectAsText(inspection: Inspection, { verbose }: { readonly verbose: boolean }): string {

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { layoutJson } from './layout-json.ts'
-import { visibleJson } from './visible.ts'
+import { visibleJson } from '../wire/visible.ts'
 
 /** Values that are JSON text already, such as a message as it was spelled on the wire. */
 export type JsonMembers = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import type { ListedProblem, TapeSummary } from '../store/list.ts'
 import { alignRows, heading, type Cell } from './table.ts'
-import { shortened } from './visible.ts'
+import { shortened } from '../wire/visible.ts'
 
 /** One line a tape: its name, when it was recorded, its size, which servers it holds. */
 export function listAsText(tapes: readonly TapeSummary[]): string {

@@ -296,6 +296,14 @@ test('the answers to a batch come as one array, once the last of them is known',
   ])
 })
 
+test('a batch does not wait for a request that was never answered on the tape', () => {
+  const cancelled = client({ method: 'notifications/cancelled', params: { requestId: 1 } })
+  const run = playing(client(callOf(1, 'slow', {})), cancelled, ...call(2, 'a', {}, 'A'))
+  const items = [callOf(1, 'slow', {}), callOf(2, 'a', {})]
+  run.sayText(JSON.stringify(items.map((item) => ({ jsonrpc: '2.0', ...item }))))
+  expect(run.out).toEqual([`[${JSON.stringify({ jsonrpc: '2.0', ...answerOf(2, 'A') })}]`])
+})
+
 test('a batch of notifications is not answered', () => {
   const run = playing(...HANDSHAKE)
   run.sayText('[{"jsonrpc":"2.0","method":"notifications/initialized"}]')
@@ -358,6 +366,14 @@ test('permissive repeats the last answer and notes it', () => {
   run.say(callOf(1, 'a', {}), callOf(2, 'a', {}))
   expect(run.heard()).toEqual(['answer 1: A', 'answer 2: A'])
   expect(run.player.drift().notes).toEqual(['answered again with its last recorded answer: tools/call a {}'])
+})
+
+test('only one server of the tape is played', () => {
+  const other = [server({ method: 'notifications/message' }), ...call(1, 'a', {}, 'of the other')]
+  const run = playing(...other.map((said) => ({ ...said, server: 'other' })), ...call(1, 'a', {}, 'A'))
+  run.say(callOf(1, 'a', {}))
+  expect(run.heard()).toEqual(['answer 1: A'])
+  expect(run.player.drift().leftOver).toEqual([])
 })
 
 test('all connections of the tape play on the one live connection, in recorded order', () => {

@@ -184,6 +184,13 @@ test('a handshake that fails shows its own error, not the drift', async () => {
   })
 })
 
+test('a connection that never got past the handshake closes without a complaint', async () => {
+  const transport = replayTransport(tapeOf(...SESSION))
+  await transport.start()
+  await transport.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} })
+  await expect(transport.close()).resolves.toBeUndefined()
+})
+
 test('a transport is for one connection', async () => {
   const transport = replayTransport(tapeOf())
   await expect(transport.send({})).rejects.toMatchObject({ code: 'USAGE' })

@@ -1,7 +1,6 @@
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import type { Path } from '../match/path.ts'
 import { RecordingIndex, type RecordedRequest } from '../match/recording-index.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
@@ -15,7 +14,7 @@ export interface ScriptOptions {
   readonly server: string
   /** The tape as the user named it. */
   readonly tape: string
-  readonly ignore?: readonly Path[]
+  readonly ignore?: readonly string[]
   readonly permissive?: boolean
   /** How the user says the options that would accept a miss. */
   readonly commandFor: (loosening: Loosening) => string
@@ -40,7 +39,7 @@ export class Script {
     this.turns = turns.filter((turn) => serverOf(turn) === server)
     this.#server = server
     this.#index = new RecordingIndex(this.turns, { ignore, permissive })
-    this.#notices = new NoticeIndex(this.turns, ignore)
+    this.#notices = new NoticeIndex(this.turns, this.#index.ignore)
     this.#explainer = new MissExplainer({ index: this.#index, tape, commandFor })
     this.#era = tapeEra(this.turns)
   }

@@ -1,4 +1,3 @@
-import { parseIgnored } from '../match/key.ts'
 import type { Loosening } from '../match/loosening.ts'
 import type { Miss } from '../match/miss.ts'
 import type { Tape } from '../store/read.ts'
@@ -29,7 +28,7 @@ export function playerOptions(
     turns: tape.turns,
     server: whichServer(tape, server),
     tape: name ?? tape.path,
-    ignore: parseIgnored(ignore),
+    ignore,
     permissive,
     commandFor,
     ...(onMiss && { onMiss }),

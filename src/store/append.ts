@@ -1,4 +1,5 @@
 import { closeSync, ftruncateSync, writeSync, writevSync } from 'node:fs'
+import { Counter } from './counter.ts'
 
 /** Why a tape stopped growing, and how much it missed. */
 export interface Loss {
@@ -21,7 +22,7 @@ export class TapeWriter {
   #pieces: Uint8Array[] = []
   #pieceBytes = 0
   #pendingFrames = 0
-  #frames = 0
+  readonly #counter = new Counter()
   #lostFrames = 0
   #failure: string | undefined
 
@@ -32,7 +33,7 @@ export class TapeWriter {
 
   /** Frames so far, lost ones included. */
   get frames(): number {
-    return this.#frames
+    return this.#counter.value
   }
 
   get loss(): Loss | undefined {
@@ -59,7 +60,9 @@ export class TapeWriter {
   ): void {
     if (this.#used + envelope.length + FRAME_EXTRA > BATCH_BYTES) this.#spill()
     this.#ascii('{"n":')
-    this.#number(this.#count())
+    this.#count()
+    this.#batch.set(this.#counter.digits, this.#used)
+    this.#used += this.#counter.digits.length
     this.#batch.set(envelope, this.#used)
     this.#used += envelope.length
     for (const piece of payload) this.#bytes(piece)
@@ -70,7 +73,8 @@ export class TapeWriter {
 
   /** Adds a frame that is written rarely: `rest` is all that follows its number. */
   rareFrame(rest: string): void {
-    this.line(`{"n":${this.#count()}${rest}}`)
+    this.#count()
+    this.line(`{"n":${this.#counter.value}${rest}}`)
   }
 
   /** Adds a whole line. */
@@ -97,9 +101,9 @@ export class TapeWriter {
     this.#fd = -1
   }
 
-  #count(): number {
+  #count(): void {
     this.#pendingFrames++
-    return ++this.#frames
+    this.#counter.next()
   }
 
   /** Small pieces are copied, large ones kept by reference until `flush`. */
@@ -112,17 +116,6 @@ export class TapeWriter {
 
   #ascii(text: string): void {
     for (let index = 0; index < text.length; index++) this.#batch[this.#used++] = text.charCodeAt(index)
-  }
-
-  #number(value: number): void {
-    let places = 1
-    while (value >= 10 ** places) places++
-    let rest = value
-    for (let at = this.#used + places - 1; at >= this.#used; at--) {
-      this.#batch[at] = 48 + (rest % 10)
-      rest = Math.floor(rest / 10)
-    }
-    this.#used += places
   }
 
   #keep(piece: Uint8Array): void {

@@ -50,7 +50,9 @@ test('one byte changed, dropped or added is judged exactly as JSON.parse judges 
 })
 
 test('random bytes out of the JSON alphabet are judged exactly as JSON.parse judges them', () => {
-  const soup = fc.array(fc.constantFrom(...'{}[]:,"\\ \t0123456789-+.eEtrufalsn'), { maxLength: 12 })
+  const soup = fc.array(fc.constantFrom(...'{}[]:,"\\ \t0123456789-+.eEtrufalsn'.split('')), {
+    maxLength: 12,
+  })
   fc.assert(
     fc.property(soup, (letters) => {
       const text = `[${letters.join('')}]`

@@ -2,8 +2,6 @@ import {
   ACTION,
   AFTER_VALUE,
   BAD,
-  CLASS_BITS,
-  CLASS_OF,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
@@ -45,7 +43,7 @@ export class JsonCheck {
         at = endOfPlainRun(bytes, at, end)
         if (at === end) break
       }
-      const next = TABLE[(state << CLASS_BITS) | CLASS_OF[bytes[at]!]!]!
+      const next = TABLE[(state << 8) | bytes[at]!]!
       state = next < ACTION ? next : this.#act(next)
       at++
     }

@@ -1,4 +1,4 @@
-/** The grammar of JSON as a table: from a state and the class of the next byte to the next state, or to something to do. */
+/** The grammar of JSON as a table: from a state and the next byte to the next state, or to something to do. */
 
 // A number may end where another token begins, so its states know the bytes that end it.
 export const BAD = 0
@@ -32,35 +32,19 @@ export const CLOSE_OBJECT = 50
 export const CLOSE_ARRAY = 51
 export const COMMA = 52
 
-// Each byte that a rule names has a class of its own; of the others, a string may hold the ordinary ones.
-const NAMED = ' \t\r\n{}[]:,"\\/-+.0123456789eEabcdfABCDFlnrstu'
-export const CLASS_BITS = 6
-const ORDINARY = 0
-const CONTROL = 1
-
-export const CLASS_OF: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const named = NAMED.indexOf(String.fromCharCode(byte))
-  if (named >= 0) return named + 2
-  return byte < 0x20 ? CONTROL : ORDINARY
-})
-
 export const TABLE: Uint8Array = buildTable()
 
 function buildTable(): Uint8Array {
-  const table = new Uint8Array(ACTION << CLASS_BITS)
+  const table = new Uint8Array(ACTION << 8)
   const rule: Rule = (state, bytes, next) => {
-    for (const byte of bytes) table[(state << CLASS_BITS) | CLASS_OF[byte.charCodeAt(0)]!] = next
+    for (let at = 0; at < bytes.length; at++) table[(state << 8) | bytes.charCodeAt(at)] = next
   }
+  for (const state of [STRING, KEY_STRING]) table.fill(state, (state << 8) | 0x20, (state << 8) | 0x100)
   addSpace(rule)
   addValues(rule)
   addStructure(rule)
-  for (const [state, after] of [
-    [STRING, AFTER_VALUE],
-    [KEY_STRING, COLON],
-  ] as const) {
-    addString(rule, state, after)
-    table[(state << CLASS_BITS) | ORDINARY] = state
-  }
+  addString(rule, STRING, AFTER_VALUE)
+  addString(rule, KEY_STRING, COLON)
   addNumber(rule)
   addLiteral(rule, TRUE, 'rue')
   addLiteral(rule, FALSE, 'alse')
@@ -110,7 +94,6 @@ function addEndOfValue(rule: Rule, state: number): void {
 function addString(rule: Rule, string: number, after: number): void {
   const escape = string + 1
   const hex = string + 2
-  rule(string, ` ${NAMED.slice(4)}`, string)
   rule(string, '"', after)
   rule(string, '\\', escape)
   rule(escape, '"\\/bfnrt', string)
@@ -134,7 +117,7 @@ function addNumber(rule: Rule): void {
 }
 
 function addLiteral(rule: Rule, first: number, rest: string): void {
-  for (const [index, letter] of [...rest].entries()) {
+  for (const [index, letter] of rest.split('').entries()) {
     rule(first + index, letter, index === rest.length - 1 ? AFTER_VALUE : first + index + 1)
   }
 }

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 import { fixtureServer, record } from '../support/recorder.ts'
 
 test('the first lines of a tape, with what differs from run to run left out', async () => {
-  const run = record(fixtureServer('answer-calls'), { env: { PATH: process.env['PATH'] }, options: ['--tag', 'a=b'] })
+  const run = record(fixtureServer('answer-calls'), {
+    env: { PATH: process.env['PATH'] },
+    options: ['--tag', 'a=b'],
+  })
   run.child.stdin.write('{"method":"ping","jsonrpc":"2.0","id":0}\n')
   await run.line('result')
   run.child.stdin.end()

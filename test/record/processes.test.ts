@@ -66,6 +66,7 @@ test('a recorder killed with SIGKILL leaves nothing of an ordinary server, at an
     await run.exited
     const pid = pidOnTape(run.tape)
     if (pid !== undefined) await until(() => !isAlive(pid))
+    expect(run.child.signalCode).toBe('SIGKILL')
   }
 })
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { MAIN, ServeProcess } from './serve-process.ts'
@@ -108,12 +109,30 @@ test('a request asked once too often is exhausted, and --permissive accepts it',
 })
 
 test('serving opens no socket and starts no process', async () => {
-  const guard = fileURLToPath(new URL('no-outside.cjs', import.meta.url))
+  const guard = fileURLToPath(new URL('../fixtures/preload/no-outside.cjs', import.meta.url))
   const serve = new ServeProcess([tapeFile(...SESSION)], ['--require', guard])
   serve.say(...OPENING, callOf(1, 'count', {}), callOf(2, 'nothing', {}))
   const { code, lines } = await serve.end()
   expect(lines).toHaveLength(3)
   expect(code).toBe(1)
+})
+
+test('starts, exits, stderr and noise of the recorded server are on the tape, and are not replayed', async () => {
+  const path = tapeFile(...HANDSHAKE, ...call(1, 'count', {}, 'one'))
+  const [header, ...frames] = readFileSync(path, 'utf8').split('\n')
+  const place = '"t":0,"server":"demo","conn":1'
+  const around = [
+    `{"n":1,${place},"event":"start"}`,
+    `{"n":2,${place},"dir":"s2c","stderr":"listening\\n"}`,
+    `{"n":3,${place},"dir":"s2c","raw":"a print on stdout","why":"not JSON"}`,
+    `{"n":4,${place},"event":"exit","code":0}`,
+  ]
+  writeFileSync(path, [header, ...around, ...frames].join('\n'))
+  const serve = new ServeProcess([path])
+  serve.say(...OPENING, callOf(1, 'count', {}))
+  const { code, lines } = await serve.end()
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(['i', 1])
+  expect(code).toBe(0)
 })
 
 test('a torn tape is served, with a warning', async () => {

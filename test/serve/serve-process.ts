@@ -24,6 +24,8 @@ export class ServeProcess {
   constructor(args: readonly string[], nodeArgs: readonly string[] = []) {
     this.child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], { stdio: 'pipe' })
     onTestFinished(() => void this.child.kill('SIGKILL'))
+    // A run that ended does not read what is still said to it.
+    this.child.stdin.on('error', () => {})
     this.#stderr = text(this.child.stderr)
     this.#closed = once(this.child, 'close')
     createInterface({ input: this.child.stdout }).on('line', (line) => this.#take(line))
