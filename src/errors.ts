@@ -36,11 +36,7 @@ export const ERROR_CODES = {
   TAPE_UNWRITABLE: {
     exit: 3,
     about:
-      'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without it.',
-  },
-  REPLAY_MISS: {
-    exit: 1,
-    about: 'A live request has no recorded answer. The message names the reason class and what came nearest.',
+      'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without it, and ends with the exit code of its server.',
   },
   REPLAY_DRIFT: {
     exit: 1,

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import { cannotStart } from '../record/cannot-start.ts'
 import { serverName, stdioHeader } from '../record/header.ts'
 import { relay } from '../record/relay.ts'
@@ -38,14 +39,20 @@ function datedName(server: string, now: Date): string {
 }
 
 function announce({ quiet }: RecordArgs, tape: SessionTape): void {
-  if (tape.failure !== undefined) say(`NOT RECORDING: ${tape.failure}; the session goes on without a tape`)
+  if (tape.failure !== undefined)
+    complain(`not recording: ${tape.failure}; the session goes on without a tape`)
   else if (!quiet) say(`recording to ${tape.path}`)
 }
 
 function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {
-  if (path === undefined) say(`recorded nothing: ${loss?.why}`)
-  else if (loss !== undefined) say(`INCOMPLETE: ${loss.frames} frames are not on ${path}: ${loss.why}`)
+  if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
+  else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
   else if (!quiet) say(`recorded ${frames} frames to ${path}`)
+}
+
+/** In the words of `errors.ts`, but no error: the session goes on. */
+function complain(text: string): void {
+  say(`${'TAPE_UNWRITABLE' satisfies ErrorCode} ${text}`)
 }
 
 function say(text: string): void {

@@ -3,6 +3,7 @@ import type { Difference } from './field-diff.ts'
 import type { Miss } from './miss.ts'
 import type { Candidate } from './nearest.ts'
 import { formatPath, type Path } from './path.ts'
+import { visible } from '../wire/visible.ts'
 
 /** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */
 export function missAsText(miss: Miss): string {
@@ -25,7 +26,9 @@ export function missAsText(miss: Miss): string {
         ]),
     ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${briefRequest(miss.next)}`)]),
     ...(miss.accept === undefined ? [] : acceptLines(miss.accept)),
-  ].join('\n')
+  ]
+    .map((text) => visible(text))
+    .join('\n')
 }
 
 const OTHERS = 2

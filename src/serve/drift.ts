@@ -1,6 +1,7 @@
 import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/recording-index.ts'
+import { visible } from '../wire/visible.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -26,7 +27,9 @@ export function driftAsText({ answered, leftOver, misses, notes }: Drift): strin
     ),
     ...shortened(misses.map(({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`)),
     ...shortened(notes.map((note) => `note: ${note}`)),
-  ].join('\n')
+  ]
+    .map((line) => visible(line))
+    .join('\n')
 }
 
 const SHOWN = 40

@@ -36,7 +36,6 @@ test('the error codes and the exit code of each', () => {
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,
       "REPLAY_DRIFT": 1,
-      "REPLAY_MISS": 1,
       "TAPE_BROKEN": 3,
       "TAPE_EMPTY": 3,
       "TAPE_IS_A_FOLDER": 3,

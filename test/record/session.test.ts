@@ -145,7 +145,7 @@ test('a folder that cannot be written leaves the session alive, and it is said t
   expect((await run.exited).code).toBe(0)
   expect(run.stdout().toString()).toBe('{"jsonrpc":"2.0","id":1,"result":{"params":[1]}}\n')
   expect(run.stderr()).toMatch(
-    /^reelay: NOT RECORDING: .*; the session goes on without a tape\nreelay: recorded nothing: /,
+    /^reelay: TAPE_UNWRITABLE not recording: .*; the session goes on without a tape\nreelay: TAPE_UNWRITABLE recorded nothing: /,
   )
 })
 
@@ -167,7 +167,7 @@ test('a disk that fills up leaves the session alive; the tape keeps its whole li
   run.child.stdin.end()
   expect((await run.exited).code).toBe(0)
   expect(run.stdout().toString()).toBe(lines.join(''))
-  expect(run.stderr()).toMatch(/reelay: INCOMPLETE: \d+ frames are not on .*: E/)
+  expect(run.stderr()).toMatch(/reelay: TAPE_UNWRITABLE incomplete: \d+ frames are not on .*: E/)
   const text = readFileSync(tape, 'utf8')
   expect(text.endsWith('}\n')).toBe(true)
   expect(linesOf(tape).length).toBeGreaterThan(2)
