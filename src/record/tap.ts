@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { TapeWriter } from '../store/append.ts'
+import { rawPayload } from '../store/raw-payload.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import type { Direction } from '../wire/direction.ts'
 import { JsonCheck } from '../wire/json-check.ts'
-import { rawPayload } from './raw-payload.ts'
 
 export interface TapOptions {
   readonly writer: TapeWriter
@@ -28,21 +28,21 @@ export class Tap {
   readonly #check = new JsonCheck()
   #parts: Uint8Array[] = []
   #partBytes = 0
-  #ascii = true
-  #envelope: Uint8Array = NOTHING
+  readonly #place: Uint8Array
+  #isAscii: boolean | undefined
+  #time = 0
 
   constructor(options: TapOptions) {
     this.#options = options
+    this.#place = Buffer.from(`${options.place},"msg":`, 'latin1')
   }
 
   push(chunk: Uint8Array): void {
-    this.#envelope = NOTHING
-    const ascii = isAscii(chunk)
-    this.#ascii = ascii && (this.#ascii || this.#partBytes === 0)
+    this.#isAscii = undefined
+    this.#time = this.#options.now()
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#finishLine(chunk, start, end)
-      this.#ascii = ascii
       start = end + 1
     }
     if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start))
@@ -50,6 +50,7 @@ export class Tap {
 
   /** The peer is done: what stands without a newline is its last line. */
   end(): void {
+    this.#time = this.#options.now()
     if (this.#partBytes > 0) this.#finishLine(NOTHING, 0, 0)
   }
 
@@ -79,12 +80,12 @@ export class Tap {
   }
 
   #isMessage(chunk: Uint8Array, start: number, end: number, length: number): boolean {
-    if (length > this.#options.maxLineBytes || !this.#isUtf8(chunk, start, end)) return false
+    if (length > this.#options.maxLineBytes) return false
     if (length > CHECK_AT_ONCE && this.#looksLikeJson(chunk, start, end)) return true
     this.#check.reset()
     for (const part of this.#parts) this.#check.feed(part, 0, part.length)
     this.#check.feed(chunk, start, end)
-    return this.#check.isComplete()
+    return this.#check.isComplete() && this.#isUtf8(chunk, start, end)
   }
 
   #looksLikeJson(chunk: Uint8Array, start: number, end: number): boolean {
@@ -96,30 +97,28 @@ export class Tap {
   }
 
   #isUtf8(chunk: Uint8Array, start: number, end: number): boolean {
-    if (this.#ascii) return true
     const last = chunk.subarray(start, end)
-    return isUtf8(this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]))
+    if (this.#parts.length > 0) return isUtf8(Buffer.concat([...this.#parts, last]))
+    this.#isAscii ??= isAscii(chunk)
+    return this.#isAscii || isUtf8(last)
   }
 
   #writeMessage(chunk: Uint8Array, start: number, end: number, length: number): void {
-    const { writer, dir, place, now, onMessage, onUnchecked } = this.#options
-    if (this.#envelope === NOTHING) {
-      this.#envelope = Buffer.from(`,"t":${milliseconds(now())}${place},"msg":`, 'latin1')
-    }
-    writer.frame(this.#envelope, this.#parts, chunk, start, end)
+    const { writer, dir, onMessage, onUnchecked } = this.#options
+    writer.frame(this.#time, this.#place, this.#parts, chunk, start, end)
     const payloadEnd = writer.position - FRAME_END
     if (length > CHECK_AT_ONCE) onUnchecked({ start: payloadEnd - length, end: payloadEnd })
     if (onMessage) onMessage(dir, textOf([...this.#parts, chunk.subarray(start, end)]))
   }
 
   #writeRaw(last: Uint8Array, length: number): void {
-    const { writer, place, now, maxLineBytes } = this.#options
+    const { writer, place, maxLineBytes } = this.#options
     const tooLong = length > maxLineBytes
     const bytes = tooLong
       ? (this.#parts[0] ?? last).subarray(0, RAW_HEAD)
       : Buffer.concat([...this.#parts, last])
     const payload = tooLong ? rawPayload(bytes, tooLongFor(length, maxLineBytes)) : rawPayload(bytes)
-    if (payload !== undefined) writer.rareFrame(`,"t":${milliseconds(now())}${place},${payload}`)
+    if (payload !== undefined) writer.rareFrame(`,"t":${milliseconds(this.#time)}${place},${payload}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, writeSync, writevSync } from 'node:fs'
-import { Counter } from './counter.ts'
+import { Counter, writeFrameStart } from './digits.ts'
 
 /** Why a tape stopped growing, and how much it missed. */
 export interface Loss {
@@ -50,30 +50,31 @@ export class TapeWriter {
     return this.#length + this.#pieceBytes + this.#used - this.#marked
   }
 
-  /** Adds a frame: `{"n":…`, the rest of its envelope, its payload in one or more pieces, and the closing brace. */
+  /** Adds a frame with a message in it: `{"n":…,"t":…`, the rest of its envelope, the message in pieces, and the closing brace. */
   frame(
-    envelope: Uint8Array,
-    payload: readonly Uint8Array[],
+    t: number,
+    place: Uint8Array,
+    message: readonly Uint8Array[],
     last: Uint8Array,
     start: number,
     end: number,
   ): void {
-    if (this.#used + envelope.length + FRAME_EXTRA > BATCH_BYTES) this.#spill()
-    this.#ascii('{"n":')
-    this.#count()
-    this.#batch.set(this.#counter.digits, this.#used)
-    this.#used += this.#counter.digits.length
-    this.#batch.set(envelope, this.#used)
-    this.#used += envelope.length
-    for (const piece of payload) this.#bytes(piece)
+    if (this.#used + place.length + FRAME_EXTRA > BATCH_BYTES) this.#spill()
+    this.#pendingFrames++
+    this.#counter.next()
+    this.#used = writeFrameStart(this.#batch, this.#used, this.#counter.digits, t)
+    this.#copy(place)
+    for (const piece of message) this.#bytes(piece)
     if (end > start) this.#bytes(last.subarray(start, end))
     if (this.#used + FRAME_EXTRA > BATCH_BYTES) this.#spill()
-    this.#ascii('}\n')
+    this.#batch[this.#used++] = CLOSE_BRACE
+    this.#batch[this.#used++] = NEWLINE
   }
 
   /** Adds a frame that is written rarely: `rest` is all that follows its number. */
   rareFrame(rest: string): void {
-    this.#count()
+    this.#pendingFrames++
+    this.#counter.next()
     this.line(`{"n":${this.#counter.value}${rest}}`)
   }
 
@@ -84,12 +85,11 @@ export class TapeWriter {
 
   /** Hands everything gathered to the kernel. */
   flush(): void {
-    if (this.#used > this.#marked) this.#mark()
-    const [only] = this.#pieces
-    if (only === undefined) return
-    if (this.#failure === undefined) this.#write(this.#pieces.length === 1 ? only : undefined)
+    if (this.#pieces.length > 0 && this.#used > this.#marked) this.#mark()
+    if (this.#used === 0 && this.#pieces.length === 0) return
+    if (this.#failure === undefined) this.#write()
     if (this.#failure !== undefined) this.#lostFrames += this.#pendingFrames
-    this.#pieces = []
+    if (this.#pieces.length > 0) this.#pieces = []
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
   }
 
@@ -101,21 +101,16 @@ export class TapeWriter {
     this.#fd = -1
   }
 
-  #count(): void {
-    this.#pendingFrames++
-    this.#counter.next()
-  }
-
   /** Small pieces are copied, large ones kept by reference until `flush`. */
   #bytes(piece: Uint8Array): void {
     if (piece.length > COPY_BYTES) return this.#keep(piece)
     if (this.#used + piece.length > BATCH_BYTES) this.#spill()
-    this.#batch.set(piece, this.#used)
-    this.#used += piece.length
+    this.#copy(piece)
   }
 
-  #ascii(text: string): void {
-    for (let index = 0; index < text.length; index++) this.#batch[this.#used++] = text.charCodeAt(index)
+  #copy(bytes: Uint8Array): void {
+    this.#batch.set(bytes, this.#used)
+    this.#used += bytes.length
   }
 
   #keep(piece: Uint8Array): void {
@@ -137,11 +132,11 @@ export class TapeWriter {
     this.#used = this.#marked = 0
   }
 
-  #write(only: Uint8Array | undefined): void {
+  #write(): void {
     try {
-      if (only === undefined) writeAll(this.#fd, this.#pieces)
-      else writeWhole(this.#fd, only)
-      this.#length += this.#pieceBytes
+      if (this.#pieces.length > 0) writeAll(this.#fd, this.#pieces)
+      else writeWhole(this.#fd, this.#batch, this.#used)
+      this.#length += this.#pieces.length > 0 ? this.#pieceBytes : this.#used
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error)
       this.#dropTornLine()
@@ -160,7 +155,9 @@ export class TapeWriter {
 
 const BATCH_BYTES = 256 * 1024
 const COPY_BYTES = 8 * 1024
-const FRAME_EXTRA = 32 // the number, its key and the closing brace
+const FRAME_EXTRA = 64 // the number, the time, their keys and the closing brace
+const CLOSE_BRACE = 125
+const NEWLINE = 10
 const PIECES_A_CALL = 1000 // the kernel takes 1024
 
 function writeAll(fd: number, pieces: readonly Uint8Array[]): void {
@@ -169,10 +166,10 @@ function writeAll(fd: number, pieces: readonly Uint8Array[]): void {
     const wanted = some.reduce((sum, piece) => sum + piece.length, 0)
     const written = writevSync(fd, some)
     // A short write is how a disk that is nearly full answers: the rest then fails with the real error.
-    if (written < wanted) writeWhole(fd, Buffer.concat(some).subarray(written))
+    if (written < wanted) writeWhole(fd, Buffer.concat(some).subarray(written), wanted - written)
   }
 }
 
-function writeWhole(fd: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+function writeWhole(fd: number, bytes: Uint8Array, length: number): void {
+  for (let at = 0; at < length;) at += writeSync(fd, bytes, at, length - at)
 }

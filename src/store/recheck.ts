@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { isAscii } from 'node:buffer'
 import { JsonCheck } from '../wire/json-check.ts'
+import { rawPayload } from './raw-payload.ts'
 
 /** Where a message stands in a tape file, in bytes. */
 export interface PayloadRange {
@@ -18,16 +20,25 @@ export function recheck(path: string, payloads: readonly PayloadRange[]): void {
   if (payloads.length === 0) return
   const fd = openSync(path, 'r')
   try {
-    const broken = payloads.filter((payload) => !isJson(fd, payload))
+    const broken = payloads.filter((payload) => !isMessage(fd, payload))
     if (broken.length > 0) rewrite(path, fd, broken)
   } finally {
     closeSync(fd)
   }
 }
 
-function isJson(fd: number, { start, end }: PayloadRange): boolean {
+function isMessage(fd: number, { start, end }: PayloadRange): boolean {
   const check = new JsonCheck()
-  for (const slice of slices(fd, start, end)) check.feed(slice, 0, slice.length)
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for (const slice of slices(fd, start, end)) {
+      check.feed(slice, 0, slice.length)
+      if (!isAscii(slice)) decoder.decode(slice, { stream: true })
+    }
+    decoder.decode()
+  } catch {
+    return false // not UTF-8
+  }
   return check.isComplete()
 }
 
@@ -38,10 +49,7 @@ function rewrite(path: string, from: number, broken: readonly PayloadRange[]): v
     let at = 0
     for (const { start, end } of broken) {
       copy(from, to, at, start - KEY_BYTES)
-      const text = Buffer.concat([...slices(from, start, end)].map((slice) => Buffer.from(slice))).toString(
-        'utf8',
-      )
-      writeSync(to, `"raw":${JSON.stringify(text)},"why":"not JSON"`)
+      writeSync(to, rawPayload(readRange(from, start, end)) ?? '')
       at = end
     }
     copy(from, to, at, Infinity)
@@ -52,6 +60,10 @@ function rewrite(path: string, from: number, broken: readonly PayloadRange[]): v
   } finally {
     closeSync(to)
   }
+}
+
+function readRange(fd: number, start: number, end: number): Buffer {
+  return Buffer.concat([...slices(fd, start, end)].map((slice) => Buffer.from(slice)))
 }
 
 function copy(from: number, to: number, start: number, end: number): void {

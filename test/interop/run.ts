@@ -1,0 +1,50 @@
+import { resolve } from 'node:path'
+import { REELAY } from '../support/recorder.ts'
+import { connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { accountOf, type Account, type Results } from './account.ts'
+
+/** What came of a session, as its client saw it. */
+export interface Judged {
+  readonly account: Account
+  /** Complaints of the SDK, but for the progress that it lost. */
+  readonly errors: readonly string[]
+  /** Progress that reached the caller, and progress that the SDK admits to have lost. */
+  readonly progressKnown: number
+}
+
+/** One session from beginning to end, and the end of the process behind it. */
+export interface Run extends Judged {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stderr: string
+}
+
+export type Session = (session: SdkSession) => Promise<Results>
+
+export async function run(target: Target, session: Session): Promise<Run> {
+  const connected = await connectStdio(target)
+  const results = await session(connected).catch(async (error: unknown) => {
+    await connected.close()
+    throw error
+  })
+  return { ...judge(connected, results), ...(await connected.close()) }
+}
+
+// Both SDKs lose progress that they read in one chunk with the answer, and say so.
+export function judge(session: SdkSession, results: Results): Judged {
+  const isLoss = (error: string): boolean => error.includes('progress notification for an unknown token')
+  return {
+    account: accountOf(session, results),
+    errors: session.errors.filter((error) => !isLoss(error)),
+    progressKnown: results.progress.length + session.errors.filter(isLoss).length,
+  }
+}
+
+export function recorded(tape: string, server: readonly string[]): readonly string[] {
+  return [process.execPath, REELAY, 'record', '-o', tape, '--', ...server]
+}
+
+/** A server that would start a process or open a socket ends with exit code 99. */
+export function served(tape: string): readonly string[] {
+  return [process.execPath, '--require', resolve('test/fixtures/preload/no-outside.cjs'), REELAY, 'serve', tape]
+}
