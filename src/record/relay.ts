@@ -83,16 +83,16 @@ class Link {
       tape.event('eof', { dir: 'c2s' })
       this.#end()
     }
-    startPump({ from: client.input, to: () => to, onChunk: (chunk) => tap.push(chunk), onEnd })
+    startPump({ from: client.input, to: () => to, onChunk: tap.pass, onEnd })
   }
 
   #pumpOutput(): Promise<void> {
     const { server, client, tape } = this.#options
     const tap = tape.tap('s2c')
     const from = server.child.stdout
-    const onChunk = (chunk: Buffer): void => {
+    const onChunk = (chunk: Buffer, handOn: () => void): void => {
       this.#lastHeard = performance.now()
-      tap.push(chunk)
+      tap.pass(chunk, handOn)
     }
     client.output.on('error', () => from.destroy()) // the server's next write fails, as it would without us
     return new Promise((resolve) => {
@@ -107,7 +107,10 @@ class Link {
 
   #pumpErrors(): Promise<void> {
     const { server, client, tape } = this.#options
-    const onChunk = (chunk: Buffer): void => tape.stderr(chunk)
+    const onChunk = (chunk: Buffer, handOn: () => void): void => {
+      handOn()
+      tape.stderr(chunk)
+    }
     return new Promise((resolve) => {
       startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd: resolve })
     })

@@ -23,6 +23,13 @@ export interface Summary {
   readonly loss: { readonly why: string; readonly frames: number } | undefined
 }
 
+/** One direction of the link, as the tape sees it. */
+export interface LinkTap {
+  /** Puts a chunk on the tape, and has it handed on at once. */
+  readonly pass: (chunk: Uint8Array, handOn: () => void) => void
+  readonly end: () => void
+}
+
 /** The tape of one session over one link. Nothing in here can fail the session. */
 export class SessionTape {
   readonly #writer: TapeWriter | undefined
@@ -58,33 +65,38 @@ export class SessionTape {
   }
 
   /** What puts one direction of the link on the tape. */
-  tap(dir: Direction): { push(chunk: Uint8Array): void; end(): void } {
+  tap(dir: Direction): LinkTap {
     const writer = this.#writer
-    if (writer === undefined) return { push() {}, end() {} }
+    if (writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
     const { maxLineBytes, onMessage } = this.#options
-    const place = `${this.#place},"dir":"${dir}"`
-    const onUnchecked = (payload: PayloadRange): void => void this.#unchecked.push(payload)
     const tap = new Tap({
       writer,
-      place,
-      dir,
+      place: `${this.#place},"dir":"${dir}"`,
       now: this.#now,
       maxLineBytes,
-      onUnchecked,
-      ...(onMessage && { onMessage }),
+      onUnchecked: (payload) => void this.#unchecked.push(payload),
+      ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
     })
     return {
-      push: (chunk) => this.#tape(writer, () => tap.push(chunk)),
-      end: () => this.#tape(writer, () => tap.end()),
+      pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
+      end: () => this.#tape(() => tap.end()),
     }
   }
 
-  /** Whatever goes wrong while a chunk is put on the tape must not reach the link. */
-  #tape(writer: TapeWriter, put: () => void): void {
+  /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */
+  #pass(tap: Tap, chunk: Uint8Array, handOn: () => void): void {
+    const isLong = tap.isLong(chunk)
+    if (isLong) handOn()
+    this.#tape(() => tap.put(chunk))
+    if (!isLong) handOn()
+    this.#tape(() => tap.settle())
+  }
+
+  /** Whatever goes wrong while something is put on the tape must not reach the link. */
+  #tape(put: () => void): void {
     if (this.#crash !== undefined) return
     try {
       put()
-      writer.flush()
     } catch (error) {
       this.#crash = error instanceof Error ? error.message : String(error)
     }

@@ -1,6 +1,8 @@
+import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import { member, type Request } from '../wire/message.ts'
 import { MODERN_VERSION } from '../wire/methods.ts'
+import { discoveryFrom } from './discovery.ts'
 
 export interface RpcError {
   readonly code: number
@@ -10,15 +12,30 @@ export interface RpcError {
 
 export type Answer = { readonly result: unknown } | { readonly error: RpcError }
 
+export interface OwnAnswer {
+  readonly answer: Answer
+  /** What the user is to know about it. */
+  readonly note?: string
+}
+
 /** What every server of the tape's era says though nobody asked for it on the tape; none for all other requests. */
-export function ownAnswer({ method, params }: Request, { era, version }: EraFound): Answer | undefined {
-  if (method === 'ping') return { result: {} }
-  if (method === 'server/discover' && era === 'legacy')
-    return { error: { code: -32601, message: 'Method not found' } }
+export function ownAnswer(
+  { method, params }: Request,
+  { era, version = MODERN_VERSION }: EraFound,
+  turns: readonly Turn[],
+): OwnAnswer | undefined {
+  if (method === 'ping') return { answer: { result: {} } }
+  if (method === 'server/discover' && era === 'legacy') return { answer: NO_SUCH_METHOD }
+  if (method === 'server/discover' && era === 'modern')
+    return { answer: { result: discoveryFrom(turns, version) }, note: DISCOVERED }
   if (method === 'initialize' && era === 'modern')
-    return unsupportedVersion(version ?? MODERN_VERSION, member(params, 'protocolVersion'))
+    return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
   return undefined
 }
+
+const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }
+const DISCOVERED =
+  'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
 
 /** `id` is JSON: the bytes of the live id, or `null`. */
 export function answerText(id: string, answer: Answer): string {

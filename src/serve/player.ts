@@ -15,7 +15,7 @@ import {
 import { parseJson } from '../wire/parse-json.ts'
 import type { Drift } from './drift.ts'
 import { liveOf } from './live.ts'
-import { answerText, type RpcError } from './own-answer.ts'
+import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
 import { batchReply, type Reply } from './reply.ts'
 import { Script, type ScriptOptions } from './script.ts'
@@ -107,11 +107,17 @@ export class Player {
   #answer(text: string, request: Request, reply: Reply): void {
     const live = liveOf(text, request)
     const cue = this.#script.cueFor(request)
-    if (cue.kind === 'own') return reply(answerText(live.id, cue.answer))
+    if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
     if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
     this.#answered++
     if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
     this.#performance.play({ turn: cue.turn, live, reply })
+  }
+
+  // A client may ask for it as often as it likes; once is enough to say.
+  #answerOwn({ answer, note }: OwnAnswer, id: string, reply: Reply): void {
+    if (note !== undefined && !this.#notes.includes(note)) this.#note(note)
+    reply(answerText(id, answer))
   }
 
   #miss(miss: Miss, id: string, reply: Reply): void {

@@ -5,7 +5,7 @@ import { RecordingIndex, type RecordedRequest } from '../match/recording-index.t
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { ownAnswer, type Answer } from './own-answer.ts'
+import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { tapeEra } from './tape-era.ts'
 
 export interface ScriptOptions {
@@ -23,7 +23,7 @@ export interface ScriptOptions {
 /** What there is to say to a live request. */
 export type Cue =
   | { readonly kind: 'turn'; readonly turn: Turn; readonly repeated: boolean }
-  | { readonly kind: 'own'; readonly answer: Answer }
+  | ({ readonly kind: 'own' } & OwnAnswer)
   | { readonly kind: 'miss'; readonly miss: Miss }
 
 /** One server's part of a tape, as far as it is not played yet; all its connections are one, in recorded order. */
@@ -53,8 +53,8 @@ export class Script {
     const asked = { server: this.#server, method: request.method, params: request.params }
     const outcome = this.#index.lookup(asked)
     if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
-    const answer = ownAnswer(request, this.#era)
-    if (answer !== undefined) return { kind: 'own', answer }
+    const own = ownAnswer(request, this.#era, this.turns)
+    if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
   }
 

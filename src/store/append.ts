@@ -7,6 +7,12 @@ export interface Loss {
   readonly frames: number
 }
 
+/** A state of the tape that can be gone back to. */
+export interface Mark {
+  readonly length: number
+  readonly frames: number
+}
+
 /**
  * Appends whole lines to a tape. Lines are gathered and handed to the kernel with one call at `flush`, so that
  * nothing is lost when the process is killed, and a line is never split over two appends.
@@ -93,6 +99,18 @@ export class TapeWriter {
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
   }
 
+  mark(): Mark {
+    return { length: this.#length, frames: this.#counter.value }
+  }
+
+  /** Takes back what was flushed since the mark, to write it in another way. */
+  rewind({ length, frames }: Mark): void {
+    if (this.#failure !== undefined) return
+    this.#counter.reset(frames)
+    this.#length = length
+    this.#cutBack()
+  }
+
   /** Flushes and closes; may be called twice. */
   close(): void {
     this.flush()
@@ -139,12 +157,12 @@ export class TapeWriter {
       this.#length += this.#pieces.length > 0 ? this.#pieceBytes : this.#used
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error)
-      this.#dropTornLine()
+      this.#cutBack()
     }
   }
 
   /** A write that failed half-way leaves half a line: the tape is cut back to its last whole one. */
-  #dropTornLine(): void {
+  #cutBack(): void {
     try {
       ftruncateSync(this.#fd, this.#length)
     } catch {

@@ -6,4 +6,14 @@ describeServer({
   command: referenceServer('server-everything', 'stdio'),
   answers: { root: 'file:///home/tester', elicited: { name: 'Zoë' } },
   session: everythingSession,
+  speaks: {
+    asks: ['roots/list', 'sampling/createMessage', 'elicitation/create'],
+    tells: [
+      'notifications/tools/list_changed',
+      'notifications/message',
+      'notifications/resources/updated',
+      'notifications/resources/list_changed',
+    ],
+    progress: 4,
+  },
 })

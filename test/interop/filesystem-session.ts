@@ -4,10 +4,7 @@ import type { SdkSession } from '../support/sdk-session.ts'
 import type { Results } from './account.ts'
 
 /** Reads, writes, edits and moves files in a folder that holds `notes.txt`, and is refused what lies outside of it. */
-export async function filesystemSession(
-  { client, hears }: SdkSession,
-  folder: string,
-): Promise<Results> {
+export async function filesystemSession({ client, hears }: SdkSession, folder: string): Promise<Results> {
   await hears('roots/list')
   const notes = join(folder, 'notes.txt')
   const poem = join(folder, 'poem.txt')

@@ -12,6 +12,7 @@ describeServer({
   command: referenceServer('server-filesystem', folder),
   answers: { root: pathToFileURL(folder).href, elicited: {} },
   session: (session) => filesystemSession(session, folder),
+  speaks: { asks: ['roots/list'], tells: [], progress: 0 },
   prepare: () => {
     mkdirSync(join(folder, 'empty'), { recursive: true })
     writeFileSync(join(folder, 'notes.txt'), 'first\nsecond\n')

@@ -18,7 +18,9 @@ export async function memorySession({ client }: SdkSession): Promise<Results> {
     await call('create_entities', { entities: [ada, engine] }),
     await call('read_graph'),
     await call('create_relations', { relations: [{ from: 'Ada', to: 'Engine', relationType: 'programs' }] }),
-    await call('add_observations', { observations: [{ entityName: 'Ada', contents: ['was born in London'] }] }),
+    await call('add_observations', {
+      observations: [{ entityName: 'Ada', contents: ['was born in London'] }],
+    }),
     await Promise.all([
       call('read_graph'),
       call('search_nodes', { query: 'london' }),

@@ -12,5 +12,6 @@ describeServer({
   env: { MEMORY_FILE_PATH },
   answers: { root: 'file:///nowhere', elicited: {} },
   session: memorySession,
+  speaks: { asks: [], tells: ['notifications/resources/updated'], progress: 0 },
   remove: () => rmSync(MEMORY_FILE_PATH),
 })

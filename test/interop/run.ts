@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { REELAY } from '../support/recorder.ts'
 import { connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
-import { accountOf, type Account, type Results } from './account.ts'
+import { accountOf, progressTokens, type Account, type Results } from './account.ts'
 
 /** What came of a session, as its client saw it. */
 export interface Judged {
   readonly account: Account
+  readonly progressTokens: readonly unknown[]
   /** Complaints of the SDK, but for the progress that it lost. */
   readonly errors: readonly string[]
   /** Progress that reached the caller, and progress that the SDK admits to have lost. */
@@ -31,12 +32,14 @@ export async function run(target: Target, session: Session): Promise<Run> {
 }
 
 // Both SDKs lose progress that they read in one chunk with the answer, and say so.
+const LOST = 'progress notification for an unknown token'
+
 export function judge(session: SdkSession, results: Results): Judged {
-  const isLoss = (error: string): boolean => error.includes('progress notification for an unknown token')
   return {
     account: accountOf(session, results),
-    errors: session.errors.filter((error) => !isLoss(error)),
-    progressKnown: results.progress.length + session.errors.filter(isLoss).length,
+    progressTokens: progressTokens(session.received),
+    errors: session.errors.filter((error) => !error.includes(LOST)),
+    progressKnown: results.progress.length + session.errors.filter((error) => error.includes(LOST)).length,
   }
 }
 
@@ -46,5 +49,12 @@ export function recorded(tape: string, server: readonly string[]): readonly stri
 
 /** A server that would start a process or open a socket ends with exit code 99. */
 export function served(tape: string): readonly string[] {
-  return [process.execPath, '--require', resolve('test/fixtures/preload/no-outside.cjs'), REELAY, 'serve', tape]
+  return [
+    process.execPath,
+    '--require',
+    resolve('test/fixtures/preload/no-outside.cjs'),
+    REELAY,
+    'serve',
+    tape,
+  ]
 }

@@ -1,5 +1,5 @@
 import { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { isObject, type JsonObject } from '../../src/wire/message.ts'
@@ -48,22 +48,17 @@ export async function connect(
 ): Promise<SdkSession> {
   const received: JsonObject[] = []
   const errors: string[] = []
-  const waiting = new Set<() => void>()
-  transport.onmessage = (message: unknown) => {
+  const arrivals = new EventEmitter()
+  const onmessage = (message: unknown): void => {
     if (isObject(message)) received.push(message)
-    for (const look of waiting) look()
+    arrivals.emit('message')
   }
-  client.onerror = ({ message }) => errors.push(message)
-  const hears = (words: string): Promise<void> =>
-    new Promise((found) => {
-      const look = (): void => {
-        if (!received.some((message) => JSON.stringify(message).includes(words))) return
-        waiting.delete(look)
-        found()
-      }
-      waiting.add(look)
-      look()
-    })
+  Object.assign(transport, { onmessage })
+  Object.assign(client, { onerror: ({ message }: Error) => errors.push(message) })
+  const hears = async (words: string): Promise<void> => {
+    const isThere = (): boolean => received.some((message) => JSON.stringify(message).includes(words))
+    while (!isThere()) await once(arrivals, 'message')
+  }
   await client.connect(transport)
   return { client, received, errors, hears }
 }

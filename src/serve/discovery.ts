@@ -1,0 +1,72 @@
+import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import { isObject, member, type JsonObject } from '../wire/message.ts'
+import { META, metaOf } from '../wire/methods.ts'
+
+/**
+ * What a modern server says of itself, as far as the tape shows it. SDK v2 asks in a process of its own, so that the tape of
+ * a session rarely holds `server/discover`.
+ */
+export function discoveryFrom(turns: readonly Turn[], version: string): JsonObject {
+  const info = turns.map(serverInfo).find((found) => found !== undefined)
+  return {
+    supportedVersions: [version],
+    capabilities: capabilitiesIn(turns),
+    resultType: 'complete',
+    ttlMs: 0,
+    cacheScope: 'private',
+    ...(info === undefined ? {} : { _meta: { [META.serverInfo]: info } }),
+  }
+}
+
+function serverInfo({ response }: Turn): unknown {
+  return metaOf(resultOf(response), META.serverInfo)
+}
+
+function capabilitiesIn(turns: readonly Turn[]): JsonObject {
+  const found = new Map<string, Record<string, true>>()
+  for (const [name, flag] of turns.flatMap(evidenceIn))
+    found.set(name, { ...found.get(name), ...(flag === undefined ? {} : { [flag]: true as const }) })
+  return Object.fromEntries(found)
+}
+
+/** A capability, and what it is shown to include. */
+type Evidence = readonly [name: string, flag?: string]
+
+function evidenceIn(turn: Turn): readonly Evidence[] {
+  return [...evidenceOfAnswer(turn), ...turn.steps.flatMap(evidenceOfStep)]
+}
+
+const BY_METHOD: ReadonlyMap<string, string> = new Map([
+  ['tools', 'tools'],
+  ['prompts', 'prompts'],
+  ['resources', 'resources'],
+  ['completion', 'completions'],
+])
+
+function evidenceOfAnswer({ trigger, response }: Turn): readonly Evidence[] {
+  if (trigger?.message.kind !== 'request' || resultOf(response) === undefined) return []
+  const name = BY_METHOD.get(trigger.message.method.split('/', 1)[0] ?? '')
+  return name === undefined ? [] : [[name]]
+}
+
+const BY_SUBSCRIPTION: readonly (readonly [filter: string, ...Evidence])[] = [
+  ['toolsListChanged', 'tools', 'listChanged'],
+  ['promptsListChanged', 'prompts', 'listChanged'],
+  ['resourcesListChanged', 'resources', 'listChanged'],
+  ['resourceSubscriptions', 'resources', 'subscribe'],
+]
+
+function evidenceOfStep(step: Step): readonly Evidence[] {
+  if (step.kind !== 'notify' || step.message.message.kind !== 'notification') return []
+  const { method, params } = step.message.message
+  if (method === 'notifications/message') return [['logging']]
+  if (method !== 'notifications/subscriptions/acknowledged') return []
+  const granted = member(params, 'notifications')
+  return BY_SUBSCRIPTION.flatMap(([filter, ...evidence]) => (member(granted, filter) ? [evidence] : []))
+}
+
+function resultOf(response: Spoken | undefined): JsonObject | undefined {
+  if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return undefined
+  const { result } = response.message.outcome
+  return isObject(result) ? result : undefined
+}

@@ -1,0 +1,117 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, type SubscriptionFilter } from '@modelcontextprotocol/client'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { replayTransport } from '../../src/serve/replay-transport.ts'
+import { loadTape } from '../../src/store/read.ts'
+import type { JsonObject } from '../../src/wire/message.ts'
+import { fixtureServer, isAlive, linesOf } from '../support/recorder.ts'
+import { clientOf } from '../support/sdk.ts'
+import { connect, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import type { Results } from './account.ts'
+import { dualEraSession } from './dual-era-session.ts'
+import { judge, recorded, run, served, type Run } from './run.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PROMPTS = { promptsListChanged: true }
+const TOOLS = { toolsListChanged: true }
+// Only the probe asks what the server is, so that its instructions are not on the tape of the session.
+const SEEN_BY_TAPE = [
+  { name: 'modern', version: '1' },
+  { tools: { listChanged: true }, prompts: { listChanged: true } },
+  undefined,
+]
+const PINNED: Omit<Target, 'command'> = {
+  sdk: 'v2',
+  answers: { root: 'file:///nowhere', elicited: { sure: true } },
+  versionNegotiation: { mode: { pin: '2026-07-28' } },
+}
+
+const folder = sharedFolder()
+const probeTape = join(folder, 'session.tape.jsonl')
+const tape = join(folder, 'session-2.tape.jsonl')
+let recording: Run
+
+beforeAll(async () => {
+  const command = recorded(probeTape, fixtureServer('modern'))
+  recording = await run({ ...PINNED, command }, (session) => modernSession(session, [PROMPTS, TOOLS]))
+})
+
+test('a modern session goes through the recorder: input in the middle of a call, progress, subscriptions', async () => {
+  const direct = await run({ ...PINNED, command: fixtureServer('modern') }, (session) =>
+    modernSession(session, [PROMPTS, TOOLS]),
+  )
+  expect(recording.account).toEqual(direct.account)
+  expect(recording).toMatchObject({ code: 0, signal: null, errors: [] })
+  expect(recording.account.told).toEqual([
+    acknowledged('listen:0', PROMPTS),
+    acknowledged('listen:1', TOOLS),
+    changed('listen:1'),
+  ])
+})
+
+test('the client starts the recorder twice, and its probe and its session both leave a whole tape and no process', async () => {
+  expect(readdirSync(folder).toSorted()).toEqual(['session-2.tape.jsonl', 'session.tape.jsonl'])
+  for (const path of [probeTape, tape]) {
+    expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], strays: [] })
+    expect(isAlive(Number(linesOf(path)[1]?.['pid']))).toBe(false)
+  }
+})
+
+test.each([{ pin: '2026-07-28' }, 'auto'] as const)(
+  'the tape is played to a client that asks for %o: the same session, under live ids and subscriptions',
+  async (mode) => {
+    const target = { ...PINNED, versionNegotiation: { mode }, command: served(tape) }
+    const replay = await run(target, async (session) => {
+      for (let id = 0; id < 10; id++) await v2(session).discover() // which the tape need not hold
+      return modernSession(session, [TOOLS, PROMPTS])
+    })
+    const told = [acknowledged('listen:0', TOOLS), acknowledged('listen:1', PROMPTS), changed('listen:0')]
+    expect(replay.account).toEqual({ ...recording.account, server: SEEN_BY_TAPE, told })
+    expect(replay.progressTokens).not.toEqual(recording.progressTokens)
+    expect(replay.progressKnown).toBe(3)
+    expect(replay).toMatchObject({ code: 0, signal: null, errors: [] })
+    expect(replay.stderr).toMatch(
+      /: \d+ requests answered, 0 misses, 0 left over\nnote: server\/discover is not on the tape.*\n$/,
+    )
+  },
+)
+
+test('the tape is played in the same process to a client that asks for the modern era', async () => {
+  const session = await connect(clientOf('v2', PINNED), replayTransport(await loadTape(tape)))
+  const results = await modernSession(session, [PROMPTS, TOOLS])
+  const replay = judge(session, results)
+  await session.client.close() // which fails when the run has drifted
+  expect(replay.account).toEqual({ ...recording.account, server: SEEN_BY_TAPE })
+  expect(results.progress).toEqual(recording.account.progress)
+})
+
+async function modernSession(session: SdkSession, filters: readonly SubscriptionFilter[]): Promise<Results> {
+  const client = v2(session)
+  const subscriptions = []
+  for (const filter of filters) subscriptions.push(await client.listen(filter))
+  const { steady, ...rest } = await dualEraSession(session)
+  for (const subscription of subscriptions) await subscription.close()
+  return { steady: [client.getProtocolEra(), client.getNegotiatedProtocolVersion(), steady], ...rest }
+}
+
+function v2({ client }: SdkSession): Client {
+  if (client instanceof Client) return client
+  throw new Error('only SDK v2 speaks the modern era')
+}
+
+function acknowledged(id: string, notifications: SubscriptionFilter): JsonObject {
+  return {
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+  }
+}
+
+function changed(id: string): JsonObject {
+  return {
+    method: 'notifications/tools/list_changed',
+    params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+  }
+}

@@ -1,0 +1,76 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { loadTape, type Tape } from '../../src/store/read.ts'
+import { linesOf } from '../support/recorder.ts'
+import { connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import type { Results } from './account.ts'
+import { memorySession } from './memory-session.ts'
+import { referenceServer } from './reference-server.ts'
+import { recorded, run, served, type Run } from './run.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const folder = sharedFolder()
+const probeTape = join(folder, 'memory.tape.jsonl')
+const tape = join(folder, 'memory-2.tape.jsonl')
+const MEMORY_FILE_PATH = join(folder, 'graph.jsonl')
+const AUTO: Omit<Target, 'command'> = {
+  sdk: 'v2',
+  env: { MEMORY_FILE_PATH },
+  answers: { root: 'file:///nowhere', elicited: {} },
+  versionNegotiation: { mode: 'auto' },
+}
+let recording: Run
+
+beforeAll(async () => {
+  const command = recorded(probeTape, referenceServer('server-memory'))
+  recording = await run({ ...AUTO, command }, legacySession)
+  rmSync(MEMORY_FILE_PATH)
+})
+
+test('a client that negotiates falls back to the legacy era through the recorder, as it does without it', async () => {
+  const direct = await run({ ...AUTO, command: referenceServer('server-memory') }, legacySession)
+  rmSync(MEMORY_FILE_PATH)
+  expect(recording.account).toEqual(direct.account)
+  expect(recording).toMatchObject({ code: 0, signal: null, errors: [] })
+})
+
+test('its probe and its session each leave a whole tape, and only the probe asks what the server can do', async () => {
+  const tapes = [await loadTape(probeTape), await loadTape(tape)]
+  for (const each of tapes) expect(each).toMatchObject({ ended: true, problems: [], strays: [] })
+  expect(tapes.map((each) => requests(each).slice(0, 2))).toEqual([
+    ['server/discover'],
+    ['initialize', 'tools/list'],
+  ])
+  expect(linesOf(probeTape).find(({ event }) => event === 'signal')).toMatchObject({ signal: 'SIGTERM' })
+})
+
+test('a legacy tape is played to a client that negotiates: it falls back again, and nothing drifts', async () => {
+  const replay = await run({ ...AUTO, command: served(tape) }, legacySession)
+  expect(replay.account).toEqual(recording.account)
+  expect(replay).toMatchObject({ code: 0, signal: null, errors: [] })
+  expect(replay.stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\n$/)
+})
+
+test('a client that insists on the modern era is refused by a legacy tape, as by the server', async () => {
+  const versionNegotiation = { mode: { pin: '2026-07-28' } }
+  const refusals = [referenceServer('server-memory'), served(tape)].map(async (command) =>
+    connectStdio({ ...AUTO, versionNegotiation, command }).catch((error: unknown) => String(error)),
+  )
+  const [live, replayed] = await Promise.all(refusals)
+  expect(replayed).toEqual(live)
+  expect(replayed).toMatch(/2026-07-28/)
+})
+
+async function legacySession(session: SdkSession): Promise<Results> {
+  const { client } = session
+  expect(client instanceof Client && client.getProtocolEra()).toBe('legacy')
+  return memorySession(session)
+}
+
+function requests({ turns }: Tape): readonly string[] {
+  return turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger.message.method] : []))
+}
