@@ -2,7 +2,8 @@ import type { ErrorCode } from '../errors.ts'
 import { cannotStart } from '../record/cannot-start.ts'
 import { serverName, stdioHeader } from '../record/header.ts'
 import { relay } from '../record/relay.ts'
-import { SessionTape, type Summary } from '../record/session-tape.ts'
+import { SessionTape } from '../record/session-tape.ts'
+import { TapeLog, type Summary } from '../record/tape-log.ts'
 import { resolveTape } from '../store/home.ts'
 import type { Exit, ServerProcess } from '../transport/server-process.ts'
 import type { RecordArgs } from './record-args.ts'
@@ -13,24 +14,23 @@ const MIB = 1024 * 1024
 export async function record(args: RecordArgs, server: ServerProcess): Promise<void> {
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
-  const tape = openSession(args)
-  announce(args, tape)
+  const name = args.server ?? serverName(args.command)
+  const log = openLog(args, name)
+  announce(args, log)
+  const tape = new SessionTape({ log, server: name, maxLineBytes: args.maxLineMiB * MIB })
   const parent = process.ppid
   const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
   const client = { input: process.stdin, output: process.stdout, errors, isGone }
   const exit = await relay({ server, pid, client, tape, signals: process })
-  sumUp(args, await tape.finish())
+  sumUp(args, await log.finish())
   endAs(exit)
 }
 
-function openSession(args: RecordArgs): SessionTape {
-  const server = args.server ?? serverName(args.command)
+function openLog(args: RecordArgs, server: string): TapeLog {
   const { command, tags } = args
-  return new SessionTape({
+  return new TapeLog({
     path: args.output ?? resolveTape(args.name ?? datedName(server, new Date())),
-    server,
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
-    maxLineBytes: args.maxLineMiB * MIB,
   })
 }
 
@@ -38,10 +38,10 @@ function datedName(server: string, now: Date): string {
   return `${server}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 }
 
-function announce({ quiet }: RecordArgs, tape: SessionTape): void {
+function announce({ quiet }: RecordArgs, log: TapeLog): void {
   if (tape.failure !== undefined)
     complain(`not recording: ${tape.failure}; the session goes on without a tape`)
-  else if (!quiet) say(`recording to ${tape.path}`)
+  else if (!quiet) say(`recording to ${log.path}`)
 }
 
 function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {

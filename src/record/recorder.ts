@@ -4,7 +4,8 @@ import { startServer, type Exit } from '../transport/server-process.ts'
 import { cannotStart } from './cannot-start.ts'
 import { serverName, stdioHeader } from './header.ts'
 import { relay } from './relay.ts'
-import { SessionTape, type Summary } from './session-tape.ts'
+import { SessionTape } from './session-tape.ts'
+import { TapeLog, type Summary } from './tape-log.ts'
 
 export interface RecorderOptions {
   /** The server command and its arguments. */
@@ -68,24 +69,35 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
-  const tape = openTapeFor(options)
+  const log = openLog(options)
   const side = {
     input: client.input,
     output: client.output,
     errors: () => client.errors ?? process.stderr,
     isGone: () => client.output.destroyed || stop.aborted,
   }
-  const exit = await relay({ server, pid, client: side, tape, stop })
-  return { exit, ...(await tape.finish()) }
+  const exit = await relay({ server, pid, client: side, tape: sessionTape(options, log), stop })
+  return { exit, ...(await log.finish()) }
 }
 
-function openTapeFor(options: RecorderOptions): SessionTape {
-  const { command, env = process.env, tags = {}, onClientMessage, onServerMessage } = options
-  const server = options.server ?? serverName(command)
-  return new SessionTape({
-    path: options.tape,
-    server,
+function openLog({
+  command,
+  tape,
+  env = process.env,
+  tags = {},
+  server = serverName(command),
+}: RecorderOptions): TapeLog {
+  return new TapeLog({
+    path: tape,
     header: (started) => stdioHeader({ started, server, command, env, tags }),
+  })
+}
+
+function sessionTape(options: RecorderOptions, log: TapeLog): SessionTape {
+  const { command, onClientMessage, onServerMessage } = options
+  return new SessionTape({
+    log,
+    server: options.server ?? serverName(command),
     maxLineBytes: MAX_LINE_BYTES,
     ...((onClientMessage ?? onServerMessage) && {
       onMessage: (dir, text) => (dir === 'c2s' ? onClientMessage : onServerMessage)?.(text),

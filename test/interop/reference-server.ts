@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { isAlive, linesOf } from '../support/recorder.ts'
@@ -37,6 +37,7 @@ export function referenceServer(name: string, ...args: string[]): readonly strin
 
 /** Records a server with each SDK, once, and plays every recording to both. */
 export function describeServer(subject: Subject): void {
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
   describe.each(SDKS)(`${subject.name}, recorded with SDK %s`, (sdk) => {
     const { answers, session, command, env = {} } = subject
     const tape = join(sharedFolder(), 'session.tape.jsonl')
@@ -46,7 +47,7 @@ export function describeServer(subject: Subject): void {
       subject.prepare?.()
       recording = await run({ sdk, answers, command: recorded(tape, command), env }, session)
       subject.remove?.()
-    }, 60_000)
+    })
 
     test('answers through the recorder as it does without it', async () => {
       subject.prepare?.()

@@ -1,0 +1,7 @@
+/** Envelopes are written byte by byte as Latin-1, so a name outside ASCII is escaped. */
+export function asciiJson(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[^\x20-\x7e]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
