@@ -15,7 +15,12 @@ async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) (await import('../store/home.ts')).resolveTape(args.name)
   const server = await startServer(args.command)
   for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
-  await record(args, server)
+  try {
+    await record(args, server)
+  } catch (error) {
+    server.child.kill('SIGKILL') // a fault of ours must not leave a server that nobody talks to
+    throw error
+  }
 }
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {

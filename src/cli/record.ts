@@ -39,8 +39,7 @@ function datedName(server: string, now: Date): string {
 }
 
 function announce({ quiet }: RecordArgs, log: TapeLog): void {
-  if (tape.failure !== undefined)
-    complain(`not recording: ${tape.failure}; the session goes on without a tape`)
+  if (log.failure !== undefined) complain(`not recording: ${log.failure}; the session goes on without a tape`)
   else if (!quiet) say(`recording to ${log.path}`)
 }
 
