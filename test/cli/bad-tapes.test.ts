@@ -40,11 +40,13 @@ for (const command of ['inspect', 'serve']) {
   test(`${command}: a folder, and a file that is not there, are errors of their own`, () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'x.jsonl'))
-    const ask = (path: string): string =>
-      spawnSync(process.execPath, [REELAY, command, path], { encoding: 'utf8' }).stderr
-    expect(ask(join(folder, 'x.jsonl'))).toMatch(/^reelay: TAPE_IS_A_FOLDER /)
-    expect(ask(join(folder, 'y.jsonl'))).toMatch(/^reelay: TAPE_NOT_FOUND /)
+    expect(complaintOf(command, join(folder, 'x.jsonl'))).toMatch(/^reelay: TAPE_IS_A_FOLDER /)
+    expect(complaintOf(command, join(folder, 'y.jsonl'))).toMatch(/^reelay: TAPE_NOT_FOUND /)
   })
+}
+
+function complaintOf(command: string, path: string): string {
+  return spawnSync(process.execPath, [REELAY, command, path], { encoding: 'utf8' }).stderr
 }
 
 test('a tape whose frames were edited into nonsense opens, and each bad line is named', () => {
