@@ -80,12 +80,12 @@ export class TapeLog {
   }
 
   async #close(writer: TapeWriter): Promise<Summary> {
-    const lost = writer.loss?.frames
-    const ending = `"frames":${writer.frames + 1}${lost === undefined ? '' : `,"lost":${lost}`}`
-    writer.rareFrame(`,"t":${milliseconds(this.now())},"event":"end",${ending}`)
+    const loss = writer.loss ?? (this.#crash === undefined ? undefined : { why: this.#crash, frames: 0 })
+    const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
+    writer.tryAgain() // a disk that was full may have room for this one line, which then says what is missing
+    writer.rareFrame(`,"t":${milliseconds(this.now())},"event":"end","frames":${writer.frames + 1}${lost}`)
     writer.close()
     if (this.#unchecked.length > 0) await this.#recheck(writer)
-    const loss = writer.loss ?? (this.#crash === undefined ? undefined : { why: this.#crash, frames: 0 })
     return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
   }
 

@@ -99,6 +99,11 @@ export class TapeWriter {
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
   }
 
+  /** Lets the next flush try to write, although an earlier one failed. */
+  tryAgain(): void {
+    this.#failure = undefined
+  }
+
   mark(): Mark {
     return { length: this.#length, frames: this.#counter.value }
   }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
 import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 test('arguments, working folder and environment reach the server as they are', async () => {
@@ -167,10 +168,13 @@ test('a disk that fills up leaves the session alive; the tape keeps its whole li
   run.child.stdin.end()
   expect((await run.exited).code).toBe(0)
   expect(run.stdout().toString()).toBe(lines.join(''))
-  expect(run.stderr()).toMatch(/reelay: TAPE_UNWRITABLE incomplete: \d+ frames are not on .*: E/)
+  const [, lost] =
+    /reelay: TAPE_UNWRITABLE incomplete: (\d+) frames are not on .*: E/.exec(run.stderr()) ?? []
   const text = readFileSync(tape, 'utf8')
   expect(text.endsWith('}\n')).toBe(true)
   expect(linesOf(tape).length).toBeGreaterThan(2)
+  expect(linesOf(tape).at(-1)).toMatchObject({ event: 'end', lost: Number(lost) })
+  expect((await loadTape(tape)).problems.map(({ why }) => why)).toEqual([expect.stringContaining(`${lost}`)])
 })
 
 test('a command that does not exist is one clear error, with exit code 3 and no tape', async () => {
