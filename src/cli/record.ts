@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 import { cannotStart } from '../record/cannot-start.ts'
 import { serverName, stdioHeader } from '../record/header.ts'
+import type { MethodFilter } from '../record/method-filter.ts'
 import { relay } from '../record/relay.ts'
 import { SessionTape } from '../record/session-tape.ts'
 import { TapeLog, type Summary } from '../record/tape-log.ts'
@@ -17,7 +18,13 @@ export async function record(args: RecordArgs, server: ServerProcess): Promise<v
   const name = args.server ?? serverName(args.command)
   const log = openLog(args, name)
   announce(args, log)
-  const tape = new SessionTape({ log, server: name, maxLineBytes: args.maxLineMiB * MIB })
+  const filter = await filterFor(args)
+  const tape = new SessionTape({
+    log,
+    server: name,
+    maxLineBytes: args.maxLineMiB * MIB,
+    ...(filter && { filter }),
+  })
   const parent = process.ppid
   const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
   const client = { input: process.stdin, output: process.stdout, errors, isGone }
@@ -27,11 +34,19 @@ export async function record(args: RecordArgs, server: ServerProcess): Promise<v
 }
 
 function openLog(args: RecordArgs, server: string): TapeLog {
-  const { command, tags } = args
+  const { command, tags, limits } = args
   return new TapeLog({
+    limits,
     path: args.output ?? resolveTape(args.name ?? datedName(server, new Date())),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
   })
+}
+
+/** Loaded only when there is something to choose. */
+async function filterFor({ only, skip }: RecordArgs): Promise<MethodFilter | undefined> {
+  if (only.length + skip.length === 0) return undefined
+  const filters = await import('../record/method-filter.ts')
+  return new filters.MethodFilter({ only, skip })
 }
 
 function datedName(server: string, now: Date): string {
@@ -43,10 +58,14 @@ function announce({ quiet }: RecordArgs, log: TapeLog): void {
   else if (!quiet) say(`recording to ${log.path}`)
 }
 
-function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {
+function sumUp({ quiet }: RecordArgs, { path, tapes, frames, loss, stoppedAt }: Summary): void {
   if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
-  else if (!quiet) say(`recorded ${frames} frames to ${path}`)
+  else if (!quiet) {
+    const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
+    const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
+    say(`recorded ${frames} frames to ${place}${stop}`)
+  }
 }
 
 /** In the words of `errors.ts`, but no error: the session goes on. */

@@ -6,7 +6,8 @@ import { JsonCheck } from '../wire/json-check.ts'
 import { LineParts, type LineOfParts } from './line-parts.ts'
 
 export interface TapOptions {
-  readonly writer: TapeWriter
+  /** The writer of the tape that is open now: a limit may have begun another. */
+  readonly writer: () => TapeWriter
   /** The envelope between `t` and the payload: `,"server":…,"dir":…`, in ASCII. */
   readonly place: string
   /** Milliseconds since the tape began. */
@@ -15,6 +16,8 @@ export interface TapOptions {
   /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
   readonly onUnchecked: (payload: PayloadRange) => void
   readonly onMessage?: (text: string) => void
+  /** Which lines are taped; looking at them first costs time, so only when the user asked for a choice. */
+  readonly keeps?: (text: string) => boolean
 }
 
 /**
@@ -45,6 +48,7 @@ export class Tap {
   put(chunk: Uint8Array): void {
     this.#begin()
     this.#parts.split(chunk, this.#lines)
+    this.#leaveOut()
     this.#writeAll()
   }
 
@@ -52,36 +56,45 @@ export class Tap {
   end(): void {
     this.#begin()
     this.#parts.end(this.#lines)
+    this.#leaveOut()
     this.#writeAll()
     this.settle()
   }
 
-  settle(): void {
+  /** Returns how many messages that were. */
+  settle(): number {
     const isMessage = this.#lines.map((line) => this.#isMessage(line))
     if (isMessage.includes(false)) this.#writeAgain(isMessage)
     for (const [index, line] of this.#lines.entries())
       if (isMessage[index] === true) this.#tell(line, this.#ends[index]!)
+    const messages = this.#lines.length
     this.#lines = []
+    return messages
+  }
+
+  #leaveOut(): void {
+    const { keeps } = this.#options
+    if (keeps !== undefined) this.#lines = this.#lines.filter((line) => keeps(bytesOf(line).toString('utf8')))
   }
 
   #begin(): void {
     this.#time = this.#options.now()
-    this.#mark = this.#options.writer.mark()
+    this.#mark = this.#options.writer().mark()
   }
 
   #writeAll(): void {
     this.#ends = this.#lines.map((line) => this.#writeMessage(line))
-    this.#options.writer.flush()
+    this.#options.writer().flush()
   }
 
   #writeMessage({ parts, chunk, start, end }: LineOfParts): number {
-    const { writer } = this.#options
+    const writer = this.#options.writer()
     writer.frame(this.#time, this.#place, parts, chunk, start, end)
     return writer.position - FRAME_END
   }
 
   #writeAgain(isMessage: readonly boolean[]): void {
-    const { writer } = this.#options
+    const writer = this.#options.writer()
     writer.rewind(this.#mark)
     this.#ends = this.#lines.map((line, index) =>
       isMessage[index] === true ? this.#writeMessage(line) : this.#writeRaw(line),
@@ -90,7 +103,8 @@ export class Tap {
   }
 
   #writeRaw(line: LineOfParts): number {
-    const { writer, place, maxLineBytes } = this.#options
+    const { place, maxLineBytes } = this.#options
+    const writer = this.#options.writer()
     const why =
       line.bytes > maxLineBytes
         ? `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`

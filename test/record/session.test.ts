@@ -205,6 +205,8 @@ test.each([
   [['record', '-o'], '--output needs a value: <file>'],
   [['record', '--tag', 'novalue', '--', 'x'], '--tag novalue is not of the form key=value'],
   [['record', '--max-line', '0', '--', 'x'], '--max-line 0 is not a number from 1 to 1024'],
+  [['record', '--max-size', 'big', '--', 'x'], '--max-size big is not a number from 1 to 1000000000'],
+  [['record', '--rotate', '--', 'x'], '--rotate without a limit'],
   [['record', '-o', 'f', 'name', '--', 'x'], 'two places for one tape: the file f and the name name'],
   [
     ['record', 'name', '-q', '--', 'x'],
