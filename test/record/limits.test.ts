@@ -36,7 +36,8 @@ test('--max-size with --rotate begins a new tape, and nothing is lost between th
   const run = record(fixtureServer('answer-calls'), { options: ['--max-size', '1', '--rotate'] })
   await call(
     run,
-    Array.from({ length: 1100 }, () => 'm'),
+    Array.from({ length: 110 }, () => 'm'),
+    10_000,
   )
   expect(tapesBeside(run.tape)).toEqual([
     'session-2.tape.jsonl',
