@@ -4,13 +4,15 @@ import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
+import { expectEarlyLeavers } from './print.ts'
 import { recordCommand } from './record-help.ts'
 import { serveCommand } from './serve.ts'
 
 /** Every command but the recording itself, which `main` takes care of. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
+  expectEarlyLeavers()
   const program = new Command('reelay')
-    .description('record an MCP session to a tape, then play either side of it')
+    .description('record an MCP session to a tape, then play the server from it')
     .version(VERSION)
     .showSuggestionAfterError()
   for (const command of [recordCommand, serveCommand, inspectCommand, listCommand, demoCommand])

@@ -1,5 +1,8 @@
 import { ReelayError } from '../errors.ts'
 import type { Limits } from '../record/limits.ts'
+import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
+
+const MIB = 1024 * 1024
 
 /** The options of `record`, declared once: this file reads them, the help page shows them. */
 export const RECORD_OPTIONS = [
@@ -65,9 +68,10 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (given.some(({ long }) => long === '--help')) return undefined
   const { name, command } = splitName(rest)
   const [file, ...args] = command
-  if (file === undefined) throw noCommand()
+  if (file === undefined || file === '') throw noCommand()
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const output = last('--output')
+  if (output !== undefined && /(^|[/\\])$/.test(output)) throw usage(`--output "${output}" names no file`)
   if (output !== undefined && name !== undefined) throw twoPlaces(output, name)
   return {
     command: [file, ...args],
@@ -78,7 +82,11 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
     only: readMethods(given, '--only'),
     skip: readMethods(given, '--skip'),
     limits: readLimits(last),
-    maxLineMiB: readCount('--max-line', last('--max-line') ?? '256', 1024),
+    maxLineMiB: readCount(
+      '--max-line',
+      last('--max-line') ?? String(MAX_LINE_BYTES / MIB),
+      LONGEST_LINE_BYTES / MIB,
+    ),
     quiet: last('--quiet') !== undefined,
   }
 }
@@ -157,7 +165,7 @@ function readLimits(last: (long: string) => string | undefined): Limits {
     throw usage('--rotate without a limit', 'say when: --max-size, --max-messages or --idle')
   }
   return {
-    ...(megabytes !== undefined && { maxBytes: megabytes * 1024 * 1024 }),
+    ...(megabytes !== undefined && { maxBytes: megabytes * MIB }),
     ...(maxMessages !== undefined && { maxMessages }),
     ...(seconds !== undefined && { idleMs: seconds * 1000 }),
     ...(rotate && { rotate }),

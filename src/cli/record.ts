@@ -1,12 +1,15 @@
 import type { ErrorCode } from '../errors.ts'
 import { cannotStart } from '../record/cannot-start.ts'
-import { serverName, stdioHeader } from '../record/header.ts'
+import { stdioHeader } from '../record/header.ts'
+import { safeName, serverName } from '../record/server-name.ts'
 import type { MethodFilter } from '../record/method-filter.ts'
 import { relay } from '../record/relay.ts'
 import { SessionTape } from '../record/session-tape.ts'
 import { TapeLog, type Summary } from '../record/tape-log.ts'
 import { resolveTape } from '../store/home.ts'
+import { watchClient } from '../transport/client-gone.ts'
 import type { Exit, ServerProcess } from '../transport/server-process.ts'
+import { visible } from '../wire/visible.ts'
 import type { RecordArgs } from './record-args.ts'
 
 const MIB = 1024 * 1024
@@ -25,9 +28,7 @@ export async function record(args: RecordArgs, server: ServerProcess): Promise<v
     maxLineBytes: args.maxLineMiB * MIB,
     ...(filter && { filter }),
   })
-  const parent = process.ppid
-  const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
-  const client = { input: process.stdin, output: process.stdout, errors, isGone }
+  const client = { input: process.stdin, output: process.stdout, errors, isGone: watchClient() }
   const exit = await relay({ server, pid, client, tape, signals: process })
   sumUp(args, await log.finish())
   endAs(exit)
@@ -37,6 +38,7 @@ function openLog(args: RecordArgs, server: string): TapeLog {
   const { command, tags, limits } = args
   return new TapeLog({
     limits,
+    onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
     path: args.output ?? resolveTape(args.name ?? datedName(server, new Date())),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
   })
@@ -50,7 +52,7 @@ async function filterFor({ only, skip }: RecordArgs): Promise<MethodFilter | und
 }
 
 function datedName(server: string, now: Date): string {
-  return `${server}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+  return `${safeName(server)}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 }
 
 function announce({ quiet }: RecordArgs, log: TapeLog): void {
@@ -74,7 +76,7 @@ function complain(text: string): void {
 }
 
 function say(text: string): void {
-  errors().write(`reelay: ${text}\n`)
+  errors().write(`reelay: ${visible(text)}\n`)
 }
 
 /** Our stderr; that nobody reads it must not end the session. */

@@ -51,11 +51,22 @@ export class SessionTape {
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
       ...(filter && { keeps: (text: string) => filter.keeps(dir, text) }),
     })
-    return { pass: (chunk, handOn) => this.#pass(tap, chunk, handOn), end: () => log.put(() => tap.end()) }
+    return {
+      pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
+      end: () => log.put(() => log.settled(tap.end())),
+    }
   }
 
   stderr(chunk: Buffer): void {
-    const text = this.#stderr.write(chunk)
+    this.#tapeStderr(this.#stderr.write(chunk))
+  }
+
+  /** Half a character may be left when a server ends. */
+  endOfStderr(): void {
+    this.#tapeStderr(this.#stderr.end())
+  }
+
+  #tapeStderr(text: string): void {
     if (text !== '') this.#options.log.frame(`${this.#place},"dir":"s2c","stderr":${JSON.stringify(text)}`)
   }
 
@@ -68,8 +79,7 @@ export class SessionTape {
     const { log } = this.#options
     const isLong = tap.isLong(chunk)
     if (isLong) handOn()
-    log.put(() => tap.put(chunk))
+    log.put(() => log.settled(tap.put(chunk)))
     if (!isLong) handOn()
-    log.put(() => log.settled(tap.settle()))
   }
 }

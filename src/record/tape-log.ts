@@ -2,13 +2,16 @@ import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import type { Header } from '../tape/header.ts'
+import { encodeHeader } from '../tape/header-codec.ts'
+import { milliseconds } from '../tape/time.ts'
 import { LimitWatch, type Limits } from './limits.ts'
-import { milliseconds } from './tap.ts'
 
 export interface TapeLogOptions {
   readonly path: string
   readonly header: (started: Date) => Header
   readonly limits?: Limits
+  /** Told once, when the tape can no longer be written. */
+  readonly onTrouble?: (why: string) => void
 }
 
 /** What became of the recording, for the line that the user sees at the end. */
@@ -33,6 +36,7 @@ export class TapeLog {
   #failure: string | undefined
   #crash: string | undefined
   #stoppedAt: string | undefined
+  #isTroubled = false
   #finished: Promise<Summary> | undefined
 
   constructor(options: TapeLogOptions) {
@@ -65,6 +69,7 @@ export class TapeLog {
     } catch (error) {
       this.#crash = reasonOf(error)
     }
+    if (this.failure !== undefined) this.#complain(this.failure)
   }
 
   /** A frame that is written rarely: `rest` is all that follows its time, such as `,"event":"start"`. */
@@ -94,7 +99,7 @@ export class TapeLog {
   }
 
   #open(): void {
-    const line = JSON.stringify(this.#options.header(new Date()))
+    const line = encodeHeader(this.#options.header(new Date()))
     const began = performance.now()
     try {
       const writer = createTape(this.#options.path)
@@ -104,6 +109,12 @@ export class TapeLog {
     } catch (error) {
       this.#failure = reasonOf(error)
     }
+  }
+
+  #complain(why: string): void {
+    if (this.#isTroubled) return
+    this.#isTroubled = true
+    this.#options.onTrouble?.(why)
   }
 
   #reach(limit: string): void {
