@@ -16,6 +16,13 @@ export type { Spoken, Step, Turn } from './tape/turn.ts'
 // Record.
 export { Recorder } from './record/recorder.ts'
 export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
+export { createRecording } from './record/recording.ts'
+export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
+export type { LinkTape } from './record/link-tape.ts'
+export type { Summary } from './record/tape-log.ts'
+export type { AnyTransport } from './record/any-transport.ts'
+export { recordTransport } from './record/record-transport.ts'
+export type { RecordTransportOptions } from './record/record-transport.ts'
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'

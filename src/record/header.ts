@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { TAPE_VERSION, type Header } from '../tape/header.ts'
+import { TAPE_VERSION, type Header, type ServerInfo } from '../tape/header.ts'
 import { VERSION } from '../version.ts'
 
 export interface HeaderFacts {
@@ -12,14 +12,24 @@ export interface HeaderFacts {
 
 /** Line 1 of a tape that is recorded from a server command. */
 export function stdioHeader({ started, server, command, env, tags }: HeaderFacts): Header {
+  return tapeHeader(started, { [server]: stdioServer(command, env) }, tags)
+}
+
+/** Line 1 of any tape. */
+export function tapeHeader(started: Date, servers: Header['servers'], tags: Header['tags']): Header {
   return {
     reelay: TAPE_VERSION,
     id: tapeId(started),
     started: started.toISOString(),
     by: `reelay ${VERSION}`,
-    servers: { [server]: { transport: 'stdio', command, env: secretNames(env) } },
+    servers,
     tags,
   }
+}
+
+/** What a tape says of a server that runs as a process. */
+export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv): ServerInfo {
+  return { transport: 'stdio', command, env: secretNames(env) }
 }
 
 /** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */

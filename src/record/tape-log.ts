@@ -73,15 +73,16 @@ export class TapeLog {
   /** A long message that has only been glanced at. */
   readonly checkLater = (payload: PayloadRange): void => void this.#unchecked.push(payload)
 
-  /** Writes the end frame and closes the tape; may be called twice. */
-  finish(): Promise<Summary> {
-    this.#finished ??= this.writer === undefined ? Promise.resolve(this.#nothing()) : this.#close(this.writer)
+  /** Writes the end frame, with these further members, and closes the tape; may be called twice. */
+  finish(members = ''): Promise<Summary> {
+    this.#finished ??=
+      this.writer === undefined ? Promise.resolve(this.#nothing()) : this.#close(this.writer, members)
     return this.#finished
   }
 
-  async #close(writer: TapeWriter): Promise<Summary> {
+  async #close(writer: TapeWriter, members: string): Promise<Summary> {
     const lost = writer.loss?.frames
-    const ending = `"frames":${writer.frames + 1}${lost === undefined ? '' : `,"lost":${lost}`}`
+    const ending = `"frames":${writer.frames + 1}${lost === undefined ? '' : `,"lost":${lost}`}${members}`
     writer.rareFrame(`,"t":${milliseconds(this.now())},"event":"end",${ending}`)
     writer.close()
     if (this.#unchecked.length > 0) await this.#recheck(writer)

@@ -1,0 +1,93 @@
+import { resolveTape } from '../store/home.ts'
+import type { ServerInfo } from '../tape/header.ts'
+import { asciiJson } from './ascii-json.ts'
+import { tapeHeader } from './header.ts'
+import { LinkTape } from './link-tape.ts'
+import { SessionTape } from './session-tape.ts'
+import { TapeLog, type Summary } from './tape-log.ts'
+
+export interface RecordingOptions {
+  /** A tape name, or a path to a tape file; an existing one is never written over. */
+  readonly tape: string
+  readonly tags?: Readonly<Record<string, string>>
+}
+
+/** A server, as a link to it sees it. */
+export interface LinkOptions {
+  /** What to call the server on the tape: links of one name are connections 1, 2, … of one server. */
+  readonly server: string
+  readonly info: ServerInfo
+}
+
+const MAX_LINE_BYTES = 256 * 1024 * 1024
+
+/**
+ * A tape that several links write into, each to a server of its own or to the same one. The file is made when the first link
+ * is. A tape that cannot be written says so in the summary, and fails no link.
+ */
+export class Recording {
+  readonly #path: string
+  readonly #tags: Readonly<Record<string, string>>
+  readonly #links = new Map<string, number>()
+  #log: TapeLog | undefined
+
+  constructor({ tape, tags = {} }: RecordingOptions) {
+    this.#path = resolveTape(tape)
+    this.#tags = tags
+  }
+
+  /** Where the tape is; undefined while there is none. */
+  get path(): string | undefined {
+    return this.#log?.path
+  }
+
+  /** A new link, for messages that are values. */
+  link(options: LinkOptions): LinkTape {
+    const { log, conn } = this.#join(options)
+    return new LinkTape(log, { server: options.server, conn })
+  }
+
+  /** A new link, for bytes that are lines. */
+  pipes(options: LinkOptions): SessionTape {
+    const { log, conn } = this.#join(options)
+    return new SessionTape({ log, server: options.server, conn, maxLineBytes: MAX_LINE_BYTES })
+  }
+
+  /** Ends the tape; may be called twice. What its links carry from then on is not recorded. */
+  async close(): Promise<Summary> {
+    if (this.#log === undefined)
+      return { path: undefined, frames: 0, loss: { why: 'there was no link to record', frames: 0 } }
+    const servers = [...this.#links.keys()].slice(1).map(asciiJson)
+    return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
+  }
+
+  #join({ server, info }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
+    const conn = (this.#links.get(server) ?? 0) + 1
+    const isLate = this.#links.size > 0 && conn === 1
+    this.#links.set(server, conn)
+    this.#log ??= new TapeLog({
+      path: this.#path,
+      header: (started) => tapeHeader(started, { [server]: info }, this.#tags),
+    })
+    // The header is written already, and a tape only grows at its end.
+    if (isLate) this.#log.frame(`,"server":${asciiJson(server)},"event":"server",${membersOf(info)}`)
+    return { log: this.#log, conn }
+  }
+}
+
+/**
+ * Makes a tape that several transports can be recorded into.
+ *
+ * @example
+ * const recording = createRecording({ tape: 'my-agent', tags: { session: '42' } })
+ * await github.connect(recordTransport(one, { recording, server: 'github' }))
+ * await files.connect(recordTransport(two, { recording, server: 'files' }))
+ * await recording.close()
+ */
+export function createRecording(options: RecordingOptions): Recording {
+  return new Recording(options)
+}
+
+function membersOf(info: ServerInfo): string {
+  return JSON.stringify(info).slice(1, -1)
+}
