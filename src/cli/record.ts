@@ -5,7 +5,8 @@ import { relay } from '../record/relay.ts'
 import { SessionTape } from '../record/session-tape.ts'
 import { TapeLog, type Summary } from '../record/tape-log.ts'
 import { resolveTape } from '../store/home.ts'
-import type { Exit, ServerProcess } from '../transport/server-process.ts'
+import type { ServerProcess } from '../transport/server-process.ts'
+import { endAs } from './end-as.ts'
 import type { RecordArgs } from './record-args.ts'
 
 const MIB = 1024 * 1024
@@ -62,12 +63,4 @@ function say(text: string): void {
 function errors(): NodeJS.WriteStream {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return process.stderr
-}
-
-/** Whoever started us sees what it would have seen of the server itself. */
-function endAs({ code, signal }: Exit): void {
-  if (signal === null) process.exit(code ?? 0)
-  process.removeAllListeners(signal)
-  process.kill(process.pid, signal)
-  setTimeout(() => process.exit(1), 1000) // where a signal cannot end us, as on Windows
 }

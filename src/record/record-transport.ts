@@ -85,20 +85,23 @@ class RecordedTransport implements AnyTransport {
     this.#isAttached = true
     const { tape, sent } = this.#setting
     const { onmessage, onclose, onerror } = this.#inner
-    this.#inner.onmessage = (message, extra) => {
-      tape.message(sent === 'c2s' ? 's2c' : 'c2s', message)
-      onmessage?.(message, extra)
-      this.onmessage?.(message, extra)
+    const callbacks: Pick<AnyTransport, 'onmessage' | 'onclose' | 'onerror'> = {
+      onmessage: (message, extra) => {
+        tape.message(sent === 'c2s' ? 's2c' : 'c2s', message)
+        onmessage?.(message, extra)
+        this.onmessage?.(message, extra)
+      },
+      onerror: (error) => {
+        tape.event('error', { message: error.message })
+        onerror?.(error)
+        this.onerror?.(error)
+      },
+      onclose: () => {
+        onclose?.()
+        this.#over()
+      },
     }
-    this.#inner.onerror = (error) => {
-      tape.event('error', { message: error.message })
-      onerror?.(error)
-      this.onerror?.(error)
-    }
-    this.#inner.onclose = () => {
-      onclose?.()
-      this.#over()
-    }
+    Object.assign(this.#inner, callbacks)
   }
 
   /** A transport may say that it is closed, or only be done closing, or both. */

@@ -41,6 +41,11 @@ export class Recording {
     return this.#log?.path
   }
 
+  /** Why nothing, or not everything, is on the tape. */
+  get failure(): string | undefined {
+    return this.#log?.failure
+  }
+
   /** A new link, for messages that are values. */
   link(options: LinkOptions): LinkTape {
     const { log, conn } = this.#join(options)

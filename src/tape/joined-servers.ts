@@ -5,7 +5,7 @@ import type { Header, ServerInfo } from './header.ts'
 export function withJoinedServers(header: Header, frames: readonly Frame[]): Header {
   const joined = frames.flatMap((frame) => (frame.kind === 'event' ? joinedServer(frame) : []))
   if (joined.length === 0) return header
-  return { ...header, servers: { ...Object.fromEntries(joined), ...header.servers } }
+  return { ...header, servers: { ...header.servers, ...Object.fromEntries(joined) } }
 }
 
 function joinedServer({ event, server, details }: EventFrame): readonly [name: string, info: ServerInfo][] {

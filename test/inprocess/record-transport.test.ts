@@ -19,6 +19,9 @@ const everything = (sdk: Sdk): AnyTransport => stdioOf(sdk, referenceServer('ser
 const memory = (sdk: Sdk, file: string): AnyTransport =>
   stdioOf(sdk, referenceServer('server-memory'), { MEMORY_FILE_PATH: file })
 
+const sums = (client: AnyClient, from: number): Promise<unknown>[] =>
+  Array.from({ length: 20 }, (_, step) => callTool(client, 'get-sum', { a: from, b: step }))
+
 async function connected(sdk: Sdk, transport: AnyTransport): Promise<AnyClient> {
   const client = clientOf(sdk, ANSWERS)
   await client.connect(transport)
@@ -46,9 +49,7 @@ describe.each(SDKS)('a transport of SDK %s', (sdk) => {
       connected(sdk, recordTransport(memory(sdk, join(folder, 'm')), { recording, server: 'memory' })),
       connected(sdk, recordTransport(everything(sdk), { recording, server: 'everything' })),
     ])
-    const [one, notes, two] = clients as [AnyClient, AnyClient, AnyClient]
-    const sums = (client: AnyClient, from: number): Promise<unknown>[] =>
-      Array.from({ length: 20 }, (_, step) => callTool(client, 'get-sum', { a: from, b: step }))
+    const [one, notes, two] = clients
     await Promise.all([...sums(one, 100), ...sums(two, 200), callTool(notes, 'read_graph')])
     await Promise.all(clients.map((client) => client.close()))
     expect(await recording.close()).toMatchObject({ loss: undefined })
@@ -135,7 +136,7 @@ test('messages, options and extras are handed on as the very same objects, to wh
   const heard: unknown[] = []
   const inner = bareTransport({ onmessage: (...args) => heard.push(['before', ...args]) })
   const recorded = recordTransport(inner, OWN())
-  recorded.onmessage = (...args) => heard.push(['after', ...args])
+  Object.assign(recorded, { onmessage: (...args: unknown[]) => heard.push(['after', ...args]) })
   await recorded.start()
   const [message, options, extra] = [{ jsonrpc: '2.0', method: 'm' }, { requestSignal: 1 }, { authInfo: 1 }]
   await recorded.send(message, options)
@@ -162,7 +163,7 @@ test('the close is told once, whether the inner transport says so once, twice or
   for (const closing of closings) {
     let told = 0
     const recorded = recordTransport(bareTransport(closing), OWN())
-    recorded.onclose = () => told++
+    Object.assign(recorded, { onclose: () => told++ })
     await recorded.start()
     await recorded.close()
     await recorded.close()
@@ -176,7 +177,7 @@ test('what the inner transport fails with reaches the caller as it is, and is on
   const inner = bareTransport({ send: () => Promise.reject(refusal) })
   const recorded = recordTransport(inner, own)
   const errors: Error[] = []
-  recorded.onerror = (error) => errors.push(error)
+  Object.assign(recorded, { onerror: (error: Error) => errors.push(error) })
   await recorded.start()
   await expect(recorded.send({ jsonrpc: '2.0', method: 'm' })).rejects.toBe(refusal)
   inner.onerror?.(refusal)
