@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder runs: it boots while we do.
 import { PASSED_ON, startServer } from '../transport/server-process.ts'
-import { parseRecordArgs, type RecordArgs } from './record-args.ts'
+import { parseRecordArgs, type CommandArgs, type RecordArgs } from './record-args.ts'
 import { record } from './record.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
@@ -13,6 +13,12 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) (await import('../store/home.ts')).resolveTape(args.name)
+  if (args.kind === 'command') return recordCommand(args)
+  const { recordUrl } = await import('./record-url.ts')
+  await recordUrl(args)
+}
+
+async function recordCommand(args: CommandArgs): Promise<void> {
   const server = await startServer(args.command)
   for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
   try {

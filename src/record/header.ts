@@ -32,6 +32,18 @@ export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv):
   return { transport: 'stdio', command, env: secretNames(env) }
 }
 
+export interface HttpHeaderFacts {
+  readonly started: Date
+  readonly server: string
+  readonly url: string
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** Line 1 of a tape that is recorded from a server at a URL. */
+export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Header {
+  return tapeHeader(started, { [server]: { transport: 'http', url } }, tags)
+}
+
 /** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
 export function serverName(command: readonly string[]): string {
   const [first = 'server', ...rest] = command

@@ -26,6 +26,7 @@ export class TapeLog {
   readonly #began = performance.now()
   readonly #unchecked: PayloadRange[] = []
   #crash: string | undefined
+  #willFlush = false
   #finished: Promise<Summary> | undefined
 
   constructor({ path, header }: TapeLogOptions) {
@@ -68,6 +69,27 @@ export class TapeLog {
       writer.rareFrame(`,"t":${milliseconds(this.now())}${rest}`)
       writer.flush()
     })
+  }
+
+  /** A frame like that, which may wait for the next flush: the end of this round of the event loop at the latest. */
+  gather(rest: string): void {
+    const { writer } = this
+    if (writer === undefined) return
+    this.put(() => writer.rareFrame(`,"t":${milliseconds(this.now())}${rest}`))
+    this.flushSoon()
+  }
+
+  flushSoon(): void {
+    if (this.#willFlush) return
+    this.#willFlush = true
+    setImmediate(() => {
+      this.#willFlush = false
+      this.flush()
+    })
+  }
+
+  flush(): void {
+    this.writer?.flush()
   }
 
   /** A long message that has only been glanced at. */

@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { EventFrame, Frame, OtherFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
+import type { Frame, MessageFrame } from '../tape/frame.ts'
 import { decodeHeader, tapeVersion } from '../tape/header-codec.ts'
 import type { Header } from '../tape/header.ts'
 import { withJoinedServers } from '../tape/joined-servers.ts'
@@ -27,7 +27,7 @@ export interface Tape {
   readonly turns: readonly Turn[]
   /** Messages that belong to no turn. */
   readonly strays: readonly Spoken[]
-  readonly rest: readonly (RawFrame | StderrFrame | EventFrame | OtherFrame)[]
+  readonly rest: readonly Exclude<Frame, MessageFrame>[]
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly Problem[]

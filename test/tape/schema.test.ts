@@ -24,8 +24,23 @@ test('whatever the codec writes fits the published schema', () => {
     { kind: 'stderr', ...place, stderr: 'a\nb' },
     { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, event: 'exit', details: { signal: 'SIGTERM' } },
     { kind: 'event', n: 1, t: 0, event: 'end', details: { frames: 1, lost: 2 } },
+    { kind: 'raw', ...place, x: 3, sse: { id: 'a', event: 'b', retry: 3 }, raw: 'oops', why: 'not JSON' },
+    { kind: 'http', ...place, dir: 'c2s', x: 3, http: { method: 'GET', path: '/', headers: [['a', 'b']] } },
+    { kind: 'http', ...place, x: 3, http: { status: 200, headers: [] } },
+    { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, x: 3, event: 'abort', details: { by: 'client' } },
+    {
+      kind: 'event',
+      n: 1,
+      t: 0,
+      server: 'demo',
+      conn: 1,
+      x: 3,
+      event: 'sse',
+      details: { sse: {}, data: '' },
+    },
+    { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, x: 3, event: 'unreachable', details: { why: '' } },
     { kind: 'event', n: 1, t: 0, event: 'from the future', details: { anything: [] } },
-    { kind: 'other', n: 5, t: 61, line: '{"n":5,"t":61,"server":"demo","conn":1,"dir":"c2s","http":{}}' },
+    { kind: 'other', n: 5, t: 61, line: '{"n":5,"t":61,"server":"demo","conn":1,"dir":"c2s","later":{}}' },
   ]
   expect(frames.map((frame) => encodeFrame(frame)).filter((line) => !fits(line))).toEqual([])
   expect(
@@ -56,6 +71,10 @@ test('what the reader calls broken does not fit, and the other way round', () =>
     '{"n":1,"t":1,"server":"a","conn":1,"x":0,"dir":"c2s","msg":{}}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","stderr":1}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":{"id":1},"msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","http":{"status":200}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","http":{"method":"GET","path":"/","headers":[]}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"c2s","http":{"status":200,"headers":[]}}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","msg":null}',
     '{"n":1,"t":1,"later":true}',
   ]

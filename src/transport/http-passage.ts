@@ -1,0 +1,156 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
+import { handedOn, headerOf, pairsOf, type HeaderPairs } from './http-heads.ts'
+import { ownAnswer } from './own-answer.ts'
+import type { Target } from './target.ts'
+
+/** Who looks on at one exchange. Nothing that it does may throw. */
+export interface ExchangeWatcher {
+  readonly request: BodyWatcher
+  /** The head of the answer; what it returns looks on at the body. */
+  readonly answered: (status: number, headers: HeaderPairs) => BodyWatcher
+  readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
+  readonly unreachable: (why: string) => void
+}
+
+export interface BodyWatcher {
+  readonly chunk: (bytes: Uint8Array) => void
+  readonly end: () => void
+}
+
+export interface RequestLine {
+  readonly method: string
+  readonly path: string
+  readonly headers: HeaderPairs
+}
+
+/** One exchange on its way through. */
+export class Passage {
+  readonly #target: Target
+  readonly #line: RequestLine
+  readonly #watcher: ExchangeWatcher
+  #out: ClientRequest | undefined
+  #res: ServerResponse | undefined
+  #isOver = false
+
+  constructor(target: Target, line: RequestLine, watcher: ExchangeWatcher) {
+    this.#target = target
+    this.#line = line
+    this.#watcher = watcher
+  }
+
+  run(req: IncomingMessage, res: ServerResponse): void {
+    const { method, path, headers } = this.#line
+    const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
+    this.#out = out
+    this.#res = res
+    out.on('response', (answer) => this.#answer(answer, res))
+    out.on('error', (error) => this.#fail(error, res))
+    res.on('close', () => {
+      if (!res.writableFinished) this.#abort('client')
+      if (!res.writableFinished) out.destroy()
+    })
+    this.#send(req, out)
+  }
+
+  /** The proxy is closing: the client sees the end of its stream, the server that its client left. */
+  stop(): void {
+    this.#abort('recorder')
+    this.#out?.destroy()
+    if (this.#res?.headersSent === true) this.#res.end()
+    else this.#res?.destroy()
+  }
+
+  #abort(by: 'client' | 'server' | 'recorder', why?: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#watcher.aborted(by, why)
+  }
+
+  #fail(error: Error, res: ServerResponse): void {
+    if (res.headersSent || this.#isOver) return this.#abort('server', reasonOf(error))
+    this.#isOver = true
+    const why = reasonOf(error)
+    this.#watcher.unreachable(why)
+    ownAnswer(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
+  }
+
+  #requestHeaders(pairs: HeaderPairs): string[] {
+    const flat = handedOn(pairs)
+    if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
+    if (headerOf(pairs, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
+    else if (headerOf(pairs, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))
+      flat.push('Content-Length', '0')
+    flat.push('Connection', 'keep-alive')
+    return flat
+  }
+
+  #send(req: IncomingMessage, out: ClientRequest): void {
+    const { request } = this.#watcher
+    req.on('data', (chunk: Buffer) => {
+      request.chunk(chunk)
+      if (!out.write(chunk)) pauseUntilDrained(req, out)
+    })
+    req.on('end', () => {
+      request.end()
+      out.end()
+    })
+    req.on('error', () => {}) // the client left: its response closes too, and tells
+  }
+
+  #answer(answer: IncomingMessage, res: ServerResponse): void {
+    const pairs = pairsOf(answer.rawHeaders)
+    const status = answer.statusCode ?? 502
+    const body = this.#watcher.answered(status, pairs)
+    res.sendDate = false
+    res.writeHead(status, answer.statusMessage ?? '', handedOn(pairs))
+    // With a length, the body is on its way already and shares a packet with the head.
+    if (headerOf(pairs, 'content-length') === undefined) res.flushHeaders()
+    this.#relay(answer, res, body, this.#rewriter(pairs))
+    answer.on('close', () => {
+      if (answer.complete) return
+      this.#abort('server')
+      res.destroy()
+    })
+    answer.on('error', () => {}) // its `close` tells
+  }
+
+  #relay(answer: IncomingMessage, res: ServerResponse, body: BodyWatcher, rewriter?: EndpointRewriter): void {
+    answer.on('data', (chunk: Buffer) => {
+      body.chunk(chunk)
+      const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
+      if (bytes.length > 0 && !res.write(bytes)) pauseUntilDrained(answer, res)
+    })
+    answer.on('end', () => {
+      this.#isOver = true
+      body.end()
+      const held = rewriter?.end()
+      if (held !== undefined && held.length > 0) res.write(held)
+      res.end()
+    })
+  }
+
+  #rewriter(pairs: HeaderPairs): EndpointRewriter | undefined {
+    if (this.#line.method !== 'GET' || headerOf(pairs, 'content-encoding') !== undefined) return undefined
+    if (headerOf(pairs, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
+      return undefined
+    return endpointRewriter(this.#target.url.origin, `http://${headerOf(this.#line.headers, 'host')}`)
+  }
+}
+
+const BODY_EXPECTED = /^(POST|PUT|PATCH)$/
+
+function replaceHost(flat: string[], host: string): void {
+  const at = flat.findIndex((word, index) => index % 2 === 0 && word.toLowerCase() === 'host')
+  flat[at + 1] = host
+}
+
+function pauseUntilDrained(from: IncomingMessage, to: NodeJS.WritableStream): void {
+  from.pause()
+  to.once('drain', () => from.resume())
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException
+  return error.message === '' ? (code ?? 'no reason given') : error.message
+}
