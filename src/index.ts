@@ -21,6 +21,8 @@ export type { LinkOptions, Recording, RecordingOptions } from './record/recordin
 export type { LinkTape } from './record/link-tape.ts'
 export type { Summary } from './record/tape-log.ts'
 export type { AnyTransport } from './record/any-transport.ts'
+export { recordFetch } from './record/record-fetch.ts'
+export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'
 export { recordTransport } from './record/record-transport.ts'
 export type { RecordTransportOptions } from './record/record-transport.ts'
 

@@ -1,15 +1,19 @@
 import { ReelayError } from '../errors.ts'
 import { visible } from '../wire/visible.ts'
+import { hookFetch } from './fetch-hook.ts'
 import { recordLinks } from './record-links.ts'
 import { replayLinks } from './replay-links.ts'
 import { hookSpawn } from './spawn-hook.ts'
 import { readSwitches } from './switches.ts'
 
-/** Does what the switches ask: from now on, servers that an MCP SDK starts are recorded, or played from a tape. */
+/** Does what the switches ask: from now on, the servers of an MCP SDK are recorded, or played from a tape. */
 export function install(env: NodeJS.ProcessEnv): void {
   try {
     const switches = readSwitches(env)
-    if (switches.kind !== 'off') hookSpawn((switches.kind === 'record' ? recordLinks : replayLinks)(switches))
+    if (switches.kind === 'off') return
+    const { onStart, onFetch } = switches.kind === 'record' ? recordLinks(switches) : replayLinks(switches)
+    hookSpawn(onStart)
+    hookFetch(onFetch)
   } catch (error) {
     refuse(error)
   }

@@ -1,24 +1,31 @@
-import { stdioServer } from '../record/header.ts'
+import { serverName, stdioServer } from '../record/header.ts'
+import { nameOfUrl } from '../record/http-recorder.ts'
+import { recordFetch } from '../record/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
+import type { ServerFilter } from '../tape/server-filter.ts'
+import type { Links } from './links.ts'
 import { ServerNames } from './server-names.ts'
-import type { OnStart } from './spawn-hook.ts'
 import { SWITCHES } from './switches.ts'
 import { tapChild } from './tap-child.ts'
-import type { ServerFilter } from '../tape/server-filter.ts'
 
-/** Records every server that this process starts into one tape of its own. */
-export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFilter }): OnStart {
+/** Records every server that this process talks to into one tape of its own. */
+export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFilter }): Links {
   const recording = new Recording({ tape })
   const names = new ServerNames()
   process.once('exit', () => end(recording))
-  return ({ command, options, run }) => {
-    const server = names.nameOf(command)
-    if (!isMeant(server)) return undefined
-    const env = withoutSwitches(options.env)
-    const child = run(env)
-    const pipes = recording.pipes({ server, info: stdioServer(command, env ?? process.env) })
-    tapChild(child, pipes)
-    return child
+  return {
+    onStart: ({ command, options, run }) => {
+      const server = names.nameOf(command, serverName(command))
+      if (!isMeant(server)) return undefined
+      const env = withoutSwitches(options.env)
+      const child = run(env)
+      tapChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env) }))
+      return child
+    },
+    onFetch: ({ endpoint, fetch }) => {
+      const server = names.nameOf(endpoint.href, nameOfUrl(endpoint))
+      return isMeant(server) ? recordFetch(fetch, { recording, server, url: endpoint }) : fetch
+    },
   }
 }
 

@@ -9,9 +9,26 @@ export function isStartOfSdk(stack: string | undefined): boolean {
   return SDK_FILE.test(caller) || callers.slice(0, NEAR).some((line) => START.test(line))
 }
 
+/** Whether the nearest caller of `fetch` is an SDK. */
+export function isSdk(stack: string | undefined): boolean {
+  const [caller = ''] = (stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return SDK_PACKAGE.test(caller)
+}
+
+/** The call stack below a function, whatever the program has done to the length of stacks. */
+export function callersOf(callee: (...args: never[]) => unknown): string | undefined {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 10
+  const trace: { stack?: string } = {}
+  Error.captureStackTrace(trace, callee)
+  Error.stackTraceLimit = stackTraceLimit
+  return trace.stack
+}
+
 /** The promise around the call, and the helper that starts programs on Windows too. */
 const NEAR = 5
 const CROSS_SPAWN = /[\\/]cross-spawn[\\/]/
 const SDK_FILE =
   /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]stdio\.[cm]?js\b/
 const START = /^ {4}at _?StdioClientTransport\d*\.start\b/
+const SDK_PACKAGE = /[\\/]@modelcontextprotocol[\\/](sdk|client|core)[\\/]/

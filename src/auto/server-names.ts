@@ -1,15 +1,13 @@
-import { serverName } from '../record/header.ts'
-
-/** Names servers by their commands: one command has one name, and two commands never share one. */
+/** Names servers: one command or URL has one name, and two never share one. */
 export class ServerNames {
   readonly #names = new Map<string, string>()
 
-  nameOf(command: readonly string[]): string {
-    const key = JSON.stringify(command)
-    const known = this.#names.get(key)
+  /** `wanted` is the name that it gets unless another has it. */
+  nameOf(key: string | readonly string[], wanted: string): string {
+    const known = this.#names.get(JSON.stringify(key))
     if (known !== undefined) return known
-    const name = this.#free(serverName(command))
-    this.#names.set(key, name)
+    const name = this.#free(wanted)
+    this.#names.set(JSON.stringify(key), name)
     return name
   }
 

@@ -1,6 +1,6 @@
 import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
-import { isStartOfSdk } from './sdk-caller.ts'
+import { callersOf, isStartOfSdk } from './sdk-caller.ts'
 
 /** What an SDK wants to start. */
 export interface Start {
@@ -31,16 +31,6 @@ export function hookSpawn(onStart: OnStart): void {
   }
   Object.assign(childProcess, { spawn })
   syncBuiltinESMExports()
-}
-
-/** The call stack below a function, whatever the program has done to the length of stacks. */
-function callersOf(callee: Spawn): string | undefined {
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 10
-  const trace: { stack?: string } = {}
-  Error.captureStackTrace(trace, callee)
-  Error.stackTraceLimit = stackTraceLimit
-  return trace.stack
 }
 
 /** A server is spoken to over its stdin and stdout. */

@@ -1,7 +1,10 @@
+import { ReelayError } from '../errors.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerInfo } from '../tape/header.ts'
 import { asciiJson } from './ascii-json.ts'
 import { tapeHeader } from './header.ts'
+import { maskQuery } from './http-secrets.ts'
+import { HttpTape } from './http-tape.ts'
 import { LinkTape } from './link-tape.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
@@ -19,7 +22,7 @@ export interface LinkOptions {
   readonly info: ServerInfo
 }
 
-const MAX_LINE_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 /**
  * A tape that several links write into, each to a server of its own or to the same one. The file is made when the first link
@@ -29,6 +32,7 @@ export class Recording {
   readonly #path: string
   readonly #tags: Readonly<Record<string, string>>
   readonly #links = new Map<string, number>()
+  readonly #http = new Map<string, HttpTape>()
   #log: TapeLog | undefined
 
   constructor({ tape, tags = {} }: RecordingOptions) {
@@ -55,7 +59,17 @@ export class Recording {
   /** A new link, for bytes that are lines. */
   pipes(options: LinkOptions): SessionTape {
     const { log, conn } = this.#join(options)
-    return new SessionTape({ log, server: options.server, conn, maxLineBytes: MAX_LINE_BYTES })
+    return new SessionTape({ log, server: options.server, conn, maxLineBytes: MAX_BYTES })
+  }
+
+  /** The HTTP exchanges with a server: its connections are counted by their sessions, so it has no other links. */
+  http(server: string, url: URL): HttpTape {
+    const known = this.#http.get(server)
+    if (known !== undefined) return known
+    const { log } = this.#join({ server, info: { transport: 'http', url: maskQuery(url.href) } })
+    const tape = new HttpTape({ log, server, url, maxBytes: MAX_BYTES })
+    this.#http.set(server, tape)
+    return tape
   }
 
   /** Ends the tape; may be called twice. What its links carry from then on is not recorded. */
@@ -68,6 +82,7 @@ export class Recording {
 
   #join({ server, info }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
+    if (this.#http.has(server) || (info.transport === 'http' && conn > 1)) throw twoKinds(server)
     const isLate = this.#links.size > 0 && conn === 1
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({
@@ -95,4 +110,10 @@ export function createRecording(options: RecordingOptions): Recording {
 
 function membersOf(info: ServerInfo): string {
   return JSON.stringify(info).slice(1, -1)
+}
+
+function twoKinds(server: string): ReelayError {
+  return new ReelayError('USAGE', `the server ${server} has links of two kinds: HTTP and another`, {
+    hint: 'give recordFetch and recordTransport two names',
+  })
 }

@@ -66,6 +66,7 @@ export class Tap {
 
   #begin(): void {
     this.#time = this.#options.now()
+    this.#options.writer.flush() // what others have gathered is not ours to take back
     this.#mark = this.#options.writer.mark()
   }
 

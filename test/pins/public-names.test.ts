@@ -20,6 +20,7 @@ test('the names that the package exports', () => {
       "listTapes",
       "loadTape",
       "openTape",
+      "recordFetch",
       "recordTransport",
       "replayTransport",
       "resolveTape",

@@ -1,0 +1,65 @@
+import type { BodyWatcher, ExchangeWatcher } from '../transport/http-passage.ts'
+
+type Body = NonNullable<Response['body']>
+type Signal = AbortSignal | null | undefined
+
+/** The response as it came, with a body that is put on the tape as its reader reads it: no sooner, and nothing is held back. */
+export function recordedResponse(response: Response, watcher: ExchangeWatcher, signal: Signal): Response {
+  const { body, status, statusText, headers, url, redirected, type } = response
+  const watched = watcher.answered(status, decodedHeaders(headers))
+  if (body === null) {
+    watched.end()
+    return response
+  }
+  const passing = passingBody(body, { watcher, watched, signal, isOwed: status !== ACCEPTED })
+  const copy = new Response(passing, { status, statusText, headers })
+  // What only a real exchange can set.
+  for (const [name, value] of Object.entries({ url, redirected, type }))
+    Object.defineProperty(copy, name, { value })
+  return copy
+}
+
+const ACCEPTED = 202
+
+/** What fetch hands out is decoded already. */
+function decodedHeaders(headers: Headers): [name: string, value: string][] {
+  return [...headers].filter(([name]) => name !== 'content-encoding')
+}
+
+interface Passing {
+  readonly watcher: ExchangeWatcher
+  readonly watched: BodyWatcher
+  readonly signal: Signal
+  /** Whether a reader that leaves gives something up; SDKs drop the empty body of a 202 unread. */
+  readonly isOwed: boolean
+}
+
+function passingBody(body: Body, { watcher, watched, signal, isOwed }: Passing): Body {
+  const reader = body.getReader()
+  const pass = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const { done, value } = await reader.read()
+    if (done) {
+      watched.end()
+      controller.close()
+    } else {
+      watched.chunk(Uint8Array.from(value)) // a copy: the reader may do with its own what it likes
+      controller.enqueue(value)
+    }
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) =>
+        pass(controller).catch((error: unknown) => {
+          if (signal?.aborted === true) watcher.aborted('client')
+          else watcher.aborted('server', error instanceof Error ? error.message : String(error))
+          throw error
+        }),
+      cancel: (reason) => {
+        if (isOwed) watcher.aborted('client')
+        else watched.end()
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  ) as Body
+}
