@@ -1,6 +1,6 @@
 import type { AnyFetch } from '../record/record-fetch.ts'
 import { kindOfFetch } from './mcp-fetch.ts'
-import { callersOf, isSdk } from './sdk-caller.ts'
+import { callersOf, isFromSdk } from './sdk-caller.ts'
 
 /** A server that is reached over HTTP. */
 export interface Endpoint {
@@ -29,7 +29,7 @@ export function hookFetch(onFetch: OnFetch): void {
   }
   const fetch = (...[input, init]: Parameters<typeof original>): Promise<Response> => {
     if (input instanceof Request || !URL.canParse(String(input))) return original(input, init)
-    const kind = kindOfFetch(init, isSdk(callersOf(fetch)))
+    const kind = kindOfFetch(init, isFromSdk(callersOf(fetch)))
     return kind === 'other'
       ? original(input, init)
       : fetchOf(new URL(input), kind === 'sse message')(input, init)

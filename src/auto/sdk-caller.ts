@@ -9,10 +9,9 @@ export function isStartOfSdk(stack: string | undefined): boolean {
   return SDK_FILE.test(caller) || callers.slice(0, NEAR).some((line) => START.test(line))
 }
 
-/** Whether the nearest caller of `fetch` is an SDK. */
-export function isSdk(stack: string | undefined): boolean {
-  const [caller = ''] = (stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
-  return SDK_PACKAGE.test(caller)
+/** Whether a client transport of an SDK is among the callers of `fetch`; programs like to put functions of their own between. */
+export function isFromSdk(stack: string | undefined): boolean {
+  return SDK_CLIENT.test(stack ?? '')
 }
 
 /** The call stack below a function, whatever the program has done to the length of stacks. */
@@ -31,4 +30,5 @@ const CROSS_SPAWN = /[\\/]cross-spawn[\\/]/
 const SDK_FILE =
   /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]stdio\.[cm]?js\b/
 const START = /^ {4}at _?StdioClientTransport\d*\.start\b/
-const SDK_PACKAGE = /[\\/]@modelcontextprotocol[\\/](sdk|client|core)[\\/]/
+const SDK_CLIENT =
+  /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]|\bSSEClientTransport\b/

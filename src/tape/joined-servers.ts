@@ -10,10 +10,11 @@ export function withJoinedServers(header: Header, frames: readonly Frame[]): Hea
 
 function joinedServer({ event, server, details }: EventFrame): readonly [name: string, info: ServerInfo][] {
   if (event !== 'server' || server === undefined) return []
-  const { transport, command, env } = details
+  const { transport, command, url, env } = details
   const info = {
     transport: typeof transport === 'string' ? transport : 'unknown',
     ...(isTexts(command) && { command }),
+    ...(typeof url === 'string' && { url }),
     ...(isTexts(env) && { env }),
   }
   return [[server, info]]
