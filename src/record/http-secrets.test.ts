@@ -31,7 +31,10 @@ test.each([
   ['/mcp', '/mcp'],
   ['/message?sessionId=1', '/message?sessionId=<secret>'],
   ['/cb?a=1&code=2&state=3&b', '/cb?a=1&code=<secret>&state=<secret>&b'],
-  ['/x?access_token=1&api_key=2&key=3&monkey=4&q=a?b', '/x?access_token=<secret>&api_key=<secret>&key=<secret>&monkey=4&q=a?b'],
+  [
+    '/x?access_token=1&api_key=2&key=3&monkey=4&q=a?b',
+    '/x?access_token=<secret>&api_key=<secret>&key=<secret>&monkey=4&q=a?b',
+  ],
 ])('the query of %s is masked where it holds secrets', (path, masked) => {
   expect(maskQuery(path)).toBe(masked)
 })

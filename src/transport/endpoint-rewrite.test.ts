@@ -6,7 +6,10 @@ const [FROM, TO] = ['https://far.example', 'http://127.0.0.1:4000']
 const REST = ': ping\n\nevent: message\ndata: {"a":"https://far.example/x"}\n\n'
 
 test.each([
-  [`event: endpoint\ndata: ${FROM}/message?sessionId=1\n\n`, `event: endpoint\ndata: ${TO}/message?sessionId=1\n\n`],
+  [
+    `event: endpoint\ndata: ${FROM}/message?sessionId=1\n\n`,
+    `event: endpoint\ndata: ${TO}/message?sessionId=1\n\n`,
+  ],
   [`event:endpoint\r\ndata:${FROM}?a\r\n\r\n`, `event:endpoint\r\ndata:${TO}?a\r\n\r\n`],
   [`event: endpoint\ndata: ${FROM}\n\n`, `event: endpoint\ndata: ${TO}\n\n`],
   ['event: endpoint\ndata: /message?sessionId=1\n\n', 'event: endpoint\ndata: /message?sessionId=1\n\n'],
