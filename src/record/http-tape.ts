@@ -107,14 +107,14 @@ export class HttpTape {
     return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
   }
 
-  /** Nothing in here may reach the link; and what a client is about to see is on the tape first. */
+  /** Nothing in here may reach the link. */
   #guarded({ chunk, end, cut }: BodyTape): BodyTape {
     const { log } = this.#options
-    const then = (work: () => void): void => {
-      log.put(work)
-      log.flush()
+    return {
+      chunk: (bytes) => log.put(() => chunk(bytes)),
+      end: () => log.put(end),
+      cut: () => log.put(cut),
     }
-    return { chunk: (bytes) => then(() => chunk(bytes)), end: () => then(end), cut: () => then(cut) }
   }
 
   readonly #track = (done: Promise<void>): void => {

@@ -3,16 +3,27 @@ import { headerOf, type HeaderPairs } from './http-heads.ts'
 import { hostNameIn, isLoopback } from './loopback.ts'
 
 /**
- * Why a request may not pass, or undefined when it may. A web page can point a name of its own at this machine and then
+ * Says why a request may not pass, or nothing when it may. A web page can point a name of its own at this machine and then
  * talk to us; the Host and Origin that its browser sends give it away, and neither is ours. A bare address cannot be
  * pointed elsewhere, so it is let in where we listen to more than this machine.
  */
-export function refusal(headers: HeaderPairs, listensOn: string): string | undefined {
-  const host = headerOf(headers, 'host')
-  const name = host === undefined ? undefined : hostNameIn(host)
-  if (name === undefined || !isOurs(name, listensOn)) return `Invalid Host: ${host ?? '(none)'}`
-  const origin = headerOf(headers, 'origin')
-  return origin === undefined || isTrusted(origin, name) ? undefined : `Invalid Origin: ${origin}`
+export class Door {
+  readonly #listensOn: string
+  #lastGood: string | undefined
+
+  constructor(listensOn: string) {
+    this.#listensOn = listensOn
+  }
+
+  refusal(headers: HeaderPairs): string | undefined {
+    const host = headerOf(headers, 'host')
+    const origin = headerOf(headers, 'origin')
+    if (host !== undefined && host === this.#lastGood && origin === undefined) return undefined
+    const name = host === undefined ? undefined : hostNameIn(host)
+    if (name === undefined || !isOurs(name, this.#listensOn)) return `Invalid Host: ${host ?? '(none)'}`
+    this.#lastGood = host
+    return origin === undefined || isTrusted(origin, name) ? undefined : `Invalid Origin: ${origin}`
+  }
 }
 
 function isOurs(name: string, listensOn: string): boolean {

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
 import { handedOn, headerOf, pairsOf, type HeaderPairs } from './http-heads.ts'
 import { ownAnswer } from './own-answer.ts'
+import { relayBody, type BodyWatcher } from './relay-body.ts'
 import type { Target } from './target.ts'
 
 /** Who looks on at one exchange. Nothing that it does may throw. */
@@ -11,11 +12,6 @@ export interface ExchangeWatcher {
   readonly answered: (status: number, headers: HeaderPairs) => BodyWatcher
   readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
   readonly unreachable: (why: string) => void
-}
-
-export interface BodyWatcher {
-  readonly chunk: (bytes: Uint8Array) => void
-  readonly end: () => void
 }
 
 export interface RequestLine {
@@ -50,7 +46,7 @@ export class Passage {
       if (!res.writableFinished) this.#abort('client')
       if (!res.writableFinished) out.destroy()
     })
-    this.#send(req, out)
+    relayBody({ from: req, to: out, headers, watcher: this.#watcher.request })
   }
 
   /** The proxy is closing: the client sees the end of its stream, the server that its client left. */
@@ -85,48 +81,20 @@ export class Passage {
     return flat
   }
 
-  #send(req: IncomingMessage, out: ClientRequest): void {
-    const { request } = this.#watcher
-    req.on('data', (chunk: Buffer) => {
-      request.chunk(chunk)
-      if (!out.write(chunk)) pauseUntilDrained(req, out)
-    })
-    req.on('end', () => {
-      request.end()
-      out.end()
-    })
-    req.on('error', () => {}) // the client left: its response closes too, and tells
-  }
-
   #answer(answer: IncomingMessage, res: ServerResponse): void {
     const pairs = pairsOf(answer.rawHeaders)
     const status = answer.statusCode ?? 502
-    const body = this.#watcher.answered(status, pairs)
+    const watcher = this.#watcher.answered(status, pairs)
     res.sendDate = false
     res.writeHead(status, answer.statusMessage ?? '', handedOn(pairs))
     // With a length, the body is on its way already and shares a packet with the head.
     if (headerOf(pairs, 'content-length') === undefined) res.flushHeaders()
-    this.#relay(answer, res, body, this.#rewriter(pairs))
+    const onEnd = (): void => void (this.#isOver = true)
+    relayBody({ from: answer, to: res, headers: pairs, watcher, rewriter: this.#rewriter(pairs), onEnd })
     answer.on('close', () => {
       if (answer.complete) return
       this.#abort('server')
       res.destroy()
-    })
-    answer.on('error', () => {}) // its `close` tells
-  }
-
-  #relay(answer: IncomingMessage, res: ServerResponse, body: BodyWatcher, rewriter?: EndpointRewriter): void {
-    answer.on('data', (chunk: Buffer) => {
-      body.chunk(chunk)
-      const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
-      if (bytes.length > 0 && !res.write(bytes)) pauseUntilDrained(answer, res)
-    })
-    answer.on('end', () => {
-      this.#isOver = true
-      body.end()
-      const held = rewriter?.end()
-      if (held !== undefined && held.length > 0) res.write(held)
-      res.end()
     })
   }
 
@@ -143,11 +111,6 @@ const BODY_EXPECTED = /^(POST|PUT|PATCH)$/
 function replaceHost(flat: string[], host: string): void {
   const at = flat.findIndex((word, index) => index % 2 === 0 && word.toLowerCase() === 'host')
   flat[at + 1] = host
-}
-
-function pauseUntilDrained(from: IncomingMessage, to: NodeJS.WritableStream): void {
-  from.pause()
-  to.once('drain', () => from.resume())
 }
 
 function reasonOf(error: Error): string {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ReelayError } from '../errors.ts'
-import { refusal } from './door.ts'
+import { Door } from './door.ts'
 import { pairsOf } from './http-heads.ts'
 import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
 import { ownAnswer } from './own-answer.ts'
@@ -24,12 +24,14 @@ export class HttpProxy {
   readonly #options: ProxyOptions
   readonly #target: Target
   readonly #server: Server
+  readonly #door: Door
   readonly #passages = new Set<Passage>()
   #closed: Promise<void> | undefined
 
   constructor(options: ProxyOptions) {
     this.#options = options
     this.#target = openTarget(options.url)
+    this.#door = new Door(options.listen.host)
     this.#server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
     this.#server.requestTimeout = 0 // how long a request may take is for the server to say
   }
@@ -69,7 +71,7 @@ export class HttpProxy {
 
   #pass({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
     const line = { method: req.method ?? '', path: pathOf(req.url ?? '/'), headers: pairsOf(req.rawHeaders) }
-    const why = refusal(line.headers, this.#options.listen.host)
+    const why = this.#door.refusal(line.headers)
     if (why === undefined) return this.#letThrough(new Passage(this.#target, line, watch(line)), req, res)
     refused(why)
     req.resume()
