@@ -9,7 +9,17 @@ export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
 export type { Tape, TapeReader } from './store/read.ts'
 export type { Problem } from './store/frame-lines.ts'
-export type { EventFrame, Frame, MessageFrame, OtherFrame, RawFrame, StderrFrame } from './tape/frame.ts'
+export type {
+  EventFrame,
+  Frame,
+  HttpFrame,
+  MessageFrame,
+  OtherFrame,
+  RawFrame,
+  RequestHead,
+  ResponseHead,
+  StderrFrame,
+} from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
 

@@ -3,7 +3,7 @@ import { kindOfFetch } from './mcp-fetch.ts'
 import { callersOf, isFromSdk } from './sdk-caller.ts'
 
 /** A server that is reached over HTTP. */
-export interface Endpoint {
+interface Endpoint {
   readonly endpoint: URL
   /** Reaches it. */
   readonly fetch: AnyFetch

@@ -5,7 +5,7 @@ import { placeOf } from './place.ts'
 import type { Part } from './tape-set.ts'
 
 /** A handshake that the recorded server turned down by its HTTP status. */
-export interface Refusal {
+interface Refusal {
   readonly method: string
   readonly status: number
   readonly text: string

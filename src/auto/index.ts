@@ -3,5 +3,3 @@ if (Object.keys(process.env).some((name) => /^REELAY_(RECORD|REPLAY)/.test(name)
   const { install } = await import('./install.ts')
   install(process.env)
 }
-
-export {}

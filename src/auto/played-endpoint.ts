@@ -46,7 +46,7 @@ export class PlayedEndpoint {
   }
 
   #post(role: HttpRole, session: string, { body, signal }: RequestInit): Response {
-    const text = String(body)
+    const text = typeof body === 'string' ? body : ''
     const message = classify(parseJson(text))
     const refusal = takeRefusal(role.cast, message)
     if (refusal !== undefined) return refusal

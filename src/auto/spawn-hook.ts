@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { callersOf, isStartOfSdk } from './sdk-caller.ts'
 
 /** What an SDK wants to start. */
-export interface Start {
+interface Start {
   readonly command: readonly string[]
   readonly options: SpawnOptions
   /** Starts it, with the environment given. */

@@ -1,5 +1,6 @@
 import type { HeaderPairs } from '../transport/http-heads.ts'
-import type { BodyWatcher, ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
+import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
+import type { BodyWatcher } from '../transport/relay-body.ts'
 import { readTarget } from '../transport/target.ts'
 import { recordedResponse } from './recorded-response.ts'
 import type { Recording } from './recording.ts'

@@ -1,4 +1,5 @@
-import type { BodyWatcher, ExchangeWatcher } from '../transport/http-passage.ts'
+import type { ExchangeWatcher } from '../transport/http-passage.ts'
+import type { BodyWatcher } from '../transport/relay-body.ts'
 
 type Body = NonNullable<Response['body']>
 type Signal = AbortSignal | null | undefined

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
 import { everythingOverHttp } from '../inprocess/everything-http.ts'
-import { temporaryFolder } from '../support/recorder.ts'
+import { listening } from '../support/http-servers.ts'
+import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
 import { AUTO, ended, type Ended } from './program.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -50,6 +51,20 @@ function withoutProgress(stdout: string): unknown {
     (said) => !Array.isArray(said) || typeof said[0] !== 'number',
   )
 }
+
+test('a modern program over HTTP is recorded and replayed: calls at once, progress, input in the middle', async () => {
+  const home = temporaryFolder()
+  const url = new URL('/mcp', await listening(fixtureServer('modern-http')))
+  const order: HttpRun = { program: 'http-modern.mjs', kind: 'streamableHttp', url }
+  const live = await run(order, { REELAY_HOME: home, REELAY_RECORD: 'demo' })
+  expect(live.stdout).toContain('deployed to prod: true')
+  const { turns, strays } = await loadTape(join(home, 'tapes', 'demo.tape.jsonl'))
+  expect(strays).toEqual([])
+  const requests = turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger] : []))
+  expect(new Set(requests.map(({ conn }) => conn)).size).toBe(requests.length)
+  const played = await run(order, { REELAY_HOME: home, REELAY_REPLAY: 'demo' })
+  expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: '' })
+})
 
 test('other fetches of the program are left alone, also those to the same server', async () => {
   const home = temporaryFolder()
