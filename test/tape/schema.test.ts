@@ -39,6 +39,10 @@ test('whatever the codec writes fits the published schema', () => {
       details: { sse: {}, data: '' },
     },
     { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, x: 3, event: 'unreachable', details: { why: '' } },
+    { kind: 'event', n: 1, t: 0, server: 'late', event: 'server', details: { transport: 'in-process' } },
+    { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, event: 'error', details: { message: 'no' } },
+    { kind: 'event', n: 1, t: 0, server: 'demo', conn: 1, event: 'close', details: {} },
+    { kind: 'event', n: 1, t: 0, event: 'end', details: { frames: 1, servers: ['late'] } },
     { kind: 'event', n: 1, t: 0, event: 'from the future', details: { anything: [] } },
     { kind: 'other', n: 5, t: 61, line: '{"n":5,"t":61,"server":"demo","conn":1,"dir":"c2s","later":{}}' },
   ]
