@@ -123,7 +123,7 @@ export class HttpTape {
   }
 
   #endpoint({ path }: RequestLine, conn: number, data: string): string {
-    const base = new URL(path, this.#options.url).href
+    const base = this.#options.url.origin + path
     if (!URL.canParse(data, base)) return maskQuery(data)
     const { pathname, search } = new URL(data, base)
     this.#connections.endpoint(conn, pathname + search)

@@ -42,6 +42,7 @@ export class Passage {
     this.#res = res
     out.on('response', (answer) => this.#answer(answer, res))
     out.on('error', (error) => this.#fail(error, res))
+    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
     res.on('close', () => {
       if (!res.writableFinished) this.#abort('client')
       if (!res.writableFinished) out.destroy()
