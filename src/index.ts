@@ -12,12 +12,14 @@ export type { Problem } from './store/frame-lines.ts'
 export type {
   EventFrame,
   Frame,
+  HeaderList,
   HttpFrame,
   MessageFrame,
   OtherFrame,
   RawFrame,
   RequestHead,
   ResponseHead,
+  SseFields,
   StderrFrame,
 } from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
@@ -35,6 +37,8 @@ export { recordFetch } from './record/record-fetch.ts'
 export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'
 export { recordTransport } from './record/record-transport.ts'
 export type { RecordTransportOptions } from './record/record-transport.ts'
+export { recordHttp } from './record/http-recorder.ts'
+export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts'
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'

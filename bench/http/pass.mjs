@@ -4,7 +4,7 @@ import { Agent, createServer, request } from 'node:http'
 const { hostname: host, port } = new URL(process.argv[2])
 const agent = new Agent({ keepAlive: true, noDelay: true, scheduling: 'lifo' })
 
-const server = createServer((req, res) => {
+const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   const { method, url: path, headers } = req
   const out = request({ host, port, method, path, headers, agent }, (answer) => {
     res.writeHead(answer.statusCode, answer.headers)

@@ -8,7 +8,7 @@ const ANSWER = JSON.stringify({
 })
 const HEAD = { 'Content-Type': 'application/json', 'Content-Length': ANSWER.length }
 
-const server = createServer((req, res) => {
+const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   req.resume()
   req.on('end', () => {
     if (req.url === '/mcp/call') res.writeHead(200, HEAD).end(ANSWER)

@@ -1,4 +1,4 @@
-import { headerOf, type HeaderPairs } from '../transport/http-heads.ts'
+import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 
 /**
@@ -20,7 +20,7 @@ export class HttpConnections {
   }
 
   /** The server named the session in its answer. */
-  answered(conn: number, headers: HeaderPairs): void {
+  answered(conn: number, headers: RawHeaders): void {
     const session = headerOf(headers, SESSION)
     if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
   }

@@ -13,7 +13,7 @@ test('headers that carry secrets keep their names and lose their values', () => 
     'X-Context7-API-Key',
     'X-Auth-Token',
   ].map((name) => [name, 'abc'] as const)
-  expect(maskHeaders(headers)).toEqual(headers.map(([name]) => [name, '<secret>']))
+  expect(maskHeaders(headers.flat())).toEqual(headers.map(([name]) => [name, '<secret>']))
 })
 
 test('other headers stay as they are, and a redirect keeps its path', () => {
@@ -23,8 +23,8 @@ test('other headers stay as they are, and a redirect keeps its path', () => {
     ['Last-Event-ID', 'a::1'],
     ['WWW-Authenticate', 'Bearer realm="x"'],
   ] as const
-  expect(maskHeaders(headers)).toEqual(headers)
-  expect(maskHeaders([['Location', '/cb?code=1&x=2']])).toEqual([['Location', '/cb?code=<secret>&x=2']])
+  expect(maskHeaders(headers.flat())).toEqual(headers)
+  expect(maskHeaders(['Location', '/cb?code=1&x=2'])).toEqual([['Location', '/cb?code=<secret>&x=2']])
 })
 
 test.each([

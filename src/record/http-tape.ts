@@ -1,4 +1,4 @@
-import { headerOf, type HeaderPairs } from '../transport/http-heads.ts'
+import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import type { Direction } from '../wire/direction.ts'
 import { canDecode, decodedInto } from './body-decoder.ts'
@@ -89,7 +89,7 @@ export class HttpTape {
     this.#options.log.gather(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
   }
 
-  #body(dir: Direction, line: RequestLine, link: Link, headers: HeaderPairs): BodyTape {
+  #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
     const options = {
       frames: this.#frames,
       place: `${link.place},"dir":"${dir}"`,
@@ -123,7 +123,7 @@ export class HttpTape {
   }
 
   #endpoint({ path }: RequestLine, conn: number, data: string): string {
-    const base = new URL(path, this.#options.url).href
+    const base = this.#options.url.origin + path
     if (!URL.canParse(data, base)) return maskQuery(data)
     const { pathname, search } = new URL(data, base)
     this.#connections.endpoint(conn, pathname + search)
@@ -133,7 +133,8 @@ export class HttpTape {
   /** Other paths of the server are none of a tape's business: tokens are fetched there. */
   #isMcp(path: string): boolean {
     const { pathname } = this.#options.url
-    const [name = ''] = path.split('?')
+    const query = path.indexOf('?')
+    const name = query < 0 ? path : path.slice(0, query)
     const isBelow = pathname !== '/' && name.startsWith(pathname.endsWith('/') ? pathname : `${pathname}/`)
     return name === pathname || isBelow || this.#connections.isEndpoint(path)
   }
@@ -145,6 +146,6 @@ interface Link {
   readonly place: string
 }
 
-function isEventStream(headers: HeaderPairs): boolean {
+function isEventStream(headers: RawHeaders): boolean {
   return headerOf(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }

@@ -1,4 +1,3 @@
-import type { HeaderPairs } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import type { BodyWatcher } from '../transport/relay-body.ts'
 import { readTarget } from '../transport/target.ts'
@@ -46,7 +45,7 @@ function requestLine(
   try {
     const { origin, pathname, search } = new URL(target)
     if (origin !== endpoint.origin) return undefined
-    const headers: HeaderPairs = [...new Headers(init?.headers)]
+    const headers = [...new Headers(init?.headers)].flat()
     return { method: (init?.method ?? 'GET').toUpperCase(), path: pathname + search, headers }
   } catch {
     return undefined

@@ -23,8 +23,8 @@ export function recordedResponse(response: Response, watcher: ExchangeWatcher, s
 const ACCEPTED = 202
 
 /** What fetch hands out is decoded already. */
-function decodedHeaders(headers: Headers): [name: string, value: string][] {
-  return [...headers].filter(([name]) => name !== 'content-encoding')
+function decodedHeaders(headers: Headers): readonly string[] {
+  return [...headers].filter(([name]) => name !== 'content-encoding').flat()
 }
 
 interface Passing {

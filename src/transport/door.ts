@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { headerOf, type HeaderPairs } from './http-heads.ts'
+import { headerOf, type RawHeaders } from './http-heads.ts'
 import { hostNameIn, isLoopback } from './loopback.ts'
 
 /**
@@ -15,7 +15,7 @@ export class Door {
     this.#listensOn = listensOn
   }
 
-  refusal(headers: HeaderPairs): string | undefined {
+  refusal(headers: RawHeaders): string | undefined {
     const host = headerOf(headers, 'host')
     const origin = headerOf(headers, 'origin')
     if (host !== undefined && host === this.#lastGood && origin === undefined) return undefined

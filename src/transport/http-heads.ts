@@ -1,5 +1,5 @@
-/** Names and values as they were spelled, in their order. */
-export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+/** Names and values in turn, as Node gives and takes them: spelling, order and repetitions are kept. */
+export type RawHeaders = readonly string[]
 
 // What belongs to one hop and not to the message (RFC 9110, 7.6.1); `Connection` may name more.
 const HOP_BY_HOP = new Set([
@@ -14,33 +14,31 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
-/** Node's flat list of names and values, in pairs. */
-export function pairsOf(raw: readonly string[]): HeaderPairs {
-  const pairs: [string, string][] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at]!, raw[at + 1]!])
-  return pairs
-}
-
-/** What is handed on, flat as Node takes it: spelling, order and repetitions are kept. */
-export function handedOn(pairs: HeaderPairs): string[] {
-  const named = connectionOptions(pairs)
-  const flat: string[] = []
-  for (const [name, value] of pairs) {
-    const key = name.toLowerCase()
-    if (!HOP_BY_HOP.has(key) && !named.includes(key)) flat.push(name, value)
+/** What is handed on. */
+export function handedOn(headers: RawHeaders): string[] {
+  const named = connectionOptions(headers)
+  const kept: string[] = []
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const key = headers[at]!.toLowerCase()
+    if (!HOP_BY_HOP.has(key) && !named.includes(key)) kept.push(headers[at]!, headers[at + 1]!)
   }
-  return flat
+  return kept
 }
 
 /** The first value of a header, whatever its spelling. */
-export function headerOf(pairs: HeaderPairs, name: string): string | undefined {
-  return pairs.find(([each]) => each.length === name.length && each.toLowerCase() === name)?.[1]
+export function headerOf(headers: RawHeaders, name: string): string | undefined {
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const each = headers[at]!
+    if (each.length === name.length && each.toLowerCase() === name) return headers[at + 1]
+  }
+  return undefined
 }
 
 const USUAL = new Set(['keep-alive', 'close'])
+const NONE: readonly string[] = []
 
-function connectionOptions(pairs: HeaderPairs): readonly string[] {
-  const value = headerOf(pairs, 'connection')
-  if (value === undefined || USUAL.has(value)) return []
+function connectionOptions(headers: RawHeaders): readonly string[] {
+  const value = headerOf(headers, 'connection')
+  if (value === undefined || USUAL.has(value)) return NONE
   return value.split(',').map((option) => option.trim().toLowerCase())
 }

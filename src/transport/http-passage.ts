@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
-import { handedOn, headerOf, pairsOf, type HeaderPairs } from './http-heads.ts'
+import { handedOn, headerOf, type RawHeaders } from './http-heads.ts'
 import { ownAnswer } from './own-answer.ts'
 import { relayBody, type BodyWatcher } from './relay-body.ts'
 import type { Target } from './target.ts'
@@ -9,7 +9,7 @@ import type { Target } from './target.ts'
 export interface ExchangeWatcher {
   readonly request: BodyWatcher
   /** The head of the answer; what it returns looks on at the body. */
-  readonly answered: (status: number, headers: HeaderPairs) => BodyWatcher
+  readonly answered: (status: number, headers: RawHeaders) => BodyWatcher
   readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
   readonly unreachable: (why: string) => void
 }
@@ -17,7 +17,7 @@ export interface ExchangeWatcher {
 export interface RequestLine {
   readonly method: string
   readonly path: string
-  readonly headers: HeaderPairs
+  readonly headers: RawHeaders
 }
 
 /** One exchange on its way through. */
@@ -42,6 +42,7 @@ export class Passage {
     this.#res = res
     out.on('response', (answer) => this.#answer(answer, res))
     out.on('error', (error) => this.#fail(error, res))
+    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
     res.on('close', () => {
       if (!res.writableFinished) this.#abort('client')
       if (!res.writableFinished) out.destroy()
@@ -71,26 +72,26 @@ export class Passage {
     ownAnswer(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
   }
 
-  #requestHeaders(pairs: HeaderPairs): string[] {
-    const flat = handedOn(pairs)
+  #requestHeaders(headers: RawHeaders): string[] {
+    const flat = handedOn(headers)
     if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
-    if (headerOf(pairs, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
-    else if (headerOf(pairs, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))
+    if (headerOf(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
+    else if (headerOf(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))
       flat.push('Content-Length', '0')
     flat.push('Connection', 'keep-alive')
     return flat
   }
 
   #answer(answer: IncomingMessage, res: ServerResponse): void {
-    const pairs = pairsOf(answer.rawHeaders)
+    const headers = answer.rawHeaders
     const status = answer.statusCode ?? 502
-    const watcher = this.#watcher.answered(status, pairs)
+    const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
-    res.writeHead(status, answer.statusMessage ?? '', handedOn(pairs))
+    res.writeHead(status, answer.statusMessage ?? '', handedOn(headers))
     // With a length, the body is on its way already and shares a packet with the head.
-    if (headerOf(pairs, 'content-length') === undefined) res.flushHeaders()
+    if (headerOf(headers, 'content-length') === undefined) res.flushHeaders()
     const onEnd = (): void => void (this.#isOver = true)
-    relayBody({ from: answer, to: res, headers: pairs, watcher, rewriter: this.#rewriter(pairs), onEnd })
+    relayBody({ from: answer, to: res, headers, watcher, rewriter: this.#rewriter(headers), onEnd })
     answer.on('close', () => {
       if (answer.complete) return
       this.#abort('server')
@@ -98,9 +99,9 @@ export class Passage {
     })
   }
 
-  #rewriter(pairs: HeaderPairs): EndpointRewriter | undefined {
-    if (this.#line.method !== 'GET' || headerOf(pairs, 'content-encoding') !== undefined) return undefined
-    if (headerOf(pairs, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
+  #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
+    if (this.#line.method !== 'GET' || headerOf(headers, 'content-encoding') !== undefined) return undefined
+    if (headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
       return undefined
     return endpointRewriter(this.#target.url.origin, `http://${headerOf(this.#line.headers, 'host')}`)
   }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ReelayError } from '../errors.ts'
 import { Door } from './door.ts'
-import { pairsOf } from './http-heads.ts'
 import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
 import { ownAnswer } from './own-answer.ts'
 import { MAX_HEAD_BYTES, openTarget, type Target } from './target.ts'
@@ -70,7 +69,7 @@ export class HttpProxy {
   }
 
   #pass({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
-    const line = { method: req.method ?? '', path: pathOf(req.url ?? '/'), headers: pairsOf(req.rawHeaders) }
+    const line = { method: req.method ?? '', path: pathOf(req.url ?? '/'), headers: req.rawHeaders }
     const why = this.#door.refusal(line.headers)
     if (why === undefined) return this.#letThrough(new Passage(this.#target, line, watch(line)), req, res)
     refused(why)

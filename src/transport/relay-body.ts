@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { EndpointRewriter } from './endpoint-rewrite.ts'
-import { headerOf, type HeaderPairs } from './http-heads.ts'
+import { headerOf, type RawHeaders } from './http-heads.ts'
 
 /** Who looks on at a body. Nothing that it does may throw. */
 export interface BodyWatcher {
@@ -11,7 +11,7 @@ export interface BodyWatcher {
 export interface BodyRelay {
   readonly from: IncomingMessage
   readonly to: ClientRequest | ServerResponse
-  readonly headers: HeaderPairs
+  readonly headers: RawHeaders
   readonly watcher: BodyWatcher
   readonly rewriter?: EndpointRewriter | undefined
   readonly onEnd?: () => void
@@ -20,21 +20,24 @@ export interface BodyRelay {
 /** Hands a body on as it comes, and has a slow reader slow the writer down. */
 export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyRelay): void {
   let left = Number(headerOf(headers, 'content-length') ?? NaN)
-  const finish = (last: Uint8Array): void => {
-    left = NaN
+  let isDone = false
+  const finish = (): void => {
+    isDone = true
     watcher.end()
     onEnd?.()
-    handLast(last, to)
   }
   from.on('data', (chunk: Buffer) => {
     watcher.chunk(chunk)
     left -= chunk.length
-    if (left === 0) return finish(chunk)
+    if (left === 0) finish()
     const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
     if (bytes.length > 0 && !hand(bytes, to)) pauseUntilDrained(from, to)
   })
   from.on('end', () => {
-    if (!to.writableEnded) finish(rewriter?.end() ?? NOTHING)
+    const held = rewriter?.end() ?? NOTHING
+    if (held.length > 0) hand(held, to)
+    if (!isDone) finish()
+    to.end()
   })
   from.on('error', () => {}) // whoever left is noticed by the close of the exchange
 }
@@ -42,15 +45,9 @@ export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyR
 const NOTHING = new Uint8Array(0)
 const SMALL = 4096
 
-// Node joins a head and a short text into one write; as Latin-1, the text is the same bytes.
+// Node joins a head and a short text into one write; as Latin-1, the text is the same bytes. With the end it would be two again.
 function hand(bytes: Uint8Array, to: BodyRelay['to']): boolean {
   return bytes.length > SMALL ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
-}
-
-function handLast(bytes: Uint8Array, to: BodyRelay['to']): void {
-  if (bytes.length === 0) to.end()
-  else if (bytes.length > SMALL) to.end(bytes)
-  else to.end(latin1(bytes), 'latin1')
 }
 
 function latin1(bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
-import { httpServer, recordUrl } from '../support/http.ts'
+import { httpServer, recordUrl, type Listener } from '../support/http.ts'
 import { httpOf } from '../support/http-servers.ts'
 import { clientOf, SDKS } from '../support/sdk.ts'
 
@@ -45,7 +45,7 @@ function methodOf(message = ''): unknown {
 const streams = new Map<string, ServerResponse>()
 
 /** A server of 2024-11-05: a stream that names where to post, and answers on that stream. */
-function oldServer(origin: string, posted: string[]): RequestListener {
+function oldServer(origin: string, posted: string[]): Listener {
   return async (req, res) => {
     if (req.method === 'GET') {
       const path = `/message?sessionId=${crypto.randomUUID()}`

@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
 import type { Turn } from '../../src/tape/turn.ts'
-import { ask, httpServer, open, post, recordUrl } from '../support/http.ts'
+import { ask, httpServer, open, post, recordUrl, type Listener } from '../support/http.ts'
 
 const STREAM = { 'Content-Type': 'text/event-stream' }
 const MODERN = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
@@ -78,7 +78,7 @@ function whoAndTo({ trigger, response }: Turn): string {
 }
 
 /** Asks on the GET's stream and on the call's own; answers the call when both were answered. Ids are the same in every session. */
-function sessionServer(): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+function sessionServer(): Listener {
   const sessions = new Map<
     string,
     { listening?: ServerResponse; calling?: ServerResponse; answers: number }

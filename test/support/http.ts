@@ -3,8 +3,8 @@ import {
   createServer,
   request,
   type IncomingMessage,
-  type RequestListener,
   type RequestOptions,
+  type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -13,9 +13,11 @@ import { onTestFinished } from 'vitest'
 import { recordHttp, type RecordHttpOptions } from '../../src/record/http-recorder.ts'
 import { linesOf, REELAY, start, temporaryFolder, until, type Running } from './recorder.ts'
 
+export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
+
 /** A server of the test's own making, gone when the test is over. */
-export async function httpServer(listener: RequestListener): Promise<{ origin: string; close: () => void }> {
-  const server = createServer(listener)
+export async function httpServer(listener: Listener): Promise<{ origin: string; close: () => void }> {
+  const server = createServer((req, res) => void listener(req, res))
   const close = (): void => {
     server.close()
     server.closeAllConnections()
