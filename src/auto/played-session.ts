@@ -43,6 +43,7 @@ export class PlayedSession {
   #open({ id, params }: Request, signal: AbortSignal | null | undefined): SseStream {
     const stream = new SseStream(signal)
     this.#streams.set(idKey(id), stream)
+    for (const [token, { isOpen }] of this.#tokens) if (!isOpen) this.#tokens.delete(token)
     const token = metaOf(params, META.progressToken)
     if (token !== undefined) this.#tokens.set(token, stream)
     this.#sendWaiting(stream)
@@ -54,21 +55,23 @@ export class PlayedSession {
     const key = message.kind === 'response' && message.id !== null ? idKey(message.id) : ''
     const own = this.#streams.get(key)
     const stream = own ?? this.#streamFor(message)
-    if (stream?.isOpen !== true) return void this.#waiting.push(text)
+    if (stream === undefined) return void this.#waiting.push(text)
     stream.event(text)
     if (own === undefined) return
     own.end()
     this.#streams.delete(key)
   }
 
-  /** Progress and subscriptions name their request; what names none goes with the newest. */
+  /** Progress and subscriptions name their request; what names none, or one that is over, goes with the newest. */
   #streamFor(message: Message): SseStream | undefined {
-    if (this.#standing !== undefined || message.kind !== 'notification')
-      return this.#standing ?? this.#newest()
-    const { params } = message
+    const params = message.kind === 'notification' ? message.params : undefined
     const subscription = metaOf(params, META.subscriptionId)
-    const named = isId(subscription) ? this.#streams.get(idKey(subscription)) : undefined
-    return named ?? this.#tokens.get(member(params, META.progressToken)) ?? this.#newest()
+    const named = [
+      this.#standing,
+      isId(subscription) ? this.#streams.get(idKey(subscription)) : undefined,
+      this.#tokens.get(member(params, META.progressToken)),
+    ]
+    return named.find((stream) => stream?.isOpen === true) ?? this.#newest()
   }
 
   #newest(): SseStream | undefined {

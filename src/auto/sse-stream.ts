@@ -1,21 +1,26 @@
+import { setMaxListeners } from 'node:events'
+
 const LONG = 2 ** 30
+/** A client has one signal for all that is under way. */
+const MANY = 1500
 
 /** A stream of server-sent events that a played server answers with. */
 export class SseStream {
   readonly #body: ReadableStream<Uint8Array>
+  readonly #signal: AbortSignal | null | undefined
   /** A program waits for an answer that is on its way over a socket; without one, it would have nothing to wait for. */
   readonly #open = setInterval(() => {}, LONG)
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor(signal: AbortSignal | null | undefined) {
+    this.#signal = signal
     this.#body = new ReadableStream({
       start: (controller) => void (this.#controller = controller),
       cancel: () => this.#leave(),
     })
-    signal?.addEventListener('abort', () => {
-      this.#controller?.error(signal.reason)
-      this.#leave()
-    })
+    if (!signal) return
+    setMaxListeners(MANY, signal)
+    signal.addEventListener('abort', this.#abort)
   }
 
   get isOpen(): boolean {
@@ -36,8 +41,14 @@ export class SseStream {
     this.#leave()
   }
 
+  readonly #abort = (): void => {
+    this.#controller?.error(this.#signal?.reason)
+    this.#leave()
+  }
+
   #leave(): void {
     this.#controller = undefined
+    this.#signal?.removeEventListener('abort', this.#abort)
     clearInterval(this.#open)
   }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRecording } from '../../src/record/recording.ts'
 import { ended, type Ended } from '../auto/program.ts'
-import { REELAY, temporaryFolder } from '../support/recorder.ts'
+import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 /** A tape with three servers, each asked one thing. */
 async function threeServers(): Promise<string> {
@@ -38,4 +38,12 @@ test('a filter that no server fits is refused with the names that there are', as
   expect(code).toBe(2)
   expect(stderr).toContain('holds no server "nobody"')
   expect(stderr).toContain('hint: choose with --server from: github, gitlab, files')
+})
+
+test('a server that joined the tape late is served by its name', async () => {
+  const tape = await threeServers()
+  const serve = start([process.execPath, REELAY, 'serve', tape, '--server', 'files'])
+  serve.child.stdin.end('{"jsonrpc":"2.0","id":7,"method":"ping"}\n')
+  expect((await serve.exited).code).toBe(0)
+  expect(serve.stdout().toString()).toBe('{"jsonrpc":"2.0","id":7,"result":{}}\n')
 })
