@@ -1,6 +1,8 @@
 import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import type { Direction } from '../wire/direction.ts'
+import type { HttpFrame } from '../tape/frame.ts'
+import { AfterRound } from './after-round.ts'
 import { canDecode, decodedInto } from './body-decoder.ts'
 import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
 import { HttpConnections } from './http-connections.ts'
@@ -19,6 +21,7 @@ export interface HttpTapeOptions {
 /** The part of a tape that an HTTP proxy writes. */
 export class HttpTape {
   readonly #options: HttpTapeOptions
+  readonly #later: AfterRound
   readonly #frames: MessageFrames
   readonly #connections = new HttpConnections()
   readonly #decoding = new Set<Promise<void>>()
@@ -26,7 +29,8 @@ export class HttpTape {
 
   constructor(options: HttpTapeOptions) {
     this.#options = options
-    this.#frames = new MessageFrames(options.log)
+    this.#later = new AfterRound(options.log)
+    this.#frames = new MessageFrames(options.log, () => this.#later.time)
   }
 
   /** Looks on at one exchange. */
@@ -34,17 +38,18 @@ export class HttpTape {
     const conn = this.#connections.of(line)
     const x = ++this.#exchanges
     const place = `,"server":${JSON.stringify(this.#options.server)},"conn":${conn},"x":${x}`
-    this.#head(place, 'c2s', {
+    this.#head(place, 'c2s', () => ({
       method: line.method,
       path: maskQuery(line.path),
       headers: maskHeaders(line.headers),
-    })
+    }))
     return this.#watcher(line, { conn, place })
   }
 
   /** A request that was not let through. */
   readonly refused = (why: string): void => {
-    this.#event(`,"server":${JSON.stringify(this.#options.server)}`, 'refused', { why })
+    const place = `,"server":${JSON.stringify(this.#options.server)}`
+    this.#later.add(() => this.#event(place, 'refused', { why }))
   }
 
   get log(): TapeLog {
@@ -54,6 +59,7 @@ export class HttpTape {
   /** Waits for what is still being decoded, and finishes the tape; may be called twice. */
   async finish(): Promise<Summary> {
     while (this.#decoding.size > 0) await Promise.all(this.#decoding)
+    this.#later.run()
     return this.#options.log.finish()
   }
 
@@ -65,28 +71,33 @@ export class HttpTape {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
-        this.#head(link.place, 's2c', { status, headers: maskHeaders(headers) })
+        this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
         if (isMcp) answer = this.#body('s2c', line, link, headers)
         return answer
       },
       aborted: (by, why) => {
         request.cut()
         answer.cut()
-        this.#event(link.place, 'abort', why === undefined ? { by } : { by, why })
+        const details = why === undefined ? { by } : { by, why }
+        this.#later.add(() => this.#event(link.place, 'abort', details))
       },
       unreachable: (why) => {
         request.cut()
-        this.#event(link.place, 'unreachable', { why })
+        this.#later.add(() => this.#event(link.place, 'unreachable', { why }))
       },
     }
   }
 
-  #head(place: string, dir: Direction, head: Readonly<Record<string, unknown>>): void {
-    this.#options.log.gather(`${place},"dir":"${dir}","http":${JSON.stringify(head)}`)
+  #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
+    this.#later.add(() => this.#put(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
   }
 
   #event(place: string, event: string, details: Readonly<Record<string, unknown>>): void {
-    this.#options.log.gather(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+    this.#put(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+  }
+
+  #put(rest: string): void {
+    this.#options.log.gather(this.#later.time, rest)
   }
 
   #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
@@ -97,23 +108,21 @@ export class HttpTape {
     }
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
     if (encoding !== 'identity' && !canDecode(encoding))
-      return this.#guarded(wholeBody(options, `content-encoding ${encoding}`))
+      return this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
     const isStream = dir === 's2c' && isEventStream(headers)
     const onEvent: StreamOptions['onEvent'] = (event, details) => this.#event(link.place, event, details)
     const onEndpoint = (data: string): string => this.#endpoint(line, link.conn, data)
-    const body = this.#guarded(
+    const body = this.#afterwards(
       isStream ? eventStream({ ...options, onEvent, onEndpoint }) : wholeBody(options),
     )
     return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
   }
 
-  /** Nothing in here may reach the link. */
-  #guarded({ chunk, end, cut }: BodyTape): BodyTape {
-    const { log } = this.#options
+  #afterwards({ chunk, end, cut }: BodyTape): BodyTape {
     return {
-      chunk: (bytes) => log.put(() => chunk(bytes)),
-      end: () => log.put(end),
-      cut: () => log.put(cut),
+      chunk: (bytes) => this.#later.add(() => chunk(bytes)),
+      end: () => this.#later.add(end),
+      cut: () => this.#later.add(cut),
     }
   }
 

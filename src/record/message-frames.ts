@@ -18,17 +18,18 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]
 /** Puts bodies on the tape that came whole, unlike lines: what is a message as a message, with its bytes unchanged. */
 export class MessageFrames {
   readonly #log: TapeLog
+  readonly #now: () => number
   readonly #check = new JsonCheck()
 
-  constructor(log: TapeLog) {
+  constructor(log: TapeLog, now: () => number) {
     this.#log = log
+    this.#now = now
   }
 
   /** Writes a message frame, or nothing when the bytes are no JSON object or array. */
   message(place: string, body: BoundedBytes): boolean {
     if (!body.isWhole || place.length > LONGEST_PLACE || !this.#isMessage(body)) return false
-    this.#log.put(() => this.#write(place, body))
-    this.#log.flushSoon()
+    this.#write(place, body)
     return true
   }
 
@@ -41,13 +42,13 @@ export class MessageFrames {
           bytes.subarray(0, RAW_HEAD),
           `a body of ${body.length} bytes, which is too long to be kept`,
         )
-    if (payload !== undefined) this.#log.gather(`${place},${payload}`)
+    if (payload !== undefined) this.#log.gather(this.#now(), `${place},${payload}`)
   }
 
   #write(place: string, { parts, length }: BoundedBytes): void {
-    const { writer, now, checkLater } = this.#log
+    const { writer, checkLater } = this.#log
     if (writer === undefined) return
-    writer.frame(now(), Buffer.from(`${place},"msg":`), parts.map(onOneLine), NOTHING, 0, 0)
+    writer.frame(this.#now(), Buffer.from(`${place},"msg":`), parts.map(onOneLine), NOTHING, 0, 0)
     const end = writer.position - FRAME_END
     if (length > CHECK_AT_ONCE) checkLater({ start: end - length, end })
   }

@@ -26,7 +26,6 @@ export class TapeLog {
   readonly #began = performance.now()
   readonly #unchecked: PayloadRange[] = []
   #crash: string | undefined
-  #willFlush = false
   #finished: Promise<Summary> | undefined
 
   constructor({ path, header }: TapeLogOptions) {
@@ -71,21 +70,9 @@ export class TapeLog {
     })
   }
 
-  /** A frame like that, which may wait for the next flush: the end of this round of the event loop at the latest. */
-  gather(rest: string): void {
-    const { writer } = this
-    if (writer === undefined) return
-    this.put(() => writer.rareFrame(`,"t":${milliseconds(this.now())}${rest}`))
-    this.flushSoon()
-  }
-
-  flushSoon(): void {
-    if (this.#willFlush) return
-    this.#willFlush = true
-    setImmediate(() => {
-      this.#willFlush = false
-      this.flush()
-    })
+  /** A frame like that, of the time `t`, which waits for the next flush. */
+  gather(t: number, rest: string): void {
+    this.writer?.rareFrame(`,"t":${milliseconds(t)}${rest}`)
   }
 
   flush(): void {

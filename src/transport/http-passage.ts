@@ -22,6 +22,8 @@ export interface RequestLine {
 
 /** One exchange on its way through. */
 export class Passage {
+  /** Its place among those that are under way. */
+  slot = 0
   readonly #target: Target
   readonly #line: RequestLine
   readonly #watcher: ExchangeWatcher

@@ -24,7 +24,8 @@ export class HttpProxy {
   readonly #target: Target
   readonly #server: Server
   readonly #door: Door
-  readonly #passages = new Set<Passage>()
+  // No Set: at this rate of coming and going it leaves old tables behind, and each keeps its exchanges until the next full collection.
+  readonly #passages: Passage[] = []
   #closed: Promise<void> | undefined
 
   constructor(options: ProxyOptions) {
@@ -78,9 +79,16 @@ export class HttpProxy {
   }
 
   #letThrough(passage: Passage, req: IncomingMessage, res: ServerResponse): void {
-    this.#passages.add(passage)
-    res.on('close', () => this.#passages.delete(passage))
+    passage.slot = this.#passages.push(passage) - 1
+    res.on('close', () => this.#forget(passage))
     passage.run(req, res)
+  }
+
+  #forget({ slot }: Passage): void {
+    const last = this.#passages.pop()
+    if (last === undefined || last.slot === slot) return
+    this.#passages[slot] = last
+    last.slot = slot
   }
 }
 

@@ -27,17 +27,17 @@ export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyR
     onEnd?.()
   }
   from.on('data', (chunk: Buffer) => {
+    const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
+    if (bytes.length > 0 && !hand(bytes, to)) pauseUntilDrained(from, to)
     watcher.chunk(chunk)
     left -= chunk.length
     if (left === 0) finish()
-    const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
-    if (bytes.length > 0 && !hand(bytes, to)) pauseUntilDrained(from, to)
   })
   from.on('end', () => {
     const held = rewriter?.end() ?? NOTHING
     if (held.length > 0) hand(held, to)
-    if (!isDone) finish()
     to.end()
+    if (!isDone) finish()
   })
   from.on('error', () => {}) // whoever left is noticed by the close of the exchange
 }
