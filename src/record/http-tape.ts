@@ -56,6 +56,9 @@ export class HttpTape {
     return this.#options.log
   }
 
+  /** Puts on the tape now what would wait for the end of this round. */
+  readonly settle = (): void => this.#later.run()
+
   /** Waits for what is still being decoded, and finishes the tape; may be called twice. */
   async finish(): Promise<Summary> {
     while (this.#decoding.size > 0) await Promise.all(this.#decoding)

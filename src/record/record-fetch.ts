@@ -31,8 +31,9 @@ export function recordFetch(fetch: AnyFetch, { recording, server, url }: RecordF
     if (line === undefined) return fetch(target, init)
     const watcher = tape.watch(line)
     putBody(watcher.request, init?.body)
+    tape.settle()
     const response = await answerOf(() => fetch(target, init), watcher, init?.signal)
-    return recordedResponse(response, watcher, init?.signal)
+    return recordedResponse(response, { watcher, settle: tape.settle, signal: init?.signal })
   }
 }
 

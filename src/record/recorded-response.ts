@@ -2,17 +2,24 @@ import type { ExchangeWatcher } from '../transport/http-passage.ts'
 import type { BodyWatcher } from '../transport/relay-body.ts'
 
 type Body = NonNullable<Response['body']>
-type Signal = AbortSignal | null | undefined
+
+/** Who looks on at the exchange. */
+export interface Onlooker {
+  readonly watcher: ExchangeWatcher
+  /** Has everything seen so far put on the tape: the caller may act on it before this round is over. */
+  readonly settle: () => void
+  readonly signal: AbortSignal | null | undefined
+}
 
 /** The response as it came, with a body that is put on the tape as its reader reads it: no sooner, and nothing is held back. */
-export function recordedResponse(response: Response, watcher: ExchangeWatcher, signal: Signal): Response {
+export function recordedResponse(response: Response, onlooker: Onlooker): Response {
   const { body, status, statusText, headers, url, redirected, type } = response
-  const watched = watcher.answered(status, decodedHeaders(headers))
+  const watched = onlooker.watcher.answered(status, decodedHeaders(headers))
   if (body === null) {
     watched.end()
     return response
   }
-  const passing = passingBody(body, { watcher, watched, signal, isOwed: status !== ACCEPTED })
+  const passing = passingBody(body, { ...onlooker, watched, isOwed: status !== ACCEPTED })
   const copy = new Response(passing, { status, statusText, headers })
   // What only a real exchange can set.
   for (const [name, value] of Object.entries({ url, redirected, type }))
@@ -27,15 +34,13 @@ function decodedHeaders(headers: Headers): readonly string[] {
   return [...headers].filter(([name]) => name !== 'content-encoding').flat()
 }
 
-interface Passing {
-  readonly watcher: ExchangeWatcher
+interface Passing extends Onlooker {
   readonly watched: BodyWatcher
-  readonly signal: Signal
   /** Whether a reader that leaves gives something up; SDKs drop the empty body of a 202 unread. */
   readonly isOwed: boolean
 }
 
-function passingBody(body: Body, { watcher, watched, signal, isOwed }: Passing): Body {
+function passingBody(body: Body, { watcher, watched, settle, signal, isOwed }: Passing): Body {
   const reader = body.getReader()
   const pass = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const { done, value } = await reader.read()
@@ -44,6 +49,7 @@ function passingBody(body: Body, { watcher, watched, signal, isOwed }: Passing):
       controller.close()
     } else {
       watched.chunk(Uint8Array.from(value)) // a copy: the reader may do with its own what it likes
+      settle()
       controller.enqueue(value)
     }
   }

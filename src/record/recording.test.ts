@@ -11,7 +11,7 @@ function newRecording(): Recording {
   return createRecording({ tape: join(folder, 'a.tape.jsonl') })
 }
 
-test('a line that is no message takes nothing back of what another link has just gathered', async () => {
+test('a line that is no message takes nothing back of what another link has just said', async () => {
   const recording = newRecording()
   const http = recording.http('remote', new URL('http://a.test/mcp'))
   const pipes = recording.pipes({ server: 'local', info: { transport: 'stdio' } })
@@ -20,7 +20,7 @@ test('a line that is no message takes nothing back of what another link has just
   await recording.close()
   const { rest, problems } = await loadTape(recording.path ?? '')
   expect(problems).toEqual([])
-  expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 http', '3 raw', '4 event'])
+  expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 raw', '3 http', '4 event'])
 })
 
 test('without a link there is no tape, and the summary says why', async () => {

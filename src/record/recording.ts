@@ -76,6 +76,7 @@ export class Recording {
   async close(): Promise<Summary> {
     if (this.#log === undefined)
       return { path: undefined, frames: 0, loss: { why: 'there was no link to record', frames: 0 } }
+    for (const tape of this.#http.values()) tape.settle()
     const servers = [...this.#links.keys()].slice(1).map(asciiJson)
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }

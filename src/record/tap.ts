@@ -66,7 +66,6 @@ export class Tap {
 
   #begin(): void {
     this.#time = this.#options.now()
-    this.#options.writer.flush() // what others have gathered is not ours to take back
     this.#mark = this.#options.writer.mark()
   }
 
