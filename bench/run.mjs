@@ -3,10 +3,16 @@ import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
 import { killRecorder } from './kill.mjs'
 import { scratch } from './measure.mjs'
+import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
 import { startUp } from './start-up.mjs'
 
-const CASES = { 'record-stdio': recordStdio, 'start-up': startUp, kill: killRecorder }
+const CASES = {
+  'record-stdio': recordStdio,
+  'record-http': recordHttp,
+  'start-up': startUp,
+  kill: killRecorder,
+}
 
 const words = process.argv.slice(2)
 const at = words.indexOf('--rounds')

@@ -11,6 +11,14 @@ export const ERROR_CODES = {
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  URL_INVALID: {
+    exit: 2,
+    about: 'What was given as the URL of a server is none, or is one that cannot be recorded.',
+  },
+  LISTEN_FAILED: {
+    exit: 3,
+    about: 'The address to listen on is taken, not ours, or not allowed.',
+  },
   COMMAND_NOT_FOUND: {
     exit: 3,
     about: 'The server command does not exist on this machine or is not on the PATH.',

@@ -9,13 +9,36 @@ export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
 export type { Tape, TapeReader } from './store/read.ts'
 export type { Problem } from './store/frame-lines.ts'
-export type { EventFrame, Frame, MessageFrame, OtherFrame, RawFrame, StderrFrame } from './tape/frame.ts'
+export type {
+  EventFrame,
+  Frame,
+  HeaderList,
+  HttpFrame,
+  MessageFrame,
+  OtherFrame,
+  RawFrame,
+  RequestHead,
+  ResponseHead,
+  SseFields,
+  StderrFrame,
+} from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
 
 // Record.
 export { Recorder } from './record/recorder.ts'
 export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
+export { createRecording } from './record/recording.ts'
+export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
+export type { LinkTape } from './record/link-tape.ts'
+export type { Summary } from './record/tape-log.ts'
+export type { AnyTransport } from './record/any-transport.ts'
+export { recordFetch } from './record/record-fetch.ts'
+export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'
+export { recordTransport } from './record/record-transport.ts'
+export type { RecordTransportOptions } from './record/record-transport.ts'
+export { recordHttp } from './record/http-recorder.ts'
+export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts'
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'

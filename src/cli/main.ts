@@ -3,7 +3,7 @@
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../transport/process-group.ts'
 import { PASSED_ON, startServer } from '../transport/server-process.ts'
-import { parseRecordArgs, type RecordArgs } from './record-args.ts'
+import { parseRecordArgs, type CommandArgs, type RecordArgs } from './record-args.ts'
 import { record } from './record.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
@@ -15,6 +15,12 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
+  if (args.kind === 'command') return recordCommand(args)
+  const { recordUrl } = await import('./record-url.ts')
+  await recordUrl(args)
+}
+
+async function recordCommand(args: CommandArgs): Promise<void> {
   const server = await startServer(args.command)
   for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
   try {

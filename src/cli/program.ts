@@ -6,6 +6,7 @@ import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { expectEarlyLeavers } from './print.ts'
 import { recordCommand } from './record-help.ts'
+import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
 
 /** Every command but the recording itself, which `main` takes care of. */
@@ -15,7 +16,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     .description('record an MCP session to a tape, then play the server from it')
     .version(VERSION)
     .showSuggestionAfterError()
-  for (const command of [recordCommand, serveCommand, inspectCommand, listCommand, demoCommand])
+  for (const command of [recordCommand, serveCommand, runCommand, inspectCommand, listCommand, demoCommand])
     program.addCommand(command)
   for (const command of [program, ...program.commands]) quietly(command)
   try {

@@ -12,6 +12,18 @@ export const RECORD_OPTIONS = [
     value: 'file',
     about: 'write the tape to this file (never over an existing one)',
   },
+  {
+    short: undefined,
+    long: '--url',
+    value: 'url',
+    about: 'record a server at this URL instead of a command: a proxy is started for its clients',
+  },
+  {
+    short: undefined,
+    long: '--listen',
+    value: 'host:port',
+    about: 'where that proxy waits for clients (a free port of 127.0.0.1)',
+  },
   { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
   {
     short: undefined,
@@ -44,8 +56,22 @@ export const RECORD_OPTIONS = [
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const
 
-export interface RecordArgs {
+/** A server command to start, or the URL of a server that runs. */
+export type RecordArgs = CommandArgs | UrlArgs
+
+export interface CommandArgs extends TapeArgs {
+  readonly kind: 'command'
   readonly command: readonly [string, ...string[]]
+}
+
+export interface UrlArgs extends TapeArgs {
+  readonly kind: 'url'
+  readonly url: string
+  readonly listen: string | undefined
+}
+
+/** What is said of the tape, whatever is recorded. */
+export interface TapeArgs {
   readonly name: string | undefined
   readonly output: string | undefined
   readonly server: string | undefined
@@ -66,15 +92,25 @@ type Given = { readonly long: string; readonly value: string }
 export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
   const { given, rest } = takeOptions(argv)
   if (given.some(({ long }) => long === '--help')) return undefined
+  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const url = last('--url')
+  if (url !== undefined) {
+    refuseForUrl(given)
+    return { kind: 'url', url, listen: last('--listen'), ...tapeArgs(given, nameIn(rest)) }
+  }
+  if (last('--listen') !== undefined) throw usage('--listen is for a server at a URL, and no --url is given')
   const { name, command } = splitName(rest)
   const [file, ...args] = command
   if (file === undefined || file === '') throw noCommand()
+  return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
+}
+
+function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const output = last('--output')
   if (output !== undefined && /(^|[/\\])$/.test(output)) throw usage(`--output "${output}" names no file`)
   if (output !== undefined && name !== undefined) throw twoPlaces(output, name)
   return {
-    command: [file, ...args],
     name,
     output,
     server: last('--server'),
@@ -89,6 +125,20 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
     ),
     quiet: last('--quiet') !== undefined,
   }
+}
+
+const FOR_A_COMMAND = ['--only', '--skip', '--max-size', '--max-messages', '--idle', '--rotate']
+
+function refuseForUrl(given: readonly Given[]): void {
+  const wrong = given.find(({ long }) => FOR_A_COMMAND.includes(long))
+  if (wrong !== undefined) throw usage(`${wrong.long} is for a server command, and a --url is given`)
+}
+
+/** With a URL, there is nothing behind our options but the tape's name. */
+function nameIn([name, extra]: readonly string[]): string | undefined {
+  if (name === '--' || extra !== undefined)
+    throw usage('a URL and a server command', 'give one of the two; options stand before the name')
+  return name
 }
 
 /** Takes our options off the front; what follows them belongs to the server command, flags and all. */
@@ -127,6 +177,7 @@ function readFlag(word: string): {
 /** `name -- command`, `-- command` or just `command`; whatever could be read in two ways is refused. */
 function splitName(rest: readonly string[]): { name: string | undefined; command: readonly string[] } {
   const [first, second] = rest
+  if (second === '--url' || second?.startsWith('--url=') === true) throw ambiguous(rest)
   if (first === '--') return { name: undefined, command: rest.slice(1) }
   if (second === '--') return { name: first, command: rest.slice(2) }
   const dashes = rest.indexOf('--')

@@ -1,4 +1,4 @@
-import { TAPE_VERSION, type Header } from '../tape/header.ts'
+import { TAPE_VERSION, type Header, type ServerInfo } from '../tape/header.ts'
 import { VERSION } from '../version.ts'
 
 export interface HeaderFacts {
@@ -11,14 +11,36 @@ export interface HeaderFacts {
 
 /** Line 1 of a tape that is recorded from a server command. */
 export function stdioHeader({ started, server, command, env, tags }: HeaderFacts): Header {
+  return tapeHeader(started, { [server]: stdioServer(command, env) }, tags)
+}
+
+/** Line 1 of any tape. */
+export function tapeHeader(started: Date, servers: Header['servers'], tags: Header['tags']): Header {
   return {
     reelay: TAPE_VERSION,
     id: tapeId(started),
     started: started.toISOString(),
     by: `reelay ${VERSION}`,
-    servers: { [server]: { transport: 'stdio', command, env: secretNames(env) } },
+    servers,
     tags,
   }
+}
+
+/** What a tape says of a server that runs as a process. */
+export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv): ServerInfo {
+  return { transport: 'stdio', command, env: secretNames(env) }
+}
+
+export interface HttpHeaderFacts {
+  readonly started: Date
+  readonly server: string
+  readonly url: string
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** Line 1 of a tape that is recorded from a server at a URL. */
+export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Header {
+  return tapeHeader(started, { [server]: { transport: 'http', url } }, tags)
 }
 
 const SECRET_NAME = /token|secret|passw|credential|api_?key|private|auth|(^|_)key$|(^|_)pat$/i

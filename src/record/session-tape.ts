@@ -9,6 +9,8 @@ export interface SessionTapeOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
   readonly server: string
+  /** Which of the tape's links to that server this is: the first, unless said. */
+  readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
   readonly filter?: MethodFilter
@@ -29,7 +31,7 @@ export class SessionTape {
 
   constructor(options: SessionTapeOptions) {
     this.#options = options
-    this.#place = `,"server":${asciiJson(options.server)},"conn":1`
+    this.#place = `,"server":${asciiJson(options.server)},"conn":${options.conn ?? 1}`
   }
 
   /** Undefined when the tape could not be made. */

@@ -33,6 +33,7 @@ export class TapeLog {
   readonly #watch: LimitWatch | undefined
   readonly #closed: Promise<Closed>[] = []
   #current: OpenTape | undefined
+  #path: string | undefined
   #failure: string | undefined
   #crash: string | undefined
   #stoppedAt: string | undefined
@@ -50,8 +51,9 @@ export class TapeLog {
     return this.#current?.writer
   }
 
+  /** Where the tape is, also after it was closed. */
   get path(): string | undefined {
-    return this.#current?.writer.path
+    return this.#path
   }
 
   get failure(): string | undefined {
@@ -82,6 +84,15 @@ export class TapeLog {
     })
   }
 
+  /** A frame like that, of the time `t`, which waits for the next flush. */
+  gather(t: number, rest: string): void {
+    this.writer?.rareFrame(`,"t":${milliseconds(t)}${rest}`)
+  }
+
+  flush(): void {
+    this.writer?.flush()
+  }
+
   /** A long message that has only been glanced at. */
   readonly checkLater = (payload: PayloadRange): void => void this.#current?.unchecked.push(payload)
 
@@ -92,9 +103,9 @@ export class TapeLog {
     }
   }
 
-  /** Writes the end frame and closes the tape; may be called twice. */
-  finish(): Promise<Summary> {
-    this.#finished ??= this.#sumUp()
+  /** Writes the end frame, with these further members, and closes the tape; may be called twice. */
+  finish(members = ''): Promise<Summary> {
+    this.#finished ??= this.#sumUp(members)
     return this.#finished
   }
 
@@ -104,6 +115,7 @@ export class TapeLog {
     try {
       const writer = createTape(this.#options.path)
       this.#current = { writer, began, unchecked: [] }
+      this.#path = writer.path
       writer.line(line)
       writer.flush()
     } catch (error) {
@@ -124,16 +136,16 @@ export class TapeLog {
     else this.#stoppedAt = limit
   }
 
-  #close(): void {
+  #close(members = ''): void {
     const tape = this.#current
     if (tape === undefined) return
-    this.#closed.push(close(tape, this.now(), this.#crash))
+    this.#closed.push(close(tape, this.now(), this.#crash, members))
     this.#current = undefined
   }
 
-  async #sumUp(): Promise<Summary> {
+  async #sumUp(members: string): Promise<Summary> {
     this.#watch?.stop()
-    this.#close()
+    this.#close(members)
     const tapes = await Promise.all(this.#closed)
     const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
     const loss =
@@ -154,11 +166,12 @@ async function close(
   { writer, unchecked }: OpenTape,
   time: number,
   crash: string | undefined,
+  members: string,
 ): Promise<Closed> {
   const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
   const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
   writer.tryAgain() // a disk that was full may have room for this one line, which then says what is missing
-  writer.rareFrame(`,"t":${milliseconds(time)},"event":"end","frames":${writer.frames + 1}${lost}`)
+  writer.rareFrame(`,"t":${milliseconds(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
   writer.close()
   if (unchecked.length > 0) await recheckWritten(writer, unchecked)
   return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }

@@ -43,12 +43,13 @@ function tapeJson({ path, header, frames, durationMs, ended }: Inspection): stri
 }
 
 function serversJson({ header }: Inspection): string {
-  const servers = Object.entries(header.servers).map(([name, { transport, command, env }]) =>
+  const servers = Object.entries(header.servers).map(([name, { transport, command, url, env }]) =>
     object({
       name: plain(name),
       transport: plain(transport),
       command: plain(command?.[0] ?? null),
       args: plain(command?.slice(1) ?? []),
+      url: plain(url ?? null),
       env: plain(env ?? []),
     }),
   )

@@ -35,7 +35,7 @@ function whoLines({ header, connections }: Inspection): readonly string[] {
 }
 
 function serverLine(name: string, info: Inspection['header']['servers'][string] | undefined): string {
-  const command = info?.command?.join(' ') ?? ''
+  const command = info?.command?.join(' ') ?? info?.url ?? ''
   return `${styleText('bold', visible(name))} ${visible(`(${info?.transport ?? 'not in the header'}) ${command}`)}`
 }
 

@@ -80,7 +80,11 @@ export class TapeWriter {
 
   /** Adds a whole line. */
   line(text: string): void {
-    this.#bytes(Buffer.from(`${text}\n`))
+    const most = text.length * UTF8_PER_UNIT + 1
+    if (most > COPY_BYTES) return this.#bytes(Buffer.from(`${text}\n`))
+    if (this.#used + most > BATCH_BYTES) this.#spill()
+    this.#used += this.#batch.write(text, this.#used)
+    this.#batch[this.#used++] = NEWLINE
   }
 
   /** Hands everything gathered to the kernel. */
@@ -160,6 +164,7 @@ export class TapeWriter {
 
 const BATCH_BYTES = 256 * 1024
 const COPY_BYTES = 8 * 1024
+const UTF8_PER_UNIT = 3 // bytes at most, for each unit of a text
 const FRAME_EXTRA = 64 // the number, the time, their keys and the closing brace
 const CLOSE_BRACE = 125
 const NEWLINE = 10

@@ -26,7 +26,8 @@ function openFresh(path: string): number | undefined {
   }
 }
 
-function numbered(path: string, copy: number): string {
+/** The path that a further tape of the same name gets. */
+export function numbered(path: string, copy: number): string {
   const ending = /(\.tape)?\.jsonl$/.exec(path)?.[0] ?? ''
   return `${path.slice(0, path.length - ending.length)}-${copy}${ending}`
 }

@@ -2,6 +2,7 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame } from '../tape/codec.ts'
+import type { EventFrame } from '../tape/frame.ts'
 import { TAPE_ENDING } from './home.ts'
 import { openTape } from './read.ts'
 
@@ -57,15 +58,15 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
   )
   try {
     const { header } = await openTape(path)
-    const { started, servers } = header
+    const end = await endOf(path, bytes)
     return {
       kind: 'tape',
       name,
       path,
       bytes,
-      started,
-      servers: Object.keys(servers),
-      ended: await hasEnd(path, bytes),
+      started: header.started,
+      servers: [...new Set([...Object.keys(header.servers), ...joinedAt(end)])],
+      ended: end !== undefined,
     }
   } catch (error) {
     return {
@@ -80,21 +81,27 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
 
 const TAIL_BYTES = 4096
 
-async function hasEnd(path: string, bytes: number): Promise<boolean> {
+async function endOf(path: string, bytes: number): Promise<EventFrame | undefined> {
   const file = await open(path, 'r')
   try {
     const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes))
     await file.read(tail, 0, tail.length, bytes - tail.length)
-    return isEnd(tail.toString('utf8'))
+    return endIn(tail.toString('utf8'))
   } finally {
     await file.close()
   }
 }
 
-function isEnd(tail: string): boolean {
+function endIn(tail: string): EventFrame | undefined {
   const lines = tail.split('\n')
   const frame = lines.pop() === '' ? decodeFrame(lines.pop() ?? '') : undefined
-  return frame?.kind === 'event' && frame.event === 'end'
+  return frame?.kind === 'event' && frame.event === 'end' ? frame : undefined
+}
+
+/** The servers that the header could not name yet stand in the end. */
+function joinedAt(end: EventFrame | undefined): readonly string[] {
+  const servers = end?.details['servers']
+  return Array.isArray(servers) ? servers.filter((name) => typeof name === 'string') : []
 }
 
 function newestFirst(a: TapeSummary, b: TapeSummary): number {

@@ -1,7 +1,8 @@
 import { ReelayError } from '../errors.ts'
-import type { EventFrame, Frame, OtherFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
+import type { Frame, MessageFrame } from '../tape/frame.ts'
 import { decodeHeader, tapeVersion } from '../tape/header-codec.ts'
 import type { Header } from '../tape/header.ts'
+import { withJoinedServers } from '../tape/joined-servers.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { TurnBuilder } from '../tape/turns.ts'
 import { upgradeLine } from '../tape/upgrades/index.ts'
@@ -26,7 +27,7 @@ export interface Tape {
   readonly turns: readonly Turn[]
   /** Messages that belong to no turn. */
   readonly strays: readonly Spoken[]
-  readonly rest: readonly (RawFrame | StderrFrame | EventFrame | OtherFrame)[]
+  readonly rest: readonly Exclude<Frame, MessageFrame>[]
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly Problem[]
@@ -52,7 +53,8 @@ export async function loadTape(path: string): Promise<Tape> {
     if (frame.kind === 'message') builder.add(frame)
     else rest.push(frame)
   }
-  const { header, state } = reader
+  const { state } = reader
+  const header = withJoinedServers(reader.header, rest)
   return { path, header, turns: builder.turns(), strays: builder.strays(), rest, frames, ...state }
 }
 

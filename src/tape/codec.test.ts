@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { classify } from '../wire/message.ts'
 import { decodeFrame, encodeFrame, envelope } from './codec.ts'
-import type { Frame } from './frame.ts'
+import type { Frame, MessageFrame } from './frame.ts'
 
 const place = { n: 1, t: 0.412, server: 'github', conn: 1, dir: 'c2s' } as const
 
-const message = (text: string, more: { x?: number } = {}): Frame => ({
+const message = (text: string, more: { x?: number } = {}): MessageFrame => ({
   kind: 'message',
   ...place,
   ...more,
@@ -23,7 +23,12 @@ test('every kind of frame is written with its keys in the fixed order', () => {
     { kind: 'stderr', ...place, n: 3, t: 61, dir: 's2c', stderr: 'listening\n' },
     { kind: 'event', n: 4, t: 900.3004, server: 'github', conn: 1, event: 'exit', details: { code: 0 } },
     { kind: 'event', n: 5, t: 900.4, event: 'end', details: { frames: 5 } },
-    { kind: 'other', n: 6, t: 901, line: '{"t":901, "n":6, "http":{}}' },
+    { ...message('{"id":1}', { x: 8 }), sse: { id: 'a', event: 'message', retry: 5000 } },
+    { kind: 'raw', ...place, x: 8, sse: {}, raw: 'oops', why: 'not JSON' },
+    { kind: 'http', ...place, x: 8, http: { method: 'POST', path: '/mcp', headers: [['Accept', '*/*']] } },
+    { kind: 'http', ...place, x: 8, dir: 's2c', http: { status: 200, headers: [] } },
+    { kind: 'event', n: 5, t: 1, server: 'github', conn: 1, x: 8, event: 'abort', details: { by: 'client' } },
+    { kind: 'other', n: 6, t: 901, line: '{"t":901, "n":6, "later":{}}' },
   ]
   expect(frames.map((frame) => encodeFrame(frame)).join('\n')).toMatchInlineSnapshot(`
     "{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s","msg":{"id":0,"jsonrpc":"2.0","method":"ping"}}
@@ -33,7 +38,12 @@ test('every kind of frame is written with its keys in the fixed order', () => {
     {"n":3,"t":61,"server":"github","conn":1,"dir":"s2c","stderr":"listening\\n"}
     {"n":4,"t":900.3,"server":"github","conn":1,"event":"exit","code":0}
     {"n":5,"t":900.4,"event":"end","frames":5}
-    {"t":901, "n":6, "http":{}}"
+    {"n":1,"t":0.412,"server":"github","conn":1,"x":8,"dir":"c2s","sse":{"id":"a","event":"message","retry":5000},"msg":{"id":1}}
+    {"n":1,"t":0.412,"server":"github","conn":1,"x":8,"dir":"c2s","sse":{},"raw":"oops","why":"not JSON"}
+    {"n":1,"t":0.412,"server":"github","conn":1,"x":8,"dir":"c2s","http":{"method":"POST","path":"/mcp","headers":[["Accept","*/*"]]}}
+    {"n":1,"t":0.412,"server":"github","conn":1,"x":8,"dir":"s2c","http":{"status":200,"headers":[]}}
+    {"n":5,"t":1,"server":"github","conn":1,"x":8,"event":"abort","by":"client"}
+    {"t":901, "n":6, "later":{}}"
   `)
 })
 
@@ -68,7 +78,7 @@ test('a message that came over several lines is put on one', () => {
 })
 
 test('a frame of an unknown kind is kept as it is', () => {
-  const line = '{"n":5,"t":61.0,"server":"github","conn":2,"x":7,"dir":"c2s","http":{"method":"POST"}}'
+  const line = '{"n":5,"t":61.0,"server":"github","conn":2,"x":7,"dir":"c2s","later":{"method":"POST"}}'
   expect(decodeFrame(line)).toEqual({ kind: 'other', n: 5, t: 61, line })
 })
 
@@ -94,6 +104,16 @@ test('what is no frame says why', () => {
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":null,"why":"x"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x","why":"y","base64":1}',
+    '{"n":1,"t":1,"server":"a","conn":1,"x":0,"event":"abort"}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":[],"msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":{"id":1},"msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":{"event":1},"raw":"x","why":"y"}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":{"retry":-1},"msg":{}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","http":7}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","http":{"status":200,"headers":[["a"]]}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","http":{"headers":[]}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"c2s","http":{"path":"/","headers":[]}}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"c2s","http":{"method":"GET","headers":[]}}',
     '{"n":1,"t":01,"server":"a","conn":1,"dir":"s2c","msg":{}}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","msg":{}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","msg":{}]',
@@ -120,6 +140,16 @@ test('what is no frame says why', () => {
       ""why" is not a string",
       ""raw" is not a string",
       ""base64" is not a string",
+      ""x" is not a whole number from 1 on",
+      ""sse" is not an object",
+      ""sse.id" is not a string",
+      ""sse.event" is not a string",
+      ""sse.retry" is not a whole number",
+      ""http" is not an object",
+      ""http.headers" is not a list of names and values",
+      ""http.status" is not a whole number",
+      ""http.method" is not a string",
+      ""http.path" is not a string",
       "not JSON",
       "not JSON",
       "not JSON",
@@ -152,7 +182,7 @@ test('any text at all is a frame or says why it is none', () => {
         fc.string().map((end) => `${envelope(place)}${end}`),
       ),
       (line) => {
-        expect(decodeFrame(line).kind).toMatch(/^(message|raw|stderr|event|other|broken)$/)
+        expect(decodeFrame(line).kind).toMatch(/^(message|raw|stderr|http|event|other|broken)$/)
       },
     ),
   )
@@ -176,14 +206,26 @@ function anyFrame(): fc.Arbitrary<Frame> {
     { ...sent, x: fc.integer({ min: 1 }) },
     { requiredKeys: ['n', 't', 'server', 'conn', 'dir'] },
   )
+  const sse = fc.record({ id: text, event: text, retry: fc.nat() }, { requiredKeys: [] })
+  const inEvent = fc.oneof(fc.constant({}), fc.record({ sse }))
+  const headers = fc.array(fc.tuple(text, text))
+  const head = fc.oneof(
+    fc.record({ method: text, path: text, headers }).map((http) => ({ dir: 'c2s' as const, http })),
+    fc.record({ status: fc.nat(), headers }).map((http) => ({ dir: 's2c' as const, http })),
+  )
   const details = fc.dictionary(fc.string(), fc.jsonValue().map(withoutNegativeZero)).map(withoutEnvelope)
   return fc.oneof(
     fc
-      .tuple(withX, fc.jsonValue())
-      .map(([where, value]): Frame => ({ ...message(JSON.stringify(value)), ...where })),
+      .tuple(withX, inEvent, fc.jsonValue())
+      .map(([where, within, value]): Frame => ({ ...message(JSON.stringify(value)), ...where, ...within })),
     fc
-      .tuple(withX, fc.record({ raw: text, why: text, base64: text }, { requiredKeys: ['raw', 'why'] }))
-      .map(([where, payload]): Frame => ({ kind: 'raw', ...where, ...payload })),
+      .tuple(
+        withX,
+        inEvent,
+        fc.record({ raw: text, why: text, base64: text }, { requiredKeys: ['raw', 'why'] }),
+      )
+      .map(([where, within, payload]): Frame => ({ kind: 'raw', ...where, ...within, ...payload })),
+    fc.tuple(withX, head).map(([where, payload]): Frame => ({ kind: 'http', ...where, ...payload })),
     fc.tuple(withX, text).map(([where, stderr]): Frame => ({ kind: 'stderr', ...where, stderr })),
     fc
       .tuple(fc.record(moment), text, details)
@@ -196,7 +238,7 @@ function withoutNegativeZero(value: unknown): unknown {
 }
 
 function withoutEnvelope(details: Record<string, unknown>): Record<string, unknown> {
-  const { n: _n, t: _t, server: _server, conn: _conn, event: _event, ...own } = details
+  const { n: _n, t: _t, server: _server, conn: _conn, x: _x, event: _event, ...own } = details
   return own
 }
 

@@ -3,7 +3,8 @@ import type { Direction } from '../wire/direction.ts'
 import { membersOf } from '../wire/members.ts'
 import { classify, isObject, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import type { EventFrame, Frame, MessageFrame, RawFrame } from './frame.ts'
+import type { EventFrame, Frame, MessageFrame, RawFrame, SseFields } from './frame.ts'
+import { encodeSse, readHttp, readSse } from './http-codec.ts'
 import { milliseconds } from './time.ts'
 
 /** A line of a tape that is no frame. */
@@ -31,11 +32,13 @@ export function decodeFrame(line: string): Frame | BrokenLine {
 export function encodeFrame(frame: Frame): string {
   switch (frame.kind) {
     case 'message':
-      return `${envelope(frame)},"msg":${onOneLine(frame.text)}}`
+      return `${envelope(frame)}${encodeSse(frame.sse)},"msg":${onOneLine(frame.text)}}`
     case 'raw':
-      return `${envelope(frame)}${encodeMembers({ raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
+      return `${envelope(frame)}${encodeSse(frame.sse)}${encodeMembers({ raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
     case 'stderr':
       return `${envelope(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
+    case 'http':
+      return `${envelope(frame)},"http":${JSON.stringify(frame.http)}}`
     case 'event':
       return encodeEvent(frame)
     case 'other':
@@ -55,8 +58,8 @@ function onOneLine(text: string): string {
   return text.includes('\n') ? text.replaceAll('\n', ' ') : text
 }
 
-function encodeEvent({ n, t, server, conn, event, details }: EventFrame): string {
-  return `{"n":${n},"t":${milliseconds(t)}${encodeMembers({ server, conn, event, ...details })}}`
+function encodeEvent({ n, t, server, conn, x, event, details }: EventFrame): string {
+  return `{"n":${n},"t":${milliseconds(t)}${encodeMembers({ server, conn, x, event, ...details })}}`
 }
 
 function encodeMembers(members: JsonObject): string {
@@ -64,16 +67,17 @@ function encodeMembers(members: JsonObject): string {
   return present.map(([key, value]) => `,${JSON.stringify(key)}:${canonicalJson(value)}`).join('')
 }
 
-// `n`, `t`, `server` without escapes, `conn`, `x`, `dir`, then a message to the end of the line.
+// `n`, `t`, `server` without escapes, `conn`, `x`, `dir`, `sse` without braces, then a message to the end of the line.
 const RECORDED =
-  /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)","msg":/u
+  /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)"(?:,"sse":(\{[^{}]*\}))?,"msg":/u
 
 // Tapes are read by the gigabyte: this parses the message alone, and once.
 function asTheRecorderWrites(line: string): MessageFrame | undefined {
   const found = recorded(line)
   const value = found === undefined ? undefined : parseJson(found.text)
   if (found === undefined || value === undefined) return undefined
-  return { kind: 'message', ...found.place, text: found.text.trim(), message: classify(value) }
+  const { place, sse, text } = found
+  return { kind: 'message', ...place, ...sse, text: text.trim(), message: classify(value) }
 }
 
 // A recorder that was killed could not look again at a long message. What the peer sent instead may even
@@ -81,13 +85,21 @@ function asTheRecorderWrites(line: string): MessageFrame | undefined {
 function asTheRecorderLeftIt(line: string): RawFrame | undefined {
   const found = recorded(line)
   if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
-  return { kind: 'raw', ...found.place, raw: found.text, why: 'not JSON' }
+  return { kind: 'raw', ...found.place, ...found.sse, raw: found.text, why: 'not JSON' }
 }
 
-function recorded(line: string): { place: FramePlace; text: string } | undefined {
+interface Recorded {
+  readonly place: FramePlace
+  readonly sse: { readonly sse?: SseFields }
+  readonly text: string
+}
+
+function recorded(line: string): Recorded | undefined {
   const match = RECORDED.exec(line)
   if (match === null || !line.endsWith('}')) return undefined
-  const [start, n, t, server = '', conn, x, dir] = match
+  const [start, n, t, server = '', conn, x, dir, fields] = match
+  const sse = fields === undefined ? {} : readSse(parseJson(fields))
+  if (typeof sse === 'string') return undefined
   const place = {
     n: Number(n),
     t: Number(t),
@@ -96,7 +108,7 @@ function recorded(line: string): { place: FramePlace; text: string } | undefined
     ...(x === undefined ? {} : { x: Number(x) }),
     dir: dir === 'c2s' ? ('c2s' as const) : ('s2c' as const),
   }
-  return { place, text: line.slice(start.length, -1) }
+  return { place, sse, text: line.slice(start.length, -1) }
 }
 
 function asAnyoneWrites(line: string): Frame | BrokenLine {
@@ -107,16 +119,22 @@ function asAnyoneWrites(line: string): Frame | BrokenLine {
   if (!isCount(n)) return broken('"n" is not a whole number from 1 on')
   if (typeof t !== 'number' || !(t >= 0 && t < Infinity)) return broken('"t" is not a time in milliseconds')
   if (Object.hasOwn(value, 'event')) return readEvent(value, n, t)
-  if (!['msg', 'raw', 'stderr'].some((key) => Object.hasOwn(value, key))) return { kind: 'other', n, t, line }
+  if (!['msg', 'raw', 'stderr', 'http'].some((key) => Object.hasOwn(value, key)))
+    return { kind: 'other', n, t, line }
   return readSent(value, n, t, line)
 }
 
 function readEvent(value: JsonObject, frameNumber: number, time: number): EventFrame | BrokenLine {
-  const { n: _n, t: _t, server, conn, event, ...details } = value
+  const { n: _n, t: _t, server, conn, x, event, ...details } = value
   if (typeof event !== 'string') return broken('"event" is not a string')
   if (server !== undefined && typeof server !== 'string') return broken('"server" is not a string')
   if (conn !== undefined && !isCount(conn)) return broken('"conn" is not a whole number from 1 on')
-  const link = { ...(server === undefined ? {} : { server }), ...(conn === undefined ? {} : { conn }) }
+  if (x !== undefined && !isCount(x)) return broken('"x" is not a whole number from 1 on')
+  const link = {
+    ...(server === undefined ? {} : { server }),
+    ...(conn === undefined ? {} : { conn }),
+    ...(x === undefined ? {} : { x }),
+  }
   return { kind: 'event', n: frameNumber, t: time, ...link, event, details }
 }
 
@@ -130,15 +148,27 @@ function readSent(value: JsonObject, n: number, t: number, line: string): Frame 
 }
 
 function readPayload(value: JsonObject, place: FramePlace, line: string): Frame | BrokenLine {
-  const { msg, stderr } = value
-  if (msg !== undefined) return { kind: 'message', ...place, text: messageIn(line), message: classify(msg) }
-  if (stderr === undefined) return readRaw(value, place)
-  return typeof stderr === 'string'
-    ? { kind: 'stderr', ...place, stderr }
-    : broken('"stderr" is not a string')
+  const { msg, stderr, raw, http } = value
+  const sse = readSse(value['sse'])
+  if (typeof sse === 'string') return broken(sse)
+  if (msg !== undefined)
+    return { kind: 'message', ...place, ...sse, text: messageIn(line), message: classify(msg) }
+  if (stderr !== undefined)
+    return typeof stderr === 'string'
+      ? { kind: 'stderr', ...place, stderr }
+      : broken('"stderr" is not a string')
+  return raw === undefined ? readHead(http, place) : readRaw(value, { ...place, ...sse })
 }
 
-function readRaw({ raw, why, base64 }: JsonObject, place: FramePlace): RawFrame | BrokenLine {
+function readHead(value: unknown, place: FramePlace): Frame | BrokenLine {
+  const http = readHttp(value, place.dir)
+  return typeof http === 'string' ? broken(http) : { kind: 'http', ...place, http }
+}
+
+function readRaw(
+  { raw, why, base64 }: JsonObject,
+  place: FramePlace & { readonly sse?: SseFields },
+): RawFrame | BrokenLine {
   if (typeof raw !== 'string') return broken('"raw" is not a string')
   if (typeof why !== 'string') return broken('"why" is not a string')
   if (base64 !== undefined && typeof base64 !== 'string') return broken('"base64" is not a string')

@@ -2,7 +2,7 @@ import type { Direction } from '../wire/direction.ts'
 import type { Message } from '../wire/message.ts'
 
 /** One line of a tape after the header. */
-export type Frame = MessageFrame | RawFrame | StderrFrame | EventFrame | OtherFrame
+export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame
 
 interface Place {
   /** Counts from 1, in the order of writing. */
@@ -18,8 +18,17 @@ interface Place {
   readonly dir: Direction
 }
 
+/** What a server-sent event said beside its data, as far as it said it. */
+export interface SseFields {
+  readonly id?: string
+  readonly event?: string
+  readonly retry?: number
+}
+
 export interface MessageFrame extends Place {
   readonly kind: 'message'
+  /** The server-sent event that the message came in, where it came in one. */
+  readonly sse?: SseFields
   /** The message as it crossed the wire, byte for byte: key order, number spelling and escapes are kept. */
   readonly text: string
   /** A view of `text`. */
@@ -29,6 +38,7 @@ export interface MessageFrame extends Place {
 /** Bytes that are no JSON object or array: kept, because what a peer really sent matters. */
 export interface RawFrame extends Place {
   readonly kind: 'raw'
+  readonly sse?: SseFields
   readonly raw: string
   readonly why: string
   /** The bytes themselves, when they were not UTF-8 and `raw` cannot show them all. */
@@ -40,6 +50,26 @@ export interface StderrFrame extends Place {
   readonly stderr: string
 }
 
+/** The head of an HTTP request (`c2s`) or of its answer (`s2c`). */
+export interface HttpFrame extends Place {
+  readonly kind: 'http'
+  readonly http: RequestHead | ResponseHead
+}
+
+/** Names and values as they were spelled, in their order; a name may come twice. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+export interface RequestHead {
+  readonly method: string
+  readonly path: string
+  readonly headers: HeaderList
+}
+
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: HeaderList
+}
+
 /** Something that happened on the link: `start`, `eof`, `signal`, `exit`, `end` and what later versions add. */
 export interface EventFrame {
   readonly kind: 'event'
@@ -47,6 +77,8 @@ export interface EventFrame {
   readonly t: number
   readonly server?: string
   readonly conn?: number
+  /** The HTTP exchange, where there is one. */
+  readonly x?: number
   readonly event: string
   /** The event's own members, such as `code` of an exit or `frames` of the end. */
   readonly details: Readonly<Record<string, unknown>>

@@ -76,10 +76,11 @@ function mapOf<Value>(
 
 function serverInfo(info: unknown, name: string): ServerInfo {
   if (!isObject(info)) throw broken(`"${name}" is not an object`)
-  const { transport, command, env } = info
+  const { transport, command, url, env } = info
   return {
     transport: text(transport, `${name}.transport`),
     ...(command === undefined ? {} : { command: texts(command, `${name}.command`) }),
+    ...(url === undefined ? {} : { url: text(url, `${name}.url`) }),
     ...(env === undefined ? {} : { env: texts(env, `${name}.env`) }),
   }
 }

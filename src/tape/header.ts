@@ -18,6 +18,8 @@ export interface Header {
 export interface ServerInfo {
   readonly transport: string
   readonly command?: readonly string[]
+  /** Where it was reached over HTTP, without what its query may hold of secrets. */
+  readonly url?: string
   /** Names, never values, of the environment variables whose names say that they hold a secret. */
   readonly env?: readonly string[]
 }

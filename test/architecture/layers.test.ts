@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   record: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
   report: [...MEANING, 'store'],
+  auto: [...MEANING, 'record', 'serve', 'store'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
   cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
 }

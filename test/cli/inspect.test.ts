@@ -195,6 +195,7 @@ test('inspect --json tells the whole tape: metadata, exchanges, latency of each 
             "--port",
             "0"
           ],
+          "url": null,
           "env": [
             "TOKEN"
           ]

@@ -16,9 +16,13 @@ test('the names that the package exports', () => {
       "VERSION",
       "canonicalJson",
       "classify",
+      "createRecording",
       "listTapes",
       "loadTape",
       "openTape",
+      "recordFetch",
+      "recordHttp",
+      "recordTransport",
       "replayTransport",
       "resolveTape",
       "serveStdio",
@@ -33,6 +37,7 @@ test('the error codes and the exit code of each', () => {
     {
       "COMMAND_NOT_FOUND": 3,
       "COMMAND_NOT_RUNNABLE": 3,
+      "LISTEN_FAILED": 3,
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,
       "REPLAY_DRIFT": 1,
@@ -45,6 +50,7 @@ test('the error codes and the exit code of each', () => {
       "TAPE_UNREADABLE": 3,
       "TAPE_UNWRITABLE": 3,
       "UNEXPECTED": 3,
+      "URL_INVALID": 2,
       "USAGE": 2,
     }
   `)

@@ -1,0 +1,30 @@
+// The server of the HTTP bench: a POST to /mcp/call is answered at once, another one by 300 events, 1 ms apart, that carry the time.
+import { createServer } from 'node:http'
+
+const ANSWER = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  result: { content: [{ type: 'text', text: 'x'.repeat(120) }] },
+})
+const HEAD = { 'Content-Type': 'application/json', 'Content-Length': ANSWER.length }
+
+const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
+  req.resume()
+  req.on('end', () => {
+    if (req.url === '/mcp/call') res.writeHead(200, HEAD).end(ANSWER)
+    else tell(res.writeHead(200, { 'Content-Type': 'text/event-stream' }), 300)
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
+
+function tell(res, left) {
+  const timer = setInterval(() => {
+    if (left-- === 0) {
+      clearInterval(timer)
+      return res.end(`data: ${ANSWER}\n\n`)
+    }
+    const at = performance.timeOrigin + performance.now()
+    const params = { progressToken: 1, progress: 300 - left, at }
+    res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`)
+  }, 1)
+}

@@ -1,0 +1,20 @@
+import { ReelayError } from '../errors.ts'
+import type { Tape } from '../store/read.ts'
+import { placeOf } from './place.ts'
+import type { Part } from './tape-set.ts'
+
+/** The part of the tape that was recorded when the server was started for the nth time. */
+export function connectionOf({ tape, server }: Part, conn: number): Part {
+  // Over HTTP a connection may be a single exchange, and what is played over pipes is all of them.
+  if (tape.header.servers[server]?.transport === 'http') return { tape, server }
+  const ofServer = tape.turns.filter((turn) => placeOf(turn)?.server === server)
+  const recorded = ofServer.reduce((most, turn) => Math.max(most, placeOf(turn)?.conn ?? 0), 0)
+  if (conn > Math.max(recorded, 1)) throw startedTooOften(tape, server, recorded)
+  return { tape: { ...tape, turns: ofServer.filter((turn) => placeOf(turn)?.conn === conn) }, server }
+}
+
+function startedTooOften({ path }: Tape, server: string, recorded: number): ReelayError {
+  const often = recorded === 1 ? 'once' : `${recorded} times`
+  const message = `the server ${server} was started ${often} on ${path}, and now once more`
+  return new ReelayError('REPLAY_DRIFT', message, { hint: 'record the run again, as it is now' })
+}

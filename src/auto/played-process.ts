@@ -1,0 +1,90 @@
+import type { ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+
+export interface PlayedProcessOptions {
+  readonly command: readonly string[]
+  readonly hasStderr: boolean
+  /** Makes ready to play; when that fails, the process fails to start. */
+  readonly prepare: () => Promise<(streams: PlayedStreams) => Promise<void>>
+}
+
+interface PlayedStreams {
+  readonly input: Readable
+  readonly output: Writable
+  readonly signal: AbortSignal
+}
+
+const LONG = 2 ** 30
+
+/** Looks like a child process to the program that started it, and is none: what it says is played in this process. */
+export class PlayedProcess extends EventEmitter {
+  readonly stdin: PassThrough = new PassThrough()
+  readonly stdout: PassThrough = new PassThrough()
+  readonly stderr: PassThrough | null
+  readonly stdio: readonly (PassThrough | null)[]
+  readonly spawnfile: string
+  readonly spawnargs: readonly string[]
+  readonly pid: undefined = undefined
+  readonly connected: boolean = false
+  exitCode: number | null = null
+  signalCode: NodeJS.Signals | null = null
+  killed: boolean = false
+  readonly #stop = new AbortController()
+  /** A program waits for a child that runs; without one, it would have nothing to wait for. */
+  readonly #running = setInterval(() => {}, LONG)
+
+  constructor({ command, hasStderr, prepare }: PlayedProcessOptions) {
+    super()
+    this.spawnfile = command[0] ?? ''
+    this.spawnargs = command
+    this.stderr = hasStderr ? new PassThrough() : null
+    this.stdio = [this.stdin, this.stdout, this.stderr]
+    void this.#run(prepare)
+  }
+
+  /** As `spawn` would have returned it; what a program asks of a child process is all there. */
+  asChild(): ChildProcess {
+    return this as unknown as ChildProcess
+  }
+
+  kill(signal: NodeJS.Signals | number = 'SIGTERM'): boolean {
+    if (this.exitCode !== null || this.signalCode !== null) return false
+    if (signal === 0) return true
+    this.killed = true
+    this.#stop.abort(typeof signal === 'string' ? signal : 'SIGTERM')
+    return true
+  }
+
+  ref(): void {
+    this.#running.ref()
+  }
+
+  unref(): void {
+    this.#running.unref()
+  }
+
+  async #run(prepare: PlayedProcessOptions['prepare']): Promise<void> {
+    const { signal } = this.#stop
+    try {
+      const play = await prepare()
+      this.emit('spawn')
+      await play({ input: this.stdin, output: this.stdout, signal })
+      this.#end(signal.aborted ? { signal: signal.reason as NodeJS.Signals } : { code: 0 })
+    } catch (error) {
+      clearInterval(this.#running)
+      this.emit('error', error)
+    }
+  }
+
+  #end({ code = null, signal = null }: { code?: number | null; signal?: NodeJS.Signals | null }): void {
+    clearInterval(this.#running)
+    this.exitCode = code
+    this.signalCode = signal
+    this.emit('exit', code, signal)
+    this.stderr?.end()
+    const close = (): void => void this.emit('close', code, signal)
+    if (this.stdout.destroyed) setImmediate(close)
+    else this.stdout.once('close', close).end()
+  }
+}

@@ -1,0 +1,49 @@
+import { stdioServer } from '../record/header.ts'
+import { serverName } from '../record/server-name.ts'
+import { nameOfUrl } from '../record/http-recorder.ts'
+import { recordFetch } from '../record/record-fetch.ts'
+import { Recording } from '../record/recording.ts'
+import type { ServerFilter } from '../tape/server-filter.ts'
+import type { Links } from './links.ts'
+import { ServerNames } from './server-names.ts'
+import { SWITCHES } from './switches.ts'
+import { tapChild } from './tap-child.ts'
+
+/** Records every server that this process talks to into one tape of its own. */
+export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFilter }): Links {
+  const recording = new Recording({ tape })
+  const names = new ServerNames()
+  process.once('exit', () => end(recording))
+  return {
+    onStart: ({ command, options, run }) => {
+      const server = names.nameOf(command, serverName(command))
+      if (!isMeant(server)) return undefined
+      const env = withoutSwitches(options.env)
+      const child = run(env)
+      tapChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env) }))
+      return child
+    },
+    onFetch: ({ endpoint, fetch }) => {
+      const server = names.nameOf(endpoint.href, nameOfUrl(endpoint))
+      return isMeant(server) ? recordFetch(fetch, { recording, server, url: endpoint }) : fetch
+    },
+  }
+}
+
+/** A server that is a client of other servers is one link of this program; what is behind it is its own affair. */
+function withoutSwitches(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv | undefined {
+  if (env === undefined) return undefined
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SWITCHES.some((each) => each === name)))
+}
+
+/** The process is about to be gone: only what happens now still happens. */
+function end(recording: Recording): void {
+  void recording.close()
+  const { path, failure } = recording
+  if (failure !== undefined) say(`TAPE_UNWRITABLE ${path ?? 'nothing was recorded'}: ${failure}`)
+  else if (path !== undefined) say(`recorded to ${path}`)
+}
+
+function say(text: string): void {
+  process.stderr.write(`reelay: ${text}\n`)
+}

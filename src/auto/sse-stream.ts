@@ -1,0 +1,54 @@
+import { setMaxListeners } from 'node:events'
+
+const LONG = 2 ** 30
+/** A client has one signal for all that is under way. */
+const MANY = 1500
+
+/** A stream of server-sent events that a played server answers with. */
+export class SseStream {
+  readonly #body: ReadableStream<Uint8Array>
+  readonly #signal: AbortSignal | null | undefined
+  /** A program waits for an answer that is on its way over a socket; without one, it would have nothing to wait for. */
+  readonly #open = setInterval(() => {}, LONG)
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+
+  constructor(signal: AbortSignal | null | undefined) {
+    this.#signal = signal
+    this.#body = new ReadableStream({
+      start: (controller) => void (this.#controller = controller),
+      cancel: () => this.#leave(),
+    })
+    if (!signal) return
+    setMaxListeners(MANY, signal)
+    signal.addEventListener('abort', this.#abort)
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined
+  }
+
+  /** The answer that carries the stream. */
+  response(headers: Readonly<Record<string, string>>): Response {
+    return new Response(this.#body, { headers: { 'content-type': 'text/event-stream', ...headers } })
+  }
+
+  event(data: string, event = 'message'): void {
+    this.#controller?.enqueue(Buffer.from(`event: ${event}\ndata: ${data}\n\n`))
+  }
+
+  end(): void {
+    this.#controller?.close()
+    this.#leave()
+  }
+
+  readonly #abort = (): void => {
+    this.#controller?.error(this.#signal?.reason)
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#controller = undefined
+    this.#signal?.removeEventListener('abort', this.#abort)
+    clearInterval(this.#open)
+  }
+}

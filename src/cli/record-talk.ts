@@ -1,0 +1,50 @@
+import type { ErrorCode } from '../errors.ts'
+import type { Summary } from '../record/tape-log.ts'
+import { safeName } from '../record/server-name.ts'
+import { resolveTape } from '../store/home.ts'
+import { visible } from '../wire/visible.ts'
+import type { TapeArgs } from './record-args.ts'
+
+/** Where the tape goes: to the file or the name that was given, else to a dated name. */
+export function tapePath({ output, name }: TapeArgs, server: string): string {
+  return output ?? resolveTape(name ?? datedName(server, new Date()))
+}
+
+function datedName(server: string, now: Date): string {
+  return `${safeName(server)}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+}
+
+export function announce({ quiet }: TapeArgs, { path, failure }: Begun): void {
+  if (failure !== undefined) complain(`not recording: ${failure}; the session goes on without a tape`)
+  else if (!quiet) say(`recording to ${path}`)
+}
+
+interface Begun {
+  readonly path: string | undefined
+  readonly failure: string | undefined
+}
+
+export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, stoppedAt }: Summary): void {
+  if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
+  else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
+  else if (!quiet) {
+    const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
+    const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
+    say(`recorded ${frames} frames to ${place}${stop}`)
+  }
+}
+
+/** In the words of `errors.ts`, but no error: the session goes on. */
+export function complain(text: string): void {
+  say(`${'TAPE_UNWRITABLE' satisfies ErrorCode} ${text}`)
+}
+
+export function say(text: string): void {
+  errors().write(`reelay: ${visible(text)}\n`)
+}
+
+/** Our stderr; that nobody reads it must not end the session. */
+export function errors(): NodeJS.WriteStream {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
+  return process.stderr
+}

@@ -1,0 +1,34 @@
+import type { TapeLog } from './tape-log.ts'
+
+/**
+ * Work for the tape that waits until the bytes of this round of the event loop are on their way: the link comes first. It is
+ * done in the order in which it was asked for, with the time at which it was asked for, and one write to the disk.
+ */
+export class AfterRound {
+  readonly #log: TapeLog
+  #queue: { readonly t: number; readonly work: () => void }[] = []
+  #time = 0
+
+  constructor(log: TapeLog) {
+    this.#log = log
+  }
+
+  /** When the work that is being done was asked for. */
+  get time(): number {
+    return this.#time
+  }
+
+  add(work: () => void): void {
+    if (this.#queue.push({ t: this.#log.now(), work }) === 1) setImmediate(() => this.run())
+  }
+
+  run(): void {
+    const queue = this.#queue
+    this.#queue = []
+    for (const { t, work } of queue) {
+      this.#time = t
+      this.#log.put(work)
+    }
+    this.#log.flush()
+  }
+}

@@ -1,0 +1,38 @@
+import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
+import type { RequestLine } from '../transport/http-passage.ts'
+
+/**
+ * Which connection an HTTP exchange belongs to. A session, named by its header or by the endpoint of a legacy SSE stream,
+ * is one connection. Without a session, as always in the modern era, each exchange is its own: ids may repeat between them.
+ */
+export class HttpConnections {
+  readonly #sessions = new Map<string, number>()
+  readonly #endpoints = new Map<string, number>()
+  #last = 0
+
+  of({ path, headers }: RequestLine): number {
+    const session = headerOf(headers, SESSION)
+    const known = session === undefined ? this.#endpoints.get(path) : this.#sessions.get(session)
+    if (known !== undefined) return known
+    const conn = ++this.#last
+    if (session !== undefined) this.#sessions.set(session, conn)
+    return conn
+  }
+
+  /** The server named the session in its answer. */
+  answered(conn: number, headers: RawHeaders): void {
+    const session = headerOf(headers, SESSION)
+    if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
+  }
+
+  /** A legacy SSE stream named the path that its client is to post to. */
+  endpoint(conn: number, path: string): void {
+    this.#endpoints.set(path, conn)
+  }
+
+  isEndpoint(path: string): boolean {
+    return this.#endpoints.has(path)
+  }
+}
+
+const SESSION = 'mcp-session-id'

@@ -1,0 +1,163 @@
+import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
+import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
+import type { Direction } from '../wire/direction.ts'
+import type { HttpFrame } from '../tape/frame.ts'
+import { AfterRound } from './after-round.ts'
+import { canDecode, decodedInto } from './body-decoder.ts'
+import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
+import { HttpConnections } from './http-connections.ts'
+import { maskHeaders, maskQuery } from './http-secrets.ts'
+import { MessageFrames } from './message-frames.ts'
+import type { Summary, TapeLog } from './tape-log.ts'
+
+export interface HttpTapeOptions {
+  readonly log: TapeLog
+  /** What the server is called on the tape. */
+  readonly server: string
+  readonly url: URL
+  readonly maxBytes: number
+}
+
+/** The part of a tape that an HTTP proxy writes. */
+export class HttpTape {
+  readonly #options: HttpTapeOptions
+  readonly #later: AfterRound
+  readonly #frames: MessageFrames
+  readonly #connections = new HttpConnections()
+  readonly #decoding = new Set<Promise<void>>()
+  #exchanges = 0
+
+  constructor(options: HttpTapeOptions) {
+    this.#options = options
+    this.#later = new AfterRound(options.log)
+    this.#frames = new MessageFrames(options.log, () => this.#later.time)
+  }
+
+  /** Looks on at one exchange. */
+  readonly watch = (line: RequestLine): ExchangeWatcher => {
+    const conn = this.#connections.of(line)
+    const x = ++this.#exchanges
+    const place = `,"server":${JSON.stringify(this.#options.server)},"conn":${conn},"x":${x}`
+    this.#head(place, 'c2s', () => ({
+      method: line.method,
+      path: maskQuery(line.path),
+      headers: maskHeaders(line.headers),
+    }))
+    return this.#watcher(line, { conn, place })
+  }
+
+  /** A request that was not let through. */
+  readonly refused = (why: string): void => {
+    const place = `,"server":${JSON.stringify(this.#options.server)}`
+    this.#later.add(() => this.#event(place, 'refused', { why }))
+  }
+
+  get log(): TapeLog {
+    return this.#options.log
+  }
+
+  /** Puts on the tape now what would wait for the end of this round. */
+  readonly settle = (): void => this.#later.run()
+
+  /** Waits for what is still being decoded, and finishes the tape; may be called twice. */
+  async finish(): Promise<Summary> {
+    while (this.#decoding.size > 0) await Promise.all(this.#decoding)
+    this.#later.run()
+    return this.#options.log.finish()
+  }
+
+  #watcher(line: RequestLine, link: Link): ExchangeWatcher {
+    const isMcp = this.#isMcp(line.path)
+    const request = isMcp ? this.#body('c2s', line, link, line.headers) : noBody
+    let answer = noBody
+    return {
+      request,
+      answered: (status, headers) => {
+        this.#connections.answered(link.conn, headers)
+        this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
+        if (isMcp) answer = this.#body('s2c', line, link, headers)
+        return answer
+      },
+      aborted: (by, why) => {
+        request.cut()
+        answer.cut()
+        const details = why === undefined ? { by } : { by, why }
+        this.#later.add(() => this.#event(link.place, 'abort', details))
+      },
+      unreachable: (why) => {
+        request.cut()
+        this.#later.add(() => this.#event(link.place, 'unreachable', { why }))
+      },
+    }
+  }
+
+  #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
+    this.#later.add(() => this.#put(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
+  }
+
+  #event(place: string, event: string, details: Readonly<Record<string, unknown>>): void {
+    this.#put(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+  }
+
+  #put(rest: string): void {
+    this.#options.log.gather(this.#later.time, rest)
+  }
+
+  #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
+    const options = {
+      frames: this.#frames,
+      place: `${link.place},"dir":"${dir}"`,
+      maxBytes: this.#options.maxBytes,
+    }
+    const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
+    if (encoding !== 'identity' && !canDecode(encoding))
+      return this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
+    const isStream = dir === 's2c' && isEventStream(headers)
+    const onEvent: StreamOptions['onEvent'] = (event, details) => this.#event(link.place, event, details)
+    const onEndpoint = (data: string): string => this.#endpoint(line, link.conn, data)
+    const body = this.#afterwards(
+      isStream ? eventStream({ ...options, onEvent, onEndpoint }) : wholeBody(options),
+    )
+    return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
+  }
+
+  #afterwards({ chunk, end, cut }: BodyTape): BodyTape {
+    return {
+      chunk: (bytes) => this.#later.add(() => chunk(bytes)),
+      end: () => this.#later.add(end),
+      cut: () => this.#later.add(cut),
+    }
+  }
+
+  readonly #track = (done: Promise<void>): void => {
+    this.#decoding.add(done)
+    void done.finally(() => this.#decoding.delete(done))
+  }
+
+  #endpoint({ path }: RequestLine, conn: number, data: string): string {
+    const base = this.#options.url.origin + path
+    if (!URL.canParse(data, base)) return maskQuery(data)
+    const { pathname, search } = new URL(data, base)
+    this.#connections.endpoint(conn, pathname + search)
+    return maskQuery(data)
+  }
+
+  /** Other paths of the server are none of a tape's business: tokens are fetched there. */
+  #isMcp(path: string): boolean {
+    const { pathname } = this.#options.url
+    const query = path.indexOf('?')
+    const name = query < 0 ? path : path.slice(0, query)
+    const isBelow = pathname !== '/' && name.startsWith(pathname.endsWith('/') ? pathname : `${pathname}/`)
+    return name === pathname || isBelow || this.#connections.isEndpoint(path)
+  }
+}
+
+/** Where the frames of one exchange stand on the tape. */
+interface Link {
+  readonly conn: number
+  readonly place: string
+}
+
+function isEventStream(headers: RawHeaders): boolean {
+  return headerOf(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
+}

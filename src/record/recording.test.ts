@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadTape } from '../store/read.ts'
+import { createRecording, type Recording } from './recording.ts'
+
+function newRecording(): Recording {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return createRecording({ tape: join(folder, 'a.tape.jsonl') })
+}
+
+test('a line that is no message takes nothing back of what another link has just said', async () => {
+  const recording = newRecording()
+  const http = recording.http('remote', new URL('http://a.test/mcp'))
+  const pipes = recording.pipes({ server: 'local', info: { transport: 'stdio' } })
+  http.watch({ method: 'GET', path: '/mcp', headers: [] })
+  pipes.tap('s2c').pass(Buffer.from('oops\n'), () => {})
+  await recording.close()
+  const { rest, problems } = await loadTape(recording.path ?? '')
+  expect(problems).toEqual([])
+  expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 raw', '3 http', '4 event'])
+})
+
+test('without a link there is no tape, and the summary says why', async () => {
+  const recording = newRecording()
+  expect(await recording.close()).toMatchObject({
+    path: undefined,
+    frames: 0,
+    loss: { why: 'there was no link to record', frames: 0 },
+  })
+})
+
+test('a tape may be closed twice, and what comes later harms nobody', async () => {
+  const recording = newRecording()
+  const link = recording.link({ server: 'a', info: { transport: 'pigeon' } })
+  link.message('c2s', { jsonrpc: '2.0', id: 1, method: 'coo' })
+  const summary = await recording.close()
+  link.message('s2c', { jsonrpc: '2.0', id: 1, result: {} })
+  expect(await recording.close()).toEqual(summary)
+  expect(await loadTape(recording.path ?? '')).toMatchObject({
+    ended: true,
+    frames: 2,
+    header: { servers: { a: { transport: 'pigeon' } } },
+  })
+})

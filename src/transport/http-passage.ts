@@ -1,0 +1,122 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
+import { handedOn, headerOf, type RawHeaders } from './http-heads.ts'
+import { ownAnswer } from './own-answer.ts'
+import { relayBody, type BodyWatcher } from './relay-body.ts'
+import type { Target } from './target.ts'
+
+/** Who looks on at one exchange. Nothing that it does may throw. */
+export interface ExchangeWatcher {
+  readonly request: BodyWatcher
+  /** The head of the answer; what it returns looks on at the body. */
+  readonly answered: (status: number, headers: RawHeaders) => BodyWatcher
+  readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
+  readonly unreachable: (why: string) => void
+}
+
+export interface RequestLine {
+  readonly method: string
+  readonly path: string
+  readonly headers: RawHeaders
+}
+
+/** One exchange on its way through. */
+export class Passage {
+  /** Its place among those that are under way. */
+  slot = 0
+  readonly #target: Target
+  readonly #line: RequestLine
+  readonly #watcher: ExchangeWatcher
+  #out: ClientRequest | undefined
+  #res: ServerResponse | undefined
+  #isOver = false
+
+  constructor(target: Target, line: RequestLine, watcher: ExchangeWatcher) {
+    this.#target = target
+    this.#line = line
+    this.#watcher = watcher
+  }
+
+  run(req: IncomingMessage, res: ServerResponse): void {
+    const { method, path, headers } = this.#line
+    const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
+    this.#out = out
+    this.#res = res
+    out.on('response', (answer) => this.#answer(answer, res))
+    out.on('error', (error) => this.#fail(error, res))
+    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
+    res.on('close', () => {
+      if (!res.writableFinished) this.#abort('client')
+      if (!res.writableFinished) out.destroy()
+    })
+    relayBody({ from: req, to: out, headers, watcher: this.#watcher.request })
+  }
+
+  /** The proxy is closing: the client sees the end of its stream, the server that its client left. */
+  stop(): void {
+    this.#abort('recorder')
+    this.#out?.destroy()
+    if (this.#res?.headersSent === true) this.#res.end()
+    else this.#res?.destroy()
+  }
+
+  #abort(by: 'client' | 'server' | 'recorder', why?: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#watcher.aborted(by, why)
+  }
+
+  #fail(error: Error, res: ServerResponse): void {
+    if (res.headersSent || this.#isOver) return this.#abort('server', reasonOf(error))
+    this.#isOver = true
+    const why = reasonOf(error)
+    this.#watcher.unreachable(why)
+    ownAnswer(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
+  }
+
+  #requestHeaders(headers: RawHeaders): string[] {
+    const flat = handedOn(headers)
+    if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
+    if (headerOf(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
+    else if (headerOf(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))
+      flat.push('Content-Length', '0')
+    flat.push('Connection', 'keep-alive')
+    return flat
+  }
+
+  #answer(answer: IncomingMessage, res: ServerResponse): void {
+    const headers = answer.rawHeaders
+    const status = answer.statusCode ?? 502
+    const watcher = this.#watcher.answered(status, headers)
+    res.sendDate = false
+    res.writeHead(status, answer.statusMessage ?? '', handedOn(headers))
+    // With a length, the body is on its way already and shares a packet with the head.
+    if (headerOf(headers, 'content-length') === undefined) res.flushHeaders()
+    const onEnd = (): void => void (this.#isOver = true)
+    relayBody({ from: answer, to: res, headers, watcher, rewriter: this.#rewriter(headers), onEnd })
+    answer.on('close', () => {
+      if (answer.complete) return
+      this.#abort('server')
+      res.destroy()
+    })
+  }
+
+  #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
+    if (this.#line.method !== 'GET' || headerOf(headers, 'content-encoding') !== undefined) return undefined
+    if (headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
+      return undefined
+    return endpointRewriter(this.#target.url.origin, `http://${headerOf(this.#line.headers, 'host')}`)
+  }
+}
+
+const BODY_EXPECTED = /^(POST|PUT|PATCH)$/
+
+function replaceHost(flat: string[], host: string): void {
+  const at = flat.findIndex((word, index) => index % 2 === 0 && word.toLowerCase() === 'host')
+  flat[at + 1] = host
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException
+  return error.message === '' ? (code ?? 'no reason given') : error.message
+}

@@ -1,0 +1,12 @@
+import type { ServerResponse } from 'node:http'
+
+/** Codes of our own answers: outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's. */
+const CODES = { 403: -39403, 502: -39502 } as const
+
+/** Answers in place of the server, and says that it does. */
+export function ownAnswer(res: ServerResponse, status: keyof typeof CODES, why: string): void {
+  const error = { code: CODES[status], message: `reelay: ${why}`, data: { by: 'reelay' } }
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length })
+  res.end(body)
+}

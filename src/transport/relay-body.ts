@@ -1,0 +1,60 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { EndpointRewriter } from './endpoint-rewrite.ts'
+import { headerOf, type RawHeaders } from './http-heads.ts'
+
+/** Who looks on at a body. Nothing that it does may throw. */
+export interface BodyWatcher {
+  readonly chunk: (bytes: Uint8Array) => void
+  readonly end: () => void
+}
+
+export interface BodyRelay {
+  readonly from: IncomingMessage
+  readonly to: ClientRequest | ServerResponse
+  readonly headers: RawHeaders
+  readonly watcher: BodyWatcher
+  readonly rewriter?: EndpointRewriter | undefined
+  readonly onEnd?: () => void
+}
+
+/** Hands a body on as it comes, and has a slow reader slow the writer down. */
+export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyRelay): void {
+  let left = Number(headerOf(headers, 'content-length') ?? NaN)
+  let isDone = false
+  const finish = (): void => {
+    isDone = true
+    watcher.end()
+    onEnd?.()
+  }
+  from.on('data', (chunk: Buffer) => {
+    const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
+    if (bytes.length > 0 && !hand(bytes, to)) pauseUntilDrained(from, to)
+    watcher.chunk(chunk)
+    left -= chunk.length
+    if (left === 0) finish()
+  })
+  from.on('end', () => {
+    const held = rewriter?.end() ?? NOTHING
+    if (held.length > 0) hand(held, to)
+    to.end()
+    if (!isDone) finish()
+  })
+  from.on('error', () => {}) // whoever left is noticed by the close of the exchange
+}
+
+const NOTHING = new Uint8Array(0)
+const SMALL = 4096
+
+// Node joins a head and a short text into one write; as Latin-1, the text is the same bytes. With the end it would be two again.
+function hand(bytes: Uint8Array, to: BodyRelay['to']): boolean {
+  return bytes.length > SMALL ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}
+
+function pauseUntilDrained(from: IncomingMessage, to: BodyRelay['to']): void {
+  from.pause()
+  to.once('drain', () => from.resume())
+}

@@ -1,0 +1,106 @@
+import { dirname } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { listTapes } from '../../src/store/list.ts'
+import { loadTape } from '../../src/store/read.ts'
+import { startRecorder } from '../support/http.ts'
+import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
+import { fixtureServer, REELAY, start } from '../support/recorder.ts'
+import { callTool, clientOf, SDKS, type ClientSettings, type Sdk } from '../support/sdk.ts'
+import { connect, type SdkSession } from '../support/sdk-session.ts'
+import { everythingSession } from './everything-session.ts'
+import { referenceServer } from './reference-server.ts'
+import { judge, run, served, type Judged, type Session } from './run.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const ANSWERS = { root: 'file:///home/tester', elicited: { name: 'Zoë' } }
+const PATHS = { streamableHttp: '/mcp', sse: '/sse' }
+const CASES = SDKS.flatMap((sdk) => (['streamableHttp', 'sse'] as const).map((kind) => ({ sdk, kind })))
+
+test.each(CASES)(
+  'server-everything over $kind answers SDK $sdk through the recorder as it does without it, and is then played over stdio',
+  async ({ sdk, kind }) => {
+    const origin = await listening(referenceServer('server-everything', kind))
+    const direct = await httpRun(sdk, kind, origin + PATHS[kind], { answers: ANSWERS }, everythingSession)
+    const recorder = await startRecorder(origin + PATHS[kind])
+    const recording = await httpRun(sdk, kind, recorder.url, { answers: ANSWERS }, everythingSession)
+    await stop(recorder)
+    expect(steadyPart(recording)).toEqual(steadyPart(direct))
+    const tape = await loadTape(recorder.tape)
+    expect(tape).toMatchObject({ ended: true, problems: [], strays: [] })
+    expect(new Set(tape.turns.map(({ trigger }) => trigger?.conn))).toEqual(new Set([1]))
+    const replay = await run({ sdk, answers: ANSWERS, command: served(recorder.tape) }, everythingSession)
+    expect(steadyPart(replay)).toEqual(steadyPart(recording))
+    expect(replay.stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\n$/)
+  },
+)
+
+test('a modern server over HTTP is recorded with its headers, inspected, listed, and played over stdio', async () => {
+  const settings = {
+    answers: { root: 'file:///nowhere', elicited: { sure: true } },
+    versionNegotiation: { mode: { pin: '2026-07-28' } },
+  } as const
+  const url = `${await listening(fixtureServer('modern-http'))}/mcp`
+  const direct = await httpRun('v2', 'streamableHttp', url, settings, modernSession)
+  const recorder = await startRecorder(url)
+  const recording = await httpRun('v2', 'streamableHttp', recorder.url, settings, modernSession)
+  await stop(recorder)
+  expect(recording).toEqual(direct)
+  const tape = await loadTape(recorder.tape)
+  expect(tape).toMatchObject({ ended: true, problems: [], strays: [] })
+  const conns = tape.turns.map(({ trigger }) => trigger?.conn)
+  expect(new Set(conns).size).toBe(conns.length)
+  expect(JSON.stringify(tape.rest)).toContain('["mcp-method","tools/call"]')
+  const replay = await run({ sdk: 'v2', ...settings, command: served(recorder.tape) }, modernSession)
+  expect(replay.account.steady).toEqual(recording.account.steady)
+  expect(replay.account.progress).toEqual(recording.account.progress)
+  const inspected = await output('inspect', recorder.tape)
+  expect(inspected).toContain(`(http) ${url}`)
+  expect(inspected).toContain('2026-07-28 (modern)')
+  expect(inspected).not.toContain('does not know')
+  expect(await listTapes(dirname(recorder.tape))).toMatchObject([{ kind: 'tape', ended: true }])
+})
+
+async function httpRun(
+  sdk: Sdk,
+  kind: HttpKind,
+  url: string,
+  settings: ClientSettings,
+  session: Session,
+): Promise<Judged> {
+  const connected = await connect(clientOf(sdk, settings), httpOf(sdk, kind, url))
+  try {
+    return judge(connected, await session(connected))
+  } finally {
+    await connected.client.close()
+  }
+}
+
+async function modernSession({ client }: SdkSession): ReturnType<Session> {
+  const progress: object[] = []
+  const steady = [
+    await client.listTools(),
+    await callTool(client, 'add', { a: 1, b: 2 }),
+    await callTool(client, 'count', { to: 3 }, { onprogress: (step) => progress.push(step) }),
+    await callTool(client, 'deploy', { env: 'prod' }),
+    await Promise.all([1, 2, 3].map((a) => callTool(client, 'add', { a, b: 1 }))),
+  ]
+  return { steady, fresh: undefined, progress }
+}
+
+/** What does not change from run to run: the server puts the id of the session into its texts. */
+function steadyPart({ account: { server, steady, asked, progress } }: Judged): unknown {
+  const text = JSON.stringify({ server, steady, asked, progress: progress.length })
+  return JSON.parse(text.replaceAll(/session [0-9a-f-]{36}/g, 'session <id>'))
+}
+
+async function stop({ child, exited }: Awaited<ReturnType<typeof startRecorder>>): Promise<void> {
+  child.kill('SIGTERM')
+  expect(await exited).toEqual({ code: 0, signal: null })
+}
+
+async function output(...args: string[]): Promise<string> {
+  const { exited, stdout } = start([process.execPath, REELAY, ...args])
+  await exited
+  return stdout().toString()
+}
