@@ -30,9 +30,9 @@ const scratch = mkdtempSync(join(tmpdir(), 'reelay-conformance-'))
 const compared = []
 for (const subject of SUBJECTS) compared.push(await compareSubject(subject))
 const rows = compared.flatMap((each) => each.rows)
-const troubles = compared.flatMap((each) => each.troubles)
-printVerdicts(rows, troubles)
-if (troubles.length > 0 || rows.some(({ verdict }) => verdict === 'DIFFERENT')) {
+const allTroubles = compared.flatMap((each) => each.troubles)
+printVerdicts(rows, allTroubles)
+if (allTroubles.length > 0 || rows.some(({ verdict }) => verdict === 'DIFFERENT')) {
   console.log(`what the suite said and the tapes are in ${scratch}`)
   process.exitCode = 1
 } else rmSync(scratch, { recursive: true })
@@ -44,7 +44,8 @@ async function compareSubject({ name, runOnce }) {
   const results = { direct: direct.results, again: again.results, recorded: recorded.results }
   const subjectRows = compareRuns(results)
   printRows(name, subjectRows)
-  return { rows: subjectRows, troubles: [...recorded.troubles, ...oddEnds(name, runs)] }
+  const troubles = [...recorded.troubles, ...oddEnds(runs)].map((trouble) => `${name}: ${trouble}`)
+  return { rows: subjectRows, troubles }
 }
 
 async function runLogged(runOnce, which) {
@@ -58,9 +59,9 @@ async function runLogged(runOnce, which) {
 }
 
 /** The suite's own verdicts, and a run that cannot have gone well because it has no results. */
-function oddEnds(name, { direct, recorded }) {
-  const odd = Object.keys(direct.results).length === 0 ? [`${name}: the suite left no results`] : []
+function oddEnds({ direct, recorded }) {
+  const odd = Object.keys(direct.results).length === 0 ? ['the suite left no results'] : []
   const [before, after] = [direct, recorded].map(({ exits }) => exits.join(' '))
-  if (before !== after) odd.push(`${name}: the suite ended with ${before} directly, with ${after} recorded`)
+  if (before !== after) odd.push(`the suite ended with ${before} directly, with ${after} recorded`)
   return odd
 }
