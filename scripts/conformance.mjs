@@ -1,4 +1,5 @@
-// npm run conformance: the official suite with and without the recorder, check for check. Exit 1 on any difference.
+// npm run conformance: the official suite with and without the recorder, check for check.
+// Exit 1 on any difference, 3 when it could not run.
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +29,12 @@ console.log(
 )
 const scratch = mkdtempSync(join(tmpdir(), 'reelay-conformance-'))
 const compared = []
-for (const subject of SUBJECTS) compared.push(await compareSubject(subject))
+try {
+  for (const subject of SUBJECTS) compared.push(await compareSubject(subject))
+} catch (error) {
+  console.error(`conformance: could not run: ${error.message}`)
+  process.exit(3)
+}
 const rows = compared.flatMap((each) => each.rows)
 const allTroubles = compared.flatMap((each) => each.troubles)
 printVerdicts(rows, allTroubles)

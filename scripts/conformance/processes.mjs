@@ -1,4 +1,12 @@
-// Waiting for what child processes say and for their end.
+// Child processes: none outlives us, and we wait for what they say and for their end.
+import { spawn } from 'node:child_process'
+
+/** Runs a script with the Node that runs us. */
+export function start(file, args, options) {
+  const child = spawn(process.execPath, [file, ...args], options)
+  process.on('exit', () => child.kill())
+  return child
+}
 
 /** Resolves with the first match in what the stream says; rejects when the process ends before that. */
 export function firstMatch(child, stream, pattern) {

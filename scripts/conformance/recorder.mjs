@@ -1,16 +1,16 @@
 // The recorder in front of a URL, and what its tape must be afterwards.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.mjs'
-import { end, firstMatch } from './processes.mjs'
+import { end, firstMatch, start } from './processes.mjs'
 
 // Another build can be put to the test too, for example an installed one.
 const main = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')
 
 /** Starts `reelay record --url`; `url` is where the client goes, `stop` ends the tape. */
 export async function startRecorder({ url, tape }) {
-  const child = spawn(process.execPath, [main, 'record', '--url', url, '-o', tape, '-q'], {
+  const child = start(main, ['record', '--url', url, '-o', tape, '-q'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const [, address] = await firstMatch(child, child.stderr, /give this URL to the client: (\S+)/)

@@ -1,14 +1,13 @@
 // The servers that the suite is run against, each on a free port.
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { root } from '../run.mjs'
-import { end, firstMatch } from './processes.mjs'
+import { end, firstMatch, start } from './processes.mjs'
 
 /** Our own, of both eras, with everything the suite looks for; at its end it tells how many requests reached it. */
 export async function startFixture() {
   const file = join(root, 'test', 'fixtures', 'servers', 'conformance.mjs')
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = start(file, [], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [, url] = await firstMatch(child, child.stdout, /listening on (\S+)\n/)
   let requests = 0
   child.stdout.on('data', (text) => (requests += text.split('\n').length - 1))
@@ -23,7 +22,7 @@ export async function startFixture() {
 export async function startEverything() {
   const file = join(root, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js')
   const port = await freePort()
-  const child = spawn(process.execPath, [file, 'streamableHttp'], {
+  const child = start(file, ['streamableHttp'], {
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
