@@ -1,10 +1,14 @@
 // Child processes: none outlives us, and we wait for what they say and for their end.
 import { spawn } from 'node:child_process'
 
+const children = new Set()
+process.on('exit', () => children.forEach((child) => child.kill()))
+
 /** Runs a script with the Node that runs us. */
 export function start(file, args, options) {
   const child = spawn(process.execPath, [file, ...args], options)
-  process.on('exit', () => child.kill())
+  children.add(child)
+  child.on('exit', () => children.delete(child))
   return child
 }
 
