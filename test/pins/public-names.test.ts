@@ -33,9 +33,13 @@ test('the error codes and the exit code of each', () => {
     {
       "COMMAND_NOT_FOUND": 3,
       "COMMAND_NOT_RUNNABLE": 3,
+      "CONFIG_BROKEN": 3,
+      "CONFIG_NOT_FOUND": 3,
+      "CONFIG_UNWRITABLE": 3,
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,
       "REPLAY_DRIFT": 1,
+      "SERVER_NOT_FOUND": 3,
       "TAPE_BROKEN": 3,
       "TAPE_EMPTY": 3,
       "TAPE_IS_A_FOLDER": 3,

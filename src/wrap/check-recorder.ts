@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import type { Finding } from './finding.ts'
+
+const START_MS = 10_000 // what Codex gives a server to start
+
+/** Whether the recorder of an entry is there and answers. It is asked for its version, so no server is started. */
+export async function checkRecorder(starter: readonly string[], server: string): Promise<readonly Finding[]> {
+  const again = `reelay unwrap ${server} && reelay wrap ${server}`
+  const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
+  if (gone !== undefined) {
+    const about = `its recorder is gone: there is no ${gone}`
+    return [
+      { kind: 'recorder-gone', about, hint: `the server cannot start like this; ${again} uses this Reelay` },
+    ]
+  }
+  if (mayDownload(starter)) return []
+  const problem = await problemOf(starter)
+  if (problem === undefined) return []
+  return [{ kind: 'recorder-fails', about: `its recorder does not start: ${problem}`, hint: `try ${again}` }]
+}
+
+/** npx and its like fetch what they do not have, which a look must not set off. */
+function mayDownload([, program]: readonly string[]): boolean {
+  return program !== undefined && !isAbsolute(program)
+}
+
+function problemOf([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(file, [...args, '--version'], { timeout: START_MS }, (error, stdout) => {
+      if (error !== null)
+        resolve(error.killed ? `no answer within ${START_MS / 1000} s` : firstLine(error.message))
+      else resolve(/^\d+\.\d+\.\d+/.test(stdout) ? undefined : 'it does not tell a version')
+    })
+  })
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? ''
+}
