@@ -36,7 +36,7 @@ export interface ConfigFormat {
   /** The servers under a root; throws a SyntaxProblem when the text cannot be read. */
   entries(text: string, root: Root): readonly Entry[]
   /** A string as this language spells it. */
-  spell(value: string): string
+  readonly spell: (value: string) => string
 }
 
 /** Where and why a text cannot be read. */
