@@ -7,6 +7,7 @@ import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { recordCommand } from './record-help.ts'
 import { serveCommand } from './serve.ts'
+import { tailCommand } from './tail.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
 const COMMANDS = [
@@ -16,6 +17,7 @@ const COMMANDS = [
   doctorCommand,
   serveCommand,
   inspectCommand,
+  tailCommand,
   listCommand,
   demoCommand,
 ]

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { TOML_WAYS } from './toml-ways.ts'
 
 /** A config text as people and programs leave them behind, and where things stand in it. */
 export interface OddConfig {
@@ -28,13 +29,13 @@ const word = fc.oneof(
   fc.constantFrom('npx', '-y', '--', 'record', '${input:key}', '${VAR:-none}', 'a "b" \\ c', 'größe 日本 🎉'),
   fc.string({ unit: 'grapheme', maxLength: 8 }).filter((text) => !/[\p{Cc}\p{Cs}']/u.test(text)),
 )
-const name = fc.oneof(
+const serverName = fc.oneof(
   fc.constantFrom('linear', 'a.b', 'größe', 'with space'),
   fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 }),
 )
 const wishes = fc.uniqueArray(
   fc.record({
-    name: name.filter((text) => text !== '__proto__'),
+    name: serverName.filter((text) => text !== '__proto__'),
     command: word,
     args: fc.option(fc.array(word, { maxLength: 3 }), { nil: undefined }),
     commandLast: fc.boolean(),
@@ -94,15 +95,14 @@ export const oddToml: fc.Arbitrary<OddConfig> = fc
   .tuple(
     wishes,
     dress,
-    fc.constantFrom(...Object.keys(TOML_WAYS())),
+    fc.constantFrom(...TOML_WAYS),
     fc.array(fc.constantFrom('', ' ', '\n', '\n  ', '\n# "[\n', '\t'), { minLength: 1, maxLength: 20 }),
   )
-  .map(([servers, { crlf, mark, trailing, spell }, way, gaps]) => {
+  .map(([servers, { crlf, mark, trailing, spell }, { opening, entry, further }, gaps]) => {
     const pen = new Pen(crlf, mark)
     let at = 0
     const gap = (): string => gaps[at++ % gaps.length] ?? ''
     const text = (value: string): string => (spell ? `'${value}'` : JSON.stringify(value))
-    const { opening, entry, closing, further } = TOML_WAYS()[way] ?? unknownWay(way)
     pen.put(`# a config\nmodel = "x"\n${opening}`)
     const roomAt = pen.length
     for (const wish of servers) {
@@ -114,60 +114,9 @@ export const oddToml: fc.Arbitrary<OddConfig> = fc
         return entry(JSON.stringify(wish.name), text(wish.command), list && `[${list.join('')}${gap()}]`)
       })
     }
-    pen.put(`${closing}[after]\ncommand = "untouched"\n`)
+    pen.put(`[after]\ncommand = "untouched"\n`)
     return pen.config(roomAt, further)
   })
-
-interface TomlWay {
-  readonly opening: string
-  readonly entry: (name: string, command: string, args: string | undefined) => string
-  readonly closing: string
-  readonly further: string
-}
-
-function TOML_WAYS(): Readonly<Record<string, TomlWay>> {
-  const inline = (command: string, args: string | undefined): string =>
-    `{ command = ${command}${args === undefined ? '' : `, args = ${args}`}, startup_timeout_sec = 30 }`
-  const dotted = (before: string) => (name: string, command: string, args: string | undefined) =>
-    `  ${before}${name}.command = ${command} # the command\n${args === undefined ? '' : `${before}${name}.args = ${args}\n`}${before}${name}.env.KEY = "…"\n`
-  return {
-    tables: {
-      opening: '',
-      entry: (name, command, args) =>
-        `[mcp_servers.${name}] # here\n${args === undefined ? '' : `args = ${args}\n`}  command = ${command} # the command\n[mcp_servers.${name}.env]\nKEY = "…"\n\n`,
-      closing: '',
-      further: '[mcp_servers."added by hand"]\ncommand = "new"\n',
-    },
-    inline: {
-      opening: '[mcp_servers]\n',
-      entry: (name, command, args) => `${name} = ${inline(command, args)} # inline\n`,
-      closing: '',
-      further: '"added by hand" = { command = "new" }\n',
-    },
-    dotted: {
-      opening: '[mcp_servers]\n',
-      entry: dotted(''),
-      closing: '',
-      further: '"added by hand".command = "new"\n',
-    },
-    'dotted from the top': {
-      opening: '',
-      entry: dotted('mcp_servers.'),
-      closing: '',
-      further: 'mcp_servers."added by hand".command = "new"\n',
-    },
-    'inline from the top': {
-      opening: '',
-      entry: (name, command, args) => `mcp_servers.${name} = ${inline(command, args)}\n`,
-      closing: '',
-      further: 'mcp_servers."added by hand" = { command = "new" }\n',
-    },
-  }
-}
-
-function unknownWay(way: string): never {
-  throw new Error(`no way of writing TOML is called ${way}`)
-}
 
 /** Writes a text and remembers where servers stand in it. */
 class Pen {
