@@ -20,7 +20,7 @@ export function unifiedDiff(file: string, text: string, edits: readonly Edit[]):
     shift += changes.reduce((sum, { from, to, lines: now }) => sum + now.length - (to - from), 0)
     return hunk
   })
-  return [`--- ${file}`, `+++ ${file}`, ...written].map(visible).join('\n')
+  return [`--- ${file}`, `+++ ${file}`, ...written].map(shown).join('\n')
 }
 
 /** Whole lines for edits inside them; edits that share a line, or stand in neighbouring ones, are one change. */
@@ -80,4 +80,9 @@ function lineAt(text: string, offset: number): number {
 function endOfLine(text: string, offset: number): number {
   const end = text.indexOf('\n', offset)
   return end < 0 ? text.length : end
+}
+
+/** Tabs are what many configs are indented with, and do no harm. */
+function shown(line: string): string {
+  return line.split('\t').map(visible).join('\t')
 }

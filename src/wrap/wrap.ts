@@ -42,7 +42,7 @@ function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<R
     return { ...nothing, outcomes: [{ kind: 'already-wrapped', ...place }] }
   const { path: file, text } = open.config
   const { where, recorder, now } = options
-  const tape = tapeFor(server, where.env)
+  const tape = tapeFor(server, place.client, where.env)
   const pieces = wrapPieces({
     text,
     link,
