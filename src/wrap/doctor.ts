@@ -1,3 +1,4 @@
+import { ReelayError } from '../errors.ts'
 import { homeFolder, tapeFolder } from '../store/home.ts'
 import { checkRecorder } from './check-recorder.ts'
 import { checkTapeFolder } from './check-tapes.ts'
@@ -67,6 +68,7 @@ async function checkEntry(
 ): Promise<CheckedEntry> {
   const remembered = memory.find({ file: config.path, root, server })
   const tape = command.tape ?? null
+  const recorded = tape === null ? NOTHING_RECORDED : await recordedOn(tape, where.env)
   return {
     client: target.client.name,
     file: target.file,
@@ -74,11 +76,27 @@ async function checkEntry(
     wrapped: true,
     since: remembered?.since ?? null,
     tape,
-    newest: (tape !== null && (await newestTape(tape, where.env))) || null,
+    newest: recorded.newest,
     findings: [
       ...(remembered === undefined ? [notRemembered(server)] : []),
       ...(await checkRecorder(command.starter, server)),
+      ...recorded.findings,
     ],
+  }
+}
+
+const NOTHING_RECORDED = { newest: null, findings: [] }
+
+async function recordedOn(
+  tape: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<CheckedEntry, 'newest' | 'findings'>> {
+  try {
+    return { newest: (await newestTape(tape, env)) ?? null, findings: [] }
+  } catch (error) {
+    if (!(error instanceof ReelayError)) throw error
+    const { message, hint = 'wrap the entry again' } = error
+    return { newest: null, findings: [{ kind: 'tape-unusable', about: message, hint }] }
   }
 }
 

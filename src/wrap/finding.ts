@@ -6,6 +6,7 @@ export interface Finding {
     | 'not-remembered'
     | 'no-longer-wrapped'
     | 'config-refused'
+    | 'tape-unusable'
     | 'tapes-unwritable'
     | 'tapes-not-private'
   readonly about: string

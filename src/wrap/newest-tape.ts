@@ -11,10 +11,12 @@ export interface NewestTape {
 export async function newestTape(tape: string, env: NodeJS.ProcessEnv): Promise<NewestTape | undefined> {
   const path = resolveTape(tape, env)
   const name = basename(path, TAPE_ENDING)
-  for (const listed of await listTapes(dirname(path))) {
-    const isIts = listed.name === name || /^-\d+$/.test(listed.name.replace(name, ''))
-    if (listed.kind === 'tape' && listed.name.startsWith(name) && isIts)
+  for (const listed of await listTapes(dirname(path)))
+    if (listed.kind === 'tape' && isNamed(listed.name, name))
       return { path: listed.path, recordedAt: listed.started }
-  }
   return undefined
+}
+
+function isNamed(tape: string, name: string): boolean {
+  return tape.startsWith(name) && /^(-\d+)*$/.test(tape.slice(name.length))
 }

@@ -122,14 +122,17 @@ test('doctor finds a recorder that is gone, entries without memory, memory witho
     readFileSync(files.vscode, 'utf8').replace(/"[^"]*main\.js"/, '"/gone/cli/main.js"'),
   )
   writeFileSync(files.desktop, desktopConfig())
-  place('cursor', '{ "mcpServers": { "hand": { "command": "reelay", "args": ["record", "--", "x"] } } }')
+  place(
+    'cursor',
+    '{ "mcpServers": { "hand": { "command": "reelay", "args": ["record", "a b", "--", "x"] } } }',
+  )
   place('zed', '{')
   const { stdout, code } = await user.reelay('doctor', '--json')
   const { entries, configs, healthy } = JSON.parse(stdout) as Checkup
   expect({ code, healthy }).toEqual({ code: 1, healthy: false })
   const found = entries.map(({ client, findings }) => [client, ...findings.map(({ kind }) => kind)])
   expect(found).toEqual([
-    ['cursor', 'not-remembered', 'recorder-fails'], // there is no reelay on this PATH
+    ['cursor', 'not-remembered', 'recorder-fails', 'tape-unusable'], // there is no reelay on this PATH
     ['vscode', 'recorder-gone'],
     ['claude-desktop', 'no-longer-wrapped'],
   ])
@@ -137,7 +140,7 @@ test('doctor finds a recorder that is gone, entries without memory, memory witho
   expect(refused).toMatchObject([{ client: 'zed', findings: [{ kind: 'config-refused' }] }])
   const text = await user.reelay('doctor')
   expect(text.stdout).toContain('wrong   its recorder is gone: there is no /gone/cli/main.js\n')
-  expect(text.stdout).toMatch(/5 things to look at\n$/)
+  expect(text.stdout).toMatch(/6 things to look at\n$/)
 })
 
 test.skipIf(process.platform === 'win32')(

@@ -40,8 +40,6 @@ test.each(SAMPLES)('of $client, everything but command and args stays as it was'
   const desk = deskIn(temporaryFolder())
   desk.write(file, sampleText(sample))
   desk.wrap(['linear'])
-  const without = (text: string): string =>
-    text.replace(/"?command"?(:| =) ("[^"]*")/, 'command').replace(/"?args"?(:| =) \[[^\]]*\]/, 'args')
   const after = desk.read(file)
   expect(without(after)).toBe(without(sampleText(sample)))
 })
@@ -132,6 +130,10 @@ test('variables that move the folders of clients are heeded', () => {
   ])
   expect(files('win32')).toContain('/appdata/Claude/claude_desktop_config.json')
 })
+
+function without(text: string): string {
+  return text.replace(/"?command"?(:| =) ("[^"]*")/, 'command').replace(/"?args"?(:| =) \[[^\]]*\]/, 'args')
+}
 
 function sampleText(name: string): string {
   return readFileSync(join('test/fixtures/configs', name), 'utf8')

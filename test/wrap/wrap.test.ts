@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { exitCodeOf } from '../../src/wrap/outcome.ts'
 import { unwrap } from '../../src/wrap/unwrap.ts'
+import { wrap } from '../../src/wrap/wrap.ts'
 import { temporaryFolder } from '../support/recorder.ts'
-import { deskIn, type Desk } from './desk.ts'
+import { deskIn, RECORDER, type Desk } from './desk.ts'
 
 const CURSOR = 'home/.cursor/mcp.json'
 const TWO = `{
@@ -74,7 +75,7 @@ test('the diff of lines that lie apart has a hunk for each', () => {
     `{ "mcpServers": {\n  "x": {\n    "command": "a",\n${between}    "args": ["b"]\n  } } }\n`,
   )
   const [diff = ''] = desk.wrap(['x'], { dryRun: true }).diffs
-  expect(diff.split('\n').filter((line) => /^@@/.test(line))).toEqual([
+  expect(diff.split('\n').filter((line) => line.startsWith('@@'))).toEqual([
     '@@ -1,6 +1,6 @@',
     '@@ -10,5 +10,5 @@',
   ])
@@ -100,6 +101,37 @@ test('a broken config does not keep the others from being wrapped', () => {
   desk.write('project/.mcp.json', '{ "mcpServers": ')
   desk.write(CURSOR, TWO)
   expect(desk.wrap(['linear']).outcomes.map(({ kind }) => kind)).toEqual(['refused', 'wrapped'])
+})
+
+test('a config that another program changes at this very moment is not overwritten', () => {
+  const file = desk.write(CURSOR, TWO)
+  const theirs = TWO.replace('two', 'our')
+  const now = (): Date => {
+    writeFileSync(file, theirs) // after we have read it, before we write it
+    return new Date(0)
+  }
+  const { outcomes } = wrap({ servers: 'all', where: desk.where, dryRun: false, recorder: RECORDER, now })
+  expect(outcomes).toMatchObject([{ kind: 'refused', code: 'CONFIG_UNWRITABLE' }])
+  expect(desk.read(CURSOR)).toBe(theirs)
+  expect(desk.unwrap('all').outcomes).toEqual([])
+})
+
+test('without a place for the backup nothing is changed', () => {
+  const file = desk.write(CURSOR, TWO)
+  mkdirSync(join(`${file}.reelay-backup`, 'in the way'), { recursive: true })
+  expect(desk.wrap('all').outcomes).toMatchObject([{ kind: 'refused', code: 'CONFIG_UNWRITABLE' }])
+  expect(desk.read(CURSOR)).toBe(TWO)
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(['mcp.json', 'mcp.json.reelay-backup'])
+})
+
+test('a list of wrapped entries that cannot be read stops wrap and unwrap, and says what to do', () => {
+  desk.write(CURSOR, TWO)
+  desk.write('reelay/wrapped.json', '{"version":1,"entries":[{}]}')
+  for (const attempt of [() => desk.wrap('all'), () => desk.unwrap('all')])
+    expect(attempt).toThrow(
+      expect.objectContaining({ code: 'CONFIG_BROKEN', hint: expect.stringContaining('move the file away') }),
+    )
+  expect(desk.read(CURSOR)).toBe(TWO)
 })
 
 test('an entry with a url is named and left alone; naming it alone is a no', () => {
