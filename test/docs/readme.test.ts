@@ -32,7 +32,7 @@ test('every command that the README names has its own help', async () => {
   const commands = [...readFileSync('README.md', 'utf8').matchAll(/^\| `reelay (\w+)/gm)].map(
     ([, name = '']) => name,
   )
-  expect(commands).toEqual(['record', 'serve', 'inspect', 'list', 'demo'])
+  expect(commands).toEqual(['record', 'wrap', 'unwrap', 'doctor', 'serve', 'inspect', 'tail', 'list', 'demo'])
   for (const command of commands) {
     const { stdout } = await run(process.execPath, ['dist/cli/main.js', command, '--help'], '')
     expect(stdout).toMatch(new RegExp(`^Usage: reelay ${command} `))
