@@ -82,6 +82,14 @@ function ourselves(): Recorder {
 function show(result: WrapResult, servers: Servers, { json }: WrapFlags): void {
   print(json ? `${visibleJson(JSON.stringify(result))}\n` : outcomesAsText(result))
   process.exitCode = exitCodeOf(result, servers)
+  if (!result.dryRun) askForRestart(result)
+}
+
+/** Clients read their config when they start; some go on with the old one until they are quit. */
+function askForRestart({ outcomes }: WrapResult): void {
+  const changed = outcomes.filter(({ kind }) => kind === 'wrapped' || kind === 'unwrapped')
+  const clients = [...new Set(changed.map(({ client }) => client))]
+  if (clients.length > 0) process.stderr.write(`restart ${clients.join(', ')} to make it so\n`)
 }
 
 function warnOfCache({ program }: Recorder): void {

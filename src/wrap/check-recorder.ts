@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { startServer } from '../transport/server-process.ts'
 import type { Finding } from './finding.ts'
 
 const START_MS = 10_000 // what Codex gives a server to start
@@ -26,16 +27,19 @@ function mayDownload([, program]: readonly string[]): boolean {
   return program !== undefined && !isAbsolute(program)
 }
 
-function problemOf([file = '', ...args]: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(file, [...args, '--version'], { timeout: START_MS }, (error, stdout) => {
-      if (error !== null)
-        resolve(error.killed ? `no answer within ${START_MS / 1000} s` : firstLine(error.message))
-      else resolve(/^\d+\.\d+\.\d+/.test(stdout) ? undefined : 'it does not tell a version')
-    })
-  })
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
+async function problemOf([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+  const { child, exited } = await startServer([file, ...args, '--version'])
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)
+  child.stdin.on('error', () => {}).end()
+  child.stderr.resume()
+  try {
+    const [said, { code, signal }] = await Promise.all([text(child.stdout), exited])
+    if (signal === 'SIGKILL') return `no answer within ${START_MS / 1000} s`
+    if (code !== 0) return `it ended with ${code ?? signal}`
+    return /^\d+\.\d+\.\d+/.test(said) ? undefined : 'it does not tell a version'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -81,17 +81,37 @@ test('a line that is torn waits for its other half', async () => {
   expect(another.stdout().equals(view.stdout())).toBe(true)
 })
 
+test('lines that the recorder takes back, to write them in another way, do not disturb the view', async () => {
+  const session = record(fixtureServer('echo-bytes'))
+  session.child.stdin.write('no JSON at first\n')
+  await session.line('no JSON at first')
+  const view = tail(session.tape, '--json')
+  for (let id = 1; id <= 40; id++) {
+    session.child.stdin.write(
+      `{"jsonrpc":"2.0","id":${id},"method":"m"}\n{"not quite": JSON ${'.'.repeat(id)}\n`,
+    )
+    session.child.stdin.write(`{"jsonrpc":"2.0","id":${id},"result":{}}\n`)
+    await session.line(`"id":${id},"result"`)
+  }
+  session.child.stdin.end()
+  await view.exited
+  const shown = view
+    .stdout()
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { sequence: number })
+  expect(shown.toSorted((a, b) => a.sequence - b.sequence)).toEqual(await inspectedExchanges(session.tape))
+})
+
 test('--json prints each exchange as inspect --json has it, one a line', async () => {
   const view = tail(tape, '--json')
   put('c2s', '{"jsonrpc":"2.0","id":1.0,"method":"m"}')
   put('s2c', '{"jsonrpc":"2.0","id":1.0,"result":{"text":"\\u001b[31m"}}')
   end()
   await view.exited
-  const inspected = start([process.execPath, REELAY, 'inspect', '--json', tape], { env: ENV })
-  await inspected.exited
-  const { exchanges } = JSON.parse(inspected.stdout().toString()) as { exchanges: unknown[] }
   const lines = view.stdout().toString().trimEnd().split('\n')
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(exchanges)
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(await inspectedExchanges(tape))
   expect(lines[0]).toContain('"id":1.0')
 })
 
@@ -129,6 +149,12 @@ test('a reader who leaves early ends the view', async () => {
 
 function tail(path: string, ...options: string[]): Running {
   return start([process.execPath, REELAY, 'tail', path, ...options], { env: ENV })
+}
+
+async function inspectedExchanges(path: string): Promise<readonly unknown[]> {
+  const inspected = start([process.execPath, REELAY, 'inspect', '--json', path], { env: ENV })
+  await inspected.exited
+  return (JSON.parse(inspected.stdout().toString()) as { exchanges: unknown[] }).exchanges
 }
 
 function exchange(): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Where } from '../../src/wrap/client.ts'
 import { REELAY } from './recorder.ts'
 
-export interface Said {
+interface Said {
   readonly stdout: string
   readonly stderr: string
   readonly code: number

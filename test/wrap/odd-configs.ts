@@ -10,7 +10,7 @@ export interface OddConfig {
   readonly further: string
 }
 
-export interface OddServer {
+interface OddServer {
   readonly name: string
   readonly words: readonly [command: string, ...args: string[]]
   /** The bytes of the whole entry. */

@@ -25,6 +25,7 @@ const LANGUAGES = [
   },
 ]
 const RUNS = { numRuns: 60 }
+const LONE_LINE_FEED = /(?<!\r)\n/
 
 let folder: string
 let desk: Desk
@@ -91,6 +92,7 @@ describe.each(LANGUAGES)('$language', ({ format, root, configs, file }) => {
         const wrapped = desk.read(file)
         expect(wrapped.startsWith(text.slice(0, start))).toBe(true)
         expect(wrapped.endsWith(text.slice(end))).toBe(true)
+        expect(LONE_LINE_FEED.test(wrapped)).toBe(LONE_LINE_FEED.test(text))
       }),
       RUNS,
     )
