@@ -34,7 +34,7 @@ function changeOf(text: string, edits: readonly Edit[]): Change {
   const start = text.lastIndexOf('\n', (edits[0]?.start ?? 0) - 1) + 1
   const end = endOfLine(text, edits.at(-1)?.end ?? 0)
   const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
-  const now = linesOf(applyEdits(text.slice(start, end), moved))
+  const now = splitLines(applyEdits(text.slice(start, end), moved))
   return { from: lineAt(text, start), to: lineAt(text, end) + 1, lines: now }
 }
 
@@ -69,8 +69,12 @@ function hunkLines(lines: readonly string[], changes: readonly Change[], shift: 
 }
 
 function linesOf(text: string): readonly string[] {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const lines = splitLines(text)
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines
+}
+
+function splitLines(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.replace(/\r$/, ''))
 }
 
 function lineAt(text: string, offset: number): number {

@@ -182,6 +182,18 @@ test('an argument that the user added to a wrapped entry stays when it is unwrap
   expect(desk.read(CURSOR)).toBe(TWO.replace('"@acme/linear-mcp"]', '"@acme/linear-mcp", "--debug"]'))
 })
 
+test('an argument that the user gave to an entry without any stays when it is unwrapped', () => {
+  desk.write(
+    CURSOR,
+    '{ "mcpServers": { "none": { "command": "x" }, "empty": { "command": "x", "args": [ ] } } }',
+  )
+  desk.wrap('all')
+  desk.write(CURSOR, desk.read(CURSOR).replaceAll(/"--", "x"/g, '"--", "x", "--debug"'))
+  expect(desk.unwrap('all').outcomes).toMatchObject([{ exact: false }, { exact: false }])
+  const restored = { command: 'x', args: ['--debug'] }
+  expect(JSON.parse(desk.read(CURSOR))).toEqual({ mcpServers: { none: restored, empty: restored } })
+})
+
 test('the backup is the file before its first entry was wrapped, and goes when the file is equal to it again', () => {
   const file = desk.write(CURSOR, TWO)
   const backup = `${file}.reelay-backup`
