@@ -94,6 +94,6 @@ function beforeNewArgs(text: string, { key, parent }: AST.TOMLKeyValue): string 
   const [start] = key.range
   const dotted = text.slice(start, key.keys.at(-1)?.range[0])
   if (parent.type === 'TOMLInlineTable') return `, ${dotted}args = `
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1
+  const lineStart = text.slice(0, start).lastIndexOf('\n') + 1
   return `${text.includes('\r\n') ? '\r\n' : '\n'}${text.slice(lineStart, start)}${dotted}args = `
 }

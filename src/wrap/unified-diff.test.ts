@@ -22,6 +22,7 @@ test('whoever applies the diff gets the text that was written', () => {
         expect(patched(text, diff)).toBe(applyEdits(text, edits))
       },
     ),
+    { numRuns: 1000 },
   )
 })
 

@@ -31,7 +31,7 @@ function changesOf(text: string, edits: readonly Edit[]): readonly Change[] {
 }
 
 function changeOf(text: string, edits: readonly Edit[]): Change {
-  const start = text.lastIndexOf('\n', (edits[0]?.start ?? 0) - 1) + 1
+  const start = startOfLine(text, edits[0]?.start ?? 0)
   const end = endOfLine(text, edits.at(-1)?.end ?? 0)
   const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
   const now = splitLines(applyEdits(text.slice(start, end), moved))
@@ -79,6 +79,10 @@ function splitLines(text: string): readonly string[] {
 
 function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length - 1
+}
+
+function startOfLine(text: string, offset: number): number {
+  return text.slice(0, offset).lastIndexOf('\n') + 1
 }
 
 function endOfLine(text: string, offset: number): number {
