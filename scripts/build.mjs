@@ -1,4 +1,4 @@
 import { build, installWhenNeeded } from './run.mjs'
 
 installWhenNeeded()
-process.exitCode = build()
+process.exitCode = await build()

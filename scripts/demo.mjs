@@ -2,5 +2,5 @@
 import { build, installWhenNeeded, run } from './run.mjs'
 
 installWhenNeeded()
-const built = build()
+const built = await build()
 process.exitCode = built || run(process.execPath, ['dist/cli/main.js', 'demo'], { shell: false })

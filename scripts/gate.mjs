@@ -19,12 +19,13 @@ const steps = [
 ]
 
 installWhenNeeded()
-const failedSteps = steps.filter(({ name, runStep }) => {
+const failedSteps = []
+for (const { name, runStep } of steps) {
   console.log(`> ${name}`)
-  return runStep() !== 0
-})
+  if ((await runStep()) !== 0) failedSteps.push(name)
+}
 const counts = runTests()
-for (const { name } of failedSteps) console.log(`gate step failed: ${name}`)
+for (const name of failedSteps) console.log(`gate step failed: ${name}`)
 const failed = counts.failed + failedSteps.length
 console.log(`${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`)
 process.exitCode = failed === 0 && counts.passed > 0 ? 0 : 1

@@ -28,22 +28,28 @@ export function installWhenNeeded() {
 }
 
 /** Plain tsc for the library; the program is then packed into few CommonJS files, which start faster (docs/decisions). */
-export function build() {
+export async function build() {
   const program = join(root, 'dist', 'cli')
   rmSync(program, { recursive: true, force: true })
   const compiled = runTool('typescript', ['-p', 'tsconfig.build.json'])
-  return compiled || pack(program)
+  if (compiled !== 0) return compiled
+  await pack(program)
+  return 0
 }
 
-function pack(program) {
+async function pack(program) {
   const packed = join(root, 'dist', 'packed')
-  const status = runTool('rolldown', ['-c', 'rolldown.config.mjs'])
-  if (status !== 0) return status
+  const { rolldown } = await import('rolldown')
+  const bundle = await rolldown({
+    input: join(program, 'main.js'),
+    platform: 'node',
+    external: ['commander', 'cross-spawn', 'jsonc-parser'],
+  })
+  await bundle.write({ dir: packed, format: 'cjs', chunkFileNames: '[name].js' })
   rmSync(program, { recursive: true })
   renameSync(packed, program)
-  writeFileSync(join(program, 'package.json'), '{}\n')
+  writeFileSync(join(program, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(program, 'main.js'), 0o755)
-  return 0
 }
 
 function isInstalled() {

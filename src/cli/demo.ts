@@ -8,13 +8,13 @@ export const demoCommand: Command = new Command('demo')
   .description('see a session recorded and played back, with nothing to configure')
   .action(async () => {
     const interrupted = new AbortController()
-    process.once('SIGINT', () => interrupted.abort())
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(signal))
     const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(PATIENCE_MS)])
     try {
       await tellStory({ reelay: ownName(), tell: (line) => process.stdout.write(`${line}\n`), signal })
     } catch (error) {
       if (!interrupted.signal.aborted) throw error
-      process.exitCode = 130
+      process.exitCode = interrupted.signal.reason === 'SIGTERM' ? 143 : 130
     }
   })
 

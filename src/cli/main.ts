@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder runs: it boots while we do.
+import { resolveTape } from '../store/home.ts'
+import { signalGroup } from '../transport/process-group.ts'
 import { PASSED_ON, startServer } from '../transport/server-process.ts'
 import { parseRecordArgs, type RecordArgs } from './record-args.ts'
 import { record } from './record.ts'
@@ -12,13 +14,13 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {
-  if (args.name !== undefined) (await import('../store/home.ts')).resolveTape(args.name)
+  if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
   const server = await startServer(args.command)
   for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
   try {
     await record(args, server)
   } catch (error) {
-    server.child.kill('SIGKILL') // a fault of ours must not leave a server that nobody talks to
+    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // a fault of ours must not leave a server that nobody talks to
     throw error
   }
 }

@@ -1,7 +1,14 @@
-/** Writes a result to stdout. Whoever reads it may leave early, as in `| head`, and that is no fault. */
+import { fail } from './fail.ts'
+
+/** Writes a result to stdout. */
 export function print(text: string): void {
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-  })
   process.stdout.write(text)
+}
+
+/** Whoever reads our output may leave early, as in `| head`, and that is no fault; a full disk is one. */
+export function expectEarlyLeavers(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') fail(error)
+  })
+  process.stderr.on('error', () => {}) // there is nowhere left to say it
 }

@@ -5,6 +5,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
+import { expectEarlyLeavers } from './print.ts'
 import { recordCommand } from './record-help.ts'
 import { serveCommand } from './serve.ts'
 import { tailCommand } from './tail.ts'
@@ -24,8 +25,9 @@ const COMMANDS = [
 
 /** Every command but the recording itself, which `main` takes care of. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
+  expectEarlyLeavers()
   const program = new Command('reelay')
-    .description('record an MCP session to a tape, then play either side of it')
+    .description('record an MCP session to a tape, then play the server from it')
     .version(VERSION)
     .showSuggestionAfterError()
   for (const command of COMMANDS) program.addCommand(command)

@@ -1,4 +1,8 @@
 import { ReelayError } from '../errors.ts'
+import type { Limits } from '../record/limits.ts'
+import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
+
+const MIB = 1024 * 1024
 
 /** The options of `record`, declared once: this file reads them, the help page shows them. */
 export const RECORD_OPTIONS = [
@@ -15,7 +19,28 @@ export const RECORD_OPTIONS = [
     value: 'key=value',
     about: 'a tag for the header; may be given several times',
   },
-  { short: undefined, long: '--max-line', value: 'MiB', about: 'the longest message that is taped (256)' },
+  {
+    short: undefined,
+    long: '--only',
+    value: 'methods',
+    about: 'tape only these, such as tools/call,resources/*',
+  },
+  { short: undefined, long: '--skip', value: 'methods', about: 'do not tape these' },
+  { short: undefined, long: '--max-size', value: 'MiB', about: 'record no more when the tape is this large' },
+  { short: undefined, long: '--max-messages', value: 'n', about: 'record no more after so many messages' },
+  {
+    short: undefined,
+    long: '--idle',
+    value: 'seconds',
+    about: 'record no more after this long without a message',
+  },
+  { short: undefined, long: '--rotate', value: undefined, about: 'at a limit, begin a new tape instead' },
+  {
+    short: undefined,
+    long: '--max-line',
+    value: 'MiB',
+    about: 'the longest message that is taped whole (256)',
+  },
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const
 
@@ -25,6 +50,9 @@ export interface RecordArgs {
   readonly output: string | undefined
   readonly server: string | undefined
   readonly tags: Readonly<Record<string, string>>
+  readonly only: readonly string[]
+  readonly skip: readonly string[]
+  readonly limits: Limits
   readonly maxLineMiB: number
   readonly quiet: boolean
 }
@@ -40,9 +68,10 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (given.some(({ long }) => long === '--help')) return undefined
   const { name, command } = splitName(rest)
   const [file, ...args] = command
-  if (file === undefined) throw noCommand()
+  if (file === undefined || file === '') throw noCommand()
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const output = last('--output')
+  if (output !== undefined && /(^|[/\\])$/.test(output)) throw usage(`--output "${output}" names no file`)
   if (output !== undefined && name !== undefined) throw twoPlaces(output, name)
   return {
     command: [file, ...args],
@@ -50,7 +79,14 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
     output,
     server: last('--server'),
     tags: Object.fromEntries(given.filter(({ long }) => long === '--tag').map(({ value }) => readTag(value))),
-    maxLineMiB: readMiB(last('--max-line') ?? '256'),
+    only: readMethods(given, '--only'),
+    skip: readMethods(given, '--skip'),
+    limits: readLimits(last),
+    maxLineMiB: readCount(
+      '--max-line',
+      last('--max-line') ?? String(MAX_LINE_BYTES / MIB),
+      LONGEST_LINE_BYTES / MIB,
+    ),
     quiet: last('--quiet') !== undefined,
   }
 }
@@ -113,10 +149,33 @@ function splitOnce(text: string, mark: string): [before: string, after: string] 
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-function readMiB(text: string): number {
+function readMethods(given: readonly Given[], long: string): readonly string[] {
+  const lists = given.filter((each) => each.long === long).map(({ value }) => value.split(','))
+  return lists.flat().map((method) => method.trim())
+}
+
+function readLimits(last: (long: string) => string | undefined): Limits {
+  const count = (long: string): number | undefined => {
+    const text = last(long)
+    return text === undefined ? undefined : readCount(long, text, 1_000_000_000)
+  }
+  const [megabytes, maxMessages, seconds] = [count('--max-size'), count('--max-messages'), count('--idle')]
+  const rotate = last('--rotate') !== undefined
+  if (rotate && megabytes === undefined && maxMessages === undefined && seconds === undefined) {
+    throw usage('--rotate without a limit', 'say when: --max-size, --max-messages or --idle')
+  }
+  return {
+    ...(megabytes !== undefined && { maxBytes: megabytes * MIB }),
+    ...(maxMessages !== undefined && { maxMessages }),
+    ...(seconds !== undefined && { idleMs: seconds * 1000 }),
+    ...(rotate && { rotate }),
+  }
+}
+
+function readCount(long: string, text: string, max: number): number {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1 || value > 1024)
-    throw usage(`--max-line ${text} is not a number from 1 to 1024`)
+  if (!/^\d+$/.test(text) || value < 1 || value > max)
+    throw usage(`${long} ${text} is not a number from 1 to ${max}`)
   return value
 }
 

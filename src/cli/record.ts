@@ -1,11 +1,15 @@
 import type { ErrorCode } from '../errors.ts'
 import { cannotStart } from '../record/cannot-start.ts'
-import { serverName, stdioHeader } from '../record/header.ts'
+import { stdioHeader } from '../record/header.ts'
+import { safeName, serverName } from '../record/server-name.ts'
+import type { MethodFilter } from '../record/method-filter.ts'
 import { relay } from '../record/relay.ts'
 import { SessionTape } from '../record/session-tape.ts'
 import { TapeLog, type Summary } from '../record/tape-log.ts'
 import { resolveTape } from '../store/home.ts'
+import { watchClient } from '../transport/client-gone.ts'
 import type { Exit, ServerProcess } from '../transport/server-process.ts'
+import { visible } from '../wire/visible.ts'
 import type { RecordArgs } from './record-args.ts'
 
 const MIB = 1024 * 1024
@@ -17,25 +21,38 @@ export async function record(args: RecordArgs, server: ServerProcess): Promise<v
   const name = args.server ?? serverName(args.command)
   const log = openLog(args, name)
   announce(args, log)
-  const tape = new SessionTape({ log, server: name, maxLineBytes: args.maxLineMiB * MIB })
-  const parent = process.ppid
-  const isGone = (): boolean => process.ppid !== parent || process.stdout.destroyed
-  const client = { input: process.stdin, output: process.stdout, errors, isGone }
+  const filter = await filterFor(args)
+  const tape = new SessionTape({
+    log,
+    server: name,
+    maxLineBytes: args.maxLineMiB * MIB,
+    ...(filter && { filter }),
+  })
+  const client = { input: process.stdin, output: process.stdout, errors, isGone: watchClient() }
   const exit = await relay({ server, pid, client, tape, signals: process })
   sumUp(args, await log.finish())
   endAs(exit)
 }
 
 function openLog(args: RecordArgs, server: string): TapeLog {
-  const { command, tags } = args
+  const { command, tags, limits } = args
   return new TapeLog({
+    limits,
+    onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
     path: args.output ?? resolveTape(args.name ?? datedName(server, new Date())),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
   })
 }
 
+/** Loaded only when there is something to choose. */
+async function filterFor({ only, skip }: RecordArgs): Promise<MethodFilter | undefined> {
+  if (only.length + skip.length === 0) return undefined
+  const filters = await import('../record/method-filter.ts')
+  return new filters.MethodFilter({ only, skip })
+}
+
 function datedName(server: string, now: Date): string {
-  return `${server}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+  return `${safeName(server)}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 }
 
 function announce({ quiet }: RecordArgs, log: TapeLog): void {
@@ -43,10 +60,14 @@ function announce({ quiet }: RecordArgs, log: TapeLog): void {
   else if (!quiet) say(`recording to ${log.path}`)
 }
 
-function sumUp({ quiet }: RecordArgs, { path, frames, loss }: Summary): void {
+function sumUp({ quiet }: RecordArgs, { path, tapes, frames, loss, stoppedAt }: Summary): void {
   if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
-  else if (!quiet) say(`recorded ${frames} frames to ${path}`)
+  else if (!quiet) {
+    const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
+    const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
+    say(`recorded ${frames} frames to ${place}${stop}`)
+  }
 }
 
 /** In the words of `errors.ts`, but no error: the session goes on. */
@@ -55,7 +76,7 @@ function complain(text: string): void {
 }
 
 function say(text: string): void {
-  errors().write(`reelay: ${text}\n`)
+  errors().write(`reelay: ${visible(text)}\n`)
 }
 
 /** Our stderr; that nobody reads it must not end the session. */

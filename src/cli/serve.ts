@@ -7,6 +7,8 @@ import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
+import type { Turn } from '../tape/turn.ts'
+import type { Message } from '../wire/message.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
 export const serveCommand: Command = new Command('serve')
@@ -58,9 +60,22 @@ function announce(name: string, { turns, ended, problems }: Tape, server: string
   for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
   if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
   if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
+  if (isProbe(exchanges))
+    warn(
+      'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
+    )
 }
 
 const WARNINGS = 5
+
+/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
+function isProbe(exchanges: readonly Turn[]): boolean {
+  return exchanges.length > 0 && exchanges.every(({ trigger }) => isDiscover(trigger?.message))
+}
+
+function isDiscover(message: Message | undefined): boolean {
+  return message?.kind === 'request' && message.method === 'server/discover'
+}
 
 /** Aborts with the name of the signal as its reason. */
 function stopOnSignals(): AbortSignal {

@@ -14,7 +14,7 @@ export interface EndingOptions {
 }
 
 const LOOK_EVERY = 100
-const PATIENCE = { gone: 1000, quiet: 2000, afterTerm: 1500 } as const
+const PATIENCE = { gone: 1000, quiet: 2000, busy: 300_000, afterTerm: 1500 } as const
 
 /**
  * Nobody will talk to the server any more, and it has been told so by the end of its input. Most leave by themselves.
@@ -31,17 +31,15 @@ export async function endServer(options: EndingOptions): Promise<void> {
 
 async function untilItLeaves(options: EndingOptions): Promise<void> {
   const since = performance.now()
-  while (isGroupAlive(options.pid)) {
-    const now = performance.now()
-    if (options.isClientGone()) {
-      if (now - since >= PATIENCE.gone) return
-    } else if (
-      now - Math.max(since, options.lastHeard()) >= PATIENCE.quiet &&
-      !(await options.isServerBusy())
-    )
-      return
-    await lookAgain(options)
-  }
+  while (isGroupAlive(options.pid) && !(await isPatienceOver(options, since))) await lookAgain(options)
+}
+
+async function isPatienceOver(options: EndingOptions, since: number): Promise<boolean> {
+  const now = performance.now()
+  if (options.isClientGone()) return now - since >= PATIENCE.gone
+  const silence = now - Math.max(since, options.lastHeard())
+  if (silence < PATIENCE.quiet) return false
+  return silence >= PATIENCE.busy || !(await options.isServerBusy())
 }
 
 async function untilDeadOr(options: EndingOptions, limit: number): Promise<void> {

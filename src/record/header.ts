@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { TAPE_VERSION, type Header } from '../tape/header.ts'
 import { VERSION } from '../version.ts'
 
@@ -20,29 +19,6 @@ export function stdioHeader({ started, server, command, env, tags }: HeaderFacts
     servers: { [server]: { transport: 'stdio', command, env: secretNames(env) } },
     tags,
   }
-}
-
-/** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
-export function serverName(command: readonly string[]): string {
-  const [first = 'server', ...rest] = command
-  const words = RUNNERS.test(bare(first)) ? rest.filter((word) => !word.startsWith('-')) : [first]
-  const word = words.find((each) => !SUBCOMMANDS.has(each)) ?? first
-  return (
-    bare(word)
-      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[.-]+/, '')
-      .slice(0, 60) || 'server'
-  )
-}
-
-const RUNNERS =
-  /^(node|nodejs|npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|tsx|python[\d.]*|uv|uvx|pipx|docker|sh|bash|env)$/
-const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x'])
-
-/** The last part of a path, without a script's ending, a package's scope or its version. */
-function bare(word: string): string {
-  const name = basename(word.replaceAll('\\', '/'))
-  return name.replace(/(?<=.)@[^@]*$/, '').replace(/\.(exe|cmd|m?js|c?js|m?ts|py|sh)$/i, '')
 }
 
 const SECRET_NAME = /token|secret|passw|credential|api_?key|private|auth|(^|_)key$|(^|_)pat$/i

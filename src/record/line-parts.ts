@@ -27,19 +27,23 @@ export class LineParts {
     return this.#bytes
   }
 
-  /** Adds the lines that this chunk ends; empty ones are left out. */
-  split(chunk: Uint8Array, lines: LineOfParts[]): void {
+  /** The lines that this chunk ends; empty ones are left out. */
+  split(chunk: Uint8Array): readonly LineOfParts[] {
+    const lines: LineOfParts[] = []
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#finish(chunk, start, end, lines)
       start = end + 1
     }
     if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start))
+    return lines
   }
 
-  /** Adds what stands without a newline. */
-  end(lines: LineOfParts[]): void {
+  /** What stands without a newline. */
+  end(): readonly LineOfParts[] {
+    const lines: LineOfParts[] = []
     if (this.#bytes > 0) this.#finish(NOTHING, 0, 0, lines)
+    return lines
   }
 
   #keep(part: Uint8Array): void {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-export interface Pump {
+export interface PumpOptions {
   readonly from: Readable
   /** Asked once, when there is something to write. */
   readonly to: () => Writable
@@ -10,28 +10,47 @@ export interface Pump {
   readonly onEnd: () => void
 }
 
+export interface Pump {
+  /** Whether something has been taken from one side that the other has not taken yet. */
+  isWaiting(): boolean
+  /** The writer is gone: its end can be seen only behind what it left in the pipe, even if nobody takes that. */
+  readToTheEnd(): void
+}
+
 /** What may wait in memory for a slow reader before its writer is made to wait too. Above every stream's own mark, so that `drain` follows. */
 const HIGH_WATER = 256 * 1024
+/** More than a pipe holds: whoever reads this much further has come to the end of what a dead writer left. */
+const LEFT_IN_A_PIPE = 1024 * 1024
 
 /** Hands every chunk on as it came, in the tick in which it came. */
-export function startPump({ from, to, onChunk, onEnd }: Pump): void {
+export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
-  from.on('data', (chunk: Buffer) => {
-    onChunk(chunk, () => {
-      target ??= to()
-      target.write(chunk)
-      if (target.writableLength <= HIGH_WATER) return
-      from.pause()
-      target.once('drain', () => from.resume())
-    })
-  })
-  let ended = false
-  const end = (): void => {
-    if (ended) return
-    ended = true
-    onEnd()
+  let highWater = HIGH_WATER
+  const handOn = (chunk: Buffer): void => {
+    target ??= to()
+    target.write(chunk)
+    if (target.writableLength <= highWater) return
+    from.pause()
+    target.once('drain', () => from.resume())
   }
-  from.once('end', end)
-  from.once('close', end)
-  from.on('error', end)
+  from.on('data', (chunk: Buffer) => onChunk(chunk, () => handOn(chunk)))
+  whenDone(from, onEnd)
+  return {
+    isWaiting: () => target !== undefined && target.writableLength > 0 && !target.destroyed,
+    readToTheEnd() {
+      highWater = HIGH_WATER + LEFT_IN_A_PIPE
+      if (from.isPaused()) from.resume()
+    },
+  }
+}
+
+function whenDone(from: Readable, onEnd: () => void): void {
+  let isDone = false
+  const done = (): void => {
+    if (!isDone) onEnd()
+    isDone = true
+  }
+  from.once('end', done)
+  from.once('close', done)
+  from.on('error', done)
 }

@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../errors.ts'
+import { MAX_LINE_BYTES } from '../wire/lines.ts'
 import { startServer, type Exit } from '../transport/server-process.ts'
 import { cannotStart } from './cannot-start.ts'
-import { serverName, stdioHeader } from './header.ts'
+import { stdioHeader } from './header.ts'
 import { relay } from './relay.ts'
+import { serverName } from './server-name.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
@@ -26,8 +28,6 @@ export interface RecorderOptions {
 export interface RecordingResult extends Summary {
   readonly exit: Exit
 }
-
-const MAX_LINE_BYTES = 256 * 1024 * 1024
 
 /**
  * Records one session after the other over streams that the caller holds: idle, recording, idle again.

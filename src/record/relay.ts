@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Readable, Writable } from 'node:stream'
-import { startGuard } from '../transport/process-group.ts'
 import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
 import { endServer } from './ending.ts'
-import { startPump } from './pump.ts'
+import { startPump, type Pump } from './pump.ts'
 import type { SessionTape } from './session-tape.ts'
 
 /** The side of the link that the client holds. */
@@ -28,51 +27,77 @@ export interface RelayOptions {
 }
 
 const LOOK_EVERY = 100
-const LAST_STDERR = 200
+const QUIET = 200
 
 /** Stands between a client and a running server until the session is over, and returns how the server ended. */
 export async function relay(options: RelayOptions): Promise<Exit> {
-  const { server, pid, client, tape } = options
+  const { server, pid, tape } = options
   tape.event('start', { pid })
   const link = new Link(options)
-  const guard = startGuard(pid)
   const exit = await server.exited
+  link.serverHasLeft()
   await link.drained()
-  guard.dismiss()
+  server.guard.dismiss()
   tape.event('exit', exit.signal === null ? { code: exit.code } : { signal: exit.signal })
-  await flushed(client)
   return exit
 }
 
 /** The three streams of one session, and what the end of each means for the others. */
 class Link {
   readonly #options: RelayOptions
-  readonly #outputDone: Promise<void>
-  readonly #errorsDone: Promise<void>
-  #outputOpen = true
+  readonly #input: Pump
+  readonly #output: Pump
+  readonly #errors: Pump
+  readonly #watch: NodeJS.Timeout
+  #isOutputOpen = true
+  #areErrorsOpen = true
+  #isServerHere = true
   #lastHeard = performance.now()
+  #lastError = 0
   #ending: Promise<void> | undefined
   #busy: { readonly heard: number; readonly owed: Promise<number> } | undefined
 
   constructor(options: RelayOptions) {
     this.#options = options
-    this.#pumpInput()
-    this.#outputDone = this.#pumpOutput()
-    this.#errorsDone = this.#pumpErrors()
+    this.#input = this.#pumpInput()
+    this.#output = this.#pumpOutput()
+    this.#errors = this.#pumpErrors()
     this.#watchSignals()
+    this.#watch = setInterval(() => this.#lookForClient(), LOOK_EVERY * 5).unref()
     options.stop?.addEventListener('abort', () => this.#leave(), { once: true })
+  }
+
+  serverHasLeft(): void {
+    this.#isServerHere = false
+    this.#lastError = performance.now()
   }
 
   /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
   async drained(): Promise<void> {
-    while (this.#outputOpen && !(this.#ending !== undefined && this.#options.client.isGone())) {
-      await Promise.race([this.#outputDone, sleep(LOOK_EVERY)])
-    }
-    await Promise.race([this.#errorsDone, sleep(LAST_STDERR)])
+    while (!this.#isNobodyThere() && (this.#isOutputOpen || this.#output.isWaiting()))
+      await sleep(LOOK_EVERY / 10)
+    while (!this.#isNobodyThere() && (this.#areErrorsComing() || this.#errors.isWaiting()))
+      await sleep(LOOK_EVERY / 10)
+    this.#options.tape.endOfStderr()
+    clearInterval(this.#watch)
     await this.#ending
   }
 
-  #pumpInput(): void {
+  #isNobodyThere(): boolean {
+    return this.#ending !== undefined && this.#options.client.isGone()
+  }
+
+  /** A daemon that the server left behind may hold its stderr for ever. */
+  #areErrorsComing(): boolean {
+    return this.#areErrorsOpen && performance.now() - this.#lastError < QUIET
+  }
+
+  /** A server that does not read keeps us from reading too, and then the end of the input is not seen. */
+  #lookForClient(): void {
+    if (this.#ending === undefined && this.#options.client.isGone()) this.#input.readToTheEnd()
+  }
+
+  #pumpInput(): Pump {
     const { server, client, tape } = this.#options
     const tap = tape.tap('c2s')
     const to = server.child.stdin
@@ -83,10 +108,10 @@ class Link {
       tape.event('eof', { dir: 'c2s' })
       this.#end()
     }
-    startPump({ from: client.input, to: () => to, onChunk: tap.pass, onEnd })
+    return startPump({ from: client.input, to: () => to, onChunk: tap.pass, onEnd })
   }
 
-  #pumpOutput(): Promise<void> {
+  #pumpOutput(): Pump {
     const { server, client, tape } = this.#options
     const tap = tape.tap('s2c')
     const from = server.child.stdout
@@ -94,26 +119,25 @@ class Link {
       this.#lastHeard = performance.now()
       tap.pass(chunk, handOn)
     }
+    const onEnd = (): void => {
+      this.#isOutputOpen = false
+      tap.end()
+    }
     client.output.on('error', () => from.destroy()) // the server's next write fails, as it would without us
-    return new Promise((resolve) => {
-      const onEnd = (): void => {
-        this.#outputOpen = false
-        tap.end()
-        resolve()
-      }
-      startPump({ from, to: () => client.output, onChunk, onEnd })
-    })
+    return startPump({ from, to: () => client.output, onChunk, onEnd })
   }
 
-  #pumpErrors(): Promise<void> {
+  #pumpErrors(): Pump {
     const { server, client, tape } = this.#options
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
+      this.#lastError = performance.now()
       handOn()
       tape.stderr(chunk)
     }
-    return new Promise((resolve) => {
-      startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd: resolve })
-    })
+    const onEnd = (): void => {
+      this.#areErrorsOpen = false
+    }
+    return startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd })
   }
 
   /** The server itself gets each signal; if that ends it, what it started is ended too. */
@@ -150,7 +174,7 @@ class Link {
   /** Read from the tape, and again only after the server has spoken. */
   async #isBusy(): Promise<boolean> {
     const { path } = this.#options.tape
-    if (path === undefined) return false
+    if (path === undefined || !this.#isServerHere) return false
     if (this.#busy?.heard !== this.#lastHeard) {
       this.#busy = { heard: this.#lastHeard, owed: owedOn(path) }
     }
@@ -162,9 +186,4 @@ class Link {
 async function owedOn(path: string): Promise<number> {
   const { countOwed } = await import('./owed.ts')
   return countOwed(path).catch(() => 0)
-}
-
-/** Our own buffers may still hold what a slow client has not taken yet. */
-async function flushed({ output, isGone }: ClientSide): Promise<void> {
-  while (output.writableLength > 0 && !output.destroyed && !isGone()) await sleep(LOOK_EVERY / 10)
 }

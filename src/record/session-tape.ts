@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Direction } from '../wire/direction.ts'
+import type { MethodFilter } from './method-filter.ts'
 import { asciiJson } from './ascii-json.ts'
 import { Tap } from './tap.ts'
 import type { TapeLog } from './tape-log.ts'
@@ -10,6 +11,7 @@ export interface SessionTapeOptions {
   readonly server: string
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
+  readonly filter?: MethodFilter
 }
 
 /** One direction of the link, as the tape sees it. */
@@ -37,22 +39,34 @@ export class SessionTape {
 
   /** What puts one direction of the link on the tape. */
   tap(dir: Direction): LinkTap {
-    const { log, maxLineBytes, onMessage } = this.#options
-    const { writer } = log
-    if (writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
+    const { log, maxLineBytes, onMessage, filter } = this.#options
+    const { writer: first } = log
+    if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
     const tap = new Tap({
-      writer,
+      writer: () => log.writer ?? first,
       place: `${this.#place},"dir":"${dir}"`,
       now: log.now,
       maxLineBytes,
       onUnchecked: log.checkLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
+      ...(filter && { keeps: (text: string) => filter.keeps(dir, text) }),
     })
-    return { pass: (chunk, handOn) => this.#pass(tap, chunk, handOn), end: () => log.put(() => tap.end()) }
+    return {
+      pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
+      end: () => log.put(() => log.settled(tap.end())),
+    }
   }
 
   stderr(chunk: Buffer): void {
-    const text = this.#stderr.write(chunk)
+    this.#tapeStderr(this.#stderr.write(chunk))
+  }
+
+  /** Half a character may be left when a server ends. */
+  endOfStderr(): void {
+    this.#tapeStderr(this.#stderr.end())
+  }
+
+  #tapeStderr(text: string): void {
     if (text !== '') this.#options.log.frame(`${this.#place},"dir":"s2c","stderr":${JSON.stringify(text)}`)
   }
 
@@ -65,8 +79,7 @@ export class SessionTape {
     const { log } = this.#options
     const isLong = tap.isLong(chunk)
     if (isLong) handOn()
-    log.put(() => tap.put(chunk))
+    log.put(() => log.settled(tap.put(chunk)))
     if (!isLong) handOn()
-    log.put(() => tap.settle())
   }
 }

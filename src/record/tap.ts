@@ -1,12 +1,14 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import type { Mark, TapeWriter } from '../store/append.ts'
+import type { TapeWriter } from '../store/append.ts'
 import { rawPayload } from '../store/raw-payload.ts'
 import type { PayloadRange } from '../store/recheck.ts'
+import { milliseconds } from '../tape/time.ts'
 import { JsonCheck } from '../wire/json-check.ts'
 import { LineParts, type LineOfParts } from './line-parts.ts'
 
 export interface TapOptions {
-  readonly writer: TapeWriter
+  /** The writer of the tape that is open now: a limit may have begun another. */
+  readonly writer: () => TapeWriter
   /** The envelope between `t` and the payload: `,"server":…,"dir":…`, in ASCII. */
   readonly place: string
   /** Milliseconds since the tape began. */
@@ -15,21 +17,16 @@ export interface TapOptions {
   /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
   readonly onUnchecked: (payload: PayloadRange) => void
   readonly onMessage?: (text: string) => void
+  /** Which lines are taped; looking into them costs time, so only when the user asked for a choice. */
+  readonly keeps?: (text: string) => boolean
 }
 
-/**
- * Puts one direction of a link on the tape, with the bytes of each line unchanged. `put` writes whole lines without looking
- * into them, so that the link need not wait for that; `settle` looks, and what is no message after all is written again as what it is.
- */
+/** Puts one direction of a link on the tape, with the bytes of each line unchanged. */
 export class Tap {
   readonly #options: TapOptions
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
-  #lines: LineOfParts[] = []
-  #ends: number[] = []
-  #mark: Mark = { length: 0, frames: 0 }
-  #time = 0
 
   constructor(options: TapOptions) {
     this.#options = options
@@ -42,62 +39,26 @@ export class Tap {
     return this.#parts.bytes + chunk.length > LONG
   }
 
-  put(chunk: Uint8Array): void {
-    this.#begin()
-    this.#parts.split(chunk, this.#lines)
-    this.#writeAll()
+  /** Writes the lines that this chunk ends, and returns how many they are. */
+  put(chunk: Uint8Array): number {
+    return this.#writeAll(this.#parts.split(chunk))
   }
 
   /** The peer is done: what stands without a newline is its last line. */
-  end(): void {
-    this.#begin()
-    this.#parts.end(this.#lines)
-    this.#writeAll()
-    this.settle()
+  end(): number {
+    return this.#writeAll(this.#parts.end())
   }
 
-  settle(): void {
-    const isMessage = this.#lines.map((line) => this.#isMessage(line))
-    if (isMessage.includes(false)) this.#writeAgain(isMessage)
-    for (const [index, line] of this.#lines.entries())
-      if (isMessage[index] === true) this.#tell(line, this.#ends[index]!)
-    this.#lines = []
-  }
-
-  #begin(): void {
-    this.#time = this.#options.now()
-    this.#mark = this.#options.writer.mark()
-  }
-
-  #writeAll(): void {
-    this.#ends = this.#lines.map((line) => this.#writeMessage(line))
-    this.#options.writer.flush()
-  }
-
-  #writeMessage({ parts, chunk, start, end }: LineOfParts): number {
-    const { writer } = this.#options
-    writer.frame(this.#time, this.#place, parts, chunk, start, end)
-    return writer.position - FRAME_END
-  }
-
-  #writeAgain(isMessage: readonly boolean[]): void {
-    const { writer } = this.#options
-    writer.rewind(this.#mark)
-    this.#ends = this.#lines.map((line, index) =>
-      isMessage[index] === true ? this.#writeMessage(line) : this.#writeRaw(line),
-    )
-    writer.flush()
-  }
-
-  #writeRaw(line: LineOfParts): number {
-    const { writer, place, maxLineBytes } = this.#options
-    const why =
-      line.bytes > maxLineBytes
-        ? `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`
-        : undefined
-    const payload = rawPayload(why === undefined ? bytesOf(line) : bytesOf(line).subarray(0, RAW_HEAD), why)
-    if (payload !== undefined) writer.rareFrame(`,"t":${milliseconds(this.#time)}${place},${payload}`)
-    return writer.position
+  #writeAll(lines: readonly LineOfParts[]): number {
+    const { now, writer, keeps } = this.#options
+    const time = now()
+    const kept = keeps === undefined ? lines : lines.filter((line) => keeps(bytesOf(line).toString('utf8')))
+    for (const line of kept) {
+      if (this.#isMessage(line)) this.#writeMessage(line, time)
+      else this.#writeRaw(line, time)
+    }
+    writer().flush()
+    return kept.length
   }
 
   #isMessage(line: LineOfParts): boolean {
@@ -110,10 +71,24 @@ export class Tap {
     return this.#check.isComplete() && isText(line)
   }
 
-  #tell(line: LineOfParts, payloadEnd: number): void {
+  #writeMessage(line: LineOfParts, time: number): void {
     const { onUnchecked, onMessage } = this.#options
-    if (line.bytes > CHECK_AT_ONCE) onUnchecked({ start: payloadEnd - line.bytes, end: payloadEnd })
+    const writer = this.#options.writer()
+    writer.frame(time, this.#place, line.parts, line.chunk, line.start, line.end)
+    const end = writer.position - FRAME_END
+    if (line.bytes > CHECK_AT_ONCE) onUnchecked({ start: end - line.bytes, end })
     onMessage?.(bytesOf(line).toString('utf8'))
+  }
+
+  #writeRaw(line: LineOfParts, time: number): void {
+    const { place, maxLineBytes } = this.#options
+    const why =
+      line.bytes > maxLineBytes
+        ? `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`
+        : undefined
+    const payload = rawPayload(why === undefined ? bytesOf(line) : bytesOf(line).subarray(0, RAW_HEAD), why)
+    if (payload !== undefined)
+      this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${place},${payload}`)
   }
 }
 
@@ -124,11 +99,6 @@ const CHECK_AT_ONCE = 8 * 1024
 const RAW_HEAD = 4096
 const FRAME_END = '}\n'.length
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]')
-
-/** At most three decimals, so that a line stays short. */
-export function milliseconds(value: number): number {
-  return Math.round(value * 1000) / 1000
-}
 
 function looksLikeJson({ parts, chunk, start, end }: LineOfParts): boolean {
   const first = parts[0]?.[0] ?? chunk[start]

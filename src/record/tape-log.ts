@@ -2,45 +2,56 @@ import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import type { Header } from '../tape/header.ts'
-import { milliseconds } from './tap.ts'
+import { encodeHeader } from '../tape/header-codec.ts'
+import { milliseconds } from '../tape/time.ts'
+import { LimitWatch, type Limits } from './limits.ts'
 
 export interface TapeLogOptions {
   readonly path: string
   readonly header: (started: Date) => Header
+  readonly limits?: Limits
+  /** Told once, when the tape can no longer be written. */
+  readonly onTrouble?: (why: string) => void
 }
 
 /** What became of the recording, for the line that the user sees at the end. */
 export interface Summary {
-  /** Where the tape is; undefined when none could be made. */
+  /** Where the tape is, the last one where there are several; undefined when none could be made. */
   readonly path: string | undefined
+  /** How many tapes were written: more than one when the user asked for rotation. */
+  readonly tapes: number
   readonly frames: number
   /** Why the tape is not whole, and how many frames it missed. */
   readonly loss: { readonly why: string; readonly frames: number } | undefined
+  /** The limit at which recording stopped, while the session went on. */
+  readonly stoppedAt: string | undefined
 }
 
 /** A tape being recorded. Nothing in here can fail the session: a tape that cannot be written says so in its summary. */
 export class TapeLog {
-  /** Undefined when the tape could not be made. */
-  readonly writer: TapeWriter | undefined
-  readonly #failure: string | undefined
-  readonly #began = performance.now()
-  readonly #unchecked: PayloadRange[] = []
+  readonly #options: TapeLogOptions
+  readonly #watch: LimitWatch | undefined
+  readonly #closed: Promise<Closed>[] = []
+  #current: OpenTape | undefined
+  #failure: string | undefined
   #crash: string | undefined
+  #stoppedAt: string | undefined
+  #isTroubled = false
   #finished: Promise<Summary> | undefined
 
-  constructor({ path, header }: TapeLogOptions) {
-    const line = JSON.stringify(header(new Date()))
-    try {
-      this.writer = createTape(path)
-      this.writer.line(line)
-      this.writer.flush()
-    } catch (error) {
-      this.#failure = reasonOf(error)
-    }
+  constructor(options: TapeLogOptions) {
+    this.#options = options
+    this.#open()
+    if (options.limits) this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
+  }
+
+  /** Undefined when the tape could not be made, or a limit has closed it. */
+  get writer(): TapeWriter | undefined {
+    return this.#current?.writer
   }
 
   get path(): string | undefined {
-    return this.writer?.path
+    return this.#current?.writer.path
   }
 
   get failure(): string | undefined {
@@ -48,16 +59,17 @@ export class TapeLog {
   }
 
   /** Milliseconds since the tape began. */
-  readonly now = (): number => performance.now() - this.#began
+  readonly now = (): number => performance.now() - (this.#current?.began ?? 0)
 
   /** Whatever goes wrong while something is put on the tape must not reach the link. */
   put(work: () => void): void {
-    if (this.#crash !== undefined) return
+    if (this.#crash !== undefined || this.#current === undefined) return
     try {
       work()
     } catch (error) {
       this.#crash = reasonOf(error)
     }
+    if (this.failure !== undefined) this.#complain(this.failure)
   }
 
   /** A frame that is written rarely: `rest` is all that follows its time, such as `,"event":"start"`. */
@@ -71,38 +83,99 @@ export class TapeLog {
   }
 
   /** A long message that has only been glanced at. */
-  readonly checkLater = (payload: PayloadRange): void => void this.#unchecked.push(payload)
+  readonly checkLater = (payload: PayloadRange): void => void this.#current?.unchecked.push(payload)
 
-  /** Writes the end frame and closes the tape; may be called twice. */
-  finish(): Promise<Summary> {
-    this.#finished ??= this.writer === undefined ? Promise.resolve(this.#nothing()) : this.#close(this.writer)
-    return this.#finished
-  }
-
-  async #close(writer: TapeWriter): Promise<Summary> {
-    const lost = writer.loss?.frames
-    const ending = `"frames":${writer.frames + 1}${lost === undefined ? '' : `,"lost":${lost}`}`
-    writer.rareFrame(`,"t":${milliseconds(this.now())},"event":"end",${ending}`)
-    writer.close()
-    if (this.#unchecked.length > 0) await this.#recheck(writer)
-    const loss = writer.loss ?? (this.#crash === undefined ? undefined : { why: this.#crash, frames: 0 })
-    return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
-  }
-
-  async #recheck({ path, length }: TapeWriter): Promise<void> {
-    try {
-      const { recheck } = await import('../store/recheck.ts')
-      recheck(
-        path,
-        this.#unchecked.filter(({ end }) => end < length),
-      )
-    } catch {
-      // The tape stays as it is: readers take a message that is not JSON for a raw line.
+  /** So many more messages are on the tape: the moment to see whether a limit is reached. */
+  settled(messages: number): void {
+    if (this.#watch !== undefined && this.#current !== undefined) {
+      this.#watch.look(messages, this.#current.writer.length)
     }
   }
 
-  #nothing(): Summary {
-    return { path: undefined, frames: 0, loss: { why: this.#failure ?? 'not recorded', frames: 0 } }
+  /** Writes the end frame and closes the tape; may be called twice. */
+  finish(): Promise<Summary> {
+    this.#finished ??= this.#sumUp()
+    return this.#finished
+  }
+
+  #open(): void {
+    const line = encodeHeader(this.#options.header(new Date()))
+    const began = performance.now()
+    try {
+      const writer = createTape(this.#options.path)
+      this.#current = { writer, began, unchecked: [] }
+      writer.line(line)
+      writer.flush()
+    } catch (error) {
+      this.#failure = reasonOf(error)
+    }
+  }
+
+  #complain(why: string): void {
+    if (this.#isTroubled) return
+    this.#isTroubled = true
+    this.#options.onTrouble?.(why)
+  }
+
+  #reach(limit: string): void {
+    this.frame(`,"event":"limit","limit":${JSON.stringify(limit)}`)
+    this.#close()
+    if (this.#options.limits?.rotate === true) this.#open()
+    else this.#stoppedAt = limit
+  }
+
+  #close(): void {
+    const tape = this.#current
+    if (tape === undefined) return
+    this.#closed.push(close(tape, this.now(), this.#crash))
+    this.#current = undefined
+  }
+
+  async #sumUp(): Promise<Summary> {
+    this.#watch?.stop()
+    this.#close()
+    const tapes = await Promise.all(this.#closed)
+    const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
+    const loss =
+      this.#failure === undefined ? tapes.find((tape) => tape.loss)?.loss : { why: this.#failure, frames: 0 }
+    return { path: tapes.at(-1)?.path, tapes: tapes.length, frames, loss, stoppedAt: this.#stoppedAt }
+  }
+}
+
+interface OpenTape {
+  readonly writer: TapeWriter
+  readonly began: number
+  readonly unchecked: PayloadRange[]
+}
+
+type Closed = Pick<Summary, 'frames' | 'loss'> & { readonly path: string }
+
+async function close(
+  { writer, unchecked }: OpenTape,
+  time: number,
+  crash: string | undefined,
+): Promise<Closed> {
+  const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
+  const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
+  writer.tryAgain() // a disk that was full may have room for this one line, which then says what is missing
+  writer.rareFrame(`,"t":${milliseconds(time)},"event":"end","frames":${writer.frames + 1}${lost}`)
+  writer.close()
+  if (unchecked.length > 0) await recheckWritten(writer, unchecked)
+  return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
+}
+
+async function recheckWritten(
+  { path, length }: TapeWriter,
+  unchecked: readonly PayloadRange[],
+): Promise<void> {
+  try {
+    const { recheck } = await import('../store/recheck.ts')
+    recheck(
+      path,
+      unchecked.filter(({ end }) => end < length),
+    )
+  } catch {
+    // The tape stays as it is: readers take a message that is not JSON for a raw line.
   }
 }
 

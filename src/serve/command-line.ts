@@ -8,7 +8,7 @@ export function serveCommandLine(
 ): string {
   return [
     'reelay serve',
-    shellWord(tape),
+    shellWord(tape.startsWith('-') ? `./${tape}` : tape),
     ...(server === undefined ? [] : ['--server', shellWord(server)]),
     ...ignore.flatMap((path) => ['--ignore', shellWord(path)]),
     ...(permissive ? ['--permissive'] : []),

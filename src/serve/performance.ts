@@ -7,7 +7,7 @@ import { LiveNames } from './live-names.ts'
 import type { Live } from './live.ts'
 import { Playing, type Stage } from './playing.ts'
 import type { Reply } from './reply.ts'
-import { liveNotification, liveResponse } from './rewrite.ts'
+import { liveNotification, liveResponse, liveVersion } from './rewrite.ts'
 import { SubscriptionGate } from './subscription-gate.ts'
 
 export interface PerformanceOptions {
@@ -106,7 +106,11 @@ export class Performance {
   #respond(response: Spoken, { turn, live, reply }: Part): void {
     if (live?.message.kind !== 'request') return
     this.#leave(live.message.id)
-    reply(liveResponse(response, live))
+    const version =
+      live.message.method === 'initialize' ? liveVersion(response, turn.trigger, live) : undefined
+    if (version !== undefined)
+      this.#options.note(`initialize was answered in version ${version}, as asked, not in the recorded one`)
+    reply(liveResponse(response, turn.trigger, live))
     this.#gate.answered(turn)
     this.#wakeSubscriptions()
   }

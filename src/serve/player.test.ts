@@ -196,7 +196,25 @@ test('initialize is answered whoever the client is, in the version that it asks 
     '2025-11-25',
     '2025-11-25',
   ])
-  expect(run.player.drift()).toMatchObject({ leftOver: [], misses: [], notes: [] })
+  expect(run.player.drift()).toMatchObject({
+    leftOver: [],
+    misses: [],
+    notes: ['initialize was answered in version 2025-06-18, as asked, not in the recorded one'],
+  })
+})
+
+test('a server that chose a version of its own chooses it again', () => {
+  const asked = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25' } }
+  const run = playing(
+    client(asked),
+    server({ id: 0, result: { protocolVersion: '2024-11-05', capabilities: {} } }),
+  )
+  run.say(asked)
+  run.say({ ...asked, params: { protocolVersion: '2025-06-18' } })
+  expect(run.out.map((text) => /"protocolVersion":"(.*?)"/.exec(text)?.[1])).toEqual([
+    '2024-11-05',
+    '2024-11-05',
+  ])
 })
 
 test('a legacy tape says that it does not know server/discover, as that server would', () => {

@@ -1,5 +1,5 @@
 // Long enough for an idle client to read what was written before, short enough not to be felt.
-const REST_MS = 15
+const REST_MS = 50
 
 /** Short waits in which the client can read what was sent; the end of a run waits for those under way. */
 export class Rests {

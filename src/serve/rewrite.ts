@@ -8,9 +8,10 @@ import type { Live } from './live.ts'
 // Recorded bytes are spliced, never parsed and written anew: key order, number spelling and escapes survive.
 
 /** The recorded answer, as an answer to the live request. */
-export function liveResponse(response: Spoken, live: Live): string {
+export function liveResponse(response: Spoken, trigger: Spoken | undefined, live: Live): string {
   const text = replaceAt(response.text, ['id'], live.id)
-  if (live.message.method === 'initialize') return withVersion(text, live)
+  const version = live.message.method === 'initialize' ? liveVersion(response, trigger, live) : undefined
+  if (version !== undefined) return replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
   if (live.message.method !== 'subscriptions/listen') return text
   return replaceAt(text, ['result', '_meta', META.subscriptionId], live.id)
 }
@@ -31,12 +32,27 @@ export function liveNotification(
   return name === undefined ? undefined : replaceAt(text, ['params', '_meta', META.subscriptionId], name)
 }
 
-// A legacy server speaks the version it is asked for, if it knows it.
-function withVersion(text: string, { message }: Live): string {
-  const version = member(message.params, 'protocolVersion')
-  return isLegacyVersion(version)
-    ? replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
-    : text
+/**
+ * The version to answer `initialize` in, when it is not the recorded one. A server that spoke the version it was asked for
+ * would do so again for an older one that is asked for now; one that chose its own would choose it again.
+ */
+export function liveVersion(
+  response: Spoken,
+  trigger: Spoken | undefined,
+  { message }: Live,
+): string | undefined {
+  const asked = member(message.params, 'protocolVersion')
+  const spoken =
+    'outcome' in response.message && 'result' in response.message.outcome
+      ? response.message.outcome.result
+      : undefined
+  const answered = member(spoken, 'protocolVersion')
+  const askedThen =
+    trigger !== undefined && 'params' in trigger.message
+      ? member(trigger.message.params, 'protocolVersion')
+      : undefined
+  if (typeof asked !== 'string' || !isLegacyVersion(asked)) return undefined
+  return askedThen === answered && typeof answered === 'string' && asked < answered ? asked : undefined
 }
 
 // A recorded token means nothing to the live client, or something else: only its own token is ever sent.

@@ -7,12 +7,6 @@ export interface Loss {
   readonly frames: number
 }
 
-/** A state of the tape that can be gone back to. */
-export interface Mark {
-  readonly length: number
-  readonly frames: number
-}
-
 /**
  * Appends whole lines to a tape. Lines are gathered and handed to the kernel with one call at `flush`, so that
  * nothing is lost when the process is killed, and a line is never split over two appends.
@@ -99,16 +93,9 @@ export class TapeWriter {
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
   }
 
-  mark(): Mark {
-    return { length: this.#length, frames: this.#counter.value }
-  }
-
-  /** Takes back what was flushed since the mark, to write it in another way. */
-  rewind({ length, frames }: Mark): void {
-    if (this.#failure !== undefined) return
-    this.#counter.reset(frames)
-    this.#length = length
-    this.#cutBack()
+  /** Lets the next flush try to write, although an earlier one failed. */
+  tryAgain(): void {
+    this.#failure = undefined
   }
 
   /** Flushes and closes; may be called twice. */

@@ -1,4 +1,4 @@
-import { mkdirSync, openSync } from 'node:fs'
+import { mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { TapeWriter } from './append.ts'
 
@@ -20,8 +20,9 @@ function openFresh(path: string): number | undefined {
   try {
     return openSync(path, 'ax', 0o600)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
-    throw error
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (statSync(path).isDirectory()) throw new Error(`${path} is a folder`, { cause: error })
+    return undefined
   }
 }
 

@@ -11,11 +11,6 @@ export class Counter {
     return this.#digits
   }
 
-  reset(value: number): void {
-    this.#value = value
-    this.#digits = Uint8Array.from(String(value), (digit) => ZERO + Number(digit))
-  }
-
   next(): void {
     this.#value++
     for (let place = this.#digits.length - 1; place >= 0; place--) {

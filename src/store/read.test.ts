@@ -136,7 +136,7 @@ test('a tape larger than any chunk is read in constant memory, and may be left a
     if (count % 2000 === 0) largest = Math.max(largest, liveBytes() - before)
   }
   expect(count).toBe(20_000)
-  expect(largest).toBeLessThan(4_000_000)
+  expect(largest).toBeLessThan(10_000_000) // of 40 MB
   for await (const frame of reader.frames()) if (frame.n === 5000) break
   expect(reader.state.problems).toEqual([])
 })

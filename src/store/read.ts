@@ -5,7 +5,7 @@ import type { Header } from '../tape/header.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { TurnBuilder } from '../tape/turns.ts'
 import { upgradeLine } from '../tape/upgrades/index.ts'
-import { LineSplitter, MAX_LINE_BYTES } from '../wire/lines.ts'
+import { LineSplitter, LONGEST_LINE_BYTES } from '../wire/lines.ts'
 import { FrameLines, type Problem, type TapeState } from './frame-lines.ts'
 import { chunksOf, readFirstLine, type FirstLine } from './tape-file.ts'
 
@@ -90,7 +90,7 @@ async function* readFrames(
 ): AsyncGenerator<Frame> {
   const lines = new FrameLines(tape)
   const splitter = new LineSplitter({
-    maxBytes: MAX_LINE_BYTES + ENVELOPE_BYTES,
+    maxBytes: LONGEST_LINE_BYTES + ENVELOPE_BYTES,
     onLine: (line, number) => lines.add(line, number),
     onOverlong: (_head, total, number) => lines.addOverlong(total, number),
   })

@@ -56,7 +56,7 @@ async function requireFile(path: string): Promise<void> {
 }
 
 const EMPTY_HINT =
-  'the recorder writes the header at once, so this file was emptied later or made by something else'
+  'a recorder that is killed as it starts can leave an empty file; otherwise it was emptied later or made by something else'
 
 function notReadable(path: string, error: unknown): ReelayError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

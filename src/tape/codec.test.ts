@@ -213,3 +213,9 @@ test('a message that a killed recorder could not check again, and that is no JSO
     why: 'not JSON',
   })
 })
+
+test('what a peer sent cannot pass for members of the frame', () => {
+  const line =
+    '{"n":2,"t":1.5,"server":"s","conn":1,"dir":"s2c","msg":{"a":1},"dir":"c2s","msg":{"jsonrpc":"2.0","id":7,"method":"evil"}}'
+  expect(decodeFrame(line)).toMatchObject({ kind: 'raw', dir: 's2c' })
+})

@@ -4,6 +4,7 @@ import { membersOf } from '../wire/members.ts'
 import { classify, isObject, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { EventFrame, Frame, MessageFrame, RawFrame } from './frame.ts'
+import { milliseconds } from './time.ts'
 
 /** A line of a tape that is no frame. */
 export interface BrokenLine {
@@ -23,7 +24,7 @@ export interface FramePlace {
 
 /** Reads one line after the header, with its keys in any order and spacing; it never throws. */
 export function decodeFrame(line: string): Frame | BrokenLine {
-  return asTheRecorderWrites(line) ?? asAnyoneWrites(line)
+  return asTheRecorderWrites(line) ?? asTheRecorderLeftIt(line) ?? asAnyoneWrites(line)
 }
 
 /** Writes a frame as one line, with its keys in the fixed order and the payload last. */
@@ -47,10 +48,6 @@ export function envelope(place: FramePlace): string {
   const x = place.x === undefined ? '' : `,"x":${place.x}`
   const link = `"server":${JSON.stringify(place.server)},"conn":${place.conn}${x}`
   return `{"n":${place.n},"t":${milliseconds(place.t)},${link},"dir":"${place.dir}"`
-}
-
-function milliseconds(t: number): number {
-  return Math.round(t * 1000) / 1000
 }
 
 // In valid JSON a line feed is white space: a message that was sent over several lines still fits into one.
@@ -79,7 +76,8 @@ function asTheRecorderWrites(line: string): MessageFrame | undefined {
   return { kind: 'message', ...found.place, text: found.text.trim(), message: classify(value) }
 }
 
-/** A recorder that was killed could not look again at a long message, which may then be no JSON. */
+// A recorder that was killed could not look again at a long message. What the peer sent instead may even
+// continue the line with members of a frame: nothing behind `msg` is taken for more than what it is.
 function asTheRecorderLeftIt(line: string): RawFrame | undefined {
   const found = recorded(line)
   if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
@@ -103,7 +101,7 @@ function recorded(line: string): { place: FramePlace; text: string } | undefined
 
 function asAnyoneWrites(line: string): Frame | BrokenLine {
   const value = parseJson(line)
-  if (value === undefined) return asTheRecorderLeftIt(line) ?? broken('not JSON')
+  if (value === undefined) return broken('not JSON')
   if (!isObject(value)) return broken('not a JSON object')
   const { n, t } = value
   if (!isCount(n)) return broken('"n" is not a whole number from 1 on')

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { startGuard, type Guard } from './guard.ts'
 
 /** How a process ended: exactly one of the two is set. */
 export interface Exit {
@@ -13,6 +14,8 @@ export interface ServerProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   /** Undefined when it could not be started. */
   readonly pid: number | undefined
+  /** Ends the group if we are killed. */
+  readonly guard: Guard
   /** Rejects with the system's error when the command could not be started. */
   readonly exited: Promise<Exit>
 }
@@ -32,7 +35,7 @@ export const PASSED_ON: readonly NodeJS.Signals[] = [
   'SIGUSR2',
 ]
 
-/** Starts the server command with pipes. This file is on the way to the first spawn: it loads nothing else. */
+/** Starts the server command with pipes. This file is on the way to the first spawn: it loads next to nothing. */
 export async function startServer(
   command: readonly [string, ...string[]],
   options: StartOptions = {},
@@ -41,12 +44,16 @@ export async function startServer(
   const windows = process.platform === 'win32'
   // On Windows, npx and its like are .cmd files, which Node refuses to start by itself.
   const start = windows ? ((await import('cross-spawn')).default as unknown as typeof spawn) : spawn
+  // The guard is there before the server is: there is no moment at which our death would leave one behind.
+  const guard = startGuard()
   // A group of its own, so that the server's children can be ended with it, and Ctrl+C reaches it once: through us.
   const child = start(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'], detached: !windows })
+  if (child.pid === undefined) guard.dismiss()
+  else guard.watch(child.pid)
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   exited.catch(() => {}) // whoever awaits it is told; until then it must not end the process
-  return { command, child, pid: child.pid, exited }
+  return { command, child, pid: child.pid, guard, exited }
 }

@@ -1,5 +1,7 @@
 /** The longest line that is held in memory, unless the user chose another bound. */
 export const MAX_LINE_BYTES: number = 256 * 1024 * 1024
+/** The longest line that can be asked for and still be read: a text in JavaScript ends at 512 MiB. */
+export const LONGEST_LINE_BYTES: number = 500 * 1024 * 1024
 
 /** How much of a line beyond the bound is kept, to name it. */
 const HEAD_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -58,25 +58,56 @@ test.each(wrappers)('a recorder killed with SIGKILL leaves no process, the serve
   expect(await loadTape(tape)).toMatchObject({ ended: false, problems: [] })
 })
 
-test('a recorder killed with SIGKILL leaves nothing of an ordinary server, at any moment', async () => {
-  for (const delay of [0, 5, 10, 20, 30, 40, 60, 90]) {
-    const run = record(fixtureServer('answer-calls'))
+test('a recorder killed with SIGKILL as it starts leaves no server either, not even a stubborn one', async () => {
+  for (const delay of [0, 1, 2, 3, 5, 8, 13, 40]) {
+    const file = join(temporaryFolder(), 'pid')
+    const script = 'trap "" TERM HUP INT; echo $$ > "$1.tmp"; mv "$1.tmp" "$1"; while :; do sleep 1; done'
+    const run = record(['/bin/sh', '-c', script, 'sh', file])
+    await until(() => existsSync(file))
     await sleep(delay)
     run.child.kill('SIGKILL')
-    await run.exited
-    const pid = pidOnTape(run.tape)
-    if (pid !== undefined) await until(() => !isAlive(pid))
-    expect(run.child.signalCode).toBe('SIGKILL')
+    await until(() => !isAlive(Number(readFileSync(file, 'utf8'))))
+    expect(run.child.killed).toBe(true)
   }
+}, 60_000)
+
+test('a client that is killed while the server does not read leaves no process', async () => {
+  const flood = [process.execPath, resolve('test/fixtures/clients/flood-and-wait.mjs')]
+  const tape = join(temporaryFolder(), 'x.tape.jsonl')
+  const run = start([
+    ...flood,
+    process.execPath,
+    REELAY,
+    'record',
+    '-q',
+    '-o',
+    tape,
+    '--',
+    ...fixtureServer('read-nothing'),
+  ])
+  const { recorder } = JSON.parse(await run.line('recorder')) as { recorder: number }
+  const { pid } = JSON.parse(await run.line('pid')) as { pid: number }
+  run.child.kill('SIGKILL')
+  await until(() => ![recorder, pid].some(isAlive))
+  expect(await loadTape(tape)).toMatchObject({ ended: true })
 })
 
-function pidOnTape(tape: string): number | undefined {
-  try {
-    return Number(/"event":"start","pid":(\d+)/.exec(readFileSync(tape, 'utf8'))?.[1] ?? NaN) || undefined
-  } catch {
-    return undefined // killed before there was a tape
-  }
-}
+test('a signal that ends a wrapper ends what it started, though a request is still open', async () => {
+  const run = record(['/bin/sh', '-c', '"$@"; true', 'sh', ...fixtureServer('stay-whatever-happens')])
+  const { pids } = JSON.parse(await run.line('pids')) as { pids: number[] }
+  run.child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"never-answered"}\n')
+  run.child.kill('SIGTERM')
+  expect(await run.exited).toEqual({ code: null, signal: 'SIGTERM' })
+  expect(pids.some(isAlive)).toBe(false)
+})
+
+test('a request that the client took back is not waited for when the input ends', async () => {
+  const run = record(fixtureServer('stay-whatever-happens'))
+  await run.line('pids')
+  run.child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"slow"}\n')
+  run.child.stdin.end('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+  expect((await run.exited).signal).toBe('SIGKILL')
+})
 
 test('a client that only closes its end gets the server ended, step by step', async () => {
   const run = record(fixtureServer('stay-whatever-happens'))

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 
 test('arguments, working folder and environment reach the server as they are', async () => {
   const cwd = temporaryFolder()
@@ -65,6 +66,16 @@ test('stderr is passed on and taped, also a character that came in two pieces', 
   expect(taped.map(({ stderr }) => stderr).join('')).toBe('first line\nhalf é character\n')
 })
 
+test('what a server wrote to stderr before it left arrives whole, however late it is read', async () => {
+  const run = record(fixtureServer('complain-and-leave'), { options: ['-q'] })
+  run.child.stderr.pause()
+  await until(() => existsSync(run.tape) && linesOf(run.tape).some(({ stderr }) => stderr !== undefined))
+  await new Promise((later) => setTimeout(later, 600)) // longer than the recorder waits for a silent stderr
+  run.child.stderr.resume()
+  await run.exited
+  expect(run.stderr().length).toBe(300_000)
+})
+
 test('the header says who was recorded: command, name, tags, and the names of secret variables but not their values', async () => {
   const env = { PATH: process.env['PATH'], GITHUB_TOKEN: 'ghp_secret', HOME: '/nowhere' }
   const options = ['--server', 'gît', '--tag', 'run=7', '--tag', 'by=a=b']
@@ -102,6 +113,14 @@ test('a name lands in the home folder, and without one the tape is named for the
   ])
 })
 
+test('the name of a server never chooses the place of its tape', async () => {
+  const home = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: home }
+  const server = fixtureServer('tell-surroundings')
+  await start([process.execPath, REELAY, 'record', '--server', '../../evil', '--', ...server], { env }).exited
+  expect(readdirSync(join(home, 'tapes'))).toEqual([expect.stringMatching(/^evil-\d{8}-\d{6}\.tape\.jsonl$/)])
+})
+
 test('recorders started at once with the same name each make a tape of their own', async () => {
   const home = temporaryFolder()
   const env = { ...process.env, REELAY_HOME: home }
@@ -127,6 +146,13 @@ test('an existing file is never written over', async () => {
     .exited
   expect(readFileSync(file, 'utf8')).toBe('precious')
   expect(linesOf(file.replace('.jsonl', '-2.jsonl')).length).toBeGreaterThan(2)
+})
+
+test('a folder in place of the tape leaves the session alive', async () => {
+  const run = record(fixtureServer('answer-calls'), { options: ['-o', temporaryFolder()] })
+  run.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"m"}\n')
+  expect((await run.exited).code).toBe(0)
+  expect(run.stderr()).toMatch(/TAPE_UNWRITABLE not recording: .* is a folder; the session goes on/)
 })
 
 test('a folder that cannot be written leaves the session alive, and it is said twice', async () => {
@@ -167,10 +193,13 @@ test('a disk that fills up leaves the session alive; the tape keeps its whole li
   run.child.stdin.end()
   expect((await run.exited).code).toBe(0)
   expect(run.stdout().toString()).toBe(lines.join(''))
-  expect(run.stderr()).toMatch(/reelay: TAPE_UNWRITABLE incomplete: \d+ frames are not on .*: E/)
+  const [, lost] =
+    /reelay: TAPE_UNWRITABLE incomplete: (\d+) frames are not on .*: E/.exec(run.stderr()) ?? []
   const text = readFileSync(tape, 'utf8')
   expect(text.endsWith('}\n')).toBe(true)
   expect(linesOf(tape).length).toBeGreaterThan(2)
+  expect(linesOf(tape).at(-1)).toMatchObject({ event: 'end', lost: Number(lost) })
+  expect((await loadTape(tape)).problems.map(({ why }) => why)).toEqual([expect.stringContaining(`${lost}`)])
 })
 
 test('a command that does not exist is one clear error, with exit code 3 and no tape', async () => {
@@ -197,10 +226,15 @@ test('a command that is no program is one clear error, with exit code 3', async 
 test.each([
   [['record'], 'no server command to record'],
   [['record', '--'], 'no server command to record'],
+  [['record', '--', ''], 'no server command to record'],
+  [['record', '-o', '', '--', 'x'], '--output "" names no file'],
+  [['record', '-o', 'folder/', '--', 'x'], '--output "folder/" names no file'],
   [['record', '--nope', '--', 'x'], 'unknown option --nope'],
   [['record', '-o'], '--output needs a value: <file>'],
   [['record', '--tag', 'novalue', '--', 'x'], '--tag novalue is not of the form key=value'],
-  [['record', '--max-line', '0', '--', 'x'], '--max-line 0 is not a number from 1 to 1024'],
+  [['record', '--max-line', '0', '--', 'x'], '--max-line 0 is not a number from 1 to 500'],
+  [['record', '--max-size', 'big', '--', 'x'], '--max-size big is not a number from 1 to 1000000000'],
+  [['record', '--rotate', '--', 'x'], '--rotate without a limit'],
   [['record', '-o', 'f', 'name', '--', 'x'], 'two places for one tape: the file f and the name name'],
   [
     ['record', 'name', '-q', '--', 'x'],

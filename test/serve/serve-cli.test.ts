@@ -150,6 +150,17 @@ test('a torn tape is served, with a warning', async () => {
   expect(code).toBe(0)
 })
 
+test('a tape of a probe alone says where to look for the session', async () => {
+  const probe = { id: 'server-discover-probe-1', method: 'server/discover' }
+  const serve = new ServeProcess([
+    tapeFile(client(probe), server({ id: probe.id, error: { code: -32601, message: 'no' } })),
+  ])
+  const { stderr } = await serve.end()
+  expect(stderr).toContain(
+    'warning: the tape holds nothing but a probe (server/discover): the session that followed',
+  )
+})
+
 test('lines may be cut anywhere, end in CRLF or not at all, and hold no message', async () => {
   const serve = new ServeProcess([tapeFile(...HANDSHAKE, ...call(1, 'größe', {}, 'groß'))])
   const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...callOf(1, 'größe', {}) })}\r\n`)

@@ -24,7 +24,7 @@ export interface Running {
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   readonly stdout: () => Buffer
   readonly stderr: () => string
-  /** Resolves with the first line of stdout that holds this text. */
+  /** Resolves with a line of stdout that holds this text. */
   readonly line: (text: string) => Promise<string>
 }
 
@@ -35,8 +35,6 @@ export function start(
 ): Running {
   const [file = '', ...args] = command
   const child = spawn(file, args, options)
-  child.setMaxListeners(0) // a test may wait for hundreds of lines
-  child.stdout.setMaxListeners(0)
   onTestFinished(() => void child.kill('SIGKILL'))
   const out: Buffer[] = []
   const err: Buffer[] = []
@@ -50,16 +48,17 @@ export function start(
   )
   const line = (text: string): Promise<string> =>
     new Promise((found, lost) => {
+      const gone = (): void => lost(new Error(`"${text}" was never said; stderr: ${stderr()}`))
       const look = (): void => {
-        const hit = stdout()
-          .toString()
-          .split('\n')
-          .slice(0, -1)
-          .find((each) => each.includes(text))
-        if (hit !== undefined) found(hit)
+        const lines = stdout().toString().split('\n').slice(0, -1)
+        const hit = lines.findLast((each) => each.includes(text))
+        if (hit === undefined) return
+        child.stdout.off('data', look)
+        child.off('close', gone)
+        found(hit)
       }
       child.stdout.on('data', look)
-      child.once('close', () => lost(new Error(`"${text}" was never said; stderr: ${stderr()}`)))
+      child.on('close', gone)
       look()
     })
   return { child, exited, stdout, stderr, line }

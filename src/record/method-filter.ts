@@ -1,0 +1,57 @@
+import type { Direction } from '../wire/direction.ts'
+import { idKey } from '../wire/id.ts'
+import { classify, type Batch, type Message } from '../wire/message.ts'
+import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { parseJson } from '../wire/parse-json.ts'
+
+export interface MethodRules {
+  /** Patterns such as `tools/call` or `resources/*`; only these are taped. */
+  readonly only: readonly string[]
+  /** These are not. */
+  readonly skip: readonly string[]
+}
+
+/** Decides which messages of one link are taped: by method, and an answer goes the way of its request. The handshake always stays. */
+export class MethodFilter {
+  readonly #only: readonly RegExp[]
+  readonly #skip: readonly RegExp[]
+  readonly #leftOut: Record<Direction, Set<string>> = { c2s: new Set(), s2c: new Set() }
+
+  constructor({ only, skip }: MethodRules) {
+    this.#only = only.map(asPattern)
+    this.#skip = skip.map(asPattern)
+  }
+
+  keeps(dir: Direction, text: string): boolean {
+    const message = classify(parseJson(text))
+    if (message.kind !== 'batch') return this.#keepsOne(dir, message)
+    return message.items.map((item) => item.kind === 'batch' || this.#keepsOne(dir, item)).includes(true)
+  }
+
+  #keepsOne(dir: Direction, message: Exclude<Message, Batch>): boolean {
+    switch (message.kind) {
+      case 'request': {
+        const keeps = this.#keepsMethod(message.method)
+        if (!keeps) this.#leftOut[dir].add(idKey(message.id))
+        return keeps
+      }
+      case 'notification':
+        return this.#keepsMethod(message.method)
+      case 'response':
+        return message.id === null || !this.#leftOut[dir === 'c2s' ? 's2c' : 'c2s'].delete(idKey(message.id))
+      case 'invalid':
+        return true
+    }
+  }
+
+  #keepsMethod(method: string): boolean {
+    if (HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized') return true
+    const isNamed = this.#only.length === 0 || this.#only.some((pattern) => pattern.test(method))
+    return isNamed && !this.#skip.some((pattern) => pattern.test(method))
+  }
+}
+
+function asPattern(text: string): RegExp {
+  const parts = text.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`)
+}

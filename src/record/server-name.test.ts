@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { serverName } from './server-name.ts'
+
+test.each([
+  ['npx -y @acme/linear-mcp', 'linear-mcp'],
+  ['npx -y @acme/linear-mcp@1.4.2 --flag', 'linear-mcp'],
+  ['npx -p some-package the-server', 'the-server'],
+  ['node dist/server.js --verbose', 'server'],
+  ['node --env-file .env dist/server.mjs', 'server'],
+  ['python3 -m my_server', 'my_server'],
+  ['uvx mcp-server-git --repository /x', 'mcp-server-git'],
+  [
+    'docker run -i --rm -e GITHUB_TOKEN=ghp_secret123 ghcr.io/github/github-mcp-server:latest',
+    'github-mcp-server',
+  ],
+  ['docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server', 'github-mcp-server'],
+  ['env API_KEY=sk-abc node weather.js', 'weather'],
+  ['./bin/my-server', 'my-server'],
+  ['C:\\tools\\server.exe', 'server'],
+  ['sh -c exit', 'sh'],
+  ['node', 'node'],
+  ['../..', 'server'],
+])('%s is called %s', (command, name) => {
+  expect(serverName(command.split(' '))).toBe(name)
+})
+
+test('a script in a shell does not become a name', () => {
+  expect(serverName(['bash', '-c', 'TOKEN=secret exec server > /dev/null'])).toBe('bash')
+})

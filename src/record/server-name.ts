@@ -1,0 +1,39 @@
+/** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
+export function serverName(command: readonly string[]): string {
+  const [first = '', ...rest] = command
+  const runner = bare(first)
+  if (runner === 'env') return serverName(rest.slice(rest.findIndex((word) => !/^-|=/.test(word))))
+  const word = RUNNERS.test(runner) ? firstOperand(rest) : undefined
+  return safeName(bare(word ?? first))
+}
+
+/** What may be part of a file name. */
+export function safeName(text: string): string {
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[.-]+/, '')
+  return safe.slice(0, 60) || 'server'
+}
+
+const RUNNERS =
+  /^(node|nodejs|npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|tsx|python[\d.]*|uv|uvx|pipx|docker|podman)$/
+const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x', 'container'])
+// Their next word is a value, which may be a secret: it must not end up in a file name.
+const TAKES_A_VALUE =
+  /^(-[epvuwhlr]|--(env|env-file|package|volume|publish|name|workdir|network|mount|user|hostname|entrypoint|label|platform|pull|from|with|require|import|loader|env-file-if-exists))$/
+
+/** The script, package or image that a runner was asked to run. */
+function firstOperand(words: readonly string[]): string | undefined {
+  return words.find((word, index) => {
+    const isOption = word.startsWith('-') || word.includes('=')
+    return !isOption && !SUBCOMMANDS.has(word) && !TAKES_A_VALUE.test(words[index - 1] ?? '')
+  })
+}
+
+/** The last part of a path, without a script's ending, a package's scope, its version or an image's tag. */
+function bare(word: string): string {
+  const name =
+    word
+      .replaceAll('\\', '/')
+      .split('/')
+      .findLast((part) => part !== '') ?? ''
+  return name.replace(/(?<=.)[@:][^@:]*$/, '').replace(/\.(exe|cmd|[cm]?[jt]s|py|sh)$/i, '')
+}

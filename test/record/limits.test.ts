@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer, linesOf, record, until, type RecordedRun } from '../support/recorder.ts'
+
+/** Makes calls one after the other, so that the tape grows message by message, then ends the session. */
+async function call(run: RecordedRun, methods: readonly string[], size = 100): Promise<void> {
+  for (const [id, method] of methods.entries()) {
+    run.child.stdin.write(
+      `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":["${'x'.repeat(size)}"]}\n`,
+    )
+    await run.line(`"id":${id},`)
+  }
+  run.child.stdin.end()
+  await run.exited
+}
+
+const messagesOf = (tape: string): unknown[] =>
+  linesOf(tape).flatMap(({ msg }) => (msg === undefined ? [] : [msg]))
+const tapesBeside = (tape: string): string[] => readdirSync(dirname(tape)).toSorted()
+
+test('--max-messages ends the tape, says so, and the session goes on', async () => {
+  const run = record(fixtureServer('answer-calls'), { options: ['--max-messages', '4'] })
+  await call(run, ['a', 'b', 'c', 'd'])
+  expect(messagesOf(run.tape)).toHaveLength(4)
+  expect(linesOf(run.tape).at(-2)).toMatchObject({ event: 'limit', limit: 'max-messages' })
+  expect(await loadTape(run.tape)).toMatchObject({ ended: true, problems: [] })
+  expect(run.stdout().toString().trim().split('\n')).toHaveLength(4)
+  expect(run.stderr()).toMatch(
+    /recorded 7 frames to .*, up to the limit of --max-messages; the session went on\n$/,
+  )
+})
+
+test('--max-size with --rotate begins a new tape, and nothing is lost between them', async () => {
+  const run = record(fixtureServer('answer-calls'), { options: ['--max-size', '1', '--rotate'] })
+  await call(
+    run,
+    Array.from({ length: 110 }, () => 'm'),
+    10_000,
+  )
+  expect(tapesBeside(run.tape)).toEqual([
+    'session-2.tape.jsonl',
+    'session-3.tape.jsonl',
+    'session.tape.jsonl',
+  ])
+  const tapes = ['', '-2', '-3'].map((copy) => run.tape.replace('session.', `session${copy}.`))
+  expect(tapes.flatMap((tape) => messagesOf(tape))).toHaveLength(220)
+  for (const tape of tapes) expect(await loadTape(tape)).toMatchObject({ ended: true, problems: [] })
+  expect(run.stderr()).toMatch(/recorded \d+ frames to 3 tapes, the last one .*session-3\.tape\.jsonl\n$/)
+})
+
+test('--idle ends the tape of a link that went quiet, not the session', async () => {
+  const run = record(fixtureServer('answer-calls'), { options: ['--idle', '1'] })
+  run.child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"before"}\n')
+  await run.line('"id":7,')
+  await until(() => linesOf(run.tape).at(-1)?.['event'] === 'end')
+  expect(linesOf(run.tape).at(-2)).toMatchObject({ event: 'limit', limit: 'idle' })
+  await call(run, ['after'])
+  expect(messagesOf(run.tape)).toHaveLength(2)
+})
+
+test('--only and --skip choose by method; an answer goes the way of its request, and the handshake stays', async () => {
+  const run = record(fixtureServer('answer-calls'), {
+    options: ['--only', 'tools/*,ping', '--skip', 'tools/list'],
+  })
+  await call(run, ['initialize', 'tools/list', 'tools/call', 'resources/read', 'ping'])
+  const taped = linesOf(run.tape).flatMap(({ msg }) =>
+    msg === undefined ? [] : [(msg as { id: number }).id],
+  )
+  expect(taped).toEqual([0, 0, 2, 2, 4, 4])
+  expect((await loadTape(run.tape)).problems).toEqual([])
+  expect(run.stdout().toString().trim().split('\n')).toHaveLength(5)
+})
