@@ -28,7 +28,7 @@ function mayDownload([, program]: readonly string[]): boolean {
 }
 
 async function problemOf([file = '', ...args]: readonly string[]): Promise<string | undefined> {
-  const { child, exited } = await startServer([file, ...args, '--version'])
+  const { child, exited, guard } = await startServer([file, ...args, '--version'])
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)
   child.stdin.on('error', () => {}).end()
   child.stderr.resume()
@@ -41,5 +41,6 @@ async function problemOf([file = '', ...args]: readonly string[]): Promise<strin
     return error instanceof Error ? error.message : String(error)
   } finally {
     clearTimeout(timer)
+    guard.dismiss()
   }
 }
