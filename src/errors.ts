@@ -46,6 +46,17 @@ export const ERROR_CODES = {
     about:
       'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without it, and ends with the exit code of its server.',
   },
+  CONFIG_NOT_FOUND: { exit: 3, about: 'There is no config file of an MCP client where one was expected.' },
+  CONFIG_BROKEN: {
+    exit: 3,
+    about: "A client's config file cannot be read as JSON or TOML. It is left as it is.",
+  },
+  CONFIG_UNWRITABLE: {
+    exit: 3,
+    about:
+      "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
+  },
+  SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

@@ -2,12 +2,28 @@ import { Command, CommanderError } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { expectEarlyLeavers } from './print.ts'
 import { recordCommand } from './record-help.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
+import { tailCommand } from './tail.ts'
+import { unwrapCommand, wrapCommand } from './wrap.ts'
+
+const COMMANDS = [
+  recordCommand,
+  wrapCommand,
+  unwrapCommand,
+  doctorCommand,
+  serveCommand,
+  runCommand,
+  inspectCommand,
+  tailCommand,
+  listCommand,
+  demoCommand,
+]
 
 /** Every command but the recording itself, which `main` takes care of. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
@@ -16,8 +32,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     .description('record an MCP session to a tape, then play the server from it')
     .version(VERSION)
     .showSuggestionAfterError()
-  for (const command of [recordCommand, serveCommand, runCommand, inspectCommand, listCommand, demoCommand])
-    program.addCommand(command)
+  for (const command of COMMANDS) program.addCommand(command)
   for (const command of [program, ...program.commands]) quietly(command)
   try {
     await program.parseAsync(argv)

@@ -14,7 +14,8 @@ export function exchangeLines({ exchanges, connections }: Inspection): readonly 
   return [headings, ...lines.map((line, index) => line + extrasText(exchanges[index]))]
 }
 
-function headingRow(manyLinks: boolean): readonly Cell[] {
+/** The titles of the columns of an exchange. */
+export function headingRow(manyLinks: boolean): readonly Cell[] {
   const links = manyLinks ? [heading('link')] : []
   return [
     heading('#', 'right'),
@@ -26,7 +27,8 @@ function headingRow(manyLinks: boolean): readonly Cell[] {
   ]
 }
 
-function exchangeRow(exchange: ExchangeFacts, manyLinks: boolean): readonly Cell[] {
+/** An exchange in columns. */
+export function exchangeRow(exchange: ExchangeFacts, manyLinks: boolean): readonly Cell[] {
   const { sequence, request, target, latencyMs, outcome } = exchange
   const title = target === undefined ? request.message.method : `${request.message.method} ${target}`
   const links = manyLinks ? [{ text: shortened(`${request.server}/${request.conn}`, 24) }] : []
@@ -67,7 +69,8 @@ function outcomeText(outcome: Outcome): string {
   }
 }
 
-function extrasText(exchange: ExchangeFacts | undefined): string {
+/** What happened between request and answer, in words that follow the columns. */
+export function extrasText(exchange: ExchangeFacts | undefined): string {
   const steps = exchange?.steps ?? []
   const notified = steps.filter(({ kind }) => kind === 'notify').length
   const asked = steps.flatMap((step) => (step.kind === 'ask' ? [askedText(step)] : []))

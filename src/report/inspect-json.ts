@@ -70,7 +70,8 @@ function connectionJson(facts: ConnectionFacts): string {
   })
 }
 
-function exchangeJson(exchange: ExchangeFacts, inspection: Inspection): string {
+/** One exchange, on one line. */
+export function exchangeJson(exchange: ExchangeFacts, inspection: Clock): string {
   const { sequence, request, target, steps, response, latencyMs, outcome } = exchange
   return object({
     sequence: plain(sequence),
@@ -86,12 +87,12 @@ function exchangeJson(exchange: ExchangeFacts, inspection: Inspection): string {
   })
 }
 
-function notificationJson(step: Step, inspection: Inspection): readonly string[] {
+function notificationJson(step: Step, inspection: Clock): readonly string[] {
   return step.kind === 'notify' ? [spokenJson(step.message, inspection)] : []
 }
 
 /** A request of the server inside an exchange, with the client's answer. */
-function askJson(step: Step, inspection: Inspection): readonly string[] {
+function askJson(step: Step, inspection: Clock): readonly string[] {
   if (step.kind !== 'ask') return []
   const { request, answer } = step
   const ask = {
@@ -103,7 +104,7 @@ function askJson(step: Step, inspection: Inspection): readonly string[] {
   return [object(ask)]
 }
 
-function spokenJson(spoken: Spoken, inspection: Inspection): string {
+function spokenJson(spoken: Spoken, inspection: Clock): string {
   return object({ ...placeJson(spoken, inspection), message: spoken.text })
 }
 
@@ -128,13 +129,15 @@ function eventJson(frame: EventFrame, inspection: Inspection): string {
   })
 }
 
+/** What it takes to say when something happened. */
+type Clock = Pick<Inspection, 'header'>
 type Moment = Pick<EventFrame, 'n' | 't' | 'server' | 'conn'>
 
-function placeJson(frame: Moment & { readonly dir: Direction }, inspection: Inspection): JsonMembers {
+function placeJson(frame: Moment & { readonly dir: Direction }, inspection: Clock): JsonMembers {
   return { ...momentJson(frame, inspection), direction: plain(frame.dir) }
 }
 
-function momentJson({ n, t, server, conn }: Moment, inspection: Inspection): JsonMembers {
+function momentJson({ n, t, server, conn }: Moment, inspection: Clock): JsonMembers {
   return {
     frame: plain(n),
     timestamp: plain(timestamp(inspection, t)),

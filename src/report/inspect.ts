@@ -57,7 +57,7 @@ export function missesOf({ exchanges }: Inspection): readonly ExchangeFacts[] {
 }
 
 /** The moment of a frame, from the clock of its tape. */
-export function timestamp({ header }: Inspection, t: number): string {
+export function timestamp({ header }: Pick<Inspection, 'header'>, t: number): string {
   return new Date(Math.min(Date.parse(header.started) + t, LAST_DATE)).toISOString()
 }
 

@@ -34,12 +34,17 @@ export interface Tape {
 }
 
 /** Opens a tape and reads its header. */
-export async function openTape(path: string): Promise<TapeReader> {
+export function openTape(path: string): Promise<TapeReader> {
+  return openWith(path, chunksOf)
+}
+
+/** The same, with another way to read the bytes of the file. */
+export async function openWith(path: string, chunks: typeof chunksOf): Promise<TapeReader> {
   const first = await readFirstLine(path)
   const version = named(path, () => versionOf(first))
   const header = named(path, () => decodeHeader(upgradeLine(first.text, 1, version)))
   const state: TapeState = { ended: false, problems: [] }
-  return { path, header, state, frames: () => readFrames({ path, version, state }) }
+  return { path, header, state, frames: () => readFrames(chunks(path), { version, state }) }
 }
 
 /** Reads a tape into memory, its messages assembled into turns. */
@@ -81,14 +86,17 @@ function named<Result>(path: string, read: () => Result): Result {
 // A message as long as a line may be is longer on the tape, by its envelope.
 const ENVELOPE_BYTES = 64 * 1024
 
-async function* readFrames(tape: { path: string; version: number; state: TapeState }): AsyncGenerator<Frame> {
+async function* readFrames(
+  chunks: AsyncIterable<Uint8Array>,
+  tape: { version: number; state: TapeState },
+): AsyncGenerator<Frame> {
   const lines = new FrameLines(tape)
   const splitter = new LineSplitter({
     maxBytes: LONGEST_LINE_BYTES + ENVELOPE_BYTES,
     onLine: (line, number) => lines.add(line, number),
     onOverlong: (_head, total, number) => lines.addOverlong(total, number),
   })
-  for await (const chunk of chunksOf(tape.path)) {
+  for await (const chunk of chunks) {
     splitter.push(chunk)
     yield* lines.taken()
   }

@@ -1,0 +1,15 @@
+import { Command } from 'commander'
+import { visibleJson } from '../wire/visible.ts'
+import { doctorAsText } from '../wrap/doctor-text.ts'
+import { print } from './print.ts'
+import { here } from './wrap.ts'
+
+export const doctorCommand: Command = new Command('doctor')
+  .description('list what is wrapped in which client, and find what is wrong with it')
+  .option('--json', 'print the result as JSON')
+  .action(async ({ json }: { json?: true }) => {
+    const { doctor } = await import('../wrap/doctor.ts')
+    const checkup = await doctor(here())
+    print(json ? `${visibleJson(JSON.stringify(checkup))}\n` : doctorAsText(checkup))
+    process.exitCode = checkup.healthy ? 0 : 1
+  })

@@ -1,0 +1,62 @@
+import type { Root } from './client.ts'
+
+/** A piece of a config's text, and the string that it spells; none when it spells something else. */
+export interface Word {
+  readonly start: number
+  readonly end: number
+  readonly value: string | undefined
+}
+
+export interface ArgList {
+  readonly start: number
+  readonly end: number
+  readonly items: readonly Word[]
+}
+
+/** How a client reaches the server of an entry. */
+export type Link =
+  | {
+      readonly kind: 'command'
+      readonly command: Word
+      readonly args: ArgList | undefined
+      /** What stands between the command and a list of arguments that is put behind it. */
+      readonly beforeNewArgs: string
+    }
+  | { readonly kind: 'remote' }
+  | { readonly kind: 'odd'; readonly why: string }
+
+/** One server in a client's config. */
+export interface Entry {
+  readonly server: string
+  readonly link: Link
+}
+
+/** A language that configs are written in. Its parser gives places in the text, never a text made anew. */
+export interface ConfigFormat {
+  /** The servers under a root; throws a SyntaxProblem when the text cannot be read. */
+  entries(text: string, root: Root): readonly Entry[]
+  /** A string as this language spells it. */
+  readonly spell: (value: string) => string
+}
+
+/** Where and why a text cannot be read. */
+export class SyntaxProblem extends Error {
+  readonly line: number
+  readonly column: number
+
+  constructor(why: string, { line, column }: { readonly line: number; readonly column: number }) {
+    super(why)
+    this.line = line
+    this.column = column
+  }
+}
+
+/** The line and the column of an offset, both counted from 1. */
+export function positionOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split('\n')
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+}
+
+export const ODD_WITHOUT_COMMAND = 'it has neither a command nor a url'
+export const ODD_COMMAND = 'its command is not a string'
+export const ODD_ARGS = 'its args are not a list'

@@ -1,0 +1,46 @@
+import { visible } from '../wire/visible.ts'
+import type { CheckedConfig, CheckedEntry, Checkup } from './doctor.ts'
+import type { Finding } from './finding.ts'
+
+/** The checkup for people: what is wrapped, what is wrong with it, and what to do. */
+export function doctorAsText({ configs, entries, tapes, healthy }: Checkup): string {
+  const sections = [
+    configs.length === 0 ? ['no config file of a known client was found'] : configs.flatMap(configLines),
+    entries.length === 0 ? ['nothing is wrapped: reelay wrap <server> begins'] : entries.flatMap(entryLines),
+    [`tapes are in ${tapes.folder}`, ...tapes.findings.flatMap(findingLines)],
+    [healthy ? 'all is well' : `${count(configs, entries, tapes)} to look at`],
+  ]
+  return `${sections.map((lines) => lines.map(visible).join('\n')).join('\n\n')}\n`
+}
+
+function configLines({ client, file, servers, findings }: CheckedConfig): readonly string[] {
+  const names = servers.length === 0 ? 'no servers' : servers.join(', ')
+  return [
+    `${client}  ${file}  ${findings.length === 0 ? names : ''}`.trimEnd(),
+    ...findings.flatMap(findingLines),
+  ]
+}
+
+function entryLines(entry: CheckedEntry): readonly string[] {
+  const { server, client, file, since, newest, findings } = entry
+  const verb = entry.wrapped ? 'wrapped' : 'was wrapped'
+  return [
+    `${findings.length === 0 ? 'ok   ' : 'wrong'}  ${server} in ${client}, ${verb}${since === null ? '' : ` since ${since}`}`,
+    `       config  ${file}`,
+    `       tape    ${newest === null ? 'nothing recorded yet' : `${newest.path}, ${newest.recordedAt}`}`,
+    ...findings.flatMap(findingLines),
+  ]
+}
+
+function findingLines({ about, hint }: Finding): readonly string[] {
+  return [`       wrong   ${about}`, `       hint    ${hint}`]
+}
+
+function count(...found: readonly (readonly WithFindings[] | WithFindings)[]): string {
+  const findings = found.flat().flatMap((each) => each.findings).length
+  return findings === 1 ? '1 thing' : `${findings} things`
+}
+
+interface WithFindings {
+  readonly findings: readonly Finding[]
+}

@@ -1,0 +1,13 @@
+/** A stretch of a text, and what stands there afterwards. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** Makes edits that do not overlap. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((whole, { start, end, text: now }) => whole.slice(0, start) + now + whole.slice(end), text)
+}

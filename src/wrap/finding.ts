@@ -1,0 +1,14 @@
+/** Something that is wrong, and what to do about it. */
+export interface Finding {
+  readonly kind:
+    | 'recorder-gone'
+    | 'recorder-fails'
+    | 'not-remembered'
+    | 'no-longer-wrapped'
+    | 'config-refused'
+    | 'tape-unusable'
+    | 'tapes-unwritable'
+    | 'tapes-not-private'
+  readonly about: string
+  readonly hint: string
+}

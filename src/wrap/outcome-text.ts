@@ -1,0 +1,34 @@
+import { visible } from '../wire/visible.ts'
+import type { Outcome, WrapResult } from './outcome.ts'
+
+/** What `wrap` or `unwrap` did, one line an entry; a dry run shows the diff first. */
+export function outcomesAsText({ dryRun, outcomes, diffs }: WrapResult): string {
+  const lines = outcomes.map((outcome) => visible(lineOf(outcome, dryRun)))
+  if (lines.length === 0) lines.push('nothing to do: no server is wrapped')
+  return [...(dryRun ? diffs : []), ...lines].map((line) => `${line}\n`).join('')
+}
+
+function lineOf(outcome: Outcome, dryRun: boolean): string {
+  const place = `(${outcome.client}, ${outcome.file})`
+  const would = dryRun ? 'would be ' : ''
+  switch (outcome.kind) {
+    case 'wrapped':
+      return `${outcome.server}: ${would}wrapped, its sessions go to the tape ${outcome.tape} ${place}`
+    case 'already-wrapped':
+      return `${outcome.server}: already wrapped, nothing changed ${place}`
+    case 'unwrapped':
+      return `${outcome.server}: ${would}unwrapped, ${outcome.exact ? 'byte for byte as before' : BY_MEANING} ${place}`
+    case 'not-wrapped':
+      return `${outcome.server}: not wrapped, nothing changed ${place}`
+    case 'forgotten':
+      return `${outcome.server}: ${dryRun ? 'would be forgotten' : 'forgotten'}, it is no longer wrapped in the config ${place}`
+    case 'remote':
+      return `${outcome.server}: left as it is, for it is reached by a url, and this version wraps only commands ${place}`
+    case 'odd':
+      return `${outcome.server}: left as it is, for ${outcome.why} ${place}`
+    case 'refused':
+      return `${outcome.code} ${outcome.why}${outcome.hint === null ? '' : `; ${outcome.hint}`}`
+  }
+}
+
+const BY_MEANING = 'as the recorder carried it; the formatting may differ from before'

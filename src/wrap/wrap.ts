@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { homeFolder } from '../store/home.ts'
+import { changeConfigs, joined, type Plan } from './change-configs.ts'
+import { backupPath, writeBackup, writeConfig } from './config-file.ts'
+import { editsFor, wrapPieces } from './entry-edits.ts'
+import { FORMATS } from './formats.ts'
+import { Memory, type Remembered } from './memory.ts'
+import { openConfigs, type Open, type PlacedEntry } from './open-config.ts'
+import type { WrapResult } from './outcome.ts'
+import { requireFound, wanted, type Servers } from './selection.ts'
+import { tapeFor } from './tape-name.ts'
+import { chosenTargets, type Choice } from './targets.ts'
+import { wrappedCommand, type Recorder } from './wrapped-command.ts'
+
+export interface WrapOptions extends Choice {
+  readonly servers: Servers
+  readonly recorder: Recorder
+  readonly dryRun: boolean
+  readonly now: () => Date
+}
+
+/** Puts the recorder before the servers that are named, in every config that holds them. */
+export function wrap(options: WrapOptions): WrapResult {
+  const looked = openConfigs(chosenTargets(options))
+  requireFound(options.servers, looked)
+  const memory = new Memory(homeFolder(options.where.env))
+  return changeConfigs<Remembered>(looked, {
+    dryRun: options.dryRun,
+    plan: (open) =>
+      joined(wanted(open.entries, options.servers).map((entry) => planEntry(open, entry, options))),
+    carryOut: (open, plan, text) => carryOut(open, plan, { text, memory }),
+  })
+}
+
+function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<Remembered> {
+  const { link, server } = entry
+  const place = { client: open.target.client.name, file: open.target.file, server }
+  const nothing = { edits: [], notes: [] }
+  if (link.kind === 'remote') return { ...nothing, outcomes: [{ kind: 'remote', ...place }] }
+  if (link.kind === 'odd') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: link.why }] }
+  if (wrappedCommand(link) !== undefined)
+    return { ...nothing, outcomes: [{ kind: 'already-wrapped', ...place }] }
+  const { path: file, text } = open.config
+  const { where, recorder, now } = options
+  const tape = tapeFor(server, place.client, where.env)
+  const pieces = wrapPieces({
+    text,
+    link,
+    format: FORMATS[open.target.client.format],
+    recorder,
+    server,
+    tape,
+  })
+  return {
+    outcomes: [{ kind: 'wrapped', ...place, tape }],
+    edits: editsFor(pieces, { text, link, direction: 'wrap' }) ?? [],
+    notes: [{ ...place, file, root: entry.root, since: now().toISOString(), tape, pieces }],
+  }
+}
+
+/** Remembered first: if we are killed in between, an entry that is not wrapped is remembered, which does no harm. */
+function carryOut(
+  { config, entries }: Open,
+  { edits, notes }: Plan<Remembered>,
+  { text, memory }: { readonly text: string; readonly memory: Memory },
+): void {
+  if (edits.length === 0) return
+  const isPartlyWrapped = entries.some(({ link }) => wrappedCommand(link) !== undefined)
+  if (!isPartlyWrapped || !existsSync(backupPath(config))) writeBackup(config)
+  memory.add(notes)
+  try {
+    writeConfig(config, text)
+  } catch (error) {
+    memory.remove(notes)
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { FORMATS } from './formats.ts'
+import { wrappedCommand, type WrappedCommand } from './wrapped-command.ts'
+
+const PROGRAM = '/opt/reelay/dist/cli/main.js'
+
+test.each([
+  [
+    'as wrap writes it',
+    '/bin/node',
+    [PROGRAM, 'record', '--server', 'a', 'a-zed', '--', 'npx', '-y', 'a'],
+    'a-zed',
+  ],
+  ['on Windows', 'C:\\node.exe', ['C:\\reelay\\dist\\cli\\main.js', 'record', 'a', '--', 'a'], 'a'],
+  ['from the PATH', 'reelay', ['record', '-q', 'a', '--', 'a'], 'a'],
+  ['with an option instead of a name', 'reelay', ['record', '--server', 'a', '--', 'a'], undefined],
+  ['through npx', 'npx', ['-y', 'reelay@1.4.2', 'record', 'a', '--', 'a'], 'a'],
+])('an entry that starts a recorder is known: %s', (_, command, args, tape) => {
+  const wrapped = read(command, args)
+  expect(wrapped?.tape).toBe(tape)
+  expect(args[wrapped?.commandAt ?? -1]).toBe(args[args.indexOf('--') + 1])
+})
+
+test.each([
+  ['something else that records', 'ffmpeg', ['record', '--', 'x']],
+  ['something that holds our words further on', 'npx', ['tool', 'reelay', '--', 'x']],
+  ['a recorder without a server', 'reelay', ['record', 'a', '--']],
+  ['another command of ours', 'reelay', ['serve', 'record', '--', 'x']],
+  ['a plain server', 'npx', ['-y', 'a']],
+])('an entry that does not is left alone: %s', (_, command, args) => {
+  expect(read(command, args)).toBeUndefined()
+})
+
+function read(command: string, args: readonly string[]): WrappedCommand | undefined {
+  const [entry] = FORMATS.json.entries(JSON.stringify({ servers: { a: { command, args } } }), ['servers'])
+  return entry && wrappedCommand(entry.link)
+}
