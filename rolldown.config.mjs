@@ -3,6 +3,6 @@ import { defineConfig } from 'rolldown'
 export default defineConfig({
   input: 'dist/cli/main.js',
   platform: 'node',
-  external: ['commander', 'cross-spawn'],
+  external: ['@peculiar/x509', 'commander', 'cross-spawn'],
   output: { dir: 'dist/packed', format: 'cjs', chunkFileNames: '[name].js' },
 })

@@ -14,6 +14,7 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) (await import('../store/home.ts')).resolveTape(args.name)
   if (args.kind === 'command') return recordCommand(args)
+  if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
   const { recordUrl } = await import('./record-url.ts')
   await recordUrl(args)
 }

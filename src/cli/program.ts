@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import { caCommand } from './ca.ts'
 import { demoCommand } from './demo.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
@@ -13,9 +14,9 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     .description('record an MCP session to a tape, then play either side of it')
     .version(VERSION)
     .showSuggestionAfterError()
-  for (const command of [recordCommand, serveCommand, inspectCommand, listCommand, demoCommand])
+  for (const command of [recordCommand, serveCommand, inspectCommand, listCommand, caCommand, demoCommand])
     program.addCommand(command)
-  for (const command of [program, ...program.commands]) quietly(command)
+  quietly(program)
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -27,6 +28,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 /** Commander reports misuse to us instead of printing and exiting. */
 function quietly(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => {} })
+  command.commands.forEach(quietly)
 }
 
 function misuse(error: CommanderError): ReelayError {

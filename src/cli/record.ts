@@ -3,7 +3,8 @@ import { serverName, stdioHeader } from '../record/header.ts'
 import { relay } from '../record/relay.ts'
 import { SessionTape } from '../record/session-tape.ts'
 import { TapeLog } from '../record/tape-log.ts'
-import type { Exit, ServerProcess } from '../transport/server-process.ts'
+import type { ServerProcess } from '../transport/server-process.ts'
+import { endAs } from './end-as.ts'
 import type { CommandArgs } from './record-args.ts'
 import { announce, errors, sumUp, tapePath } from './record-talk.ts'
 
@@ -31,12 +32,4 @@ function openLog(args: CommandArgs, server: string): TapeLog {
     path: tapePath(args, server),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
   })
-}
-
-/** Whoever started us sees what it would have seen of the server itself. */
-function endAs({ code, signal }: Exit): void {
-  if (signal === null) process.exit(code ?? 0)
-  process.removeAllListeners(signal)
-  process.kill(process.pid, signal)
-  setTimeout(() => process.exit(1), 1000) // where a signal cannot end us, as on Windows
 }

@@ -41,6 +41,24 @@ export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Hea
   }
 }
 
+/** Line 1 of a tape of whatever servers a client names. They are not known yet: a `server` event tells of each. */
+export function forwardHeader({ started, server, tags }: ForwardHeaderFacts): Header {
+  return {
+    reelay: TAPE_VERSION,
+    id: tapeId(started),
+    started: started.toISOString(),
+    by: `reelay ${VERSION}`,
+    servers: server === undefined ? {} : { [server]: { transport: 'http' } },
+    tags,
+  }
+}
+
+export interface ForwardHeaderFacts {
+  readonly started: Date
+  readonly server: string | undefined
+  readonly tags: Readonly<Record<string, string>>
+}
+
 /** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
 export function serverName(command: readonly string[]): string {
   const [first = 'server', ...rest] = command

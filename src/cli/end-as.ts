@@ -1,0 +1,9 @@
+import type { Exit } from '../transport/server-process.ts'
+
+/** Whoever started us sees what it would have seen of the command itself. */
+export function endAs({ code, signal }: Exit): void {
+  if (signal === null) process.exit(code ?? 0)
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+  setTimeout(() => process.exit(1), 1000) // where a signal cannot end us, as on Windows
+}
