@@ -12,7 +12,7 @@ export const caCommand: Command = new Command('ca')
       .action(async () => {
         const { makeAuthority } = await import('../transport/certificates.ts')
         const now = new Date()
-        const name = `Reelay local CA, ${hostname()}, ${now.toISOString().slice(0, 10)}`
+        const name = `Reelay local CA ${now.toISOString().slice(0, 10)} ${hostname()}`
         print(described(writeCa(caFolder(), await makeAuthority(name.slice(0, 64), now))))
       }),
   )

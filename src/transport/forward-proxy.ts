@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
+import { withHost } from './http-heads.ts'
 import { Passage, type RequestLine } from './http-passage.ts'
 import type { ProxyWatcher } from './http-proxy.ts'
 import { LISTENER, listenOn, type Listen } from './listen.ts'
@@ -74,7 +75,10 @@ export class ForwardProxy {
   /** What is not addressed to a proxy may come from a web page that found our port. */
   #passNamed(watcher: ForwardWatcher, req: IncomingMessage, res: ServerResponse): void {
     const named = readNamed(req.url ?? '')
-    if (named !== undefined) return this.#pass(watcher, named, req, res)
+    if (named !== undefined) {
+      const headers = withHost(req.rawHeaders, new URL(named.origin).host)
+      return this.#pass(watcher, { ...named, headers }, req, res)
+    }
     const why = 'this is a forward proxy: a request must name the whole URL'
     watcher.refused(why)
     req.resume()
@@ -84,17 +88,18 @@ export class ForwardProxy {
   #passInside(watcher: ForwardWatcher, req: IncomingMessage, res: ServerResponse): void {
     this.#spoken.add(req.socket)
     const origin = this.#origins.get(req.socket) ?? ''
-    this.#pass(watcher, { origin, path: readNamed(req.url ?? '')?.path ?? req.url ?? '/' }, req, res)
+    const path = readNamed(req.url ?? '')?.path ?? req.url ?? '/'
+    this.#pass(watcher, { origin, path, headers: req.rawHeaders }, req, res)
   }
 
   #pass(
     { watch }: ForwardWatcher,
-    { origin, path }: { origin: string; path: string },
+    named: Required<Omit<RequestLine, 'method'>>,
     req: IncomingMessage,
     res: ServerResponse,
   ): void {
-    const line: RequestLine = { method: req.method ?? '', path, headers: req.rawHeaders, origin }
-    this.#passages.letThrough(new Passage(this.#target(origin), line, watch(line)), req, res)
+    const line: RequestLine = { method: req.method ?? '', ...named }
+    this.#passages.letThrough(new Passage(this.#target(named.origin), line, watch(line)), req, res)
   }
 
   #target(origin: string): Target {
