@@ -37,8 +37,10 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     await finish()
     process.exit(signal === 'SIGINT' ? 130 : 0)
   }
-  const exit = await runClient(args.command, { ...process.env, ...added }).finally(finish)
-  endAs(exit)
+  const ending = runClient(args.command, { ...process.env, ...added })
+  await Promise.allSettled([ending])
+  await finish()
+  endAs(await ending)
 }
 
 /** Never for other machines: they could reach through us whatever we can. */

@@ -37,7 +37,7 @@ export class HttpTape {
 
   /** Looks on at one exchange. */
   readonly watch = (line: RequestLine): ExchangeWatcher => {
-    const conn = this.#connections.of({ ...line, path: addressOf(line) })
+    const conn = this.#connections.of(line)
     const x = ++this.#exchanges
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
     this.#head(place, 'c2s', () => ({
@@ -167,11 +167,6 @@ export class HttpTape {
 interface Link {
   readonly conn: number
   readonly place: string
-}
-
-/** The same path of two servers is two addresses. */
-function addressOf({ origin = '', path }: RequestLine): string {
-  return origin + path
 }
 
 function isEventStream(headers: RawHeaders): boolean {

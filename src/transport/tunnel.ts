@@ -4,25 +4,27 @@ import type { Authority } from './request-target.ts'
 
 /** Looks at the first byte that a client sends, and leaves it where it is. */
 export function firstByte(socket: Socket, then: (byte: number) => void): void {
-  socket.once('readable', () => {
+  const leave = (): void => void socket.end() // without a word
+  const look = (): void => {
     const chunk = socket.read() as Buffer | null
-    if (chunk === null) return void socket.end() // the client left without a word
-    socket.unshift(chunk)
+    if (chunk === null) return
+    socket.off('readable', look).off('end', leave).unshift(chunk)
     then(chunk[0] ?? 0)
-  })
+  }
+  socket.on('readable', look).on('end', leave)
 }
 
-/** Hands everything on, both ways, and ends both when one ends. */
+/** Hands everything on, both ways; either side may end its half first. */
 export function relayUntouched(
   socket: Socket,
   { host, port }: Authority,
   onError: (why: string) => void,
 ): Socket {
-  const out = connect({ host, port, noDelay: true })
+  const out = connect({ host, port, noDelay: true, allowHalfOpen: true })
   out.on('error', (error) => {
-    if (out.connecting || out.bytesRead === 0) onError(error.message)
+    if (out.bytesRead === 0) onError(error.message)
+    socket.destroy()
   })
-  out.on('close', () => socket.destroy())
   socket.on('close', () => out.destroy())
   socket.pipe(out).pipe(socket)
   return out

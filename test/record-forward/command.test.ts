@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { expect, test } from 'vitest'
 import { linesOf, REELAY, start, temporaryFolder, until, type Running } from '../support/recorder.ts'
 
@@ -36,6 +39,23 @@ test('the client command is told of the proxy, and to use it for this machine to
   for (const name of ['HTTPS_PROXY', 'http_proxy', 'https_proxy']) expect(env[name]).toBe(env['HTTP_PROXY'])
   expect(env).toMatchObject({ NODE_USE_ENV_PROXY: '1', NO_PROXY: 'intra.test', SSL_CERT_FILE: '/x' })
   expect(env).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
+})
+
+test('with a CA, the client command trusts it beside what it trusted before', async () => {
+  const home = temporaryFolder()
+  const mine = join(home, 'mine.pem')
+  writeFileSync(mine, 'MINE\n')
+  execFileSync(NODE, [REELAY, 'ca', 'create'], { env: { ...process.env, REELAY_HOME: home } })
+  const script = 'console.log(JSON.stringify(process.env))'
+  const env = { REELAY_HOME: home, NODE_EXTRA_CA_CERTS: mine, SSL_CERT_FILE: undefined }
+  const { run } = forward(['--', NODE, '-e', script], env)
+  await run.exited
+  const given = JSON.parse(run.stdout().toString()) as Record<string, string>
+  const ours = readFileSync(join(home, 'ca', 'reelay-ca.pem'), 'utf8')
+  expect(readFileSync(given['NODE_EXTRA_CA_CERTS'] ?? '', 'utf8')).toBe(`${ours}MINE\n`)
+  const all = readFileSync(given['SSL_CERT_FILE'] ?? '', 'utf8')
+  expect(all.startsWith(`${ours}MINE\n`)).toBe(true)
+  expect(all).toContain(rootCertificates.at(-1))
 })
 
 test('a client command that does not exist is named', async () => {

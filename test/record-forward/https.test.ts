@@ -52,7 +52,7 @@ test('a server whose own certificate is not trusted gets no request, and the cli
   expect(requests()).toBe(0)
 })
 
-test('a client that does not trust the CA is named', async () => {
+test.skipIf(process.platform === 'win32')('a client that does not trust the CA is named', async () => {
   const { url, upstreamCa } = await secureServer('localhost')
   const home = temporaryFolder()
   reelay(home, 'ca', 'create')

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { whichServer } from '../../src/serve/which-server.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { askThrough, connectThrough, forward } from '../support/forward.ts'
-import { ask, httpServer, post } from '../support/http.ts'
+import { ask, httpServer, open, post } from '../support/http.ts'
+import { until } from '../support/recorder.ts'
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const PONG = '{ "jsonrpc":"2.0", "id":1,\n "result":{} }'
@@ -101,6 +102,27 @@ test('a server that cannot be reached is a 502, and the proxy goes on', async ()
   const { proxy, lines } = await forward()
   expect(await askThrough(proxy, `${origin}/mcp`, post(PING))).toMatchObject({ status: 502 })
   expect((await lines()).at(-2)).toMatchObject({ event: 'unreachable' })
+})
+
+test('an event reaches the client while the stream is open, and the server sees the client leave', async () => {
+  let hasLeft = false
+  const { origin } = await httpServer((req, res) => {
+    res.on('close', () => void (hasLeft = true))
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    if (req.method === 'HEAD') return res.end()
+    res.write(`event: endpoint\ndata: ${origin}/post?sessionId=1\n\n`)
+  })
+  const { proxy, lines } = await forward()
+  const url = `${origin}/sse`
+  const answer = await open(proxy, { path: url, headers: { Host: new URL(url).host } })
+  const [chunk] = (await once(answer, 'data')) as [Buffer]
+  expect(chunk.toString()).toBe(`event: endpoint\ndata: ${origin}/post?sessionId=1\n\n`)
+  answer.destroy()
+  await until(() => hasLeft)
+  await askThrough(proxy, `${origin}/post?sessionId=1`, { ...post(PING), method: 'HEAD' })
+  const tape = await lines()
+  expect(tape.find(({ event }) => event === 'abort')).toMatchObject({ conn: 1, x: 1, by: 'client' })
+  expect(tape.find(({ x }) => x === 2)).toMatchObject({ conn: 1 })
 })
 
 test('a client that fetches a token is recorded without it', async () => {
