@@ -40,18 +40,8 @@ export class Passage {
   }
 
   run(req: IncomingMessage, res: ServerResponse): void {
-    const { method, path, headers } = this.#line
-    const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
-    this.#out = out
     this.#res = res
-    out.on('response', (answer) => this.#answer(answer, res))
-    out.on('error', (error) => this.#fail(error, res))
-    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
-    res.on('close', () => {
-      if (!res.writableFinished) this.#abort('client')
-      if (!res.writableFinished) out.destroy()
-    })
-    relayBody({ from: req, to: out, headers, watcher: this.#watcher.request })
+    this.#attempt(res, () => this.#begin(req, res))
   }
 
   /** The proxy is closing: the client sees the end of its stream, the server that its client left. */
@@ -60,6 +50,31 @@ export class Passage {
     this.#out?.destroy()
     if (this.#res?.headersSent === true) this.#res.end()
     else this.#res?.destroy()
+  }
+
+  #begin(req: IncomingMessage, res: ServerResponse): void {
+    const { method, path, headers } = this.#line
+    const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
+    this.#out = out
+    out.on('response', (answer) => this.#attempt(res, () => this.#answer(answer, res)))
+    out.on('error', (error) => this.#fail(error, res))
+    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
+    res.on('close', () => {
+      if (res.writableFinished) return
+      this.#abort('client')
+      out.destroy()
+    })
+    relayBody({ from: req, to: out, headers, watcher: this.#watcher.request })
+  }
+
+  /** Node refuses to write some heads that it has read, such as one with the status 099. */
+  #attempt(res: ServerResponse, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)), res)
+      this.#out?.destroy()
+    }
   }
 
   #abort(by: 'client' | 'server' | 'recorder', why?: string): void {

@@ -78,6 +78,18 @@ test('a request that a server takes and drops is answered by us, is on the tape,
   ])
 })
 
+test('a head that cannot be handed on is a 502, and the recorder goes on', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'))
+  })
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { url, lines } = await recordUrl(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+  for (const x of [1, 2]) expect([x, (await ask(url, post(CALL))).status]).toEqual([x, 502])
+  expect(ofExchange(await lines(), 2).at(-1)).toMatchObject({ event: 'unreachable', why: expect.any(String) })
+})
+
 test('a server that cannot be reached is a 502 that nobody takes for its answer, and the session goes on', async () => {
   const { origin, close } = await httpServer((_req, res) => res.end('{"jsonrpc":"2.0","id":1,"result":{}}'))
   const { url, lines } = await recordUrl(`${origin}/mcp`)
