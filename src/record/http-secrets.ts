@@ -11,7 +11,7 @@ const SECRET_QUERY = /session|token|secret|passw|credential|api_?key|auth|^(key|
 
 const SECRET_FIELD = /^(code_verifier|(client_)?assertion|.*_code)$/i
 const SECRET_MEMBER =
-  /token$|secret$|passw|api_?key|^(code|code_verifier|device_code|user_code|state|nonce|(client_)?assertion|private_key|d|jwks?)$/i
+  /token$|secret$|passw|api_?key|^(code|code_verifier|device_code|user_code|(client_)?assertion|private_key)$/i
 
 /** The headers as they go on the tape: all names, and the values that are no secrets. */
 export function maskHeaders(headers: RawHeaders): HeaderList {
