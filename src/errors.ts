@@ -21,9 +21,15 @@ export const ERROR_CODES = {
   },
   COMMAND_NOT_FOUND: {
     exit: 3,
-    about: 'The server command does not exist on this machine or is not on the PATH.',
+    about: 'The server or client command does not exist on this machine or is not on the PATH.',
   },
-  COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server command exists and could not be started.' },
+  COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server or client command exists and could not be started.' },
+  CA_EXISTS: { exit: 3, about: 'There is a local CA already, and it is never written over.' },
+  CA_NOT_FOUND: { exit: 3, about: 'There is no local CA; `reelay ca create` makes one.' },
+  CA_UNUSABLE: {
+    exit: 3,
+    about: 'The files of the local CA cannot be read, written or removed, or it has expired.',
+  },
   TAPE_NOT_FOUND: { exit: 3, about: 'There is no tape of that name or at that path.' },
   TAPE_UNREADABLE: {
     exit: 3,

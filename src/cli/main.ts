@@ -16,6 +16,7 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
   if (args.kind === 'command') return recordCommand(args)
+  if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
   const { recordUrl } = await import('./record-url.ts')
   await recordUrl(args)
 }

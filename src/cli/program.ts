@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import { caCommand } from './ca.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
@@ -14,6 +15,7 @@ import { unwrapCommand, wrapCommand } from './wrap.ts'
 
 const COMMANDS = [
   recordCommand,
+  caCommand,
   wrapCommand,
   unwrapCommand,
   doctorCommand,
@@ -33,7 +35,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     .version(VERSION)
     .showSuggestionAfterError()
   for (const command of COMMANDS) program.addCommand(command)
-  for (const command of [program, ...program.commands]) quietly(command)
+  quietly(program)
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -45,6 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 /** Commander reports misuse to us instead of printing and exiting. */
 function quietly(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => {} })
+  command.commands.forEach(quietly)
 }
 
 function misuse(error: CommanderError): ReelayError {

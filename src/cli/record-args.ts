@@ -20,6 +20,13 @@ export const RECORD_OPTIONS = [
   },
   {
     short: undefined,
+    long: '--forward',
+    value: undefined,
+    about:
+      'record whatever servers a client names: a forward proxy is started, and the client command with it',
+  },
+  {
+    short: undefined,
     long: '--listen',
     value: 'host:port',
     about: 'where that proxy waits for clients (a free port of 127.0.0.1)',
@@ -56,8 +63,8 @@ export const RECORD_OPTIONS = [
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const
 
-/** A server command to start, or the URL of a server that runs. */
-export type RecordArgs = CommandArgs | UrlArgs
+/** A server command to start, the URL of a server that runs, or whatever a client names. */
+export type RecordArgs = CommandArgs | UrlArgs | ForwardArgs
 
 export interface CommandArgs extends TapeArgs {
   readonly kind: 'command'
@@ -67,6 +74,13 @@ export interface CommandArgs extends TapeArgs {
 export interface UrlArgs extends TapeArgs {
   readonly kind: 'url'
   readonly url: string
+  readonly listen: string | undefined
+}
+
+export interface ForwardArgs extends TapeArgs {
+  readonly kind: 'forward'
+  /** The client to start, if any. */
+  readonly command: readonly [string, ...string[]] | undefined
   readonly listen: string | undefined
 }
 
@@ -94,15 +108,33 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (given.some(({ long }) => long === '--help')) return undefined
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const url = last('--url')
+  if (last('--forward') !== undefined) {
+    refuseForProxies(given)
+    return forwardArgs(given, rest)
+  }
   if (url !== undefined) {
-    refuseForUrl(given)
+    refuseForProxies(given)
     return { kind: 'url', url, listen: last('--listen'), ...tapeArgs(given, nameIn(rest)) }
   }
-  if (last('--listen') !== undefined) throw usage('--listen is for a server at a URL, and no --url is given')
+  if (last('--listen') !== undefined)
+    throw usage('--listen is for a proxy, and neither --url nor --forward is given')
   const { name, command } = splitName(rest)
   const [file, ...args] = command
   if (file === undefined || file === '') throw noCommand()
   return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
+}
+
+function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
+  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  if (last('--url') !== undefined)
+    throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
+  const at = rest.indexOf('--')
+  const [name, extra] = at < 0 ? rest : rest.slice(0, at)
+  const [file, ...args] = at < 0 ? [] : rest.slice(at + 1)
+  if (extra !== undefined || (at >= 0 && file === undefined))
+    throw usage('no client command behind --', 'as in: reelay record --forward my-tape -- node client.js')
+  const command = file === undefined ? undefined : ([file, ...args] as const)
+  return { kind: 'forward', command, listen: last('--listen'), ...tapeArgs(given, name) }
 }
 
 function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
@@ -129,9 +161,9 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
 
 const FOR_A_COMMAND = ['--only', '--skip', '--max-size', '--max-messages', '--idle', '--rotate']
 
-function refuseForUrl(given: readonly Given[]): void {
+function refuseForProxies(given: readonly Given[]): void {
   const wrong = given.find(({ long }) => FOR_A_COMMAND.includes(long))
-  if (wrong !== undefined) throw usage(`${wrong.long} is for a server command, and a --url is given`)
+  if (wrong !== undefined) throw usage(`${wrong.long} is for a server command, not for a proxy`)
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */

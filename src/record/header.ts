@@ -43,6 +43,17 @@ export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Hea
   return tapeHeader(started, { [server]: { transport: 'http', url } }, tags)
 }
 
+/** Line 1 of a tape of whatever servers a client names. They are not known yet: a `server` event tells of each. */
+export function forwardHeader({ started, server, tags }: ForwardHeaderFacts): Header {
+  return tapeHeader(started, server === undefined ? {} : { [server]: { transport: 'http' } }, tags)
+}
+
+export interface ForwardHeaderFacts {
+  readonly started: Date
+  readonly server: string | undefined
+  readonly tags: Readonly<Record<string, string>>
+}
+
 const SECRET_NAME = /token|secret|passw|credential|api_?key|private|auth|(^|_)key$|(^|_)pat$/i
 
 function secretNames(env: NodeJS.ProcessEnv): readonly string[] {

@@ -10,9 +10,9 @@ export class HttpConnections {
   readonly #endpoints = new Map<string, number>()
   #last = 0
 
-  of({ path, headers }: RequestLine): number {
+  of({ path, headers, origin = '' }: RequestLine): number {
     const session = headerOf(headers, SESSION)
-    const known = session === undefined ? this.#endpoints.get(path) : this.#sessions.get(session)
+    const known = session === undefined ? this.#endpoints.get(origin + path) : this.#sessions.get(session)
     if (known !== undefined) return known
     const conn = ++this.#last
     if (session !== undefined) this.#sessions.set(session, conn)
@@ -25,7 +25,7 @@ export class HttpConnections {
     if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
   }
 
-  /** A legacy SSE stream named the path that its client is to post to. */
+  /** A legacy SSE stream named the path that its client is to post to; with its origin, where there are several servers. */
   endpoint(conn: number, path: string): void {
     this.#endpoints.set(path, conn)
   }

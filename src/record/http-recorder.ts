@@ -50,7 +50,12 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const server = options.server ?? nameOfUrl(url)
   const proxy = new HttpProxy({ url, listen })
   const begin = (): HttpTape =>
-    new HttpTape({ log: openLog(options, server, url), server, url, maxBytes: maxMessageBytes })
+    new HttpTape({
+      log: openLog(options, server, url),
+      server: () => server,
+      url,
+      maxBytes: maxMessageBytes,
+    })
   const { origin, watcher: tape } = await proxy.listen(begin)
   return {
     url: origin + url.pathname + url.search,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskHeaders, maskQuery } from './http-secrets.ts'
+import { maskForm, maskHeaders, maskJson, maskQuery } from './http-secrets.ts'
 
 test('headers that carry secrets keep their names and lose their values', () => {
   const headers = [
@@ -37,4 +37,27 @@ test.each([
   ],
 ])('the query of %s is masked where it holds secrets', (path, masked) => {
   expect(maskQuery(path)).toBe(masked)
+})
+
+test('a form keeps its fields and loses what would let someone in', () => {
+  const form =
+    'grant_type=refresh_token&refresh_token=1&client_id=c&device_code=2&client_assertion=3&scope=a+b'
+  expect(maskForm(form)).toBe(
+    'grant_type=refresh_token&refresh_token=<secret>&client_id=c&device_code=<secret>&client_assertion=<secret>&scope=a+b',
+  )
+})
+
+test('JSON loses secrets at any depth, and keeps the addresses at which they are fetched', () => {
+  const answer = {
+    token_endpoint: 't',
+    token_type: 'Bearer',
+    all: [{ id_token: 'x', registration_access_token: 'y', client_secret: 1 }],
+    client_secret_expires_at: 0,
+    refresh_token: null,
+  }
+  expect(JSON.parse(maskJson(JSON.stringify(answer)) ?? '')).toEqual({
+    ...answer,
+    all: [{ id_token: '<secret>', registration_access_token: '<secret>', client_secret: '<secret>' }],
+  })
+  expect(maskJson('access_token=1')).toBeUndefined()
 })

@@ -4,6 +4,7 @@ import type { Direction } from '../wire/direction.ts'
 import type { HttpFrame } from '../tape/frame.ts'
 import { AfterRound } from './after-round.ts'
 import { canDecode, decodedInto } from './body-decoder.ts'
+import { anyBody } from './any-body.ts'
 import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
 import { HttpConnections } from './http-connections.ts'
 import { maskHeaders, maskQuery } from './http-secrets.ts'
@@ -13,8 +14,9 @@ import type { Summary, TapeLog } from './tape-log.ts'
 export interface HttpTapeOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
-  readonly server: string
-  readonly url: URL
+  readonly server: (line?: RequestLine) => string | undefined
+  /** The server, when there is only one. Without it the client names one with each request, and every body that can be told from a secret is taped. */
+  readonly url?: URL
   readonly maxBytes: number
 }
 
@@ -37,7 +39,7 @@ export class HttpTape {
   readonly watch = (line: RequestLine): ExchangeWatcher => {
     const conn = this.#connections.of(line)
     const x = ++this.#exchanges
-    const place = `,"server":${JSON.stringify(this.#options.server)},"conn":${conn},"x":${x}`
+    const place = `${this.#server(line)},"conn":${conn},"x":${x}`
     this.#head(place, 'c2s', () => ({
       method: line.method,
       path: maskQuery(line.path),
@@ -48,8 +50,12 @@ export class HttpTape {
 
   /** A request that was not let through. */
   readonly refused = (why: string): void => {
-    const place = `,"server":${JSON.stringify(this.#options.server)}`
-    this.#later.add(() => this.#event(place, 'refused', { why }))
+    this.happened('refused', { why })
+  }
+
+  /** Something that belongs to no exchange. */
+  happened(event: string, details: Readonly<Record<string, unknown>>, line?: RequestLine): void {
+    this.#later.add(() => this.#event(this.#server(line), event, details))
   }
 
   get log(): TapeLog {
@@ -66,16 +72,21 @@ export class HttpTape {
     return this.#options.log.finish()
   }
 
+  #server(line?: RequestLine): string {
+    const name = this.#options.server(line)
+    return name === undefined ? '' : `,"server":${JSON.stringify(name)}`
+  }
+
   #watcher(line: RequestLine, link: Link): ExchangeWatcher {
-    const isMcp = this.#isMcp(line.path)
-    const request = isMcp ? this.#body('c2s', line, link, line.headers) : noBody
+    const isTaped = this.#isTaped(line.path)
+    const request = isTaped ? this.#body('c2s', line, link, line.headers) : noBody
     let answer = noBody
     return {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
         this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
-        if (isMcp) answer = this.#body('s2c', line, link, headers)
+        if (isTaped) answer = this.#body('s2c', line, link, headers)
         return answer
       },
       aborted: (by, why) => {
@@ -111,13 +122,14 @@ export class HttpTape {
     }
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
     if (encoding !== 'identity' && !canDecode(encoding))
-      return this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
+      return this.#options.url === undefined
+        ? noBody
+        : this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
     const isStream = dir === 's2c' && isEventStream(headers)
     const onEvent: StreamOptions['onEvent'] = (event, details) => this.#event(link.place, event, details)
     const onEndpoint = (data: string): string => this.#endpoint(line, link.conn, data)
-    const body = this.#afterwards(
-      isStream ? eventStream({ ...options, onEvent, onEndpoint }) : wholeBody(options),
-    )
+    const whole = this.#options.url === undefined ? anyBody(options, headers) : wholeBody(options)
+    const body = this.#afterwards(isStream ? eventStream({ ...options, onEvent, onEndpoint }) : whole)
     return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
   }
 
@@ -134,16 +146,18 @@ export class HttpTape {
     void done.finally(() => this.#decoding.delete(done))
   }
 
-  #endpoint({ path }: RequestLine, conn: number, data: string): string {
-    const base = this.#options.url.origin + path
+  #endpoint({ path, origin }: RequestLine, conn: number, data: string): string {
+    const base = `${origin ?? this.#options.url?.origin}${path}`
     if (!URL.canParse(data, base)) return maskQuery(data)
-    const { pathname, search } = new URL(data, base)
-    this.#connections.endpoint(conn, pathname + search)
+    const named = new URL(data, base)
+    const address = named.pathname + named.search
+    this.#connections.endpoint(conn, origin === undefined ? address : named.origin + address)
     return maskQuery(data)
   }
 
   /** Other paths of the server are none of a tape's business: tokens are fetched there. */
-  #isMcp(path: string): boolean {
+  #isTaped(path: string): boolean {
+    if (this.#options.url === undefined) return true
     const { pathname } = this.#options.url
     const query = path.indexOf('?')
     const name = query < 0 ? path : path.slice(0, query)

@@ -67,7 +67,7 @@ export class Recording {
     const known = this.#http.get(server)
     if (known !== undefined) return known
     const { log } = this.#join({ server, info: { transport: 'http', url: maskQuery(url.href) } })
-    const tape = new HttpTape({ log, server, url, maxBytes: MAX_BYTES })
+    const tape = new HttpTape({ log, server: () => server, url, maxBytes: MAX_BYTES })
     this.#http.set(server, tape)
     return tape
   }

@@ -3,14 +3,21 @@ import type { Tape } from '../store/read.ts'
 
 /** Which of the tape's servers to be. It is never guessed: one server's answer to another's request would be a wrong one. */
 export function whichServer(
-  { header, path }: Pick<Tape, 'header' | 'path'>,
+  { header, path, turns }: Pick<Tape, 'header' | 'path' | 'turns'>,
   wanted: string | undefined,
 ): string {
-  const names = Object.keys(header.servers)
+  const named = Object.keys(header.servers)
+  const names = named.length > 0 ? named : askedServers(turns)
   const [only = ''] = names
   if (wanted === undefined && names.length < 2) return only
   if (wanted !== undefined && names.includes(wanted)) return wanted
   const problem =
     wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`
   throw new ReelayError('USAGE', problem, { hint: `choose one with --server: ${names.join(', ')}` })
+}
+
+/** The header of a forward proxy's tape was written before its servers were known. */
+function askedServers(turns: Tape['turns']): readonly string[] {
+  const asked = turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger.server] : []))
+  return [...new Set(asked)]
 }

@@ -34,6 +34,15 @@ export function headerOf(headers: RawHeaders, name: string): string | undefined 
   return undefined
 }
 
+/** The headers with the host that the URL of the request names, which counts for more (RFC 9112, 3.2.2). */
+export function withHost(headers: RawHeaders, host: string): RawHeaders {
+  if (headerOf(headers, 'host') === host) return headers
+  const others: string[] = []
+  for (let at = 0; at + 1 < headers.length; at += 2)
+    if (headers[at]!.toLowerCase() !== 'host') others.push(headers[at]!, headers[at + 1]!)
+  return ['Host', host, ...others]
+}
+
 const USUAL = new Set(['keep-alive', 'close'])
 const NONE: readonly string[] = []
 

@@ -18,6 +18,8 @@ export interface RequestLine {
   readonly method: string
   readonly path: string
   readonly headers: RawHeaders
+  /** The server, where the client names one with each request. */
+  readonly origin?: string
 }
 
 /** One exchange on its way through. */
@@ -117,6 +119,7 @@ export class Passage {
   }
 
   #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
+    if (this.#target.isNamed) return undefined
     if (this.#line.method !== 'GET' || headerOf(headers, 'content-encoding') !== undefined) return undefined
     if (headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
       return undefined

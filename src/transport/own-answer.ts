@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Codes of our own answers: outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's. */
-const CODES = { 403: -39403, 502: -39502 } as const
+const CODES = { 400: -39400, 403: -39403, 502: -39502 } as const
 
 /** Answers in place of the server, and says that it does. */
 export function ownAnswer(res: ServerResponse, status: keyof typeof CODES, why: string): void {

@@ -14,6 +14,8 @@ export interface Target {
   readonly url: URL
   /** A server on this machine judges the Host that its client sent; one elsewhere must see its own. */
   readonly keepsHost: boolean
+  /** Whether the client names the server itself, as it does to a forward proxy: then nothing needs to be made to name us. */
+  readonly isNamed: boolean
   readonly request: (options: { method: string; path: string; headers: string[] }) => ClientRequest
   readonly close: () => void
 }
@@ -32,7 +34,7 @@ export function readTarget(text: string): URL {
   return url
 }
 
-export function openTarget(url: URL): Target {
+export function openTarget(url: URL, { isNamed = false }: { readonly isNamed?: boolean } = {}): Target {
   const isSecure = url.protocol === 'https:'
   const agent = isSecure ? new TlsSockets(SOCKETS) : new PlainSockets(SOCKETS)
   const host = url.hostname.replaceAll(/[[\]]/g, '')
@@ -47,7 +49,8 @@ export function openTarget(url: URL): Target {
   const send = isSecure ? httpsRequest : httpRequest
   return {
     url,
-    keepsHost: isLoopback(host),
+    keepsHost: isNamed || isLoopback(host),
+    isNamed,
     request: (options) => send({ ...base, ...options }),
     close: () => agent.destroy(),
   }

@@ -33,7 +33,19 @@ test('every command that the README names has its own help', async () => {
     ([, name = '']) => name,
   )
   const names = [...new Set(commands)]
-  expect(names).toEqual(['record', 'wrap', 'unwrap', 'doctor', 'serve', 'run', 'inspect', 'tail', 'list', 'demo'])
+  expect(names).toEqual([
+    'record',
+    'ca',
+    'wrap',
+    'unwrap',
+    'doctor',
+    'serve',
+    'run',
+    'inspect',
+    'tail',
+    'list',
+    'demo',
+  ])
   for (const command of names) {
     const { stdout } = await run(process.execPath, ['dist/cli/main.js', command, '--help'], '')
     expect(stdout).toMatch(new RegExp(`^Usage: reelay ${command} `))

@@ -35,6 +35,9 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "CA_EXISTS": 3,
+      "CA_NOT_FOUND": 3,
+      "CA_UNUSABLE": 3,
       "COMMAND_NOT_FOUND": 3,
       "COMMAND_NOT_RUNNABLE": 3,
       "CONFIG_BROKEN": 3,

@@ -95,7 +95,7 @@ test('what cannot be recorded or listened on is refused with a code and a hint',
     /^3 reelay: LISTEN_FAILED .*EADDRINUSE.*\n {2}hint: .*--listen/,
   )
   expect(await complaint('--listen', 'x:y', '--url', origin)).toMatch(/^2 reelay: USAGE .*host:port/)
-  expect(await complaint('--listen', '1', '--', 'node')).toMatch(/^2 reelay: USAGE .*no --url/)
+  expect(await complaint('--listen', '1', '--', 'node')).toMatch(/^2 reelay: USAGE .*neither --url/)
   expect(await complaint('--url', origin, '--', 'node')).toMatch(
     /^2 reelay: USAGE a URL and a server command/,
   )

@@ -1,0 +1,54 @@
+import { hostname } from 'node:os'
+import { Command } from 'commander'
+import { ReelayError } from '../errors.ts'
+import { caFolder, readCa, removeCa, writeCa, type CaFiles } from '../store/ca-files.ts'
+import { print } from './print.ts'
+
+export const caCommand: Command = new Command('ca')
+  .description('make, show or remove the local CA with which `record --forward` looks into HTTPS')
+  .addCommand(
+    new Command('create')
+      .description('make a local CA, valid for two years; nothing trusts it until you say so')
+      .action(async () => {
+        const { makeAuthority } = await import('../transport/certificates.ts')
+        const now = new Date()
+        const name = `Reelay local CA ${now.toISOString().slice(0, 10)} ${hostname()}`
+        print(described(writeCa(caFolder(), await makeAuthority(name.slice(0, 64), now))))
+      }),
+  )
+  .addCommand(
+    new Command('show')
+      .description('print where the certificate is, and how to trust it')
+      .action(() => print(described(existing()))),
+  )
+  .addCommand(
+    new Command('remove').description('remove the local CA and its private key').action(() => {
+      if (!removeCa(caFolder())) throw missing()
+      print('removed the local CA; take it out of every place where you said that it is to be trusted\n')
+    }),
+  )
+
+function existing(): CaFiles {
+  const ca = readCa(caFolder())
+  if (ca === undefined) throw missing()
+  return ca
+}
+
+function missing(): ReelayError {
+  return new ReelayError('CA_NOT_FOUND', `there is no local CA in ${caFolder()}`, {
+    hint: 'make one with reelay ca create',
+  })
+}
+
+function described({ certPath, keyPath, expires }: CaFiles): string {
+  return `certificate  ${certPath}
+private key  ${keyPath} (whoever has it can read what trusts the certificate: never share it)
+valid until  ${expires.toISOString().slice(0, 10)}
+
+A client that is started by \`reelay record --forward -- <client command>\` is told to trust it. For others, say so yourself:
+  Node            NODE_EXTRA_CA_CERTS=${certPath}
+  curl            curl --cacert ${certPath}
+  Python requests REQUESTS_CA_BUNDLE=${certPath}
+Better not trust it in the whole system; if you do, undo that when you are done.
+`
+}

@@ -1,0 +1,95 @@
+import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
+import type { RequestLine } from '../transport/http-passage.ts'
+import type { Authority } from '../transport/request-target.ts'
+import { forwardHeader } from './header.ts'
+import { nameOfUrl } from './http-recorder.ts'
+import { HttpTape } from './http-tape.ts'
+import { TapeLog, type Summary } from './tape-log.ts'
+
+export interface RecordForwardOptions extends ForwardOptions {
+  /** The tape file; an existing one is never written over. */
+  readonly tape: string
+  /** What to call every server on the tape; otherwise each is called by its host. */
+  readonly server: string | undefined
+  readonly tags: Readonly<Record<string, string>>
+  readonly maxMessageBytes: number
+  /** What the user should know, said once a host. */
+  readonly onNotice: (notice: ForwardNotice) => void
+}
+
+export interface ForwardNotice {
+  readonly kind: 'tunnelled' | 'distrusted'
+  readonly host: string
+}
+
+/** A forward proxy that waits for its clients. */
+export interface ForwardRecording {
+  /** What clients are to be given as their proxy. */
+  readonly proxy: string
+  /** Undefined when the tape could not be made; then `failure` says why. */
+  readonly tape: string | undefined
+  readonly failure: string | undefined
+  /** Ends what is under way and finishes the tape; may be called twice. */
+  readonly close: () => Promise<Summary>
+}
+
+/** Stands between clients and whatever servers they name, and makes a tape. */
+export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
+  const proxy = new ForwardProxy(options)
+  const begin = (): ForwardTape => new ForwardTape(options)
+  const { origin, watcher } = await proxy.listen(begin)
+  const { log } = watcher.tape
+  const close = async (): Promise<Summary> => {
+    await proxy.close()
+    return watcher.tape.finish()
+  }
+  return { proxy: origin, tape: log.path, failure: log.failure, close }
+}
+
+/** Names the servers as they come up, and tells what could not be looked at. */
+class ForwardTape implements ForwardWatcher {
+  readonly tape: HttpTape
+  readonly #onNotice: RecordForwardOptions['onNotice']
+  readonly #seen = new Set<string>()
+
+  constructor({ tape, server, tags, maxMessageBytes, onNotice }: RecordForwardOptions) {
+    const header = (started: Date): ReturnType<typeof forwardHeader> =>
+      forwardHeader({ started, server, tags })
+    this.tape = new HttpTape({
+      log: new TapeLog({ path: tape, header }),
+      server: (line) => server ?? nameOf(line),
+      maxBytes: maxMessageBytes,
+    })
+    this.#onNotice = onNotice
+  }
+
+  readonly watch = (line: RequestLine): ReturnType<HttpTape['watch']> => {
+    if (this.#isNew(`server ${line.origin}`)) this.tape.happened('server', { url: line.origin }, line)
+    return this.tape.watch(line)
+  }
+
+  readonly refused = (why: string): void => this.tape.refused(why)
+
+  readonly tunnelled = (to: Authority): void => this.#notice('tunnelled', to)
+
+  readonly distrusted = (to: Authority): void => this.#notice('distrusted', to)
+
+  readonly unreachable = ({ authority }: Authority, why: string): void =>
+    this.tape.happened('unreachable', { host: authority, why })
+
+  #notice(kind: ForwardNotice['kind'], { authority }: Authority): void {
+    if (!this.#isNew(`${kind} ${authority}`)) return
+    this.tape.happened(kind, { host: authority })
+    this.#onNotice({ kind, host: authority })
+  }
+
+  #isNew(fact: string): boolean {
+    if (this.#seen.has(fact)) return false
+    this.#seen.add(fact)
+    return true
+  }
+}
+
+function nameOf(line: RequestLine | undefined): string | undefined {
+  return line?.origin === undefined ? undefined : nameOfUrl(new URL(line.origin))
+}

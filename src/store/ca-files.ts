@@ -1,0 +1,86 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ReelayError } from '../errors.ts'
+import { homeFolder } from './home.ts'
+
+/** The local certificate authority, as it lies on the disk. */
+export interface CaFiles {
+  readonly certPath: string
+  readonly keyPath: string
+  readonly cert: string
+  readonly key: string
+  readonly expires: Date
+}
+
+export function caFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return join(homeFolder(env), 'ca')
+}
+
+/** Undefined when the user has made none. */
+export function readCa(folder: string): CaFiles | undefined {
+  const { certPath, keyPath } = pathsIn(folder)
+  if (!existsSync(certPath) && !existsSync(keyPath)) return undefined
+  try {
+    const [cert, key] = [readFileSync(certPath, 'utf8'), readFileSync(keyPath, 'utf8')]
+    return { certPath, keyPath, cert, key, expires: new Date(new X509Certificate(cert).validTo) }
+  } catch (cause) {
+    throw unusable(`the local CA in ${folder} cannot be read`, cause)
+  }
+}
+
+/** Refuses to write over one that is there: whatever trusts it would not trust the new one. */
+export function writeCa(folder: string, { cert, key }: { cert: string; key: string }): CaFiles {
+  const { certPath, keyPath } = pathsIn(folder)
+  if (existsSync(certPath) || existsSync(keyPath)) throw exists(folder)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(keyPath, key, { mode: 0o600, flag: 'wx' })
+    writeFileSync(certPath, cert, { mode: 0o644, flag: 'wx' })
+  } catch (cause) {
+    throw unusable(`the local CA cannot be written to ${folder}`, cause)
+  }
+  return { certPath, keyPath, cert, key, expires: new Date(new X509Certificate(cert).validTo) }
+}
+
+/** Removes what `writeCa` and `writeBundle` made, and nothing else; says whether there was an authority. */
+export function removeCa(folder: string): boolean {
+  const { certPath, keyPath } = pathsIn(folder)
+  const wasThere = existsSync(certPath) || existsSync(keyPath)
+  const bundles = existsSync(folder) ? readdirSync(folder).filter((name) => BUNDLE.test(name)) : []
+  try {
+    for (const path of [certPath, keyPath, ...bundles.map((name) => join(folder, name))])
+      rmSync(path, { force: true })
+  } catch (cause) {
+    throw unusable(`the local CA in ${folder} cannot be removed`, cause)
+  }
+  return wasThere
+}
+
+/** Certificates in one file, for programs that take only one; the same certificates are the same file. */
+export function writeBundle(folder: string, certs: readonly string[]): string {
+  const text = certs.map((cert) => `${cert.trimEnd()}\n`).join('')
+  const path = join(folder, `bundle-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.pem`)
+  if (!existsSync(path)) writeFileSync(path, text, { mode: 0o644 })
+  return path
+}
+
+const BUNDLE = /^bundle-[0-9a-f]{16}\.pem$/
+
+function pathsIn(folder: string): { certPath: string; keyPath: string } {
+  return { certPath: join(folder, 'reelay-ca.pem'), keyPath: join(folder, 'reelay-ca.key') }
+}
+
+function exists(folder: string): ReelayError {
+  return new ReelayError('CA_EXISTS', `there is a local CA in ${folder} already`, {
+    hint: 'see it with reelay ca show; to make a new one, run reelay ca remove first',
+  })
+}
+
+function unusable(what: string, cause: unknown): ReelayError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new ReelayError('CA_UNUSABLE', `${what}: ${why}`, {
+    hint: 'check the permissions, or start anew with reelay ca remove and reelay ca create',
+    cause,
+  })
+}

@@ -1,0 +1,102 @@
+import { webcrypto } from 'node:crypto'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type * as X509 from '@peculiar/x509'
+
+/** A certificate and its private key, as PEM. */
+export interface KeyPair {
+  readonly cert: string
+  readonly key: string
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const DAY = 24 * 60 * 60 * 1000
+const CA_DAYS = 730
+const LEAF_DAYS = 30
+
+/** Makes a certificate authority, valid for two years. */
+export async function makeAuthority(name: string, now: Date): Promise<KeyPair> {
+  const x509 = await library()
+  const keys = await newKeys()
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serial(),
+    name: [{ CN: [name] }],
+    notBefore: new Date(now.getTime() - DAY),
+    notAfter: new Date(now.getTime() + CA_DAYS * DAY),
+    signingAlgorithm: ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { cert: pem(cert), key: await privatePem(keys) }
+}
+
+/** Makes a certificate for one host, by an authority. */
+export async function makeLeaf(authority: KeyPair, host: string, now: Date): Promise<KeyPair> {
+  const x509 = await library()
+  const issuer = new x509.X509Certificate(authority.cert)
+  const keys = await newKeys()
+  const cert = await x509.X509CertificateGenerator.create({
+    serialNumber: serial(),
+    subject: [{ CN: [host.slice(0, 64)] }],
+    issuer: issuer.subject,
+    notBefore: new Date(now.getTime() - DAY),
+    notAfter: new Date(Math.min(now.getTime() + LEAF_DAYS * DAY, issuer.notAfter.getTime())),
+    signingAlgorithm: ALGORITHM,
+    publicKey: keys.publicKey,
+    signingKey: await signingKey(authority.key),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  })
+  return { cert: pem(cert), key: await privatePem(keys) }
+}
+
+/** Certificates for hosts, made when they are first asked for and kept in memory. */
+export function leafContexts(authority: KeyPair): (host: string) => Promise<SecureContext> {
+  const made = new Map<string, Promise<SecureContext>>()
+  return (host) => {
+    const context = made.get(host) ?? makeLeaf(authority, host, new Date()).then(createSecureContext)
+    made.set(host, context)
+    return context
+  }
+}
+
+/** Loaded only where there is an authority: it is large. */
+async function library(): Promise<typeof X509> {
+  const x509 = await import('@peculiar/x509')
+  x509.cryptoProvider.set(webcrypto)
+  return x509
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+}
+
+async function privatePem({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> {
+  const bytes = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', privateKey))
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
+}
+
+function signingKey(key: string): Promise<webcrypto.CryptoKey> {
+  const bytes = Buffer.from(key.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
+  return webcrypto.subtle.importKey('pkcs8', bytes, ALGORITHM, false, ['sign'])
+}
+
+function pem(cert: X509.X509Certificate): string {
+  return `${cert.toString('pem')}\n`
+}
+
+/** Positive and unique by chance. */
+function serial(): string {
+  const bytes = webcrypto.getRandomValues(new Uint8Array(16))
+  return `01${Buffer.from(bytes).toString('hex')}`
+}

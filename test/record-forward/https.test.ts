@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeAuthority, makeLeaf } from '../../src/transport/certificates.ts'
+import { linesOf, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+
+const CLIENT = resolve('test/fixtures/clients/ask-through-proxy.mjs')
+const PONG = '{ "jsonrpc":"2.0","id":1,"result":{} }'
+
+test.each(['localhost', '127.0.0.1'])(
+  'with a CA, what is said to https://%s is on the tape',
+  async (host) => {
+    const { url, upstreamCa } = await secureServer(host)
+    const home = temporaryFolder()
+    reelay(home, 'ca', 'create')
+    const { code, stdout, stderr, tape } = await record(url, { home, upstreamCa })
+    expect(stderr).not.toMatch(/not recording|may not trust/)
+    expect(stdout).toMatch(/^Reelay local CA \d/)
+    expect(stdout.split('\n')[1]).toBe(PONG)
+    expect(code).toBe(7)
+    const server = new URL(url).host.replace(':', '-')
+    expect(tape.slice(1).filter(({ http }) => http === undefined)).toMatchObject([
+      { server, event: 'server', url: new URL(url).origin },
+      { server, x: 1, dir: 'c2s', msg: { id: 1, method: 'ping' } },
+      { server, x: 1, dir: 's2c', msg: { id: 1, result: {} } },
+      { event: 'end' },
+    ])
+  },
+)
+
+test('without a CA, the client talks to the server itself, and is told how to be recorded', async () => {
+  const { url, upstreamCa } = await secureServer('localhost')
+  const { code, stdout, stderr, tape } = await record(url, { home: temporaryFolder(), upstreamCa })
+  expect([code, stdout]).toEqual([7, `Upstream CA\n${PONG}`])
+  const host = new URL(url).host
+  expect(stderr).toContain(
+    `reelay: not recording ${host}: HTTPS passes untouched without a local CA; make one with reelay ca create`,
+  )
+  expect(tape.slice(1)).toMatchObject([{ event: 'tunnelled', host }, { event: 'end' }])
+})
+
+test('a server whose own certificate is not trusted gets no request, and the client a 502', async () => {
+  const { url, requests } = await secureServer('localhost')
+  const home = temporaryFolder()
+  reelay(home, 'ca', 'create')
+  const { stdout } = await record(url, { home, upstreamCa: undefined })
+  expect(stdout).toContain('"code":-39502')
+  expect(requests()).toBe(0)
+})
+
+test.skipIf(process.platform === 'win32')('a client that does not trust the CA is named', async () => {
+  const { url, upstreamCa } = await secureServer('localhost')
+  const home = temporaryFolder()
+  reelay(home, 'ca', 'create')
+  const distrustful = ['env', '-u', 'NODE_EXTRA_CA_CERTS']
+  const { code, stderr } = await record(url, { home, upstreamCa }, distrustful)
+  expect(code).toBe(8)
+  expect(stderr).toContain(
+    `nothing came from a client of ${new URL(url).host}: it may not trust the local CA`,
+  )
+})
+
+interface Run {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly tape: Record<string, unknown>[]
+}
+
+async function record(
+  url: string,
+  { home, upstreamCa }: { home: string; upstreamCa: string | undefined },
+  before: readonly string[] = [],
+): Promise<Run> {
+  const tape = join(temporaryFolder(), 'https.tape.jsonl')
+  const command = [...before, process.execPath, CLIENT, url]
+  const run = start([process.execPath, REELAY, 'record', '--forward', '-o', tape, '--', ...command], {
+    env: { ...process.env, REELAY_HOME: home, NODE_EXTRA_CA_CERTS: upstreamCa },
+  })
+  const { code } = await run.exited
+  return { code, stdout: run.stdout().toString(), stderr: run.stderr(), tape: linesOf(tape) }
+}
+
+function reelay(home: string, ...args: string[]): void {
+  execFileSync(process.execPath, [REELAY, ...args], { env: { ...process.env, REELAY_HOME: home } })
+}
+
+/** A server of another authority than ours. */
+async function secureServer(
+  host: string,
+): Promise<{ url: string; upstreamCa: string; requests: () => number }> {
+  const authority = await makeAuthority('Upstream CA', new Date())
+  const upstreamCa = join(temporaryFolder(), 'upstream.pem')
+  writeFileSync(upstreamCa, authority.cert)
+  let requests = 0
+  const server = createServer(await makeLeaf(authority, host, new Date()), (_req, res) => {
+    requests++
+    res.setHeader('Content-Type', 'application/json')
+    res.end(PONG)
+  })
+  onTestFinished(() => server.closeAllConnections())
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, host), 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `https://${host}:${port}/mcp`, upstreamCa, requests: () => requests }
+}
