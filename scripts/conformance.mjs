@@ -23,7 +23,7 @@ const SUBJECTS = [
 
 installWhenNeeded()
 installSuite()
-if (build() !== 0) process.exit(1)
+if ((await build()) !== 0) process.exit(1)
 console.log(
   `${SUITE.name}@${SUITE.version} on Node ${NODE.version}, recorder on Node ${process.versions.node}`,
 )
