@@ -64,7 +64,8 @@ class ForwardTape implements ForwardWatcher {
   }
 
   readonly watch = (line: RequestLine): ReturnType<HttpTape['watch']> => {
-    if (this.#isNew(`server ${line.origin}`)) this.tape.happened('server', { transport: 'http', url: line.origin }, line)
+    if (this.#isNew(`server ${line.origin}`))
+      this.tape.happened('server', { transport: 'http', url: line.origin }, line)
     return this.tape.watch(line)
   }
 

@@ -27,6 +27,7 @@ export class Tap {
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
+  #isAscii: boolean | undefined
 
   constructor(options: TapOptions) {
     this.#options = options
@@ -41,6 +42,7 @@ export class Tap {
 
   /** Writes the lines that this chunk ends, and returns how many they are. */
   put(chunk: Uint8Array): number {
+    this.#isAscii = undefined
     return this.#writeAll(this.#parts.split(chunk))
   }
 
@@ -68,7 +70,14 @@ export class Tap {
     this.#check.reset()
     for (const part of parts) this.#check.feed(part, 0, part.length)
     this.#check.feed(chunk, start, end)
-    return this.#check.isComplete() && isText(line)
+    return this.#check.isComplete() && this.#isText(line)
+  }
+
+  /** One look at a whole chunk usually speaks for all of its lines. */
+  #isText(line: LineOfParts): boolean {
+    if (line.parts.length > 0) return isUtf8(bytesOf(line))
+    this.#isAscii ??= isAscii(line.chunk)
+    return this.#isAscii || isUtf8(line.chunk.subarray(line.start, line.end))
   }
 
   #writeMessage(line: LineOfParts, time: number): void {
@@ -104,12 +113,6 @@ function looksLikeJson({ parts, chunk, start, end }: LineOfParts): boolean {
   const first = parts[0]?.[0] ?? chunk[start]
   const last = end > start ? chunk[end - 1] : parts.at(-1)?.at(-1)
   return (first === OPEN_BRACE && last === CLOSE_BRACE) || (first === OPEN_BRACKET && last === CLOSE_BRACKET)
-}
-
-function isText(line: LineOfParts): boolean {
-  const { parts, chunk, start, end } = line
-  const bytes = parts.length === 0 ? chunk.subarray(start, end) : bytesOf(line)
-  return isAscii(bytes) || isUtf8(bytes)
 }
 
 function bytesOf({ parts, chunk, start, end }: LineOfParts): Buffer {

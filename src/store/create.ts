@@ -1,5 +1,5 @@
-import { mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { TapeWriter } from './append.ts'
 
 /**
@@ -9,8 +9,15 @@ import { TapeWriter } from './append.ts'
 export function createTape(path: string): TapeWriter {
   const wanted = resolve(path)
   mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 })
-  for (let copy = 1; ; copy++) {
-    const candidate = copy === 1 ? wanted : numbered(wanted, copy)
+  const fd = openFresh(wanted)
+  return fd === undefined ? createCopy(wanted) : new TapeWriter(wanted, fd)
+}
+
+/** A client that is started every day leaves many tapes of one name: the folder says at once which number is next. */
+function createCopy(wanted: string): TapeWriter {
+  if (statSync(wanted).isDirectory()) throw new Error(`${wanted} is a folder`)
+  for (let copy = lastCopy(wanted) + 1; ; copy++) {
+    const candidate = numbered(wanted, copy)
     const fd = openFresh(candidate)
     if (fd !== undefined) return new TapeWriter(candidate, fd)
   }
@@ -21,13 +28,26 @@ function openFresh(path: string): number | undefined {
     return openSync(path, 'ax', 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (statSync(path).isDirectory()) throw new Error(`${path} is a folder`, { cause: error })
     return undefined
   }
 }
 
+function lastCopy(wanted: string): number {
+  const name = basename(wanted)
+  const ending = endingOf(name)
+  const stem = `${name.slice(0, name.length - ending.length)}-`
+  const copies = readdirSync(dirname(wanted))
+    .filter((other) => other.startsWith(stem) && other.endsWith(ending))
+    .map((other) => Number(other.slice(stem.length, other.length - ending.length)))
+  return Math.max(1, ...copies.filter((copy) => Number.isInteger(copy)))
+}
+
 /** The path that a further tape of the same name gets. */
 export function numbered(path: string, copy: number): string {
-  const ending = /(\.tape)?\.jsonl$/.exec(path)?.[0] ?? ''
+  const ending = endingOf(path)
   return `${path.slice(0, path.length - ending.length)}-${copy}${ending}`
+}
+
+function endingOf(path: string): string {
+  return /(\.tape)?\.jsonl$/.exec(path)?.[0] ?? ''
 }
