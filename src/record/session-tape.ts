@@ -79,9 +79,9 @@ export class SessionTape {
   /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */
   #pass(tap: Tap, chunk: Uint8Array, handOn: () => void): void {
     const { log } = this.#options
-    const isLong = tap.isLong(chunk)
-    if (isLong) handOn()
-    log.put(() => log.settled(tap.put(chunk)))
-    if (!isLong) handOn()
+    const isMuch = tap.take(chunk)
+    if (isMuch) handOn()
+    log.put(() => log.settled(tap.write()))
+    if (!isMuch) handOn()
   }
 }

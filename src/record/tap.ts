@@ -27,6 +27,7 @@ export class Tap {
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
+  #taken: readonly LineOfParts[] = []
   #isAscii: boolean | undefined
 
   constructor(options: TapOptions) {
@@ -35,15 +36,17 @@ export class Tap {
     this.#parts = new LineParts(options.maxLineBytes)
   }
 
-  /** Whether this chunk may end a line so long that writing it takes longer than handing it on. */
-  isLong(chunk: Uint8Array): boolean {
-    return this.#parts.bytes + chunk.length > LONG
+  /** Takes the lines that this chunk ends; says whether they are so much that writing them takes longer than handing the chunk on. */
+  take(chunk: Uint8Array): boolean {
+    const isLong = this.#parts.bytes + chunk.length > LONG
+    this.#isAscii = undefined
+    this.#taken = this.#parts.split(chunk)
+    return isLong || this.#taken.length > FEW
   }
 
-  /** Writes the lines that this chunk ends, and returns how many they are. */
-  put(chunk: Uint8Array): number {
-    this.#isAscii = undefined
-    return this.#writeAll(this.#parts.split(chunk))
+  /** Writes what was taken, and returns how many lines it was. */
+  write(): number {
+    return this.#writeAll(this.#taken)
   }
 
   /** The peer is done: what stands without a newline is its last line. */
@@ -102,6 +105,7 @@ export class Tap {
 }
 
 const LONG = 128 * 1024
+const FEW = 4
 /** Longer lines get the exact check when the session is over: it would cost the link more than the whole relay. */
 const CHECK_AT_ONCE = 8 * 1024
 /** How much of a line that is too long for the tape is kept of it. */
