@@ -27,7 +27,7 @@ export class Tap {
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
-  #taken: readonly LineOfParts[] = []
+  #taken: readonly LineOfParts[] = NOTHING
   #isAscii: boolean | undefined
 
   constructor(options: TapOptions) {
@@ -46,7 +46,9 @@ export class Tap {
 
   /** Writes what was taken, and returns how many lines it was. */
   write(): number {
-    return this.#writeAll(this.#taken)
+    const lines = this.#taken
+    this.#taken = NOTHING // a long line must not be kept in memory until the next one
+    return this.#writeAll(lines)
   }
 
   /** The peer is done: what stands without a newline is its last line. */
@@ -104,6 +106,7 @@ export class Tap {
   }
 }
 
+const NOTHING: readonly LineOfParts[] = []
 const LONG = 128 * 1024
 const FEW = 4
 /** Longer lines get the exact check when the session is over: it would cost the link more than the whole relay. */
