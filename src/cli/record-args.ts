@@ -1,6 +1,7 @@
-import { ReelayError } from '../errors.ts'
+import type { ReelayError } from '../errors.ts'
 import type { Limits } from '../record/limits.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
+import { readCount, readLimits, usage } from './record-limits.ts'
 
 const MIB = 1024 * 1024
 
@@ -235,35 +236,6 @@ function splitOnce(text: string, mark: string): [before: string, after: string] 
 function readMethods(given: readonly Given[], long: string): readonly string[] {
   const lists = given.filter((each) => each.long === long).map(({ value }) => value.split(','))
   return lists.flat().map((method) => method.trim())
-}
-
-function readLimits(last: (long: string) => string | undefined): Limits {
-  const count = (long: string): number | undefined => {
-    const text = last(long)
-    return text === undefined ? undefined : readCount(long, text, 1_000_000_000)
-  }
-  const [megabytes, maxMessages, seconds] = [count('--max-size'), count('--max-messages'), count('--idle')]
-  const rotate = last('--rotate') !== undefined
-  if (rotate && megabytes === undefined && maxMessages === undefined && seconds === undefined) {
-    throw usage('--rotate without a limit', 'say when: --max-size, --max-messages or --idle')
-  }
-  return {
-    ...(megabytes !== undefined && { maxBytes: megabytes * MIB }),
-    ...(maxMessages !== undefined && { maxMessages }),
-    ...(seconds !== undefined && { idleMs: seconds * 1000 }),
-    ...(rotate && { rotate }),
-  }
-}
-
-function readCount(long: string, text: string, max: number): number {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1 || value > max)
-    throw usage(`${long} ${text} is not a number from 1 to ${max}`)
-  return value
-}
-
-function usage(message: string, hint = 'see reelay record --help'): ReelayError {
-  return new ReelayError('USAGE', message, { hint })
 }
 
 function noCommand(): ReelayError {

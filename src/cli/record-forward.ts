@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import { recordForward as startForward, type ForwardNotice } from '../record/forward-recorder.ts'
 import { proxyEnv } from '../record/proxy-env.ts'
 import { caFolder, readCa, type CaFiles } from '../store/ca-files.ts'
-import { runClient } from '../transport/client-process.ts'
+import { runInherited } from '../transport/inherited-process.ts'
 import type { Listen } from '../transport/listen.ts'
 import { isLoopback } from '../transport/loopback.ts'
 import { visible } from '../wire/visible.ts'
@@ -37,7 +37,7 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     await finish()
     process.exit(signal === 'SIGINT' ? 130 : 0)
   }
-  const ending = runClient(args.command, { ...process.env, ...added })
+  const ending = runInherited(args.command, { ...process.env, ...added })
   await Promise.allSettled([ending])
   await finish()
   endAs(await ending)

@@ -61,7 +61,7 @@ test('with a CA, the client command trusts it beside what it trusted before', as
 test('a client command that does not exist is named', async () => {
   const { run } = forward(['--', 'no-such-client'])
   expect(await run.exited).toEqual({ code: 3, signal: null })
-  expect(run.stderr()).toContain('COMMAND_NOT_FOUND the client command no-such-client was not found')
+  expect(run.stderr()).toContain('COMMAND_NOT_FOUND the command no-such-client was not found')
 })
 
 test.skipIf(process.platform === 'win32')(
