@@ -44,7 +44,7 @@ export async function startServer(
   const windows = process.platform === 'win32'
   // On Windows, npx and its like are .cmd files, which Node refuses to start by itself.
   const start = windows ? ((await import('cross-spawn')).default as unknown as typeof spawn) : spawn
-  // The guard is there before the server is: there is no moment at which our death would leave one behind.
+  // The guard is there before the server is: our death can leave one behind only between the next two calls.
   const guard = startGuard()
   // A group of its own, so that the server's children can be ended with it, and Ctrl+C reaches it once: through us.
   const child = start(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'], detached: !windows })

@@ -58,12 +58,12 @@ test.each(wrappers)('a recorder killed with SIGKILL leaves no process, the serve
   expect(await loadTape(tape)).toMatchObject({ ended: false, problems: [] })
 })
 
-test('a recorder killed with SIGKILL as it starts leaves no server either, not even a stubborn one', async () => {
+test('a recorder killed with SIGKILL right after its start leaves no server either, not even a stubborn one', async () => {
   for (const delay of [0, 1, 2, 3, 5, 8, 13, 40]) {
     const file = join(temporaryFolder(), 'pid')
     const script = 'trap "" TERM HUP INT; echo $$ > "$1.tmp"; mv "$1.tmp" "$1"; while :; do sleep 1; done'
     const run = record(['/bin/sh', '-c', script, 'sh', file])
-    await until(() => existsSync(file))
+    await until(() => existsSync(file) && existsSync(run.tape))
     await sleep(delay)
     run.child.kill('SIGKILL')
     await until(() => !isAlive(Number(readFileSync(file, 'utf8'))))
