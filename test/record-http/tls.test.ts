@@ -1,40 +1,33 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { makeAuthority, makeLeaf } from '../../src/transport/certificates.ts'
 import { ask, post } from '../support/http.ts'
 import { linesOf, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0
-
-test.skipIf(!hasOpenssl)(
-  'a server behind TLS is recorded, and one with a bad certificate is a 502',
-  async () => {
-    const folder = temporaryFolder()
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert]
-    execFileSync('openssl', [...made, ...names], { stdio: 'ignore' })
-    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) =>
-      res.end('{"jsonrpc":"2.0","id":1,"result":{}}'),
-    )
-    onTestFinished(() => server.closeAllConnections())
-    onTestFinished(() => void server.close())
-    await once(server.listen(0, 'localhost'), 'listening')
-    const url = `https://localhost:${(server.address() as AddressInfo).port}/mcp`
-    expect(await statusAndTape(url, { NODE_EXTRA_CA_CERTS: cert })).toEqual([
-      200,
-      '{"jsonrpc":"2.0","id":1,"result":{}}',
-    ])
-    expect(await statusAndTape(url, { NODE_EXTRA_CA_CERTS: undefined })).toEqual([
-      502,
-      'self-signed certificate',
-    ])
-  },
-)
+test('a server behind TLS is recorded, and one with a bad certificate is a 502', async () => {
+  const authority = await makeAuthority('Upstream CA', new Date())
+  const cert = join(temporaryFolder(), 'upstream.pem')
+  writeFileSync(cert, authority.cert)
+  const server = createServer(await makeLeaf(authority, 'localhost', new Date()), (_req, res) =>
+    res.end('{"jsonrpc":"2.0","id":1,"result":{}}'),
+  )
+  onTestFinished(() => server.closeAllConnections())
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, 'localhost'), 'listening')
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/mcp`
+  expect(await statusAndTape(url, { NODE_EXTRA_CA_CERTS: cert })).toEqual([
+    200,
+    '{"jsonrpc":"2.0","id":1,"result":{}}',
+  ])
+  expect(await statusAndTape(url, { NODE_EXTRA_CA_CERTS: undefined })).toEqual([
+    502,
+    'unable to verify the first certificate',
+  ])
+})
 
 async function statusAndTape(url: string, env: NodeJS.ProcessEnv): Promise<unknown> {
   const tape = join(temporaryFolder(), 'tls.tape.jsonl')
