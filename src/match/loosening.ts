@@ -1,7 +1,7 @@
 import { requestKey, type Asked } from './key.ts'
 import type { Candidate } from './nearest.ts'
 import { formatPath, parsePath, type Path } from './path.ts'
-import type { Entry, RecordingIndex } from './recording-index.ts'
+import type { Matcher, RecordedRequest } from './matcher.ts'
 
 /** The options under which a request that missed would have been answered. */
 export interface Loosening {
@@ -18,17 +18,17 @@ export interface Loosening {
 export function acceptDifference(
   asked: Asked,
   candidate: Candidate,
-  index: RecordingIndex,
-  claims: ReadonlyMap<Entry, number>,
+  index: Matcher,
+  claims: ReadonlyMap<RecordedRequest, number>,
 ): Loosening | undefined {
   const ignore = [...index.ignore, ...pathsToIgnore(candidate)]
   const key = requestKey(asked, ignore)
   const merged = index
     .entries()
     .filter(({ request }) => request.method === asked.method && requestKey(request, ignore) === key)
-  if (!merged.includes(candidate.entry)) return undefined
-  const answers = sum(merged, ({ turns }) => turns.length)
-  const wanted = sum(merged, (entry) => entry.used + (claims.get(entry) ?? 0)) + 1
+  if (!merged.some(({ request }) => request === candidate.entry.request)) return undefined
+  const answers = sum(merged, (entry) => entry.answers)
+  const wanted = sum(merged, (entry) => entry.used + (claims.get(entry.request) ?? 0)) + 1
   return {
     ignore: ignore.map(formatPath),
     permissive: index.permissive || wanted > answers,
@@ -37,7 +37,7 @@ export function acceptDifference(
 }
 
 /** Accepts that a request is asked more often than it was recorded. */
-export function acceptRepeats(index: RecordingIndex): Loosening {
+export function acceptRepeats(index: Matcher): Loosening {
   return { ignore: index.ignore.map(formatPath), permissive: true, merged: 1 }
 }
 

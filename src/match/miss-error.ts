@@ -5,7 +5,7 @@ import type { MissReason } from './miss-reason.ts'
 import type { Miss } from './miss.ts'
 import type { Candidate } from './nearest.ts'
 import { formatPath } from './path.ts'
-import type { RecordedRequest } from './recording-index.ts'
+import type { RecordedRequest } from './matcher.ts'
 
 /** Outside -32768..-32000, which JSON-RPC reserves, so that no recorded error can be mistaken for a miss. */
 export const MISS_CODE = -39404
@@ -92,7 +92,7 @@ function nearestData({ frame, distance, entry, differences }: Candidate): Neares
     frame,
     distance: Math.round(distance * 1000) / 1000,
     used: entry.used,
-    of: entry.turns.length,
+    of: entry.answers,
     differences: differences.slice(0, DIFFERENCES).map(({ path, ...sides }) => ({
       path: formatPath(path),
       ...('recorded' in sides && { recorded: briefValue(sides.recorded) }),

@@ -2,7 +2,7 @@ import { member } from '../wire/message.ts'
 import { briefRequest, toolOf } from './brief.ts'
 import { eraAsked, type Asked } from './key.ts'
 import { rankByDistance, type Candidate } from './nearest.ts'
-import type { Entry, MatchOutcome, RecordingIndex } from './recording-index.ts'
+import type { Entry, Matcher, MatchOutcome } from './matcher.ts'
 
 /** Why a live request has no recorded answer. */
 export type MissReason =
@@ -23,7 +23,7 @@ export interface Finding {
 export type NoHit = Exclude<MatchOutcome, { kind: 'hit' }>
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
-export function findReason(asked: Asked, outcome: NoHit, index: RecordingIndex): Finding {
+export function findReason(asked: Asked, outcome: NoHit, index: Matcher): Finding {
   if (outcome.kind === 'exhausted') return exhausted(asked, outcome.entry, index)
   if (outcome.kind === 'unanswered') return unanswered(outcome.entry)
   const entries = index.entries().filter(({ request }) => request.server === asked.server)
@@ -38,10 +38,10 @@ export function findReason(asked: Asked, outcome: NoHit, index: RecordingIndex):
   )
 }
 
-function exhausted(asked: Asked, entry: Entry, index: RecordingIndex): Finding {
+function exhausted(asked: Asked, entry: Entry, index: Matcher): Finding {
   const more =
     entry.unanswered.length === 0 ? '' : `; ${entry.unanswered.length} more on the tape were never answered`
-  const why = `already used ${entry.used} of ${entry.turns.length} times${more}`
+  const why = `already used ${entry.used} of ${entry.answers} times${more}`
   return { reason: 'EXHAUSTED', why, nearest: rankByDistance(asked, [entry], index.ignore) }
 }
 
@@ -73,7 +73,7 @@ function unknownMethod(asked: Asked, entries: readonly Entry[]): Finding {
   return incomparable('UNKNOWN_METHOD', `no ${asked.method} was recorded; ${listed('methods', methods)}`)
 }
 
-function ofKnownMethod(asked: Asked, entries: readonly Entry[], index: RecordingIndex): Finding {
+function ofKnownMethod(asked: Asked, entries: readonly Entry[], index: Matcher): Finding {
   const ofName = entries.filter(({ request }) => nameOf(request) === nameOf(asked))
   if (ofName.length === 0) return unknownName(asked, entries)
   const nearest = rankByDistance(asked, ofName, index.ignore)

@@ -54,7 +54,7 @@ function candidateLines(candidate: Candidate, of: number): readonly string[] {
 }
 
 function briefCandidate({ frame, distance, entry }: Candidate, among = ''): string {
-  return `#${frame}${among}, distance ${distance.toFixed(2)}, used ${entry.used} of ${entry.turns.length} times`
+  return `#${frame}${among}, distance ${distance.toFixed(2)}, used ${entry.used} of ${entry.answers} times`
 }
 
 function differenceLine({ path, recorded, got }: Difference, width: number): string {

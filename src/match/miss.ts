@@ -2,7 +2,7 @@ import type { Asked } from './key.ts'
 import { acceptDifference, acceptRepeats, type Loosening } from './loosening.ts'
 import { findReason, type Finding, type MissReason, type NoHit } from './miss-reason.ts'
 import type { Candidate } from './nearest.ts'
-import type { Entry, RecordedRequest, RecordingIndex } from './recording-index.ts'
+import type { Matcher, RecordedRequest } from './matcher.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
 export interface Miss {
@@ -26,7 +26,7 @@ export interface Accept {
 }
 
 export interface ExplainerOptions {
-  readonly index: RecordingIndex
+  readonly index: Matcher
   readonly tape: string
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
@@ -35,7 +35,7 @@ export interface ExplainerOptions {
 /** Explains the misses of one run; it remembers them, so that the advice to one leaves an answer for the others. */
 export class MissExplainer {
   readonly #options: ExplainerOptions
-  readonly #claims = new Map<Entry, number>()
+  readonly #claims = new Map<RecordedRequest, number>()
 
   constructor(options: ExplainerOptions) {
     this.#options = options
@@ -54,7 +54,7 @@ export class MissExplainer {
     if (reason === 'EXHAUSTED') return { command: commandFor(acceptRepeats(index)) }
     if (reason !== 'ARGUMENT_DRIFT' || top === undefined) return undefined
     const loosening = acceptDifference(asked, top, index, this.#claims)
-    this.#claims.set(top.entry, (this.#claims.get(top.entry) ?? 0) + 1)
+    this.#claims.set(top.entry.request, (this.#claims.get(top.entry.request) ?? 0) + 1)
     if (loosening === undefined) return undefined
     const command = commandFor(loosening)
     return loosening.merged === 1 ? { command } : { command, note: mergeNote(loosening.merged) }

@@ -1,7 +1,7 @@
 import { diffFields, type Difference } from './field-diff.ts'
 import { comparedParams, type Asked } from './key.ts'
 import type { Path } from './path.ts'
-import type { Entry } from './recording-index.ts'
+import type { Entry } from './matcher.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */
 export interface Candidate {
@@ -29,13 +29,9 @@ function candidateOf(entry: Entry, got: unknown, ignore: readonly Path[]): Candi
   const { distance, fields, differences, equal } = diffFields(comparedParams(entry.request, ignore), got, [
     'params',
   ])
-  return { entry, frame: nextFrame(entry), distance, fields, differences, equal }
-}
-
-function nextFrame({ turns, used, request }: Entry): number {
-  return (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
+  return { entry, frame: entry.frame, distance, fields, differences, equal }
 }
 
 function spent({ entry }: Candidate): number {
-  return entry.used < entry.turns.length ? 0 : 1
+  return entry.used < entry.answers ? 0 : 1
 }

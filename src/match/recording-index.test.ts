@@ -10,7 +10,8 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
-import { RecordingIndex, type IndexOptions, type MatchOutcome } from './recording-index.ts'
+import type { MatchOutcome } from './matcher.ts'
+import { RecordingIndex, type IndexOptions } from './recording-index.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])
@@ -46,6 +47,13 @@ test('permissive repeats the last answer, and says that it does', () => {
   const asked = [1, 2, 3, 4].map(() => ask(index, 'count'))
   expect(asked).toEqual(['one', 'two', 'two again', 'two again'])
   expect(ask(index, 'other')).toBe('unknown')
+})
+
+test('each connection uses the recording from its beginning', () => {
+  const first = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')])
+  expect(ask(first, 'count')).toBe('one')
+  const second = first.another()
+  expect([ask(second, 'count'), ask(first, 'count'), ask(second, 'count')]).toEqual(['one', 'two', 'two'])
 })
 
 test('the handshake and ping can be asked at will, and are never left over', () => {

@@ -1,30 +1,9 @@
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { parseIgnored, requestKey, type Asked } from './key.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Path } from './path.ts'
-import { playableTurns } from './playable.ts'
-
-export type MatchOutcome =
-  /** `repeated` when all recorded answers are used up and the last one is given again. */
-  | { readonly kind: 'hit'; readonly turn: Turn; readonly repeated: boolean }
-  | { readonly kind: 'exhausted'; readonly entry: Entry }
-  /** The request is on the tape, but nobody answered it there. */
-  | { readonly kind: 'unanswered'; readonly entry: Entry }
-  | { readonly kind: 'unknown' }
-
-/** A request of the tape, by the frame that holds it. */
-export interface RecordedRequest extends Asked {
-  readonly frame: number
-}
-
-/** All recordings of one request, in their order. */
-export interface Entry {
-  readonly request: RecordedRequest
-  readonly turns: readonly Turn[]
-  /** The frames of those recordings that were never answered. */
-  readonly unanswered: readonly number[]
-  readonly used: number
-}
+import { Recorded, requestOf, type Recordings } from './recorded.ts'
 
 export interface IndexOptions {
   /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
@@ -34,79 +13,66 @@ export interface IndexOptions {
 }
 
 /** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
-export class RecordingIndex {
+export class RecordingIndex implements Matcher {
   readonly ignore: readonly Path[]
   readonly permissive: boolean
-  readonly #entries = new Map<string, Slot>()
-  readonly #waiting = new Map<Turn, RecordedRequest>()
+  readonly #options: IndexOptions
+  readonly #recorded: Recorded
+  readonly #used = new Map<Recordings, number>()
 
-  constructor(turns: readonly Turn[], { ignore = [], permissive = false }: IndexOptions = {}) {
-    this.ignore = parseIgnored(ignore)
-    this.permissive = permissive
-    const playable = playableTurns(turns)
-    for (const turn of turns) this.#add(turn, playable.has(turn))
+  constructor(turns: readonly Turn[] | Recorded, options: IndexOptions = {}) {
+    this.#options = options
+    this.ignore = parseIgnored(options.ignore ?? [])
+    this.permissive = options.permissive ?? false
+    this.#recorded = turns instanceof Recorded ? turns : new Recorded(turns, this.ignore)
   }
 
-  /** The recorded turn that answers this request, which is then used, or why there is none. */
+  another(): RecordingIndex {
+    return new RecordingIndex(this.#recorded, this.#options)
+  }
+
   lookup(asked: Asked): MatchOutcome {
-    const slot = this.#entries.get(requestKey(asked, this.ignore))
-    if (slot === undefined) return { kind: 'unknown' }
-    const last = slot.turns.at(-1)
-    if (last === undefined) return { kind: 'unanswered', entry: slot }
-    const turn = slot.turns[slot.used]
-    if (turn !== undefined) return this.#use(slot, turn)
+    const found = this.#recorded.ofKey(requestKey(asked, this.ignore))
+    if (found === undefined) return { kind: 'unknown' }
+    const last = found.turns.at(-1)
+    if (last === undefined) return { kind: 'unanswered', entry: this.#entryOf(found) }
+    const turn = found.turns[this.#usedOf(found)]
+    if (turn !== undefined) return this.#use(found, turn)
     if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    return this.permissive ? { kind: 'hit', turn: last, repeated: true } : { kind: 'exhausted', entry: slot }
+    if (this.permissive) return { kind: 'hit', turn: last, repeated: true }
+    return { kind: 'exhausted', entry: this.#entryOf(found) }
   }
 
-  /** Every recorded request once, however often it was recorded. */
   entries(): readonly Entry[] {
-    return [...this.#entries.values()]
+    return this.#recorded.all().map((recordings) => this.#entryOf(recordings))
   }
 
-  /** What was recorded and not asked for yet, in recorded order; the handshake and `ping` never count. */
   unconsumedKeys(): readonly RecordedRequest[] {
-    return [...this.#waiting.values()]
+    const counted = this.#recorded.all().filter(({ request }) => !isAskedFreely(request.method))
+    const left = counted.flatMap((recordings) => recordings.turns.slice(this.#usedOf(recordings)))
+    const requests = left.map(requestOf).filter((request) => request !== undefined)
+    return requests.toSorted((a, b) => a.frame - b.frame)
   }
 
-  /** The first of those: what a client that repeats the recorded session would ask for now. */
   next(): RecordedRequest | undefined {
-    return this.#waiting.values().next().value
+    return this.unconsumedKeys()[0]
   }
 
-  #add(turn: Turn, playable: boolean): void {
-    const request = requestOf(turn)
-    if (request === undefined) return
-    const slot = this.#slotFor(request)
-    if (!playable) return void slot.unanswered.push(request.frame)
-    slot.turns.push(turn)
-    if (!isAskedFreely(request.method)) this.#waiting.set(turn, request)
-  }
-
-  #slotFor(request: RecordedRequest): Slot {
-    const key = requestKey(request, this.ignore)
-    const slot = this.#entries.get(key) ?? { request, turns: [], unanswered: [], used: 0 }
-    this.#entries.set(key, slot)
-    return slot
-  }
-
-  #use(slot: Slot, turn: Turn): MatchOutcome {
-    this.#waiting.delete(turn)
-    slot.used++
+  #use(recordings: Recordings, turn: Turn): MatchOutcome {
+    this.#used.set(recordings, this.#usedOf(recordings) + 1)
     return { kind: 'hit', turn, repeated: false }
   }
-}
 
-interface Slot extends Entry {
-  readonly turns: Turn[]
-  readonly unanswered: number[]
-  used: number
-}
+  #usedOf(recordings: Recordings): number {
+    return this.#used.get(recordings) ?? 0
+  }
 
-function requestOf({ trigger }: Turn): RecordedRequest | undefined {
-  if (trigger?.message.kind !== 'request') return undefined
-  const { method, params } = trigger.message
-  return { frame: trigger.n, server: trigger.server, method, params }
+  #entryOf(recordings: Recordings): Entry {
+    const { request, turns, unanswered } = recordings
+    const used = this.#usedOf(recordings)
+    const frame = (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
+    return { request, answers: turns.length, used, frame, unanswered }
+  }
 }
 
 // How often a client opens or probes a connection is its own affair, not part of the session's content.

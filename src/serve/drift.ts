@@ -1,6 +1,6 @@
 import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
-import type { RecordedRequest } from '../match/recording-index.ts'
+import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
 
 /** What a run left over or added against the tape. */

@@ -18,9 +18,11 @@ import { liveOf } from './live.ts'
 import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
 import { batchReply, type Reply } from './reply.ts'
-import { Script, type ScriptOptions } from './script.ts'
+import type { Script } from './script.ts'
 
-export interface PlayerOptions extends ScriptOptions {
+export interface PlayerOptions {
+  /** The part to play, of which nothing is played yet. */
+  readonly script: Script
   readonly send: (text: string) => void
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
@@ -40,7 +42,7 @@ export class Player {
   constructor(options: PlayerOptions) {
     const { send, later = (resume) => resume() } = options
     this.#options = options
-    this.#script = new Script(options)
+    this.#script = options.script
     const note = (text: string): void => this.#note(text)
     this.#performance = new Performance({ turns: this.#script.turns, send, note, later })
   }

@@ -1,7 +1,8 @@
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
+import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import { RecordingIndex, type RecordedRequest } from '../match/recording-index.ts'
+import { RecordingIndex } from '../match/recording-index.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
@@ -26,22 +27,26 @@ export type Cue =
   | ({ readonly kind: 'own' } & OwnAnswer)
   | { readonly kind: 'miss'; readonly miss: Miss }
 
-/** One server's part of a tape, as far as it is not played yet; all its connections are one, in recorded order. */
+/** One server's part of a tape, as far as one connection has not played it; recorded connections are one, in order. */
 export class Script {
   readonly turns: readonly Turn[]
-  readonly #server: string
-  readonly #index: RecordingIndex
+  readonly #recorded: Recorded
+  readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
-  readonly #era: EraFound
 
-  constructor({ turns, server, tape, ignore = [], permissive = false, commandFor }: ScriptOptions) {
-    this.turns = turns.filter((turn) => serverOf(turn) === server)
-    this.#server = server
-    this.#index = new RecordingIndex(this.turns, { ignore, permissive })
-    this.#notices = new NoticeIndex(this.turns, this.#index.ignore)
-    this.#explainer = new MissExplainer({ index: this.#index, tape, commandFor })
-    this.#era = tapeEra(this.turns)
+  constructor(from: ScriptOptions | Recorded) {
+    this.#recorded = 'matcher' in from ? from : recordedFor(from)
+    const { turns, matcher, notices, tape, commandFor } = this.#recorded
+    this.turns = turns
+    this.#matcher = matcher.another()
+    this.#notices = notices.another()
+    this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
+  }
+
+  /** The same part for another connection: nothing of it is played yet. */
+  another(): Script {
+    return new Script(this.#recorded)
   }
 
   /** What the server said before the client spoke. */
@@ -50,22 +55,36 @@ export class Script {
   }
 
   cueFor(request: Request): Cue {
-    const asked = { server: this.#server, method: request.method, params: request.params }
-    const outcome = this.#index.lookup(asked)
+    const asked = { server: this.#recorded.server, method: request.method, params: request.params }
+    const outcome = this.#matcher.lookup(asked)
     if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
-    const own = ownAnswer(request, this.#era, this.turns)
+    const own = ownAnswer(request, this.#recorded.era, this.turns)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
   effectOf({ method, params }: Notification): Turn | undefined {
-    return this.#notices.take({ server: this.#server, method, params })
+    return this.#notices.take({ server: this.#recorded.server, method, params })
   }
 
   leftOver(): readonly RecordedRequest[] {
-    return this.#index.unconsumedKeys()
+    return this.#matcher.unconsumedKeys()
   }
+}
+
+/** What all connections share. */
+interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'commandFor'> {
+  readonly matcher: Matcher
+  readonly notices: NoticeIndex
+  readonly era: EraFound
+}
+
+function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
+  const turns = all.filter((turn) => serverOf(turn) === server)
+  const matcher = new RecordingIndex(turns, options)
+  const notices = new NoticeIndex(turns, matcher.ignore)
+  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns) }
 }
 
 function serverOf({ trigger, steps: [first] }: Turn): string | undefined {

@@ -2,6 +2,7 @@ import type { Loosening } from '../match/loosening.ts'
 import type { Miss } from '../match/miss.ts'
 import type { Tape } from '../store/read.ts'
 import type { PlayerOptions } from './player.ts'
+import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
@@ -25,12 +26,14 @@ export function playerOptions(
   commandFor: (loosening: Loosening) => string,
 ): Omit<PlayerOptions, 'send' | 'later'> {
   return {
-    turns: tape.turns,
-    server: whichServer(tape, server),
-    tape: name ?? tape.path,
-    ignore,
-    permissive,
-    commandFor,
+    script: new Script({
+      turns: tape.turns,
+      server: whichServer(tape, server),
+      tape: name ?? tape.path,
+      ignore,
+      permissive,
+      commandFor,
+    }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
   }
