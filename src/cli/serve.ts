@@ -3,11 +3,10 @@ import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { serveStdio } from '../serve/stdio.ts'
-import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, type Tape } from '../store/read.ts'
+import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
@@ -18,7 +17,7 @@ export const serveCommand: Command = new Command('serve')
   .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
   .action(async (name: string, { ignore = [], permissive = false, server }: ServeFlags) => {
-    const tape = await loadTape(resolveTape(name))
+    const tape = await openIndexedTape(resolveTape(name))
     announce(name, tape, whichServer(tape, server))
     const signal = stopOnSignals()
     const drift = await serveStdio({
@@ -36,8 +35,6 @@ export const serveCommand: Command = new Command('serve')
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-type ServedTape = PlayedTape & Pick<Tape, 'ended' | 'problems'>
-
 interface ServeFlags {
   readonly ignore?: readonly string[]
   readonly permissive?: boolean
@@ -49,9 +46,9 @@ function addIgnored(path: string, before: readonly string[] = []): readonly stri
   return [...before, path]
 }
 
-function announce(name: string, tape: ServedTape, server: string): void {
-  const methods = methodsAsked(storeOf(tape.turns), server)
-  const { era, version } = tapeEra(storeOf(tape.turns), server)
+function announce(name: string, tape: IndexedTape, server: string): void {
+  const methods = methodsAsked(tape.turns, server)
+  const { era, version } = tapeEra(tape.turns, server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
   const exchanges = [...methods.values()].reduce((sum, count) => sum + count, 0)
