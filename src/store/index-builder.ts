@@ -3,7 +3,8 @@ import { decodeFrame } from '../tape/codec.ts'
 import { EnvelopeScan, type Envelope } from '../tape/envelope-scan.ts'
 import { Conversations, spokenIn } from '../tape/turns.ts'
 import type { Spoken } from '../tape/turn.ts'
-import { answerIdIn } from '../wire/answer-scan.ts'
+import { answerIdAtEdges } from '../wire/answer-edges.ts'
+import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
 import { JsonCheck } from '../wire/json-check.ts'
 import { classify } from '../wire/message.ts'
@@ -27,7 +28,7 @@ export class IndexBuilder {
   readonly #joined: string[] = []
   #isUtf8 = true
 
-  /** `thorough`: every answer is checked to be JSON now, and not only when it is asked for. */
+  /** `thorough`: every line is checked now; else an answer is checked when it is asked for. */
   constructor({ thorough }: { thorough: boolean }) {
     this.#json = thorough ? new JsonCheck() : undefined
   }
@@ -91,17 +92,17 @@ export class IndexBuilder {
   }
 
   #answerIn({ bytes, end }: FileLine, { at }: Envelope): Spoken['message'] | undefined {
-    const span = answerIdIn(bytes, at, end - 1)
-    if (span === undefined || !this.#isJson(bytes, at, end - 1)) return undefined
+    const span = this.#answerId(bytes, at, end - 1)
+    if (span === undefined) return undefined
     const id = parseJson(bytes.toString('utf8', span.start, span.end))
     return isId(id) ? { kind: 'response', id, outcome: { result: undefined } } : undefined
   }
 
-  #isJson(bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#json === undefined) return true
+  #answerId(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
+    if (this.#json === undefined) return answerIdAtEdges(bytes, start, end) ?? answerIdIn(bytes, start, end)
     this.#json.reset()
     this.#json.feed(bytes, start, end)
-    return this.#json.isComplete()
+    return this.#json.isComplete() ? answerIdIn(bytes, start, end) : undefined
   }
 
   #addAny({ bytes, start, end, number }: FileLine): void {

@@ -3,7 +3,8 @@ import type { TurnLog } from '../tape/conversation.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { isEnveloped } from '../wire/methods.ts'
 import { wholeColumn, wideColumn } from './columns.ts'
-import { buildKeyTable, hashKey } from './key-table.ts'
+import { hashText } from './hash.ts'
+import { buildKeyTable } from './key-table.ts'
 import {
   MARK,
   MARK_BITS,
@@ -130,7 +131,7 @@ export class IndexLog implements TurnLog<number, number> {
     const server = trigger?.server ?? ''
     const method = called?.method ?? ''
     const { low, high } =
-      called === undefined ? NO_HASH : hashKey(requestKey({ server, method, params: called.params }))
+      called === undefined ? NO_HASH : hashText(requestKey({ server, method, params: called.params }))
     this.#turns.hashLow.push(low)
     this.#turns.hashHigh.push(high)
     const kind = called === undefined ? 0 : MARK[called.kind]

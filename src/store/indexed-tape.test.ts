@@ -47,7 +47,10 @@ const notice = fc.record({ method, params })
 const answer = fc.oneof(
   fc.record({ id, result: fc.jsonValue() }),
   fc.record({ result: fc.jsonValue(), id }),
-  fc.record({ id: fc.oneof(id, fc.constant(null)), error: fc.record({ code: fc.integer(), message: fc.string() }) }),
+  fc.record({
+    id: fc.oneof(id, fc.constant(null)),
+    error: fc.record({ code: fc.integer(), message: fc.string() }),
+  }),
 )
 const message = fc.oneof(call, notice, answer, answer).map((one) => ({ jsonrpc: '2.0', ...one }))
 const odd = fc.constantFrom(

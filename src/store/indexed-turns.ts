@@ -4,7 +4,8 @@ import type { Spoken, Step, Turn } from '../tape/turn.ts'
 import { idKey, isId } from '../wire/id.ts'
 import { membersOf } from '../wire/members.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { buildKeyTable, firstUnder, hashKey, nextUnder } from './key-table.ts'
+import { hashText } from './hash.ts'
+import { buildKeyTable, firstUnder, nextUnder } from './key-table.ts'
 import type { LineFile } from './line-file.ts'
 import { answerOf, messageOf } from './line-messages.ts'
 import { stepsOf, type StepRow } from './step-rows.ts'
@@ -49,7 +50,7 @@ export class IndexedTurns implements TurnStore {
     const hashes = keyOf === requestKey ? this.#index : this.#rehashed(keyOf)
     const table = keyOf === requestKey ? this.#index : buildKeyTable(hashes)
     return {
-      first: (key) => firstUnder(table, hashes, hashKey(key)),
+      first: (key) => firstUnder(table, hashes, hashText(key)),
       after: (place) => nextUnder(table, place),
     }
   }
@@ -72,7 +73,7 @@ export class IndexedTurns implements TurnStore {
     for (let place = 0; place < this.size; place++) {
       const trigger = this.#trigger(place, stepsOf(this.#index, place))
       const called = trigger && calledIn({ trigger, steps: [], response: undefined })
-      const { low, high } = called === undefined ? { low: 0, high: 0 } : hashKey(keyOf(called))
+      const { low, high } = called === undefined ? { low: 0, high: 0 } : hashText(keyOf(called))
       hashLow[place] = low
       hashHigh[place] = high
     }

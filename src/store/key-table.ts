@@ -1,16 +1,5 @@
-import { hash } from 'node:crypto'
+import type { Hash64 } from './hash.ts'
 import { MARK, type KeyTable, type TurnColumns } from './tape-index.ts'
-
-/** 64 bits that stand for a key. */
-export interface KeyHash {
-  readonly low: number
-  readonly high: number
-}
-
-export function hashKey(key: string): KeyHash {
-  const digest = hash('sha256', key, 'buffer')
-  return { low: digest.readUInt32LE(0), high: digest.readUInt32LE(4) }
-}
 
 type Hashes = Pick<TurnColumns, 'hashLow' | 'hashHigh' | 'mark'>
 
@@ -32,7 +21,7 @@ export function buildKeyTable(hashes: Hashes): KeyTable {
 }
 
 /** The first turn under a hash; -1 when there is none. */
-export function firstUnder(table: KeyTable, hashes: Hashes, key: KeyHash): number {
+export function firstUnder(table: KeyTable, hashes: Hashes, key: Hash64): number {
   const slot = slotOf(table.slots, hashes, key)
   return slot < 0 ? -1 : (table.slots[slot] ?? 0) - 1
 }
@@ -51,7 +40,7 @@ function slotsFor(turns: number): number {
 }
 
 /** The slot that holds this hash, or the free one where it would stand; -1 when there is neither, as in a broken table. */
-function slotOf(slots: Uint32Array, { hashLow, hashHigh }: Hashes, { low, high }: KeyHash): number {
+function slotOf(slots: Uint32Array, { hashLow, hashHigh }: Hashes, { low, high }: Hash64): number {
   const mask = slots.length - 1
   for (let probe = 0, slot = low & mask; probe < slots.length; probe++, slot = (slot + 1) & mask) {
     const turn = (slots[slot] ?? 0) - 1

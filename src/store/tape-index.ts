@@ -19,7 +19,7 @@ export interface TurnColumns {
   /** The line of the answer, when it was the first step of the turn; a length of 0 when it was not. */
   readonly responseAt: Float64Array
   readonly responseLength: Uint32Array
-  /** 64 bits of the SHA-256 of the key. */
+  /** The hash of the key, which only narrows the search: keys are compared. */
   readonly hashLow: Uint32Array
   readonly hashHigh: Uint32Array
   /** The number of its label, and the flags below. */
