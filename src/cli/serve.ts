@@ -7,7 +7,7 @@ import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
+import type { TurnKind } from '../tape/turn-store.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
 export const serveCommand: Command = new Command('serve')
@@ -47,17 +47,17 @@ function addIgnored(path: string, before: readonly string[] = []): readonly stri
 }
 
 function announce(name: string, tape: IndexedTape, server: string): void {
-  const methods = methodsAsked(tape.turns, server)
+  const kinds = tape.turns.kinds().filter((kind) => kind.trigger === 'request' && kind.server === server)
   const { era, version } = tapeEra(tape.turns, server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  const exchanges = [...methods.values()].reduce((sum, count) => sum + count, 0)
+  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
   say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
   for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
   if (tape.problems.length > WARNINGS)
     warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
   if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe([...methods.keys()]))
+  if (isProbe(kinds))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
@@ -65,19 +65,9 @@ function announce(name: string, tape: IndexedTape, server: string): void {
 
 const WARNINGS = 5
 
-/** How often each method was asked for. */
-function methodsAsked(turns: TurnStore, server: string): ReadonlyMap<string, number> {
-  const methods = new Map<string, number>()
-  for (let place = 0; place < turns.size; place++) {
-    const { trigger, server: asked, method } = turns.outline(place)
-    if (trigger === 'request' && asked === server) methods.set(method, (methods.get(method) ?? 0) + 1)
-  }
-  return methods
-}
-
 /** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(methods: readonly string[]): boolean {
-  return methods.length === 1 && methods[0] === 'server/discover'
+function isProbe(kinds: readonly TurnKind[]): boolean {
+  return kinds.length === 1 && kinds[0]?.method === 'server/discover'
 }
 
 /** Aborts with the name of the signal as its reason. */

@@ -139,8 +139,7 @@ export class Recorded {
       server,
       method,
       get params() {
-        const turn = store.turn(place)
-        return turn === undefined ? undefined : calledIn(turn)?.params
+        return store.called(place)?.params
       },
     }
   }

@@ -94,7 +94,8 @@ function recordedFor({ turns: all, server, tape, commandFor, ...options }: Scrip
 
 function openingOf(turns: TurnStore, server: string): readonly Turn[] {
   const opening: Turn[] = []
-  for (let place = 0; place < turns.size; place++) {
+  const kind = turns.kinds().find((one) => one.trigger === 'none' && one.server === server)
+  for (let place = kind?.first ?? turns.size; place < turns.size; place++) {
     const outline = turns.outline(place)
     if (outline.trigger !== 'none' || outline.server !== server) continue
     const turn = turns.turn(place)

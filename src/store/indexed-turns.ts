@@ -1,5 +1,12 @@
 import { requestKey } from '../match/key.ts'
-import { calledIn, type Called, type KeyedPlaces, type Outline, type TurnStore } from '../tape/turn-store.ts'
+import {
+  calledIn,
+  type Called,
+  type KeyedPlaces,
+  type Outline,
+  type TurnKind,
+  type TurnStore,
+} from '../tape/turn-store.ts'
 import type { Spoken, Step, Turn } from '../tape/turn.ts'
 import { idKey, isId } from '../wire/id.ts'
 import { membersOf } from '../wire/members.ts'
@@ -18,6 +25,7 @@ export class IndexedTurns implements TurnStore {
   readonly #index: TapeIndex
   readonly #file: LineFile
   readonly #recent = new RecentTurns()
+  #kinds: readonly TurnKind[] | undefined
 
   constructor(index: TapeIndex, file: LineFile) {
     this.size = index.turns
@@ -38,12 +46,22 @@ export class IndexedTurns implements TurnStore {
     }
   }
 
+  kinds(): readonly TurnKind[] {
+    this.#kinds ??= kindsIn(this.#index)
+    return this.#kinds
+  }
+
   turn(place: number): Turn | undefined {
     const known = this.#recent.get(place)
     if (known !== undefined) return known
     const turn = this.#read(place)
     if (turn !== undefined) this.#recent.add(place, turn)
     return turn
+  }
+
+  called(place: number): Called | undefined {
+    if (this.outline(place).trigger === 'none') return undefined
+    return calledIn({ trigger: this.#trigger(place, stepsOf(this.#index, place)) })
   }
 
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
@@ -71,8 +89,7 @@ export class IndexedTurns implements TurnStore {
     const hashLow = new Uint32Array(this.size)
     const hashHigh = new Uint32Array(this.size)
     for (let place = 0; place < this.size; place++) {
-      const trigger = this.#trigger(place, stepsOf(this.#index, place))
-      const called = trigger && calledIn({ trigger, steps: [], response: undefined })
+      const called = this.called(place)
       const { low, high } = called === undefined ? { low: 0, high: 0 } : hashText(keyOf(called))
       hashLow[place] = low
       hashHigh[place] = high
@@ -130,6 +147,22 @@ export class IndexedTurns implements TurnStore {
   }
 }
 
+function kindsIn({ mark, labels }: TapeIndex): readonly TurnKind[] {
+  const kinds = new Map<number, { count: number; readonly first: number }>()
+  for (let place = 0; place < mark.length; place++) {
+    const kind = (mark[place] ?? 0) & ~NOT_OF_THE_KIND
+    const known = kinds.get(kind)
+    if (known === undefined) kinds.set(kind, { count: 1, first: place })
+    else known.count++
+  }
+  return Array.from(kinds, ([kind, counted]) => ({
+    trigger: kindIn(kind),
+    ...(labels[kind >>> MARK_BITS] ?? NO_LABEL),
+    ...counted,
+  }))
+}
+
+const NOT_OF_THE_KIND = MARK.enveloped | MARK.answered | MARK.hasSteps
 const NO_LABEL = { server: '', method: '' }
 
 function kindIn(mark: number): Outline['trigger'] {
