@@ -24,6 +24,11 @@ export interface IndexedTape {
   close(): void
 }
 
+export interface OpenIndexedOptions {
+  /** A tape of up to so many bytes gets no second file. */
+  readonly smallBytes?: number
+}
+
 // Up to here a look through the whole tape is too short to be worth a second file, and every answer is checked at once.
 const SMALL_BYTES = 8 * 1024 * 1024
 
@@ -31,9 +36,12 @@ const SMALL_BYTES = 8 * 1024 * 1024
  * Opens a tape of any size to play it: with the index in the file beside it, if there is one of this very tape, else with
  * one that is made now and left there.
  */
-export async function openIndexedTape(path: string): Promise<IndexedTape> {
+export async function openIndexedTape(
+  path: string,
+  { smallBytes = SMALL_BYTES }: OpenIndexedOptions = {},
+): Promise<IndexedTape> {
   const reader = await openTape(path)
-  const index = reader.version === TAPE_VERSION ? await indexOf(path) : undefined
+  const index = reader.version === TAPE_VERSION ? await indexOf(path, smallBytes) : undefined
   if (index === undefined) return held(path)
   const file = new LineFile(path, (await stat(path)).size)
   const turns = new IndexedTurns(index, file)
@@ -51,9 +59,9 @@ async function held(path: string): Promise<IndexedTape> {
   return { path, header, turns: heldTurns(turns), ended, problems, close: () => {} }
 }
 
-async function indexOf(path: string): Promise<TapeIndex | undefined> {
+async function indexOf(path: string, smallBytes: number): Promise<TapeIndex | undefined> {
   const fingerprint = await fingerprintOf(path)
-  const isSmall = fingerprint.bytes <= SMALL_BYTES
+  const isSmall = fingerprint.bytes <= smallBytes
   const found = isSmall ? undefined : await readSidecar(path, fingerprint)
   if (found !== undefined) return found
   const built = await lookThrough(path, { thorough: isSmall })

@@ -38,7 +38,7 @@ class UnreadAnswer implements Spoken {
   readonly t: number
   readonly server: string
   readonly conn: number
-  readonly x?: number
+  declare readonly x?: number
   readonly dir: FramePlace['dir']
   readonly text: string
   #message: Exclude<Message, Batch> | undefined
