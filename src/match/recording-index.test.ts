@@ -153,7 +153,11 @@ function shown(outcome: MatchOutcome): string {
 test('requests whose keys share a hash never get the answers of each other', () => {
   const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
   const store = heldTurns(turns)
-  const collides = { first: () => 0, after: (place: number) => (place + 1 < store.size ? place + 1 : -1) }
+  const collides = {
+    isExact: false,
+    first: () => 0,
+    after: (place: number) => (place + 1 < store.size ? place + 1 : -1),
+  }
   const index = new RecordingIndex({ ...store, keyedBy: () => collides })
   const ask = (n: number): string => {
     const outcome = index.lookup({
