@@ -23,10 +23,11 @@ export function driftAsText({ answered, leftOver, misses, notes }: Drift): strin
   return [
     `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
     ...shortened(
-      leftOver.map((request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`),
+      leftOver,
+      (request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`,
     ),
-    ...shortened(misses.map(({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`)),
-    ...shortened(notes.map((note) => `note: ${note}`)),
+    ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
+    ...shortened(notes, (note) => `note: ${note}`),
   ]
     .map((line) => visible(line))
     .join('\n')
@@ -34,9 +35,10 @@ export function driftAsText({ answered, leftOver, misses, notes }: Drift): strin
 
 const SHOWN = 40
 
-function shortened(lines: readonly string[]): readonly string[] {
-  if (lines.length <= SHOWN) return lines
-  return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`]
+// Only what is shown is looked at: the rest may have to be read from a large tape.
+function shortened<Item>(items: readonly Item[], asLine: (item: Item) => string): readonly string[] {
+  const lines = items.slice(0, SHOWN).map(asLine)
+  return items.length <= SHOWN ? lines : [...lines, `… and ${items.length - SHOWN} more`]
 }
 
 function count(number: number, one: string, many = `${one}s`): string {
