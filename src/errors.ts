@@ -11,6 +11,11 @@ export const ERROR_CODES = {
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  RULE_INVALID: {
+    exit: 2,
+    about:
+      'A matching rule cannot be read, whether it stands in an option, in `reelay.config.yaml` or beside a tape.',
+  },
   URL_INVALID: {
     exit: 2,
     about: 'What was given as the URL of a server is none, or is one that cannot be recorded.',
@@ -63,6 +68,16 @@ export const ERROR_CODES = {
       "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
   },
   SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
+  SETTINGS_BROKEN: {
+    exit: 3,
+    about:
+      'A settings file, `reelay.config.yaml` or the matching rules beside a tape, cannot be read, or says what cannot be.',
+  },
+  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
+  REPLAY_MISS: {
+    exit: 1,
+    about: 'The tape has no answer to a request. The message says why, and which request comes next.',
+  },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

@@ -17,9 +17,12 @@ export interface FieldDiff {
   readonly equal: readonly Path[]
 }
 
+/** Whether two values of a field count as equal though they may differ. */
+export type Accepts = (path: Path, recorded: unknown, got: unknown) => boolean
+
 /** Compares two values field by field, from `root` on. */
-export function diffFields(recorded: unknown, got: unknown, root: Path): FieldDiff {
-  const tally: Tally = { cost: 0, differences: [], equal: [] }
+export function diffFields(recorded: unknown, got: unknown, root: Path, accepts?: Accepts): FieldDiff {
+  const tally: Tally = { cost: 0, differences: [], equal: [], accepts }
   compare({ recorded, got }, root, tally)
   const fields = tally.differences.length + tally.equal.length
   return { distance: tally.cost / fields, fields, differences: tally.differences, equal: tally.equal }
@@ -29,6 +32,7 @@ interface Tally {
   cost: number
   readonly differences: Difference[]
   readonly equal: Path[]
+  readonly accepts: Accepts | undefined
 }
 
 interface Sides {
@@ -40,11 +44,17 @@ interface Sides {
 const DEEPEST = 60
 
 function compare(sides: Sides, path: Path, tally: Tally): void {
+  if (isAccepted(sides, path, tally)) return void tally.equal.push(path)
   const inside = path.length < DEEPEST ? sidesInside(sides) : []
   if (inside.length > 0) return inside.forEach(([segment, next]) => compare(next, [...path, segment], tally))
   if (areEqual(sides)) return void tally.equal.push(path)
   tally.differences.push({ path, ...sides })
   tally.cost += costOf(sides)
+}
+
+function isAccepted(sides: Sides, path: Path, { accepts }: Tally): boolean {
+  if (accepts === undefined || !('recorded' in sides && 'got' in sides)) return false
+  return accepts(path, sides.recorded, sides.got)
 }
 
 function sidesInside({ recorded, got }: Sides): readonly (readonly [Segment, Sides])[] {

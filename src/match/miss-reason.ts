@@ -1,5 +1,5 @@
-import { member } from '../wire/message.ts'
 import { briefRequest, toolOf } from './brief.ts'
+import { nameOf } from './name.ts'
 import { eraAsked, type Asked } from './key.ts'
 import { rankByDistance, type Candidate } from './nearest.ts'
 import type { Entry, Matcher, MatchOutcome } from './matcher.ts'
@@ -87,11 +87,6 @@ function unknownName(asked: Asked, entries: readonly Entry[]): Finding {
   if (tool === undefined)
     return incomparable('ARGUMENT_DRIFT', `no ${briefRequest(asked)} was recorded; ${known}`)
   return incomparable('UNKNOWN_TOOL', `no call of "${tool}" was recorded; ${known}`)
-}
-
-// Two tools, or two prompts, have nothing to compare: to ignore the name would serve one for the other.
-function nameOf({ method, params }: Asked): unknown {
-  return method === 'tools/call' || method === 'prompts/get' ? member(params, 'name') : undefined
 }
 
 function kindOf({ method }: Asked): string {

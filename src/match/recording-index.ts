@@ -1,5 +1,5 @@
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { isFreelyAsked } from './freely-asked.ts'
 import { parseIgnored, requestKey, type Asked } from './key.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
@@ -38,7 +38,7 @@ export class RecordingIndex implements Matcher {
     if (last === undefined) return { kind: 'unanswered', entry: this.#entryOf(found) }
     const turn = found.turns[this.#usedOf(found)]
     if (turn !== undefined) return this.#use(found, turn)
-    if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
+    if (isFreelyAsked(asked.method)) return { kind: 'hit', turn: last, repeated: false }
     if (this.permissive) return { kind: 'hit', turn: last, repeated: true }
     return { kind: 'exhausted', entry: this.#entryOf(found) }
   }
@@ -48,7 +48,7 @@ export class RecordingIndex implements Matcher {
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    const counted = this.#recorded.all().filter(({ request }) => !isAskedFreely(request.method))
+    const counted = this.#recorded.all().filter(({ request }) => !isFreelyAsked(request.method))
     const left = counted.flatMap((recordings) => recordings.turns.slice(this.#usedOf(recordings)))
     const requests = left.map(requestOf).filter((request) => request !== undefined)
     return requests.toSorted((a, b) => a.frame - b.frame)
@@ -73,9 +73,4 @@ export class RecordingIndex implements Matcher {
     const frame = (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
     return { request, answers: turns.length, used, frame, unanswered }
   }
-}
-
-// How often a client opens or probes a connection is its own affair, not part of the session's content.
-function isAskedFreely(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'ping'
 }
