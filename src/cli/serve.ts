@@ -3,12 +3,12 @@ import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { serveStdio } from '../serve/stdio.ts'
+import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
-import type { Turn } from '../tape/turn.ts'
-import type { Message } from '../wire/message.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
 export const serveCommand: Command = new Command('serve')
@@ -36,6 +36,8 @@ export const serveCommand: Command = new Command('serve')
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
+type ServedTape = PlayedTape & Pick<Tape, 'ended' | 'problems'>
+
 interface ServeFlags {
   readonly ignore?: readonly string[]
   readonly permissive?: boolean
@@ -47,20 +49,18 @@ function addIgnored(path: string, before: readonly string[] = []): readonly stri
   return [...before, path]
 }
 
-function announce(name: string, { turns, ended, problems }: Tape, server: string): void {
-  const exchanges = turns.filter(
-    ({ trigger }) => trigger?.message.kind === 'request' && trigger.server === server,
-  )
-  const { era, version } = tapeEra(exchanges)
+function announce(name: string, tape: ServedTape, server: string): void {
+  const methods = methodsAsked(storeOf(tape.turns), server)
+  const { era, version } = tapeEra(storeOf(tape.turns), server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  say(
-    `reelay serve: ${name}, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
-  )
-  for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
-  if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
-  if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe(exchanges))
+  const exchanges = [...methods.values()].reduce((sum, count) => sum + count, 0)
+  say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
+  for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
+  if (tape.problems.length > WARNINGS)
+    warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
+  if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
+  if (isProbe([...methods.keys()]))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
@@ -68,13 +68,19 @@ function announce(name: string, { turns, ended, problems }: Tape, server: string
 
 const WARNINGS = 5
 
-/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(exchanges: readonly Turn[]): boolean {
-  return exchanges.length > 0 && exchanges.every(({ trigger }) => isDiscover(trigger?.message))
+/** How often each method was asked for. */
+function methodsAsked(turns: TurnStore, server: string): ReadonlyMap<string, number> {
+  const methods = new Map<string, number>()
+  for (let place = 0; place < turns.size; place++) {
+    const { trigger, server: asked, method } = turns.outline(place)
+    if (trigger === 'request' && asked === server) methods.set(method, (methods.get(method) ?? 0) + 1)
+  }
+  return methods
 }
 
-function isDiscover(message: Message | undefined): boolean {
-  return message?.kind === 'request' && message.method === 'server/discover'
+/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
+function isProbe(methods: readonly string[]): boolean {
+  return methods.length === 1 && methods[0] === 'server/discover'
 }
 
 /** Aborts with the name of the signal as its reason. */

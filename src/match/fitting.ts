@@ -1,8 +1,7 @@
-import type { Turn } from '../tape/turn.ts'
 import type { Form } from './form.ts'
 import type { Asked } from './key.ts'
 import { nameOf } from './name.ts'
-import type { Shelf, Shelves } from './shelves.ts'
+import type { Recording, Shelf, Shelves } from './shelves.ts'
 
 /** Recordings that may answer a live request, and how far their request is from it. */
 export interface Fit {
@@ -26,8 +25,9 @@ export function fittingShelves(asked: Asked, situation: Situation): readonly Fit
   const own = live.governed.length === 0 ? ownShelf(asked, situation.shelves) : undefined
   const candidates = own === undefined ? candidatesFor(live, situation) : [own]
   const fits = candidates.flatMap((shelf) => fitOf(shelf, live, situation))
-  const same = fits.filter(({ distance, shelf }) => distance === 0 && shelf.turns.length > 0)
-  return (same.length > 0 ? same : fits).toSorted(
+  const same = fits.filter(({ distance, shelf }) => distance === 0 && shelf.recordings.length > 0)
+  const inOrder = situation.shelves.matching.strategy.inOrder === true
+  return (same.length > 0 && !inOrder ? same : fits).toSorted(
     (a, b) =>
       Number(isSpent(a.shelf, situation)) - Number(isSpent(b.shelf, situation)) ||
       a.distance - b.distance ||
@@ -40,34 +40,34 @@ function ownShelf(asked: Asked, shelves: Shelves): Shelf | undefined {
   const { matching } = shelves
   if (matching.formOf(asked).rules.ignore.length > 0) return undefined
   const own = shelves.ofKey(matching.keyOf(asked))
-  return own !== undefined && own.turns.length > 0 ? own : undefined
+  return own !== undefined && own.recordings.length > 0 ? own : undefined
 }
 
 function candidatesFor(live: Form, { shelves, usedOf }: Situation): readonly Shelf[] {
   const group = shelves.ofGroup(shelves.matching.groupOf(live))
   const most = shelves.matching.strategy.nearestAmong
   if (most === undefined || group.length <= most) return group
-  const unused = group.filter((shelf) => usedOf(shelf) < shelf.turns.length)
+  const unused = group.filter((shelf) => usedOf(shelf) < shelf.recordings.length)
   const left = unused.length > 0 ? unused : group
   const named = left.filter(({ request }) => nameOf(request) === nameOf(live.asked))
   return (named.length > 0 ? named : left).slice(0, most)
 }
 
 function fitOf(shelf: Shelf, live: Form, { shelves, times, usedOf }: Situation): readonly Fit[] {
-  const turn = shelf.turns[usedOf(shelf)] ?? shelf.turns.at(-1)
-  const recorded = times.started + timeOf(turn)
+  const recorded = times.started + (dueOn(shelf, usedOf)?.t ?? 0)
   const distance = shelves.matching.distance(shelf.form, live, { recorded, live: times.now })
   return distance === undefined ? [] : [{ shelf, distance }]
 }
 
-function timeOf(turn: Turn | undefined): number {
-  return turn?.trigger?.t ?? 0
-}
-
 function isSpent(shelf: Shelf, { usedOf }: Situation): boolean {
-  return usedOf(shelf) >= shelf.turns.length
+  return usedOf(shelf) >= shelf.recordings.length
 }
 
 function frameOf(shelf: Shelf, { usedOf }: Situation): number {
-  return (shelf.turns[usedOf(shelf)] ?? shelf.turns.at(-1))?.trigger?.n ?? shelf.request.frame
+  return dueOn(shelf, usedOf)?.frame ?? shelf.request.frame
+}
+
+/** The recording that would be used next, or was used last. */
+export function dueOn(shelf: Shelf, usedOf: Situation['usedOf']): Recording | undefined {
+  return shelf.recordings[usedOf(shelf)] ?? shelf.recordings.at(-1)
 }

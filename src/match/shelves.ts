@@ -1,40 +1,47 @@
+import { calledIn, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { isFreelyAsked } from './freely-asked.ts'
 import type { Form } from './form.ts'
+import { isFreelyAsked } from './freely-asked.ts'
 import type { RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
-import { playableTurns } from './playable.ts'
-import { requestOf } from './recorded.ts'
+import { PlayablePlaces } from './playable.ts'
 
 /** All recordings of one request, in their order, and the request as it is compared. */
 export interface Shelf {
   readonly request: RecordedRequest
   readonly form: Form
   /** Those that can be played. */
-  readonly turns: readonly Turn[]
+  readonly recordings: readonly Recording[]
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
 }
 
-/** One recording that can be played, on its shelf. */
-export interface Playable {
-  readonly shelf: Shelf
-  readonly request: RecordedRequest
+export interface Recording {
+  readonly place: number
+  readonly frame: number
+  /** When the request was sent, in milliseconds from the start of the tape. */
+  readonly t: number
+}
+
+export interface ShelvesOptions {
+  readonly matching: Matching
+  /** Only what was sent to this server counts as recorded. */
+  readonly server: string | undefined
 }
 
 /** The requests of a tape, by what a way of matching lets answer what. They never change: all connections share them. */
 export class Shelves {
   readonly matching: Matching
-  /** What a session asks for, in recorded order; the handshake and `ping` do not count. */
-  readonly inOrder: readonly Playable[]
+  /** The shelf of each recording, in recorded order; the handshake and `ping` do not count. */
+  readonly inOrder: readonly { readonly shelf: Shelf; readonly request: RecordedRequest }[]
+  readonly #store: TurnStore
   readonly #byKey = new Map<string, GrowingShelf>()
   readonly #byGroup = new Map<string, Shelf[]>()
 
-  constructor(turns: readonly Turn[], matching: Matching) {
+  constructor(store: TurnStore, { matching, server }: ShelvesOptions) {
     this.matching = matching
-    const playable = playableTurns(turns)
-    const inOrder = turns.flatMap((turn) => this.#add(turn, playable.has(turn)))
-    this.inOrder = inOrder.toSorted((a, b) => a.request.frame - b.request.frame)
+    this.#store = store
+    this.inOrder = this.#filled(server).toSorted((a, b) => a.request.frame - b.request.frame)
   }
 
   ofKey(key: string): Shelf | undefined {
@@ -49,13 +56,32 @@ export class Shelves {
     return [...this.#byKey.values()]
   }
 
-  #add(turn: Turn, isPlayable: boolean): readonly Playable[] {
-    const request = requestOf(turn)
-    if (request === undefined) return []
+  turnOf({ place }: Recording): Turn | undefined {
+    return this.#store.turn(place)
+  }
+
+  #filled(server: string | undefined): Shelves['inOrder'][number][] {
+    const playable = new PlayablePlaces(this.#store)
+    const inOrder: Shelves['inOrder'][number][] = []
+    for (let place = 0; place < this.#store.size; place++) {
+      const { trigger, server: asked, method } = this.#store.outline(place)
+      if (trigger !== 'request' || (server !== undefined && asked !== server)) continue
+      const added = this.#add(place, playable.has(place))
+      if (added !== undefined && playable.has(place) && !isFreelyAsked(method)) inOrder.push(added)
+    }
+    return inOrder
+  }
+
+  #add(place: number, isPlayable: boolean): Shelves['inOrder'][number] | undefined {
+    const turn = this.#store.turn(place)
+    const called = turn === undefined ? undefined : calledIn(turn)
+    const { n: frame = 0, t = 0 } = turn?.trigger ?? {}
+    if (called === undefined) return undefined
+    const request: RecordedRequest = { frame, ...called }
     const shelf = this.#shelfFor(request)
-    if (isPlayable) shelf.turns.push(turn)
-    else shelf.unanswered.push(request.frame)
-    return isPlayable && !isFreelyAsked(request.method) ? [{ shelf, request }] : []
+    if (isPlayable) shelf.recordings.push({ place, frame, t })
+    else shelf.unanswered.push(frame)
+    return { shelf, request }
   }
 
   #shelfFor(request: RecordedRequest): GrowingShelf {
@@ -63,7 +89,7 @@ export class Shelves {
     const known = this.#byKey.get(key)
     if (known !== undefined) return known
     const form = this.matching.formOf(request)
-    const shelf: GrowingShelf = { request, form, turns: [], unanswered: [] }
+    const shelf: GrowingShelf = { request, form, recordings: [], unanswered: [] }
     this.#byKey.set(key, shelf)
     this.#group(shelf)
     return shelf
@@ -78,6 +104,6 @@ export class Shelves {
 }
 
 interface GrowingShelf extends Shelf {
-  readonly turns: Turn[]
+  readonly recordings: Recording[]
   readonly unanswered: number[]
 }

@@ -1,11 +1,10 @@
-import type { Turn } from '../tape/turn.ts'
 import type { Path } from '../wire/path.ts'
-import { fittingShelves, type Fit } from './fitting.ts'
+import { dueOn, fittingShelves, type Fit } from './fitting.ts'
 import { isFreelyAsked } from './freely-asked.ts'
 import type { Asked } from './key.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
-import type { Shelf, Shelves } from './shelves.ts'
+import type { Recording, Shelf, Shelves } from './shelves.ts'
 
 export interface StrategyIndexOptions {
   readonly permissive: boolean
@@ -47,8 +46,7 @@ export class StrategyIndex implements Matcher {
       times: { started: this.#options.started, now: this.#options.now() },
       usedOf: (shelf) => this.#usedOf(shelf),
     })
-    const outcome = this.#outcomeOf(asked, fits)
-    return outcome.kind === 'hit' ? this.#noted(asked, outcome) : outcome
+    return this.#outcomeOf(asked, fits)
   }
 
   entries(): readonly Entry[] {
@@ -68,50 +66,54 @@ export class StrategyIndex implements Matcher {
     return this.unconsumedKeys()[0]
   }
 
-  #outcomeOf({ method }: Asked, fits: readonly Fit[]): MatchOutcome {
-    const [nearest] = fits
-    if (nearest === undefined) return { kind: 'unknown' }
-    const answered = fits.filter(({ shelf }) => shelf.turns.length > 0)
+  #outcomeOf(asked: Asked, fits: readonly Fit[]): MatchOutcome {
+    const { method } = asked
+    const answered = fits.map(({ shelf }) => shelf).filter(({ recordings }) => recordings.length > 0)
     const [best] = answered
-    if (best === undefined) return { kind: 'unanswered', entry: this.#entryOf(nearest.shelf) }
-    const due = answered.filter(({ shelf }) => this.#isDue(shelf, method))
-    const unused = due.find(({ shelf }) => this.#nextOf(shelf) !== undefined)
-    if (unused !== undefined) return this.#use(unused.shelf)
-    if (isFreelyAsked(method)) return { kind: 'hit', turn: lastOf(best.shelf), repeated: false }
-    const used = answered.find(({ shelf }) => this.#usedOf(shelf) > 0)
-    if (this.permissive && used !== undefined) return this.#repeat(used.shelf)
-    const later = answered.find(({ shelf }) => this.#nextOf(shelf) !== undefined)
-    if (later !== undefined) return { kind: 'out-of-order', entry: this.#entryOf(later.shelf) }
-    return { kind: 'exhausted', entry: this.#entryOf(best.shelf) }
+    if (best === undefined) return this.#unanswered(fits)
+    const due = answered.find((shelf) => this.#isDue(shelf, method))
+    if (due !== undefined) return this.#use(asked, due)
+    if (isFreelyAsked(method)) return this.#play(asked, best, best.recordings.at(-1))
+    const used = answered.find((shelf) => this.#usedOf(shelf) > 0)
+    if (this.permissive && used !== undefined) return this.#repeat(asked, used)
+    const later = answered.find((shelf) => this.#isLeft(shelf))
+    if (later !== undefined) return { kind: 'out-of-order', entry: this.#entryOf(later) }
+    return { kind: 'exhausted', entry: this.#entryOf(best) }
+  }
+
+  #unanswered([nearest]: readonly Fit[]): MatchOutcome {
+    if (nearest === undefined) return { kind: 'unknown' }
+    return { kind: 'unanswered', entry: this.#entryOf(nearest.shelf) }
   }
 
   #isDue(shelf: Shelf, method: string): boolean {
-    if (this.matching.strategy.inOrder === undefined || isFreelyAsked(method)) return true
+    if (this.matching.strategy.inOrder === undefined || isFreelyAsked(method)) return this.#isLeft(shelf)
     return this.#shelves.inOrder[this.#passed]?.shelf === shelf
   }
 
-  #use(shelf: Shelf): MatchOutcome {
-    const turn = this.#nextOf(shelf) ?? lastOf(shelf)
+  #isLeft(shelf: Shelf): boolean {
+    return this.#usedOf(shelf) < shelf.recordings.length
+  }
+
+  #use(asked: Asked, shelf: Shelf): MatchOutcome {
+    const recording = shelf.recordings[this.#usedOf(shelf)]
     this.#used.set(shelf, this.#usedOf(shelf) + 1)
     if (!isFreelyAsked(shelf.request.method)) this.#passed++
-    return { kind: 'hit', turn, repeated: false }
+    return this.#play(asked, shelf, recording)
   }
 
-  #repeat(shelf: Shelf): MatchOutcome {
-    return { kind: 'hit', turn: shelf.turns[this.#usedOf(shelf) - 1] ?? lastOf(shelf), repeated: true }
+  #repeat(asked: Asked, shelf: Shelf): MatchOutcome {
+    const outcome = this.#play(asked, shelf, shelf.recordings[this.#usedOf(shelf) - 1])
+    return outcome.kind === 'hit' ? { ...outcome, repeated: true } : outcome
   }
 
-  #noted(asked: Asked, outcome: MatchOutcome & { kind: 'hit' }): MatchOutcome {
-    const message = outcome.turn.trigger?.message
-    if (message?.kind !== 'request') return outcome
-    const { strategy } = this.matching
-    const recorded = { server: asked.server, method: message.method, params: message.params }
-    if (this.matching.keyOf(recorded) === this.matching.keyOf(asked)) return outcome
-    return { ...outcome, loose: strategy.isLoose ? `--match ${strategy.name}` : 'by a rule' }
-  }
-
-  #nextOf(shelf: Shelf): Turn | undefined {
-    return shelf.turns[this.#usedOf(shelf)]
+  #play(asked: Asked, shelf: Shelf, recording: Recording | undefined): MatchOutcome {
+    const turn = recording === undefined ? undefined : this.#shelves.turnOf(recording)
+    if (turn === undefined) return { kind: 'unanswered', entry: this.#entryOf(shelf) }
+    const { matching } = this
+    if (matching.keyOf(shelf.request) === matching.keyOf(asked)) return { kind: 'hit', turn, repeated: false }
+    const loose = matching.strategy.isLoose ? `match ${matching.strategy.name}` : 'a rule'
+    return { kind: 'hit', turn, repeated: false, loose }
   }
 
   #usedOf(shelf: Shelf): number {
@@ -119,14 +121,9 @@ export class StrategyIndex implements Matcher {
   }
 
   #entryOf(shelf: Shelf): Entry {
-    const { request, turns, unanswered } = shelf
-    const frame = (this.#nextOf(shelf) ?? turns.at(-1))?.trigger?.n ?? request.frame
-    return { request, answers: turns.length, used: this.#usedOf(shelf), frame, unanswered }
+    const { request, recordings, unanswered } = shelf
+    const used = this.#usedOf(shelf)
+    const frame = dueOn(shelf, (other) => this.#usedOf(other))?.frame ?? request.frame
+    return { request, answers: recordings.length, used, frame, unanswered }
   }
-}
-
-function lastOf({ turns }: Shelf): Turn {
-  const last = turns.at(-1)
-  if (last === undefined) throw new RangeError('a shelf without a recording that can be played')
-  return last
 }

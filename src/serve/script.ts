@@ -3,14 +3,16 @@ import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
 import { RecordingIndex } from '../match/recording-index.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
+import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
 
 export interface ScriptOptions {
-  readonly turns: readonly Turn[]
+  readonly turns: readonly Turn[] | TurnStore
   /** Which of the tape's servers to be. */
   readonly server: string
   /** The tape as the user named it. */
@@ -29,7 +31,7 @@ export type Cue =
 
 /** One server's part of a tape, as far as one connection has not played it; recorded connections are one, in order. */
 export class Script {
-  readonly turns: readonly Turn[]
+  readonly turns: TurnStore
   readonly #recorded: Recorded
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
@@ -51,14 +53,14 @@ export class Script {
 
   /** What the server said before the client spoke. */
   opening(): readonly Turn[] {
-    return this.turns.filter(({ trigger }) => trigger === undefined)
+    return this.#recorded.opening
   }
 
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
     if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
-    const own = ownAnswer(request, this.#recorded.era, this.turns)
+    const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
   }
@@ -74,19 +76,29 @@ export class Script {
 }
 
 /** What all connections share. */
-interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'commandFor'> {
+interface Recorded extends Pick<ScriptOptions, 'server' | 'tape' | 'commandFor'> {
+  readonly turns: TurnStore
+  readonly opening: readonly Turn[]
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
 }
 
 function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
-  const turns = all.filter((turn) => serverOf(turn) === server)
-  const matcher = new RecordingIndex(turns, options)
+  const turns = storeOf(all)
+  const matcher = new RecordingIndex(turns, { ...options, server })
   const notices = new NoticeIndex(turns, matcher.ignore)
-  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns) }
+  const opening = openingOf(turns, server)
+  return { turns, server, tape, commandFor, matcher, notices, opening, era: tapeEra(turns, server) }
 }
 
-function serverOf({ trigger, steps: [first] }: Turn): string | undefined {
-  return (trigger ?? (first?.kind === 'ask' ? first.request : first?.message))?.server
+function openingOf(turns: TurnStore, server: string): readonly Turn[] {
+  const opening: Turn[] = []
+  for (let place = 0; place < turns.size; place++) {
+    const outline = turns.outline(place)
+    if (outline.trigger !== 'none' || outline.server !== server) continue
+    const turn = turns.turn(place)
+    if (turn !== undefined) opening.push(turn)
+  }
+  return opening
 }
