@@ -42,7 +42,7 @@ export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'
-export type { IndexOptions } from './match/recording-index.ts'
+export type { IndexOptions } from './match/matcher-for.ts'
 export type { MatchOutcome, RecordedRequest } from './match/matcher.ts'
 export { MISS_CODE } from './match/miss-error.ts'
 export type { Miss } from './match/miss.ts'

@@ -6,6 +6,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
+import { matchCommand } from './match.ts'
 import { expectEarlyLeavers } from './print.ts'
 import { recordCommand } from './record-help.ts'
 import { runCommand } from './run.ts'
@@ -20,6 +21,7 @@ const COMMANDS = [
   unwrapCommand,
   doctorCommand,
   serveCommand,
+  matchCommand,
   runCommand,
   inspectCommand,
   tailCommand,

@@ -1,5 +1,7 @@
+import { formatPath } from '../wire/path.ts'
 import { ignoreKind } from './comparisons/ignore.ts'
 import { parseIgnored } from './key.ts'
+import type { Matcher } from './matcher.ts'
 import { Matching } from './matching.ts'
 import { parseRule, type Rule } from './rule.ts'
 import { strategyNamed } from './strategies/index.ts'
@@ -23,6 +25,11 @@ export function matchingOf({ match, rules = [], ignore = [] }: MatchOptions): Ma
     ...ignored,
     ...rules.map(parseRule),
   ])
+}
+
+/** How a matcher compares requests. */
+export function matchingIn({ matching, ignore }: Pick<Matcher, 'matching' | 'ignore'>): Matching {
+  return matching ?? matchingOf({ ignore: ignore.map(formatPath) })
 }
 
 /** Whether requests are compared by method and params alone, but for parts that are ignored everywhere. */

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
 import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import type { Loosening } from './loosening.ts'
 import { MISS_CODE, missAsError } from './miss-error.ts'
 import { missAsText } from './miss-text.ts'
 import { MissExplainer, type Miss } from './miss.ts'
-import { RecordingIndex, type IndexOptions } from './recording-index.ts'
+import type { IndexOptions } from './matcher-for.ts'
+import { RecordingIndex } from './recording-index.ts'
+
+const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
 
 const SEARCHES: readonly Said[] = [
   ...HANDSHAKE,
@@ -20,18 +24,29 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
     "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
     asked        tools/call search {"limit":20,"q":"cats","sort":"new"}
-    nearest      #4 of 2 candidates, distance 0.13, used 0 of 1 times
+    nearest      #4 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q, params.arguments.sort
     others       #6, distance 0.57, used 0 of 1 times
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    accept       accept params.arguments.limit"
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search
+                 for this run only                    accept params.arguments.limit"
   `)
   expect(missAsError(miss)).toMatchInlineSnapshot(`
     {
       "code": -39404,
       "data": {
         "accept": "accept params.arguments.limit",
+        "fixes": [
+          {
+            "command": "reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search",
+            "what": "ignore the difference, from now on",
+          },
+          {
+            "command": "accept params.arguments.limit",
+            "what": "for this run only",
+          },
+        ],
         "kind": "replay_miss",
         "method": "tools/call",
         "nearest": [
@@ -46,6 +61,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
             "distance": 0.125,
             "frame": 4,
             "of": 1,
+            "recorded": "2026-11-15T00:00:00.004Z",
             "used": 0,
           },
           {
@@ -87,6 +103,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
         "reason": "ARGUMENT_DRIFT",
         "tape": "animals.tape.jsonl",
         "tool": "search",
+        "why": "same tool, 1 of 4 fields differs",
       },
       "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #4: params.arguments.limit recorded 10, got 20); next expected: #4 tools/call search {"limit":10,"q":"cats","sort":"new"}",
     }
@@ -100,10 +117,10 @@ test('a request used up says how often it was used, and --permissive accepts it'
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
     why          EXHAUSTED: already used 1 of 1 times
     asked        tools/call count {}
-    nearest      #8, distance 0.00, used 1 of 1 times
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
       = params.name, params.arguments
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    accept       accept  permissively"
+    fix one      repeat the last answer   accept  permissively"
   `)
 })
 
@@ -117,6 +134,7 @@ test('a tool that was never called has nothing to be compared with', () => {
   `)
   expect(missAsError(miss).data).toMatchInlineSnapshot(`
     {
+      "fixes": [],
       "kind": "replay_miss",
       "method": "tools/call",
       "nearest": [],
@@ -135,6 +153,7 @@ test('a tool that was never called has nothing to be compared with', () => {
       "reason": "UNKNOWN_TOOL",
       "tape": "animals.tape.jsonl",
       "tool": "delete",
+      "why": "no call of "delete" was recorded; recorded tools: search, count",
     }
   `)
 })
@@ -181,10 +200,11 @@ test('one prompt is not compared with another, one resource is', () => {
     "REPLAY MISS  resources/read   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
     asked        resources/read {"uri":"file:///tmp/b2/x.md"}
-    nearest      #3, distance 0.19, used 0 of 1 times
+    nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
-    accept       accept params.uri"
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --ignore --method resources/read
+                 for this run only                    accept params.uri"
   `)
 })
 
@@ -213,7 +233,7 @@ test('when more requests miss than the tape can answer, the advice is to repeat 
 
 test('options that are on already stay in the advice', () => {
   const run = runOf(SEARCHES, { ignore: ['params.arguments.sort'], permissive: true })
-  expect(run.miss('search', { q: 'cats', limit: 20 }).accept?.command).toBe(
+  expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(-1)?.command).toBe(
     'accept params.arguments.sort params.arguments.limit permissively',
   )
 })
@@ -221,7 +241,7 @@ test('options that are on already stay in the advice', () => {
 test('many differing fields are accepted by the argument that holds them', () => {
   const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
   const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
-  expect(miss.accept?.command).toBe('accept params.arguments.numbers')
+  expect(miss.fixes.at(-1)?.command).toBe('accept params.arguments.numbers')
 })
 
 test('a report stays short when values are long and requests are many', () => {
@@ -249,12 +269,21 @@ function runOf(
   options: IndexOptions = {},
   onAdvice = (_advice: Loosening): void => {},
 ): Run {
-  const index = new RecordingIndex(tapeOf(...said).turns, options)
+  const { turns, header } = tapeOf(...said)
+  const times = { started: header.started, now: () => NOW }
+  const index = new RecordingIndex(turns, { ...options, server: 'demo', ...times })
   const commandFor = (advice: Loosening): string => {
     onAdvice(advice)
-    return `accept ${advice.ignore.join(' ')}${advice.permissive ? ' permissively' : ''}`
+    return `accept ${[...advice.ignore, ...advice.rules].join(' ')}${advice.permissive ? ' permissively' : ''}`
   }
-  const explainer = new MissExplainer({ index, tape: 'animals.tape.jsonl', commandFor })
+  const explainer = new MissExplainer({
+    index,
+    tape: 'animals.tape.jsonl',
+    turns: heldTurns(turns),
+    ...times,
+    given: options,
+    commandFor,
+  })
   const missOf = (method: string, params?: unknown): Miss => {
     const asked = { server: 'demo', method, params }
     const outcome = index.lookup(asked)
@@ -281,6 +310,6 @@ function advisedFor(said: readonly Said[], asked: readonly (readonly [string, ob
   return last
 }
 
-function whyOf({ reason, why, nearest, accept }: Miss): string {
-  return `${reason}: ${why}${nearest.length > 0 || accept !== undefined ? ' (compared)' : ''}`
+function whyOf({ reason, why, nearest, fixes }: Miss): string {
+  return `${reason}: ${why}${nearest.length > 0 || fixes.length > 0 ? ' (compared)' : ''}`
 }

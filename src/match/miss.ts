@@ -1,8 +1,14 @@
+import type { TurnStore } from '../tape/turn-store.ts'
+import type { Annotation } from './annotations.ts'
+import { Evidence } from './evidence.ts'
+import { fixesFor, type Fix } from './fixes.ts'
 import type { Asked } from './key.ts'
-import { acceptDifference, acceptRepeats, type Loosening } from './loosening.ts'
+import type { Loosening } from './loosening.ts'
+import { matchingIn, type MatchOptions } from './match-options.ts'
+import type { Matcher, RecordedRequest } from './matcher.ts'
+import type { Matching } from './matching.ts'
 import { findReason, type Finding, type MissReason, type NoHit } from './miss-reason.ts'
 import type { Candidate } from './nearest.ts'
-import type { Matcher, RecordedRequest } from './matcher.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
 export interface Miss {
@@ -14,20 +20,26 @@ export interface Miss {
   readonly tape: string
   /** Recorded requests that can be compared with this one, nearest first; empty when there are none. */
   readonly nearest: readonly Candidate[]
-  readonly accept?: Accept
+  /** What is known of the values of the nearest one. */
+  readonly annotations: readonly Annotation[]
+  /** When the nearest one was recorded, in milliseconds since 1970. */
+  readonly recordedAt?: number
+  /** What would accept it, ready to paste, the most exact first. */
+  readonly fixes: readonly Fix[]
   /** The first recorded request that was not asked for yet. */
   readonly next?: RecordedRequest
-}
-
-/** What would accept the difference, ready to paste, and what else it would change. */
-export interface Accept {
-  readonly command: string
-  readonly note?: string
 }
 
 export interface ExplainerOptions {
   readonly index: Matcher
   readonly tape: string
+  /** The turns of the whole tape, of all its servers. */
+  readonly turns: TurnStore
+  /** When the recording began, as in the tape's header. */
+  readonly started?: string
+  readonly now?: () => number
+  /** The options of this run. */
+  readonly given?: MatchOptions
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
 }
@@ -35,32 +47,52 @@ export interface ExplainerOptions {
 /** Explains the misses of one run; it remembers them, so that the advice to one leaves an answer for the others. */
 export class MissExplainer {
   readonly #options: ExplainerOptions
+  readonly #matching: Matching
+  readonly #evidence: Evidence
   readonly #claims = new Map<RecordedRequest, number>()
 
   constructor(options: ExplainerOptions) {
+    const { index, turns, started = '', now = Date.now } = options
     this.#options = options
+    this.#matching = matchingIn(index)
+    this.#evidence = new Evidence({ turns, started, now })
   }
 
   explain(asked: Asked, outcome: NoHit): Miss {
     const { index, tape } = this.#options
-    const finding = findReason(asked, outcome, index)
-    const accept = this.#accept(asked, finding)
+    const { elsewhere, ...finding } = this.#find(asked, outcome)
+    const fixes = this.#fixes(asked, elsewhere === undefined ? finding : { ...finding, elsewhere })
     const next = index.next()
-    return { ...finding, asked, tape, ...(accept && { accept }), ...(next && { next }) }
+    const recordedAt = this.#recordedAt(finding)
+    return {
+      ...finding,
+      asked,
+      tape,
+      fixes,
+      ...(recordedAt !== undefined && { recordedAt }),
+      ...(next && { next }),
+    }
   }
 
-  #accept(asked: Asked, { reason, nearest: [top] }: Finding): Accept | undefined {
-    const { index, commandFor } = this.#options
-    if (reason === 'EXHAUSTED') return { command: commandFor(acceptRepeats(index)) }
-    if (reason !== 'ARGUMENT_DRIFT' || top === undefined) return undefined
-    const loosening = acceptDifference(asked, top, index, this.#claims)
-    this.#claims.set(top.entry.request, (this.#claims.get(top.entry.request) ?? 0) + 1)
-    if (loosening === undefined) return undefined
-    const command = commandFor(loosening)
-    return loosening.merged === 1 ? { command } : { command, note: mergeNote(loosening.merged) }
+  #find(asked: Asked, outcome: NoHit): Finding {
+    const { index } = this.#options
+    return findReason(asked, outcome, { index, matching: this.#matching, evidence: this.#evidence })
+  }
+
+  #recordedAt({ nearest: [top] }: Finding): number | undefined {
+    return top === undefined ? undefined : this.#evidence.recordedAt(top.entry)
+  }
+
+  #fixes(asked: Asked, finding: Finding): readonly Fix[] {
+    const { index, tape, given = {}, commandFor } = this.#options
+    const [matching, evidence, claims] = [this.#matching, this.#evidence, this.#claims]
+    const fixes = fixesFor(asked, finding, { index, matching, evidence, tape, given, claims, commandFor })
+    const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request : undefined
+    if (wanted !== undefined) claims.set(wanted, (claims.get(wanted) ?? 0) + 1)
+    return fixes
   }
 }
 
-function mergeNote(merged: number): string {
-  return `${merged} different recorded requests then count as the same and are answered in recorded order`
+function isDrift({ reason }: Finding): boolean {
+  return reason === 'ARGUMENT_DRIFT' || reason === 'UNBOUND_HANDLE'
 }

@@ -11,7 +11,8 @@ import {
   type Said,
 } from '../../test/serve/tape-of.ts'
 import type { MatchOutcome } from './matcher.ts'
-import { RecordingIndex, type IndexOptions } from './recording-index.ts'
+import type { IndexOptions } from './matcher-for.ts'
+import { RecordingIndex } from './recording-index.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])

@@ -6,7 +6,8 @@ import { briefRequest } from './brief.ts'
 import type { Asked } from './key.ts'
 import { matcherFor, type IndexOptions } from './matcher-for.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
-import { Matching } from './matching.ts'
+import { matchingIn } from './match-options.ts'
+import type { Matching } from './matching.ts'
 
 /** A recorded answer, as JSON-RPC has it. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
@@ -36,7 +37,7 @@ export class RecordingIndex implements Matcher {
   }
 
   get matching(): Matching {
-    return this.#matcher.matching ?? new Matching()
+    return matchingIn(this.#matcher)
   }
 
   lookup(asked: Asked): MatchOutcome {

@@ -1,20 +1,19 @@
 import type { Loosening } from '../match/loosening.ts'
+import { shellWord, tapeWord } from '../match/shell-word.ts'
 
 /** The command that serves a tape under these options, ready to be pasted into a shell. */
 export function serveCommandLine(
   tape: string,
   server: string | undefined,
-  { ignore, permissive }: Pick<Loosening, 'ignore' | 'permissive'>,
+  { match, rules, ignore, permissive, server: other = server }: Loosening,
 ): string {
   return [
     'reelay serve',
-    shellWord(tape.startsWith('-') ? `./${tape}` : tape),
-    ...(server === undefined ? [] : ['--server', shellWord(server)]),
+    tapeWord(tape),
+    ...(other === undefined ? [] : ['--server', shellWord(other)]),
+    ...(match === undefined ? [] : ['--match', shellWord(match)]),
     ...ignore.flatMap((path) => ['--ignore', shellWord(path)]),
+    ...rules.flatMap((rule) => ['--rule', shellWord(rule)]),
     ...(permissive ? ['--permissive'] : []),
   ].join(' ')
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

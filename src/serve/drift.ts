@@ -2,6 +2,7 @@ import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
+import { causeAsText, causesOf, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -20,16 +21,21 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
 export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+  const causes = causesOf(leftOver, misses)
   return [
     `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
     ...shortened(
-      leftOver.map((request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`),
+      leftOver.map((request, place) => leftOverLine(request, causes[place] ?? { kind: 'never-asked' })),
     ),
     ...shortened(misses.map(({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`)),
     ...shortened(notes.map((note) => `note: ${note}`)),
   ]
     .map((line) => visible(line))
     .join('\n')
+}
+
+function leftOverLine(request: RecordedRequest, cause: LeftOverCause): string {
+  return `skipped a baseline step: #${request.frame} ${briefRequest(request)}${causeAsText(cause)}`
 }
 
 const SHOWN = 40

@@ -1,0 +1,138 @@
+import { formatPath, parsePath, type Path } from '../wire/path.ts'
+import { toolOf } from './brief.ts'
+import { ignoreKind } from './comparisons/ignore.ts'
+import type { Asked } from './key.ts'
+import type { Loosening } from './loosening.ts'
+import { matchAddCommands } from './match-add-command.ts'
+import type { MatchOptions } from './match-options.ts'
+import type { Entry, RecordedRequest } from './matcher.ts'
+import type { Context, Finding } from './miss-reason.ts'
+import type { Candidate } from './nearest.ts'
+import { isGuarded } from './request-path.ts'
+import type { Rule, RuleScope } from './rule.ts'
+import { nameOf } from './name.ts'
+import { fittingRules } from './suggested-rules.ts'
+
+/** One way to have the request answered, ready to paste, and what else it would change. */
+export interface Fix {
+  readonly what: string
+  readonly command: string
+  readonly note?: string
+}
+
+export interface FixContext extends Context {
+  /** The tape as the user named it. */
+  readonly tape: string
+  /** The options of this run. */
+  readonly given: MatchOptions
+  /** How many earlier misses came nearest to a request: they will want an answer too. */
+  readonly claims: ReadonlyMap<RecordedRequest, number>
+  /** How the user says these options: a command line, or a call of the library. */
+  readonly commandFor: (loosening: Loosening) => string
+}
+
+/** Ways to accept a miss, the most exact first. Each was tried: none is given that would leave the request a miss. */
+export function fixesFor(asked: Asked, finding: Finding, context: FixContext): readonly Fix[] {
+  const { commandFor } = context
+  const given = givenIn(context)
+  if (finding.reason === 'EXHAUSTED')
+    return [{ what: 'repeat the last answer', command: commandFor({ ...given, permissive: true }) }]
+  if (finding.reason === 'OUT_OF_ORDER')
+    return [{ what: 'accept any order', command: commandFor({ ...given, match: 'method-and-params' }) }]
+  if (finding.elsewhere !== undefined)
+    return [{ what: 'be that server', command: commandFor({ ...given, server: finding.elsewhere.server }) }]
+  const [top] = finding.nearest
+  return top === undefined ? [] : acceptDifference(asked, top, context)
+}
+
+function givenIn({ given: { match, rules = [], ignore = [], permissive = false } }: FixContext): Loosening {
+  return { ...(match !== undefined && { match }), rules, ignore, permissive }
+}
+
+function acceptDifference(asked: Asked, top: Candidate, context: FixContext): readonly Fix[] {
+  const scope = scopeOf(asked)
+  const paths = pathsToIgnore(top)
+  const ignored = paths.map((path): Rule => ({ ...scope, path, comparison: ignoreKind.parse('') }))
+  const fitting = fittingRules(top, scope, { evidence: context.evidence, got: asked.params })
+  const accepted = tried(asked, top, ignored, context)
+  return [
+    ...lasting(tried(asked, top, fitting, context), context),
+    ...lasting(accepted, context),
+    ...forThisRun(accepted, paths, context),
+  ]
+}
+
+function scopeOf(asked: Asked): RuleScope {
+  const tool = toolOf(asked)
+  return { method: asked.method, ...(tool !== undefined && { tool }) }
+}
+
+const MANY = 6
+const ARGUMENT_DEPTH = 3
+
+// Many differing fields are named by the few arguments that hold them, so that the advice stays short enough to paste.
+function pathsToIgnore({ differences }: Candidate): readonly Path[] {
+  const paths = differences.map(({ path }) => path)
+  if (paths.some(isGuarded)) return []
+  if (paths.length <= MANY) return paths
+  const held = new Set(paths.map((path) => formatPath(path.slice(0, ARGUMENT_DEPTH))))
+  return [...held].map(parsePath)
+}
+
+/** Rules under which the request has an answer, and what they change besides. */
+interface Tried {
+  readonly rules: readonly Rule[]
+  /** How many recorded requests, different until now, then count as the same. */
+  readonly merged: number
+  /** Whether there are fewer answers than requests that want them. */
+  readonly isShort: boolean
+}
+
+function tried(
+  asked: Asked,
+  { entry }: Candidate,
+  rules: readonly Rule[],
+  { matching, evidence, index, claims }: FixContext,
+): Tried | undefined {
+  const looser = matching.with(rules)
+  const isAnswered = (other: Entry): boolean => looser.answers(other.request, asked, evidence.timesOf(other))
+  if (rules.length === 0 || !isAnswered(entry)) return undefined
+  const others = entriesLike(asked, index.entries()).filter(({ request }) => request !== entry.request)
+  const merged = [entry, ...others.filter(isAnswered)]
+  const answers = sum(merged, (other) => other.answers)
+  const wanted = sum(merged, (other) => other.used + (claims.get(other.request) ?? 0)) + 1
+  return { rules, merged: merged.length, isShort: wanted > answers }
+}
+
+const LOOKED_AT = 1_000
+
+function entriesLike(asked: Asked, entries: readonly Entry[]): readonly Entry[] {
+  return entries
+    .filter(({ request }) => request.method === asked.method && nameOf(request) === nameOf(asked))
+    .slice(0, LOOKED_AT)
+}
+
+function lasting(found: Tried | undefined, { tape, index }: FixContext): readonly Fix[] {
+  if (found === undefined || (found.isShort && !index.permissive)) return []
+  const { what, command } = matchAddCommands(tape, found.rules)
+  return [{ what, command, ...noteOn(found) }]
+}
+
+function forThisRun(found: Tried | undefined, paths: readonly Path[], context: FixContext): readonly Fix[] {
+  if (found === undefined) return []
+  const given = givenIn(context)
+  const ignore = [...given.ignore, ...paths.map(formatPath)]
+  const command = context.commandFor({ ...given, ignore, permissive: given.permissive || found.isShort })
+  return [{ what: 'for this run only', command, ...noteOn(found) }]
+}
+
+function noteOn({ merged }: Tried): Pick<Fix, 'note'> {
+  if (merged === 1) return {}
+  return {
+    note: `${merged} different recorded requests then count as the same and are answered in recorded order`,
+  }
+}
+
+function sum<T>(items: readonly T[], count: (item: T) => number): number {
+  return items.reduce((total, item) => total + count(item), 0)
+}

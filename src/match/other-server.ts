@@ -1,0 +1,25 @@
+import { calledIn, type TurnStore } from '../tape/turn-store.ts'
+import { isFreelyAsked } from './freely-asked.ts'
+import type { Asked } from './key.ts'
+import type { RecordedRequest } from './matcher.ts'
+import type { Matching } from './matching.ts'
+
+/** The same request, as it was sent to another server of the tape. */
+export function sentElsewhere(
+  asked: Asked,
+  turns: TurnStore,
+  matching: Matching,
+): RecordedRequest | undefined {
+  // Every server is asked for its tools: only params tell whom a request was meant for.
+  if (isFreelyAsked(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
+  const key = matching.keyOf(asked)
+  for (let place = 0; place < turns.size; place++) {
+    const { trigger, server, method, frame, answered } = turns.outline(place)
+    if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
+    const turn = turns.turn(place)
+    const called = turn === undefined ? undefined : calledIn(turn)
+    if (called !== undefined && matching.keyOf({ ...called, server: asked.server }) === key)
+      return { frame, ...called }
+  }
+  return undefined
+}
