@@ -1,9 +1,11 @@
-import { formatPath } from '../wire/path.ts'
+import { formatPath, type Path } from '../wire/path.ts'
 import { DAY, momentOf, offsetFrom } from './comparisons/moment.ts'
 import { relativeDateKind } from './comparisons/relative-date.ts'
 import type { Evidence } from './evidence.ts'
 import type { Candidate } from './nearest.ts'
+import type { Matching } from './matching.ts'
 import { originOf, type Origin } from './origin.ts'
+import { comparisonAt, type RulesInScope } from './ruleset.ts'
 import { valueAt } from './value-at.ts'
 
 /** What the tape knows of one value of a request. */
@@ -13,21 +15,36 @@ export interface Annotation {
   readonly looksLike?: string
   /** The response that the recorded value came from. */
   readonly boundTo?: Origin
+  /** The recorded value, where it is the live one too. */
+  readonly value?: unknown
+  /** The rule that compares it. */
+  readonly rule?: string
 }
 
 /** What can be said of the values of the nearest request, beyond that they differ or not. */
-export function annotationsOf(candidate: Candidate, evidence: Evidence): readonly Annotation[] {
+export function annotationsOf(
+  candidate: Candidate,
+  { evidence, matching }: { evidence: Evidence; matching: Matching },
+): readonly Annotation[] {
   const { request } = candidate.entry
+  const { rules } = matching.formOf(request)
   const differing = candidate.differences.slice(0, MOST).map(({ path, recorded, got }) => ({
     path: formatPath(path),
     ...looksLike(recorded, got, candidate, evidence),
     ...boundTo(recorded, candidate, evidence),
+    ...ruleAt(rules, path),
   }))
-  const equal = candidate.equal.slice(0, MOST).map((path) => ({
-    path: formatPath(path),
-    ...boundTo(valueAt({ params: request.params }, path), candidate, evidence),
-  }))
-  return [...differing, ...equal].filter((found) => 'looksLike' in found || 'boundTo' in found)
+  const equal = candidate.equal.slice(0, MOST).map((path) => {
+    const value = valueAt({ params: request.params }, path)
+    const bound = boundTo(value, candidate, evidence)
+    return { path: formatPath(path), ...(bound.boundTo && { value, ...bound }) }
+  })
+  return [...differing, ...equal].filter((annotation) => Object.keys(annotation).length > 1)
+}
+
+function ruleAt(rules: RulesInScope, path: Path): Pick<Annotation, 'rule'> {
+  const comparison = comparisonAt(rules, path)
+  return comparison === undefined ? {} : { rule: comparison.text }
 }
 
 const MOST = 20

@@ -15,6 +15,8 @@ import { fittingRules } from './suggested-rules.ts'
 
 /** One way to have the request answered, ready to paste, and what else it would change. */
 export interface Fix {
+  /** Whether it holds from now on, for one run, or makes another tape. */
+  readonly kind: 'store' | 'run' | 'record'
   readonly what: string
   readonly command: string
   readonly note?: string
@@ -29,20 +31,25 @@ export interface FixContext extends Context {
   readonly claims: ReadonlyMap<RecordedRequest, number>
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: string
 }
 
 /** Ways to accept a miss, the most exact first. Each was tried: none is given that would leave the request a miss. */
 export function fixesFor(asked: Asked, finding: Finding, context: FixContext): readonly Fix[] {
-  const { commandFor } = context
-  const given = givenIn(context)
-  if (finding.reason === 'EXHAUSTED')
-    return [{ what: 'repeat the last answer', command: commandFor({ ...given, permissive: true }) }]
-  if (finding.reason === 'OUT_OF_ORDER')
-    return [{ what: 'accept any order', command: commandFor({ ...given, match: 'method-and-params' }) }]
-  if (finding.elsewhere !== undefined)
-    return [{ what: 'be that server', command: commandFor({ ...given, server: finding.elsewhere.server }) }]
+  const run = (what: string, change: Partial<Loosening>): readonly Fix[] => [
+    { kind: 'run', what, command: context.commandFor({ ...givenIn(context), ...change }) },
+  ]
+  if (finding.reason === 'EXHAUSTED') return run('repeat the last answer', { permissive: true })
+  if (finding.reason === 'OUT_OF_ORDER') return run('accept any order', { match: 'method-and-params' })
+  if (finding.elsewhere !== undefined) return run('be that server', { server: finding.elsewhere.server })
   const [top] = finding.nearest
-  return top === undefined ? [] : acceptDifference(asked, top, context)
+  return [...(top === undefined ? [] : acceptDifference(asked, top, context)), ...recordAgain(context)]
+}
+
+function recordAgain({ recordCommand }: FixContext): readonly Fix[] {
+  if (recordCommand === undefined) return []
+  return [{ kind: 'record', what: 'record a new tape', command: recordCommand }]
 }
 
 function givenIn({ given: { match, rules = [], ignore = [], permissive = false } }: FixContext): Loosening {
@@ -115,7 +122,7 @@ function entriesLike(asked: Asked, entries: readonly Entry[]): readonly Entry[] 
 function lasting(found: Tried | undefined, { tape, index }: FixContext): readonly Fix[] {
   if (found === undefined || (found.isShort && !index.permissive)) return []
   const { what, command } = matchAddCommands(tape, found.rules)
-  return [{ what, command, ...noteOn(found) }]
+  return [{ kind: 'store', what, command, ...noteOn(found) }]
 }
 
 function forThisRun(found: Tried | undefined, paths: readonly Path[], context: FixContext): readonly Fix[] {
@@ -123,7 +130,7 @@ function forThisRun(found: Tried | undefined, paths: readonly Path[], context: F
   const given = givenIn(context)
   const ignore = [...given.ignore, ...paths.map(formatPath)]
   const command = context.commandFor({ ...given, ignore, permissive: given.permissive || found.isShort })
-  return [{ what: 'for this run only', command, ...noteOn(found) }]
+  return [{ kind: 'run', what: 'for this run only', command, ...noteOn(found) }]
 }
 
 function noteOn({ merged }: Tried): Pick<Fix, 'note'> {

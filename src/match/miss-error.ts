@@ -57,6 +57,7 @@ interface DifferenceData {
   readonly recorded?: unknown
   readonly got?: unknown
   readonly looksLike?: string
+  readonly rule?: string
   /** The frame and path of the response that the recorded value came from. */
   readonly boundTo?: string
 }
@@ -64,6 +65,7 @@ interface DifferenceData {
 export function missAsError(miss: Miss): MissError {
   const { reason, why, asked, tape, fixes, next } = miss
   const tool = toolOf(asked)
+  const accept = fixes.find(({ kind }) => kind === 'run')
   return {
     code: MISS_CODE,
     message: messageOf(miss),
@@ -76,7 +78,7 @@ export function missAsError(miss: Miss): MissError {
       tape,
       nearest: nearestData(miss),
       fixes,
-      ...(fixes.length > 0 && { accept: fixes.at(-1)?.command ?? '' }),
+      ...(accept && { accept: accept.command }),
       ...(next && { next: nextData(next) }),
     },
   }
@@ -145,9 +147,10 @@ function knownOfNearest({ differences }: Candidate, { annotations, recordedAt }:
   }
 }
 
-function annotationData(annotation: Annotation | undefined): Pick<DifferenceData, 'looksLike' | 'boundTo'> {
-  const { looksLike, boundTo } = annotation ?? {}
+function annotationData(annotation: Annotation | undefined): Partial<DifferenceData> {
+  const { looksLike, boundTo, rule } = annotation ?? {}
   return {
+    ...(rule !== undefined && { rule }),
     ...(looksLike !== undefined && { looksLike }),
     ...(boundTo !== undefined && { boundTo: originText(boundTo) }),
   }

@@ -120,7 +120,7 @@ function ofKnownMethod(asked: Asked, entries: readonly Entry[], context: Context
   if (ofName.length === 0) return unknownName(asked, entries)
   const nearest = rankByDistance(asked, ofName, context)
   const [top] = nearest
-  const annotations = top === undefined ? [] : annotationsOf(top, context.evidence)
+  const annotations = top === undefined ? [] : annotationsOf(top, context)
   const drift = compared('ARGUMENT_DRIFT', `same ${kindOf(asked)}, ${countOf(nearest)}`, nearest)
   return { ...(unboundHandle(top, annotations) ?? drift), nearest, annotations }
 }

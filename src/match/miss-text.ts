@@ -86,8 +86,10 @@ function equalLines({ equal }: Candidate, miss: Miss): readonly string[] {
 }
 
 function annotated(at: string, { annotations }: Miss): string {
-  const { looksLike, boundTo } = annotations.find(({ path }) => path === at) ?? {}
+  const { looksLike, boundTo, value, rule } = annotations.find(({ path }) => path === at) ?? {}
   return [
+    value === undefined ? '' : `   ${shown(value)}`,
+    rule === undefined ? '' : `   (rule: ${rule})`,
     looksLike === undefined ? '' : `   looks like: ${looksLike}`,
     boundTo === undefined ? '' : `   (bound to #${boundTo.frame} ${formatPath(boundTo.path)})`,
   ].join('')

@@ -40,10 +40,12 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
         "fixes": [
           {
             "command": "reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search",
+            "kind": "store",
             "what": "ignore the difference, from now on",
           },
           {
             "command": "accept params.arguments.limit",
+            "kind": "run",
             "what": "for this run only",
           },
         ],

@@ -42,6 +42,8 @@ export interface ExplainerOptions {
   readonly given?: MatchOptions
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: string
 }
 
 /** Explains the misses of one run; it remembers them, so that the advice to one leaves an answer for the others. */
@@ -84,9 +86,14 @@ export class MissExplainer {
   }
 
   #fixes(asked: Asked, finding: Finding): readonly Fix[] {
-    const { index, tape, given = {}, commandFor } = this.#options
-    const [matching, evidence, claims] = [this.#matching, this.#evidence, this.#claims]
-    const fixes = fixesFor(asked, finding, { index, matching, evidence, tape, given, claims, commandFor })
+    const claims = this.#claims
+    const fixes = fixesFor(asked, finding, {
+      given: {},
+      ...this.#options,
+      matching: this.#matching,
+      evidence: this.#evidence,
+      claims,
+    })
     const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request : undefined
     if (wanted !== undefined) claims.set(wanted, (claims.get(wanted) ?? 0) + 1)
     return fixes

@@ -25,6 +25,8 @@ export interface ScriptOptions extends MatchOptions {
   readonly given?: MatchOptions
   /** How the user says the options that would accept a miss. */
   readonly commandFor: (loosening: Loosening) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: string
 }
 
 /** What there is to say to a live request. */
@@ -88,7 +90,7 @@ export class Script {
 /** What all connections share. */
 interface Recorded extends Pick<
   ScriptOptions,
-  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor'
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand'
 > {
   readonly turns: TurnStore
   readonly opening: readonly Turn[]

@@ -2,6 +2,7 @@ import type { Loosening } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
 import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
+import { recordCommandLine } from './command-line.ts'
 import type { PlayedTape } from './played-tape.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
@@ -28,15 +29,18 @@ export function playerOptions(
 ): Omit<PlayerOptions, 'send' | 'later'> {
   const { tape, name, server, now, onMiss, onNote } = options
   const given = matchOptionsIn(options)
+  const played = whichServer(tape, server)
+  const recordCommand = recordCommandLine(tape.header.servers[played] ?? {})
   return {
     script: new Script({
       ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
       given,
       turns: tape.turns,
       started: tape.header.started,
-      server: whichServer(tape, server),
+      server: played,
       tape: name ?? tape.path,
       commandFor,
+      ...(recordCommand !== undefined && { recordCommand }),
       ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
