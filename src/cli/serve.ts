@@ -25,9 +25,9 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
   .action(async (name: string, { server, ...flags }: ServeFlags) => {
     const tape = await loadTape(resolveTape(name))
     const configured = await configuredMatching()
+    const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
     announce(name, tape, whichServer(tape, server))
-    for (const line of settingsInWords(configured, besideTape(tape), tape.matchFile))
-      say(`reelay serve: ${line}`)
+    for (const line of matching) say(`reelay serve: ${line}`)
     const signal = stopOnSignals()
     const drift = await serveStdio({
       tape,

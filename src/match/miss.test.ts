@@ -256,6 +256,144 @@ test('a report stays short when values are long and requests are many', () => {
   expect(missAsError(miss).message).not.toContain('\n')
 })
 
+test('a date that moved with the calendar is told so, and the rule that would follow it comes first', () => {
+  const said = call(1, 'book', { on: '2026-11-22', seats: 2 }, 'booked')
+  const miss = runOf(said).miss('book', { on: '2026-11-29', seats: 2 })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-29","seats":2}
+    nearest      #1, distance 0.06, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-22"   got "2026-11-29"   looks like: today + 7 days
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-22","seats":2}
+    fix one      compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
+                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                       accept params.arguments.on"
+  `)
+  const [first] = miss.fixes
+  expect(first?.kind).toBe('store')
+  runOf(said, { rules: ['tools/call book params.arguments.on relative-date'] }).hit('book', {
+    on: '2026-11-29',
+    seats: 2,
+  })
+})
+
+test.each([
+  [{ tags: ['b', 'a'], who: 'Ann' }, ['params.arguments.tags unordered']],
+  [{ tags: ['a', 'b'], who: ' Ann' }, ['params.arguments.who trim']],
+  [
+    { tags: ['b', 'a'], who: 'ANN' },
+    ['params.arguments.tags unordered', 'params.arguments.who case-insensitive'],
+  ],
+])('%j is accepted by the rule that fits it best', (args, rules) => {
+  const said = call(1, 'tag', { tags: ['a', 'b'], who: 'Ann' }, '')
+  const [fix] = runOf(said).miss('tag', args).fixes
+  expect(fix?.command.split(' && ')).toEqual(
+    rules.map((rule) => {
+      const [path = '', kind = ''] = rule.split(' ')
+      return `reelay match add animals.tape.jsonl ${path} --as ${kind} --tool tag`
+    }),
+  )
+  runOf(said, { rules }).hit('tag', args)
+})
+
+const TEAMS: readonly Said[] = [
+  client({ id: 1, method: 'tools/call', params: { name: 'teams' } }),
+  server({ id: 1, result: { structuredContent: { teams: [{ id: 'TEAM_1', name: 'core' }] } } }),
+  ...call(2, 'issue', { team: 'TEAM_1', title: 'core' }, 'made'),
+]
+
+test('a value that the server made up is shown with the response that it came from', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_1', title: 'other' })
+  expect(miss.reason).toBe('ARGUMENT_DRIFT')
+  expect(missAsText(miss)).toContain(
+    '  = params.arguments.team   "TEAM_1"   (bound to #2 result.structuredContent.teams[0].id)',
+  )
+  expect(missAsError(miss).data.nearest[0]?.bound).toEqual([
+    { path: 'params.arguments.team', boundTo: '#2 result.structuredContent.teams[0].id' },
+  ])
+})
+
+test('a handle that this tape never gave to the client is a class of its own', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
+  expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
+    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server gave in #2; the client sent what this tape never gave it"`,
+  )
+  expect(missAsError(miss).data.nearest[0]?.differences).toEqual([
+    {
+      path: 'params.arguments.team',
+      recorded: 'TEAM_1',
+      got: 'TEAM_7',
+      boundTo: '#2 result.structuredContent.teams[0].id',
+    },
+  ])
+})
+
+test('a request that another server of the tape was sent is told so', () => {
+  const elsewhere = call(1, 'blame', { file: 'a.ts' }, 'Ann').map((said) => ({ ...said, server: 'git' }))
+  const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
+  expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
+  expect(whyOf(miss)).toMatchInlineSnapshot(
+    `"WRONG_SERVER: this very request was recorded as #10, sent to the server "git" (compared)"`,
+  )
+  expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
+})
+
+test('out of order names what comes first, and is accepted where order does not count', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
+    why          OUT_OF_ORDER: recorded as #8, but the tape has #4 tools/call search {"limit":10,"q":"cats","sort":"new"} first
+    asked        tools/call count {}
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
+      = params.name, params.arguments
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    fix one      accept any order   accept method-and-params"
+  `)
+})
+
+test('a field that a rule compares is shown with the rule that it broke', () => {
+  const run = runOf(call(1, 'book', { seats: 2, on: '2026-11-20' }, ''), {
+    rules: ['params.arguments.seats number within 1', 'params.arguments.on relative-date'],
+  })
+  expect(missAsText(run.miss('book', { seats: 3, on: '2026-11-20' }))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-20","seats":3}
+    nearest      #1, distance 0.03, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-20","seats":2}
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
+  `)
+})
+
+test('what the user agreed to is shown when it differs, and no fix is offered', () => {
+  const params = { name: 'delete', requestState: 's', inputResponses: { sure: { action: 'accept' } } }
+  const run = runOf([client({ id: 1, method: 'tools/call', params }), server({ id: 1, result: {} })])
+  const miss = run.missOf('tools/call', { ...params, inputResponses: { sure: { action: 'decline' } } })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call delete
+    nearest      #1, distance 0.33, recorded 2026-11-15, used 0 of 1 times
+      ~ params.inputResponses.sure.action   recorded "accept"   got "decline"
+      = params.name, params.requestState
+    next         #1 tools/call delete"
+  `)
+})
+
+test('a miss on a long tape looks at the few requests that are alike, and finds the nearest', () => {
+  const said = Array.from({ length: 3_000 }, (_, id) =>
+    call(id, 'read', { path: `/src/${id}.ts`, line: id }, ''),
+  ).flat()
+  const miss = runOf(said).miss('read', { path: '/src/2345.ts', line: 99_999 })
+  expect(miss.nearest[0]?.frame).toBe(2 * 2345 + 1)
+  expect(miss.nearest.length).toBeLessThan(100)
+})
+
 test('the code of a miss lies outside what JSON-RPC reserves', () => {
   expect(MISS_CODE < -32768 || MISS_CODE > -32000).toBe(true)
 })
@@ -276,7 +414,9 @@ function runOf(
   const index = new RecordingIndex(turns, { ...options, server: 'demo', ...times })
   const commandFor = (advice: Loosening): string => {
     onAdvice(advice)
-    return `accept ${[...advice.ignore, ...advice.rules].join(' ')}${advice.permissive ? ' permissively' : ''}`
+    const { match = '', server: other = '', ignore, rules } = advice
+    const words = [match, other, ...ignore, ...rules].filter((word) => word !== '')
+    return `accept ${words.join(' ')}${advice.permissive ? ' permissively' : ''}`
   }
   const explainer = new MissExplainer({
     index,

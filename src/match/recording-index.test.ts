@@ -50,6 +50,42 @@ test('permissive repeats the last answer, and says that it does', () => {
   expect(ask(index, 'other')).toBe('unknown')
 })
 
+test('the recorded answer is given as it is, a result or an error', () => {
+  const index = indexOf([
+    ...call(1, 'count', {}, 'one'),
+    client(callOf(2, 'fail', {})),
+    server({ id: 2, error: { code: -32000, message: 'no' } }),
+  ])
+  const answer = (name: string): unknown =>
+    index.answer({ server: 'demo', method: 'tools/call', params: { name, arguments: {} } })
+  expect([answer('count'), answer('fail')]).toEqual([
+    { result: { content: [{ type: 'text', text: 'one' }] } },
+    { error: { code: -32000, message: 'no' } },
+  ])
+})
+
+test('strict: what is unknown or used up is an error that names the method and the params', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'next', {}, 'two')])
+  const asked = { server: 'demo', method: 'tools/call', params: { name: 'search', arguments: { q: 'cats' } } }
+  expect(() => index.answer(asked)).toThrow(
+    expect.objectContaining({
+      code: 'REPLAY_MISS',
+      message: 'no recorded answer (unknown) for tools/call search {"q":"cats"}',
+      hint: 'next on the tape: #1 tools/call count {}',
+    }),
+  )
+  const count = { server: 'demo', method: 'tools/call', params: { name: 'count', arguments: {} } }
+  index.answer(count)
+  expect(() => index.answer(count)).toThrow('no recorded answer (exhausted) for tools/call count {}')
+})
+
+test('permissive: the unknown is null, and over-use repeats the last answer', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one')], { permissive: true })
+  const count = { server: 'demo', method: 'tools/call', params: { name: 'count', arguments: {} } }
+  expect(index.answer({ server: 'demo', method: 'tools/call', params: { name: 'other' } })).toBeNull()
+  expect(index.answer(count)).toEqual(index.answer(count))
+})
+
 test('each connection uses the recording from its beginning', () => {
   const first = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')])
   expect(ask(first, 'count')).toBe('one')

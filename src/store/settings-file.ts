@@ -53,8 +53,8 @@ async function parsed({ path, text }: TextFile): Promise<unknown> {
     const { parse } = await import('yaml')
     return parse(text)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new ReelayError('SETTINGS_BROKEN', `${path} cannot be read: ${why.split('\n', 1)[0]}`, {
+    const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
+    throw new ReelayError('SETTINGS_BROKEN', `${path} cannot be read: ${why}`, {
       hint: 'correct that place in the file, or remove the file',
       cause,
     })
