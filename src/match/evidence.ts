@@ -16,6 +16,7 @@ export class Evidence {
   readonly turns: TurnStore
   readonly #started: number
   readonly #now: () => number
+  #known: Overview | undefined
 
   constructor({ turns, started, now }: EvidenceOptions) {
     this.turns = turns
@@ -35,9 +36,34 @@ export class Evidence {
 
   /** The turn that a request in this frame set off. */
   turnAt(frame: number): Turn | undefined {
-    for (let place = 0; place < this.turns.size; place++) {
-      if (this.turns.outline(place).frame === frame) return this.turns.turn(place)
-    }
-    return undefined
+    const place = this.#overview().places.get(frame)
+    return place === undefined ? undefined : this.turns.turn(place)
   }
+
+  hasOtherServerThan(server: string): boolean {
+    const { servers } = this.#overview()
+    return servers.size > (servers.has(server) ? 1 : 0)
+  }
+
+  #overview(): Overview {
+    this.#known ??= overviewOf(this.turns)
+    return this.#known
+  }
+}
+
+interface Overview {
+  readonly places: ReadonlyMap<number, number>
+  readonly servers: ReadonlySet<string>
+}
+
+// One look at the whole tape, at the first miss: on a long tape there should be no other.
+function overviewOf(turns: TurnStore): Overview {
+  const places = new Map<number, number>()
+  const servers = new Set<string>()
+  for (let place = 0; place < turns.size; place++) {
+    const { frame, server, trigger } = turns.outline(place)
+    places.set(frame, place)
+    if (trigger === 'request') servers.add(server)
+  }
+  return { places, servers }
 }

@@ -5,13 +5,12 @@ import type { Asked } from './key.ts'
 import type { Loosening } from './loosening.ts'
 import { matchAddCommands } from './match-add-command.ts'
 import type { MatchOptions } from './match-options.ts'
-import type { Entry, RecordedRequest } from './matcher.ts'
-import type { Context, Finding } from './miss-reason.ts'
+import type { Finding } from './finding.ts'
 import type { Candidate } from './nearest.ts'
 import { isGuarded } from './request-path.ts'
 import type { Rule, RuleScope } from './rule.ts'
-import { nameOf } from './name.ts'
 import { fittingRules } from './suggested-rules.ts'
+import { tried, type TrialContext, type Tried } from './tried-rules.ts'
 
 /** One way to have the request answered, ready to paste, and what else it would change. */
 export interface Fix {
@@ -22,13 +21,11 @@ export interface Fix {
   readonly note?: string
 }
 
-export interface FixContext extends Context {
+export interface FixContext extends TrialContext {
   /** The tape as the user named it. */
   readonly tape: string
   /** The options of this run. */
   readonly given: MatchOptions
-  /** How many earlier misses came nearest to a request: they will want an answer too. */
-  readonly claims: ReadonlyMap<RecordedRequest, number>
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
@@ -86,39 +83,6 @@ function pathsToIgnore({ differences }: Candidate): readonly Path[] {
   return [...held].map(parsePath)
 }
 
-/** Rules under which the request has an answer, and what they change besides. */
-interface Tried {
-  readonly rules: readonly Rule[]
-  /** How many recorded requests, different until now, then count as the same. */
-  readonly merged: number
-  /** Whether there are fewer answers than requests that want them. */
-  readonly isShort: boolean
-}
-
-function tried(
-  asked: Asked,
-  { entry }: Candidate,
-  rules: readonly Rule[],
-  { matching, evidence, index, claims }: FixContext,
-): Tried | undefined {
-  const looser = matching.with(rules)
-  const isAnswered = (other: Entry): boolean => looser.answers(other.request, asked, evidence.timesOf(other))
-  if (rules.length === 0 || !isAnswered(entry)) return undefined
-  const others = entriesLike(asked, index.entries()).filter(({ request }) => request !== entry.request)
-  const merged = [entry, ...others.filter(isAnswered)]
-  const answers = sum(merged, (other) => other.answers)
-  const wanted = sum(merged, (other) => other.used + (claims.get(other.request) ?? 0)) + 1
-  return { rules, merged: merged.length, isShort: wanted > answers }
-}
-
-const LOOKED_AT = 1_000
-
-function entriesLike(asked: Asked, entries: readonly Entry[]): readonly Entry[] {
-  return entries
-    .filter(({ request }) => request.method === asked.method && nameOf(request) === nameOf(asked))
-    .slice(0, LOOKED_AT)
-}
-
 function lasting(found: Tried | undefined, { tape, index }: FixContext): readonly Fix[] {
   if (found === undefined || (found.isShort && !index.permissive)) return []
   const { what, command } = matchAddCommands(tape, found.rules)
@@ -138,8 +102,4 @@ function noteOn({ merged }: Tried): Pick<Fix, 'note'> {
   return {
     note: `${merged} different recorded requests then count as the same and are answered in recorded order`,
   }
-}
-
-function sum<T>(items: readonly T[], count: (item: T) => number): number {
-  return items.reduce((total, item) => total + count(item), 0)
 }

@@ -5,9 +5,10 @@ import { fixesFor, type Fix } from './fixes.ts'
 import type { Asked } from './key.ts'
 import type { Loosening } from './loosening.ts'
 import { matchingIn, type MatchOptions } from './match-options.ts'
-import type { Matcher, RecordedRequest } from './matcher.ts'
+import type { Entry, Matcher, RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
-import { findReason, type Finding, type MissReason, type NoHit } from './miss-reason.ts'
+import type { Context, Finding, MissReason, NoHit } from './finding.ts'
+import { findReason } from './miss-reason.ts'
 import type { Candidate } from './nearest.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
@@ -62,41 +63,40 @@ export class MissExplainer {
 
   explain(asked: Asked, outcome: NoHit): Miss {
     const { index, tape } = this.#options
-    const { elsewhere, ...finding } = this.#find(asked, outcome)
-    const fixes = this.#fixes(asked, elsewhere === undefined ? finding : { ...finding, elsewhere })
+    const context = this.#context()
+    const finding = findReason(asked, outcome, context)
+    const fixes = fixesFor(asked, finding, { given: {}, ...this.#options, ...context, claims: this.#claims })
+    this.#claim(finding)
+    const { reason, why, nearest, annotations } = finding
     const next = index.next()
-    const recordedAt = this.#recordedAt(finding)
     return {
-      ...finding,
+      reason,
+      why,
       asked,
       tape,
+      nearest,
+      annotations,
       fixes,
-      ...(recordedAt !== undefined && { recordedAt }),
+      ...this.#age(nearest),
       ...(next && { next }),
     }
   }
 
-  #find(asked: Asked, outcome: NoHit): Finding {
+  #context(): Context {
     const { index } = this.#options
-    return findReason(asked, outcome, { index, matching: this.#matching, evidence: this.#evidence })
+    let known: readonly Entry[] | undefined
+    const entries = (): readonly Entry[] => (known ??= index.entries())
+    return { index, entries, matching: this.#matching, evidence: this.#evidence }
   }
 
-  #recordedAt({ nearest: [top] }: Finding): number | undefined {
-    return top === undefined ? undefined : this.#evidence.recordedAt(top.entry)
+  #age([top]: readonly Candidate[]): Pick<Miss, 'recordedAt'> {
+    const recordedAt = top === undefined ? undefined : this.#evidence.recordedAt(top.entry)
+    return recordedAt === undefined ? {} : { recordedAt }
   }
 
-  #fixes(asked: Asked, finding: Finding): readonly Fix[] {
-    const claims = this.#claims
-    const fixes = fixesFor(asked, finding, {
-      given: {},
-      ...this.#options,
-      matching: this.#matching,
-      evidence: this.#evidence,
-      claims,
-    })
+  #claim(finding: Finding): void {
     const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request : undefined
-    if (wanted !== undefined) claims.set(wanted, (claims.get(wanted) ?? 0) + 1)
-    return fixes
+    if (wanted !== undefined) this.#claims.set(wanted, (this.#claims.get(wanted) ?? 0) + 1)
   }
 }
 

@@ -20,7 +20,8 @@ export function originOf(
   let left = MOST_CHARACTERS
   for (let place = 0; place < turns.size && left > 0; place++) {
     const outline = turns.outline(place)
-    if (outline.frame >= frame || outline.server !== server || !outline.answered) continue
+    if (outline.frame >= frame) break
+    if (outline.server !== server || !outline.answered) continue
     const response = LISTINGS.has(outline.method) ? undefined : turns.turn(place)?.response
     if (response === undefined || response.n >= frame) continue
     left -= response.text.length

@@ -1,4 +1,5 @@
-import { calledIn, type TurnStore } from '../tape/turn-store.ts'
+import { calledIn } from '../tape/turn-store.ts'
+import type { Evidence } from './evidence.ts'
 import { isFreelyAsked } from './freely-asked.ts'
 import type { Asked } from './key.ts'
 import type { RecordedRequest } from './matcher.ts'
@@ -7,9 +8,10 @@ import type { Matching } from './matching.ts'
 /** The same request, as it was sent to another server of the tape. */
 export function sentElsewhere(
   asked: Asked,
-  turns: TurnStore,
-  matching: Matching,
+  { evidence, matching }: { evidence: Evidence; matching: Matching },
 ): RecordedRequest | undefined {
+  const { turns } = evidence
+  if (!evidence.hasOtherServerThan(asked.server)) return undefined
   // Every server is asked for its tools: only params tell whom a request was meant for.
   if (isFreelyAsked(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
   const key = matching.keyOf(asked)

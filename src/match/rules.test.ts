@@ -100,11 +100,14 @@ test('rules and strategies work together', () => {
 })
 
 test('a member named __proto__ is a place like any other', () => {
-  const params = (n: number): object => JSON.parse(`{"name":"book","arguments":{"__proto__":{"n":${n}}}}`)
-  const said = [client({ id: 1, method: 'tools/call', params: params(1) }), server({ id: 1, result: {} })]
+  const said = [client({ id: 1, method: 'tools/call', params: oddParams(1) }), server({ id: 1, result: {} })]
   const index = matcherFor(tapeOf(...said).turns, { rules: ['params.arguments.__proto__.n any'] })
-  expect(index.lookup({ server: 'demo', method: 'tools/call', params: params(2) }).kind).toBe('hit')
+  expect(index.lookup({ server: 'demo', method: 'tools/call', params: oddParams(2) }).kind).toBe('hit')
 })
+
+function oddParams(n: number): object {
+  return JSON.parse(`{"name":"book","arguments":{"__proto__":{"n":${n}}}}`)
+}
 
 function runOf(said: readonly Said[], rules: readonly string[], options: IndexOptions = {}) {
   const { turns, header } = tapeOf(...said)

@@ -10,12 +10,11 @@ test('a settings file names a strategy and rules; an empty one names nothing', (
 })
 
 test('options come before what stands beside the tape, and that before the config', () => {
-  const rules = (name: string): readonly string[] => [`params.${name} any`]
   expect(
     withSettings(
-      { rules: rules('option') },
-      { match: 'exact', rules: rules('tape') },
-      { match: 'method', rules: rules('config') },
+      { rules: ['params.option any'] },
+      { match: 'exact', rules: ['params.tape any'] },
+      { match: 'method', rules: ['params.config any'] },
     ),
   ).toEqual({ match: 'exact', rules: ['params.option any', 'params.tape any', 'params.config any'] })
 })

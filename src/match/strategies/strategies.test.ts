@@ -127,12 +127,12 @@ test('permissive repeats what was used, under every strategy', () => {
 })
 
 test('a refusal is never played as a consent, whatever is matched loosely', () => {
-  const confirmed = (id: number, action: string): readonly Said[] => [
-    client({ id, method: 'tools/call', params: asking(action) }),
-    server(answerOf(id, action)),
+  const said = [
+    client({ id: 1, method: 'tools/call', params: asking('accept') }),
+    server(answerOf(1, 'deleted')),
   ]
   for (const { name } of STRATEGIES) {
-    const run = runOf(confirmed(1, 'accept'), {
+    const run = runOf(said, {
       match: name,
       ignore: ['params'],
       permissive: true,
