@@ -69,7 +69,7 @@ test('strict: what is unknown or used up is an error that names the method and t
   const asked = { server: 'demo', method: 'tools/call', params: { name: 'search', arguments: { q: 'cats' } } }
   expect(() => index.answer(asked)).toThrow(
     expect.objectContaining({
-      code: 'REPLAY_MISS',
+      code: 'CALL_NOT_RECORDED',
       message: 'no recorded answer (unknown) for tools/call search {"q":"cats"}',
       hint: 'next on the tape: #1 tools/call count {}',
     }),

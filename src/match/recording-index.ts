@@ -78,7 +78,11 @@ function answerIn({ response }: Turn): RecordedAnswer | null {
 
 function notRecorded(asked: Asked, { kind }: MatchOutcome, next: RecordedRequest | undefined): ReelayError {
   const expected = next === undefined ? 'nothing' : `#${next.frame} ${briefRequest(next)}`
-  return new ReelayError('REPLAY_MISS', `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`, {
-    hint: `next on the tape: ${expected}`,
-  })
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`,
+    {
+      hint: `next on the tape: ${expected}`,
+    },
+  )
 }

@@ -53,7 +53,7 @@ function inFile<Result>(where: string, read: () => Result): Result {
 }
 
 function broken(where: string, why: string): ReelayError {
-  return new ReelayError('SETTINGS_BROKEN', `the matching rules in ${where} cannot be read: ${why}`, {
+  return new ReelayError('SETTINGS_INVALID', `the matching rules in ${where} cannot be read: ${why}`, {
     hint: 'write "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date',
   })
 }

@@ -14,7 +14,7 @@ export async function readSettings(paths: readonly string[]): Promise<SettingsFi
   const [file, other] = found
   if (file === undefined) return undefined
   if (other !== undefined)
-    throw new ReelayError('SETTINGS_BROKEN', `there are both ${file.path} and ${other.path}`, {
+    throw new ReelayError('SETTINGS_INVALID', `there are both ${file.path} and ${other.path}`, {
       hint: 'keep one of them',
     })
   return { path: file.path, value: await parsed(file) }
@@ -39,7 +39,7 @@ async function textOf(path: string): Promise<TextFile | undefined> {
     return { path, text: await readFile(path, 'utf8') }
   } catch (cause) {
     if (isMissing(cause)) return undefined
-    throw new ReelayError('SETTINGS_BROKEN', `${path} cannot be read: ${String(cause)}`, { cause })
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${String(cause)}`, { cause })
   }
 }
 
@@ -54,7 +54,7 @@ async function parsed({ path, text }: TextFile): Promise<unknown> {
     return parse(text)
   } catch (cause) {
     const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
-    throw new ReelayError('SETTINGS_BROKEN', `${path} cannot be read: ${why}`, {
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
       hint: 'correct that place in the file, or remove the file',
       cause,
     })

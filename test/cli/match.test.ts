@@ -123,13 +123,13 @@ test('a rules file that cannot be read is named, with the place, and nothing is 
     refusal('ignore: params.q\n'),
   ]).toMatchInlineSnapshot(`
     [
-      "reelay: SETTINGS_BROKEN FILE cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 13
+      "reelay: SETTINGS_INVALID FILE cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 13
       hint: correct that place in the file, or remove the file
     ",
       "reelay: RULE_INVALID FILE, rule 1: cannot read a matching rule: there is no comparison "sometimes"
       hint: the kinds are: ignore, any, type, regex <pattern>, relative-date [within <n>d|h|m|s], number within <amount or percent>, unordered, case-insensitive, trim
     ",
-      "reelay: SETTINGS_BROKEN the matching rules in FILE cannot be read: it holds "ignore"
+      "reelay: SETTINGS_INVALID the matching rules in FILE cannot be read: it holds "ignore"
       hint: write "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date
     ",
     ]
