@@ -8,7 +8,7 @@ export { listTapes } from './store/list.ts'
 export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
 export type { Tape, TapeReader } from './store/read.ts'
-export type { Problem } from './store/frame-lines.ts'
+export type { Problem } from './store/line-checks.ts'
 export type {
   EventFrame,
   Frame,

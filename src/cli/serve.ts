@@ -3,12 +3,11 @@ import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
-import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, type Tape } from '../store/read.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
+import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
+import type { TurnKind } from '../tape/turn-store.ts'
 import {
   configuredMatching,
   matchOptionsOf,
@@ -23,7 +22,7 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--server <name>', 'which server to be, when the tape holds several')
   .action(async (name: string, { server, ...flags }: ServeFlags) => {
-    const tape = await loadTape(resolveTape(name))
+    const tape = await openIndexedTape(resolveTape(name))
     const configured = await configuredMatching()
     const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
     announce(name, tape, whichServer(tape, server))
@@ -44,24 +43,22 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-type ServedTape = PlayedTape & Pick<Tape, 'ended' | 'problems'>
-
 interface ServeFlags extends MatchFlags {
   readonly server?: string
 }
 
-function announce(name: string, tape: ServedTape, server: string): void {
-  const methods = methodsAsked(storeOf(tape.turns), server)
-  const { era, version } = tapeEra(storeOf(tape.turns), server)
+function announce(name: string, tape: IndexedTape, server: string): void {
+  const kinds = tape.turns.kinds().filter((kind) => kind.trigger === 'request' && kind.server === server)
+  const { era, version } = tapeEra(tape.turns, server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  const exchanges = [...methods.values()].reduce((sum, count) => sum + count, 0)
+  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
   say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
   for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
   if (tape.problems.length > WARNINGS)
     warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
   if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe([...methods.keys()]))
+  if (isProbe(kinds))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
@@ -69,19 +66,9 @@ function announce(name: string, tape: ServedTape, server: string): void {
 
 const WARNINGS = 5
 
-/** How often each method was asked for. */
-function methodsAsked(turns: TurnStore, server: string): ReadonlyMap<string, number> {
-  const methods = new Map<string, number>()
-  for (let place = 0; place < turns.size; place++) {
-    const { trigger, server: asked, method } = turns.outline(place)
-    if (trigger === 'request' && asked === server) methods.set(method, (methods.get(method) ?? 0) + 1)
-  }
-  return methods
-}
-
 /** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(methods: readonly string[]): boolean {
-  return methods.length === 1 && methods[0] === 'server/discover'
+function isProbe(kinds: readonly TurnKind[]): boolean {
+  return kinds.length === 1 && kinds[0]?.method === 'server/discover'
 }
 
 /** Aborts with the name of the signal as its reason. */

@@ -16,7 +16,7 @@ export class Evidence {
   readonly turns: TurnStore
   readonly #started: number
   readonly #now: () => number
-  #known: Overview | undefined
+  #places: ReadonlyMap<number, number> | undefined
 
   constructor({ turns, started, now }: EvidenceOptions) {
     this.turns = turns
@@ -29,41 +29,26 @@ export class Evidence {
   }
 
   /** In milliseconds since 1970; undefined when the tape does not say. */
-  recordedAt({ t, frame }: Entry): number | undefined {
-    const at = this.#started + (t ?? this.turnAt(frame)?.trigger?.t ?? Number.NaN)
+  recordedAt({ frame }: Entry): number | undefined {
+    const at = this.#started + (this.turnAt(frame)?.trigger?.t ?? Number.NaN)
     return Number.isNaN(at) ? undefined : at
   }
 
   /** The turn that a request in this frame set off. */
   turnAt(frame: number): Turn | undefined {
-    const place = this.#overview().places.get(frame)
+    this.#places ??= placesByFrame(this.turns)
+    const place = this.#places.get(frame)
     return place === undefined ? undefined : this.turns.turn(place)
   }
 
   hasOtherServerThan(server: string): boolean {
-    const { servers } = this.#overview()
-    return servers.size > (servers.has(server) ? 1 : 0)
+    return this.turns.kinds().some((kind) => kind.trigger === 'request' && kind.server !== server)
   }
-
-  #overview(): Overview {
-    this.#known ??= overviewOf(this.turns)
-    return this.#known
-  }
-}
-
-interface Overview {
-  readonly places: ReadonlyMap<number, number>
-  readonly servers: ReadonlySet<string>
 }
 
 // One look at the whole tape, at the first miss: on a long tape there should be no other.
-function overviewOf(turns: TurnStore): Overview {
+function placesByFrame(turns: TurnStore): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
-  const servers = new Set<string>()
-  for (let place = 0; place < turns.size; place++) {
-    const { frame, server, trigger } = turns.outline(place)
-    places.set(frame, place)
-    if (trigger === 'request') servers.add(server)
-  }
-  return { places, servers }
+  for (let place = 0; place < turns.size; place++) places.set(turns.outline(place).frame, place)
+  return places
 }

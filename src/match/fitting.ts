@@ -53,10 +53,19 @@ function candidatesFor(live: Form, { shelves, usedOf }: Situation): readonly She
   return (named.length > 0 ? named : left).slice(0, most)
 }
 
-function fitOf(shelf: Shelf, live: Form, { shelves, times, usedOf }: Situation): readonly Fit[] {
-  const recorded = times.started + (dueOn(shelf, usedOf)?.t ?? 0)
-  const distance = shelves.matching.distance(shelf.form, live, { recorded, live: times.now })
+function fitOf(shelf: Shelf, live: Form, situation: Situation): readonly Fit[] {
+  const { shelves, times } = situation
+  const distance = shelves.matching.distance(shelf.form, live, {
+    recorded: live.governed.length === 0 ? 0 : recordedAt(shelf, situation),
+    live: times.now,
+  })
   return distance === undefined ? [] : [{ shelf, distance }]
+}
+
+// To be looked up only for rules: it may stand on a disk.
+function recordedAt(shelf: Shelf, { shelves, times, usedOf }: Situation): number {
+  const recording = dueOn(shelf, usedOf)
+  return recording === undefined ? Number.NaN : times.started + shelves.timeOf(recording)
 }
 
 function isSpent(shelf: Shelf, { usedOf }: Situation): boolean {

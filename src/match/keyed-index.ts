@@ -44,8 +44,7 @@ export class KeyedIndex implements Matcher {
   }
 
   lookup(asked: Asked): MatchOutcome {
-    const key = this.#recorded.keyOf(asked)
-    const first = this.#recorded.first(key)
+    const { key, first } = this.#recorded.find(asked)
     if (first < 0) return { kind: 'unknown' }
     const cursor = this.#cursors.get(first) ?? { used: 0, next: first, last: undefined }
     const found = this.#recorded.turnFrom(cursor.next, key)

@@ -52,8 +52,6 @@ export interface Entry {
   readonly used: number
   /** The frame of the one that would be used next, or was used last. */
   readonly frame: number
-  /** When that one was recorded, in milliseconds from the start of the tape, where it is at hand. */
-  readonly t?: number
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
 }

@@ -1,4 +1,3 @@
-import { calledIn } from '../tape/turn-store.ts'
 import type { Evidence } from './evidence.ts'
 import { isFreelyAsked } from './freely-asked.ts'
 import type { Asked } from './key.ts'
@@ -18,8 +17,7 @@ export function sentElsewhere(
   for (let place = 0; place < turns.size; place++) {
     const { trigger, server, method, frame, answered } = turns.outline(place)
     if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
-    const turn = turns.turn(place)
-    const called = turn === undefined ? undefined : calledIn(turn)
+    const called = turns.called(place)
     if (called !== undefined && matching.keyOf({ ...called, server: asked.server }) === key)
       return { frame, ...called }
   }

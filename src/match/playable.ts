@@ -35,7 +35,9 @@ export class PlayablePlaces {
 
 function cancelledRequests(store: TurnStore): ReadonlySet<string> {
   const cancelled = new Set<string>()
-  for (let place = 0; place < store.size; place++) {
+  const kinds = store.kinds().filter(({ method }) => method === 'notifications/cancelled')
+  const first = Math.min(store.size, ...kinds.map((kind) => kind.first))
+  for (let place = first; place < store.size; place++) {
     const { trigger, method } = store.outline(place)
     if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
     const key = cancelledBy(store.turn(place)?.trigger)

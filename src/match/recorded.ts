@@ -1,6 +1,7 @@
 import { calledIn, type KeyedPlaces, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { requestKey, type Asked } from './key.ts'
+import { isLasting } from './lasting.ts'
 import type { RecordedRequest } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
 import { PlayablePlaces } from './playable.ts'
@@ -12,6 +13,11 @@ export interface Recordings {
   readonly playable: readonly number[]
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
+}
+
+interface Found {
+  readonly key: string
+  readonly first: number
 }
 
 export interface RecordedOptions {
@@ -26,8 +32,9 @@ export class Recorded {
   readonly #keyed: KeyedPlaces
   readonly #playable: PlayablePlaces
   readonly #keyOf: (asked: Asked) => string
-  /** A caller that asks with the same object again need not be understood again. */
-  readonly #keys = new WeakMap<object, string>()
+  /** By params that nobody will change. */
+  readonly #found = new WeakMap<object, Found & Pick<Asked, 'server' | 'method'>>()
+  readonly #keys = new WeakMap<Turn, string>()
   readonly #requests = new Map<number, RecordedRequest>()
   readonly #server: string | undefined
 
@@ -40,16 +47,23 @@ export class Recorded {
   }
 
   keyOf(asked: Asked): string {
-    const known = this.#keys.get(asked)
-    if (known !== undefined) return known
-    const key = this.#keyOf(asked)
-    this.#keys.set(asked, key)
-    return key
+    return this.find(asked).key
   }
 
-  /** The first place under a key; -1 when there is none. */
-  first(key: string): number {
-    return this.#keyed.first(key)
+  /** The key of a request, and the first place under it; -1 when there is none. */
+  find(asked: Asked): Found {
+    const { server, method, params } = asked
+    if (!isLasting(params)) return this.#find(asked)
+    const known = this.#found.get(params)
+    if (known?.method === method && known.server === server) return known
+    const found = { server, method, ...this.#find(asked) }
+    this.#found.set(params, found)
+    return found
+  }
+
+  #find(asked: Asked): Found {
+    const key = this.#keyOf(asked)
+    return { key, first: this.#keyed.first(key) }
   }
 
   /** The first turn that answers requests of this key, from a place on. */
@@ -125,8 +139,7 @@ export class Recorded {
       server,
       method,
       get params() {
-        const turn = store.turn(place)
-        return turn === undefined ? undefined : calledIn(turn)?.params
+        return store.called(place)?.params
       },
     }
   }

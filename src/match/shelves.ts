@@ -1,4 +1,4 @@
-import { calledIn, type TurnStore } from '../tape/turn-store.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Form } from './form.ts'
 import { isFreelyAsked } from './freely-asked.ts'
@@ -19,8 +19,6 @@ export interface Shelf {
 export interface Recording {
   readonly place: number
   readonly frame: number
-  /** When the request was sent, in milliseconds from the start of the tape. */
-  readonly t: number
 }
 
 export interface ShelvesOptions {
@@ -35,6 +33,7 @@ export class Shelves {
   /** The shelf of each recording, in recorded order; the handshake and `ping` do not count. */
   readonly inOrder: readonly { readonly shelf: Shelf; readonly request: RecordedRequest }[]
   readonly #store: TurnStore
+  readonly #times = new Map<number, number>()
   readonly #byKey = new Map<string, GrowingShelf>()
   readonly #byGroup = new Map<string, Shelf[]>()
 
@@ -60,6 +59,13 @@ export class Shelves {
     return this.#store.turn(place)
   }
 
+  /** When the request was sent, in milliseconds from the start of the tape. */
+  timeOf({ place }: Recording): number {
+    const known = this.#times.get(place) ?? this.#store.turn(place)?.trigger?.t ?? Number.NaN
+    this.#times.set(place, known)
+    return known
+  }
+
   #filled(server: string | undefined): Shelves['inOrder'][number][] {
     const playable = new PlayablePlaces(this.#store)
     const inOrder: Shelves['inOrder'][number][] = []
@@ -73,13 +79,12 @@ export class Shelves {
   }
 
   #add(place: number, isPlayable: boolean): Shelves['inOrder'][number] | undefined {
-    const turn = this.#store.turn(place)
-    const called = turn === undefined ? undefined : calledIn(turn)
-    const { n: frame = 0, t = 0 } = turn?.trigger ?? {}
+    const called = this.#store.called(place)
+    const { frame } = this.#store.outline(place)
     if (called === undefined) return undefined
     const request: RecordedRequest = { frame, ...called }
     const shelf = this.#shelfFor(request)
-    if (isPlayable) shelf.recordings.push({ place, frame, t })
+    if (isPlayable) shelf.recordings.push({ place, frame })
     else shelf.unanswered.push(frame)
     return { shelf, request }
   }

@@ -123,7 +123,7 @@ export class StrategyIndex implements Matcher {
   #entryOf(shelf: Shelf): Entry {
     const { request, recordings, unanswered } = shelf
     const used = this.#usedOf(shelf)
-    const { frame = request.frame, t = 0 } = dueOn(shelf, (other) => this.#usedOf(other)) ?? {}
-    return { request, answers: recordings.length, used, frame, t, unanswered }
+    const { frame } = dueOn(shelf, (other) => this.#usedOf(other)) ?? request
+    return { request, answers: recordings.length, used, frame, unanswered }
   }
 }

@@ -4,7 +4,6 @@ import type { Miss } from '../match/miss.ts'
 import { isId } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import {
-  classify,
   member,
   type Batch,
   type Invalid,
@@ -12,8 +11,8 @@ import {
   type Notification,
   type Request,
 } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
 import type { Drift } from './drift.ts'
+import { HeardTexts } from './heard-texts.ts'
 import { liveOf } from './live.ts'
 import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
@@ -35,6 +34,7 @@ export class Player {
   readonly #options: PlayerOptions
   readonly #script: Script
   readonly #performance: Performance
+  readonly #heard = new HeardTexts()
   readonly #misses: Miss[] = []
   readonly #notes: string[] = []
   #answered = 0
@@ -55,9 +55,8 @@ export class Player {
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
   receive(text: string): void {
-    const value = parseJson(text)
-    if (value === undefined) return this.refuse(NOT_JSON)
-    const message = classify(value)
+    const message = this.#heard.read(text)
+    if (message === undefined) return this.refuse(NOT_JSON)
     if (message.kind === 'batch') this.#takeBatch(text, message)
     else this.#take(text, message, this.#send)
   }

@@ -110,7 +110,8 @@ function recordedFor(options: ScriptOptions): Recorded {
 
 function openingOf(turns: TurnStore, server: string): readonly Turn[] {
   const opening: Turn[] = []
-  for (let place = 0; place < turns.size; place++) {
+  const kind = turns.kinds().find((one) => one.trigger === 'none' && one.server === server)
+  for (let place = kind?.first ?? turns.size; place < turns.size; place++) {
     const outline = turns.outline(place)
     if (outline.trigger !== 'none' || outline.server !== server) continue
     const turn = turns.turn(place)

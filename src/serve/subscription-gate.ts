@@ -16,7 +16,7 @@ export class SubscriptionGate {
 
   constructor(turns: TurnStore) {
     this.#turns = turns
-    this.#isNeeded = holdsSubscription(turns)
+    this.#isNeeded = turns.kinds().some(({ method }) => method === SUBSCRIBE)
   }
 
   started(turn: Turn): void {
@@ -55,18 +55,6 @@ export class SubscriptionGate {
 }
 
 const SUBSCRIBE = 'subscriptions/listen'
-
-const known = new WeakMap<TurnStore, boolean>()
-
-// Every connection asks this of the same turns.
-function holdsSubscription(turns: TurnStore): boolean {
-  const before = known.get(turns)
-  if (before !== undefined) return before
-  let holds = false
-  for (let place = 0; place < turns.size && !holds; place++) holds = turns.outline(place).method === SUBSCRIBE
-  known.set(turns, holds)
-  return holds
-}
 
 function isSubscription({ trigger }: Turn): boolean {
   return trigger?.message.kind === 'request' && trigger.message.method === SUBSCRIBE

@@ -19,10 +19,6 @@ export function whichServer(
 
 /** The header of a forward proxy's tape was written before its servers were known. */
 function askedServers(turns: TurnStore): readonly string[] {
-  const asked = new Set<string>()
-  for (let place = 0; place < turns.size; place++) {
-    const { trigger, server } = turns.outline(place)
-    if (trigger === 'request') asked.add(server)
-  }
-  return [...asked]
+  const asked = turns.kinds().filter(({ trigger }) => trigger === 'request')
+  return [...new Set(asked.map(({ server }) => server))]
 }

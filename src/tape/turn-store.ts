@@ -14,6 +14,13 @@ export interface Outline {
   readonly enveloped: boolean
 }
 
+/** All turns that the same method of the same server set off. */
+export interface TurnKind extends Pick<Outline, 'trigger' | 'server' | 'method'> {
+  readonly count: number
+  /** The place of the first of them. */
+  readonly first: number
+}
+
 /** What a key is made of: a request or a notification of the client. */
 export interface Called {
   readonly server: string
@@ -27,9 +34,13 @@ export interface Called {
  */
 export interface TurnStore extends Iterable<Turn> {
   readonly size: number
+  /** What there is, without a look at every turn. */
+  kinds(): readonly TurnKind[]
   outline(place: number): Outline
   /** None when the tape does not hold there what it held when it was looked through. */
   turn(place: number): Turn | undefined
+  /** What set the turn off, without a look at what followed. */
+  called(place: number): Called | undefined
   /** The triggers by their keys. */
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces
 }
@@ -47,10 +58,13 @@ export interface KeyedPlaces {
 /** Turns that are in memory already. */
 export function heldTurns(turns: readonly Turn[]): TurnStore {
   const keyed = new Map<unknown, KeyedPlaces>()
+  let kinds: readonly TurnKind[] | undefined
   return {
     size: turns.length,
+    kinds: () => (kinds ??= kindsOf(turns)),
     outline: (place) => outlineOf(turns[place]),
     turn: (place) => turns[place],
+    called: (place) => calledIn(turns[place]),
     keyedBy(keyOf) {
       const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
       keyed.set(keyOf, places)
@@ -61,7 +75,8 @@ export function heldTurns(turns: readonly Turn[]): TurnStore {
 }
 
 /** The request or notification that set a turn off. */
-export function calledIn({ trigger }: Turn): Called | undefined {
+export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | undefined {
+  const trigger = turn?.trigger
   if (trigger === undefined || !('method' in trigger.message)) return undefined
   const { method, params } = trigger.message
   return { server: trigger.server, method, params }
@@ -79,6 +94,17 @@ function outlineOf(turn: Turn | undefined): Outline {
     answered: response !== undefined,
     enveloped: isEnveloped(called?.params),
   }
+}
+
+function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
+  const kinds = new Map<string, TurnKind>()
+  for (const [place, turn] of turns.entries()) {
+    const { trigger, server, method } = outlineOf(turn)
+    const key = JSON.stringify([trigger, server, method])
+    const { count, first } = kinds.get(key) ?? { count: 0, first: place }
+    kinds.set(key, { trigger, server, method, count: count + 1, first })
+  }
+  return [...kinds.values()]
 }
 
 function firstOf(turn: Turn | undefined): Spoken | undefined {
