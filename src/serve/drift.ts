@@ -2,7 +2,7 @@ import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
-import { causeAsText, causesOf, type LeftOverCause } from './left-over.ts'
+import { causeAsText, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -21,7 +21,7 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
 export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
-  const causes = causesOf(leftOver.slice(0, SHOWN), misses)
+  const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
     `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
     ...shortened(leftOver, (request, place) => leftOverLine(request, causes[place])),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, callOf, tapeOf, type Said } from '../../test/serve/tape-of.ts'
 import { driftAsText } from './drift.ts'
-import { causesOf } from './left-over.ts'
+import { leftOverCauses } from './left-over.ts'
 import { Player } from './player.ts'
 import { Script } from './script.ts'
 
@@ -16,7 +16,7 @@ test('a left-over that was asked for in another form is told from one that nobod
     skipped a baseline step: #3 tools/call count {}
     missed: ARGUMENT_DRIFT tools/call search {"n":2,"q":"dogs"}"
   `)
-  expect(causesOf(drift.leftOver, drift.misses)).toEqual([
+  expect(leftOverCauses(drift.leftOver, drift.misses)).toEqual([
     { kind: 'asked-otherwise', miss: drift.misses[0] },
     { kind: 'never-asked' },
   ])
@@ -28,7 +28,7 @@ test('one miss explains one left-over of several that are the same', () => {
     callOf(1, 'count', { n: 2 }),
     callOf(2, 'count', { n: 3 }),
   )
-  expect(causesOf(drift.leftOver, drift.misses).map(({ kind }) => kind)).toEqual([
+  expect(leftOverCauses(drift.leftOver, drift.misses).map(({ kind }) => kind)).toEqual([
     'asked-otherwise',
     'asked-otherwise',
     'never-asked',

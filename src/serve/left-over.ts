@@ -11,7 +11,7 @@ export type LeftOverCause =
   | { readonly kind: 'asked-otherwise'; readonly miss: Miss }
 
 /** The cause of each left-over; a miss explains one of them, that which it came nearest to. */
-export function causesOf(
+export function leftOverCauses(
   leftOver: readonly RecordedRequest[],
   misses: readonly Miss[],
 ): readonly LeftOverCause[] {
