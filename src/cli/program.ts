@@ -4,6 +4,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
+import { matchCommand } from './match.ts'
 import { recordCommand } from './record-help.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   unwrapCommand,
   doctorCommand,
   serveCommand,
+  matchCommand,
   runCommand,
   inspectCommand,
   tailCommand,

@@ -1,30 +1,38 @@
 import { Command } from 'commander'
-import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
 import type { TurnKind } from '../tape/turn-store.ts'
+import {
+  configuredMatching,
+  matchOptionsOf,
+  settingsInWords,
+  withMatchFlags,
+  type MatchFlags,
+} from './match-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
-export const serveCommand: Command = new Command('serve')
+export const serveCommand: Command = withMatchFlags(new Command('serve'))
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
-  .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { ignore = [], permissive = false, server }: ServeFlags) => {
+  .action(async (name: string, { server, ...flags }: ServeFlags) => {
     const tape = await openIndexedTape(resolveTape(name))
+    const configured = await configuredMatching()
+    const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
     announce(name, tape, whichServer(tape, server))
+    for (const line of matching) say(`reelay serve: ${line}`)
     const signal = stopOnSignals()
     const drift = await serveStdio({
       tape,
       name,
-      ignore,
-      permissive,
+      ...matchOptionsOf(flags),
+      settings: configured.settings,
       ...(server !== undefined && { server }),
       input: process.stdin,
       output: process.stdout,
@@ -35,15 +43,8 @@ export const serveCommand: Command = new Command('serve')
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-interface ServeFlags {
-  readonly ignore?: readonly string[]
-  readonly permissive?: boolean
+interface ServeFlags extends MatchFlags {
   readonly server?: string
-}
-
-function addIgnored(path: string, before: readonly string[] = []): readonly string[] {
-  parseIgnored([path])
-  return [...before, path]
 }
 
 function announce(name: string, tape: IndexedTape, server: string): void {

@@ -1,116 +1,88 @@
-import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
+import { ReelayError } from '../errors.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { parseIgnored, type Asked } from './key.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
-import { Recorded, type Recordings } from './recorded.ts'
+import { briefRequest } from './brief.ts'
+import type { Asked } from './key.ts'
+import { matcherFor, type IndexOptions } from './matcher-for.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import { matchingIn } from './match-options.ts'
+import type { Matching } from './matching.ts'
 
-export interface IndexOptions {
-  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
-  readonly ignore?: readonly string[]
-  /** Over-use repeats the last answer. Without it, a spent request is a miss. */
-  readonly permissive?: boolean
-  /** Only what was sent to this server counts as recorded. */
-  readonly server?: string
-}
+/** A recorded answer, as JSON-RPC has it. */
+export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
 
-/** How far a connection has used the recordings of one request. */
-interface Cursor {
-  used: number
-  /** Where to look for the next one; -1 when there is none. */
-  next: number
-  last: Turn | undefined
-}
-
-/** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
+/**
+ * The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when.
+ *
+ * @example
+ * const { turns, header } = await loadTape('search.tape.jsonl')
+ * const index = new RecordingIndex(turns, { match: 'subset', started: header.started })
+ * index.answer({ server: 'search', method: 'tools/list' }) // { result: { tools: [...] } }
+ * index.unconsumedKeys() // what was recorded and not asked for yet
+ */
 export class RecordingIndex implements Matcher {
-  readonly ignore: readonly Path[]
-  readonly permissive: boolean
-  readonly #options: IndexOptions
-  readonly #recorded: Recorded
-  /** By the first place of the request. */
-  readonly #cursors = new Map<number, Cursor>()
+  readonly #matcher: Matcher
 
-  constructor(turns: readonly Turn[] | TurnStore | Recorded, options: IndexOptions = {}) {
-    this.#options = options
-    this.ignore = parseIgnored(options.ignore ?? [])
-    this.permissive = options.permissive ?? false
-    this.#recorded = recordedOf(turns, { ignore: this.ignore, server: options.server })
+  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: IndexOptions = {}) {
+    this.#matcher = 'lookup' in recorded ? recorded : matcherFor(recorded, options)
   }
 
-  another(): RecordingIndex {
-    return new RecordingIndex(this.#recorded, this.#options)
+  get ignore(): readonly Path[] {
+    return this.#matcher.ignore
+  }
+
+  get permissive(): boolean {
+    return this.#matcher.permissive
+  }
+
+  get matching(): Matching {
+    return matchingIn(this.#matcher)
   }
 
   lookup(asked: Asked): MatchOutcome {
-    const { key, first } = this.#recorded.find(asked)
-    if (first < 0) return { kind: 'unknown' }
-    const cursor = this.#cursors.get(first) ?? { used: 0, next: first, last: undefined }
-    const found = this.#recorded.turnFrom(cursor.next, key)
-    if (found === undefined) return this.#spent(asked, key, first, cursor.last)
-    cursor.used++
-    cursor.next = this.#recorded.after(found.place)
-    cursor.last = found.turn
-    this.#cursors.set(first, cursor)
-    return { kind: 'hit', turn: found.turn, repeated: false }
+    return this.#matcher.lookup(asked)
+  }
+
+  /**
+   * The recorded answer. What has none is an error that names the request; if permissive, the unknown is null, and over-use
+   * repeats the last answer. A request that was rightly never answered is null too.
+   */
+  answer(asked: Asked): RecordedAnswer | null {
+    const outcome = this.lookup(asked)
+    if (outcome.kind === 'hit') return answerIn(outcome.turn)
+    if (this.permissive && outcome.kind === 'unknown') return null
+    throw notRecorded(asked, outcome, this.next())
   }
 
   entries(): readonly Entry[] {
-    return Array.from(this.#recorded.all(), (recordings) => this.#entryOf(recordings.first, recordings))
+    return this.#matcher.entries()
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    return [...this.#left()].toSorted((a, b) => a.frame - b.frame)
+    return this.#matcher.unconsumedKeys()
   }
 
   next(): RecordedRequest | undefined {
-    return this.unconsumedKeys()[0]
+    return this.#matcher.next()
   }
 
-  #spent(asked: Asked, key: string, first: number, last: Turn | undefined): MatchOutcome {
-    if (last !== undefined && isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    if (last !== undefined && this.permissive) return { kind: 'hit', turn: last, repeated: true }
-    const recordings = this.#recorded.from(first)
-    if (recordings === undefined || this.#recorded.keyOf(recordings.request) !== key)
-      return { kind: 'unknown' }
-    const kind = last === undefined ? 'unanswered' : 'exhausted'
-    return { kind, entry: this.#entryOf(first, recordings) }
-  }
-
-  *#left(): Generator<RecordedRequest> {
-    const used = this.#usedPlaces()
-    for (const place of this.#recorded.requests()) {
-      const request = used.has(place) ? undefined : this.#recorded.requestAt(place)
-      if (request !== undefined && !isAskedFreely(request.method)) yield request
-    }
-  }
-
-  #usedPlaces(): ReadonlySet<number> {
-    const places = new Set<number>()
-    for (const [first, { next }] of this.#cursors) {
-      for (let at = first; at >= 0 && at !== next; at = this.#recorded.after(at)) places.add(at)
-    }
-    return places
-  }
-
-  #entryOf(first: number, { request, playable, unanswered }: Recordings): Entry {
-    const { used } = this.#cursors.get(first) ?? { used: 0 }
-    const at = playable[used] ?? playable.at(-1)
-    const frame = (at === undefined ? undefined : this.#recorded.requestAt(at))?.frame ?? request.frame
-    return { request, answers: playable.length, used, frame, unanswered }
+  another(): RecordingIndex {
+    return new RecordingIndex(this.#matcher.another())
   }
 }
 
-function recordedOf(
-  turns: readonly Turn[] | TurnStore | Recorded,
-  options: { ignore: readonly Path[]; server: string | undefined },
-): Recorded {
-  if (turns instanceof Recorded) return turns
-  return new Recorded('size' in turns ? turns : heldTurns(turns), options)
+function answerIn({ response }: Turn): RecordedAnswer | null {
+  return response?.message.kind === 'response' ? response.message.outcome : null
 }
 
-// How often a client opens or probes a connection is its own affair, not part of the session's content.
-function isAskedFreely(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'ping'
+function notRecorded(asked: Asked, { kind }: MatchOutcome, next: RecordedRequest | undefined): ReelayError {
+  const expected = next === undefined ? 'nothing' : `#${next.frame} ${briefRequest(next)}`
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`,
+    {
+      hint: `next on the tape: ${expected}`,
+    },
+  )
 }

@@ -2,6 +2,7 @@ import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
+import { causeAsText, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -20,12 +21,10 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
 export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+  const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
     `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
-    ...shortened(
-      leftOver,
-      (request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`,
-    ),
+    ...shortened(leftOver, (request, place) => leftOverLine(request, causes[place])),
     ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
     ...shortened(notes, (note) => `note: ${note}`),
   ]
@@ -33,10 +32,18 @@ export function driftAsText({ answered, leftOver, misses, notes }: Drift): strin
     .join('\n')
 }
 
+function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {
+  const why = cause === undefined ? '' : causeAsText(cause)
+  return `skipped a baseline step: #${request.frame} ${briefRequest(request)}${why}`
+}
+
 const SHOWN = 40
 
 // Only what is shown is looked at: the rest may have to be read from a large tape.
-function shortened<Item>(items: readonly Item[], asLine: (item: Item) => string): readonly string[] {
+function shortened<Item>(
+  items: readonly Item[],
+  asLine: (item: Item, place: number) => string,
+): readonly string[] {
   const lines = items.slice(0, SHOWN).map(asLine)
   return items.length <= SHOWN ? lines : [...lines, `… and ${items.length - SHOWN} more`]
 }

@@ -3,7 +3,7 @@ import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** A tape to be played: in memory as `loadTape` reads it, or on disk as `openIndexedTape` looks it through. */
-export interface PlayedTape extends Pick<Tape, 'path' | 'header'> {
+export interface PlayedTape extends Pick<Tape, 'path' | 'header' | 'matchFile'> {
   readonly turns: readonly Turn[] | TurnStore
 }
 

@@ -111,6 +111,8 @@ export class Player {
     if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
     if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
     this.#answered++
+    if (cue.loose !== undefined)
+      this.#note(`answered loosely, by ${cue.loose}: ${briefRequest(request)}, with #${cue.turn.trigger?.n}`)
     if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
     this.#performance.play({ turn: cue.turn, live, reply })
   }

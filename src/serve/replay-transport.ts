@@ -102,9 +102,12 @@ class TapeTransport implements ReplayTransport {
   }
 }
 
-function transportCall({ ignore, permissive }: Loosening): string {
+function transportCall({ server, match, ignore, rules, permissive }: Loosening): string {
   const options = [
+    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
+    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
     ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
+    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
     ...(permissive ? ['permissive: true'] : []),
   ]
   return `replayTransport(tape, { ${options.join(', ')} })`

@@ -1,8 +1,9 @@
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
+import type { MatchOptions } from '../match/match-options.ts'
+import { matcherFor } from '../match/matcher-for.ts'
 import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import { RecordingIndex } from '../match/recording-index.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
@@ -11,21 +12,32 @@ import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
 
-export interface ScriptOptions {
+export interface ScriptOptions extends MatchOptions {
   readonly turns: readonly Turn[] | TurnStore
   /** Which of the tape's servers to be. */
   readonly server: string
   /** The tape as the user named it. */
   readonly tape: string
-  readonly ignore?: readonly string[]
-  readonly permissive?: boolean
+  /** When the recording began, as in the tape's header. */
+  readonly started?: string
+  readonly now?: () => number
+  /** Those of the options that the user gave for this run. */
+  readonly given?: MatchOptions
   /** How the user says the options that would accept a miss. */
   readonly commandFor: (loosening: Loosening) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: string
 }
 
 /** What there is to say to a live request. */
 export type Cue =
-  | { readonly kind: 'turn'; readonly turn: Turn; readonly repeated: boolean }
+  | {
+      readonly kind: 'turn'
+      readonly turn: Turn
+      readonly repeated: boolean
+      /** What let it answer a request that is not the recorded one. */
+      readonly loose?: string
+    }
   | ({ readonly kind: 'own' } & OwnAnswer)
   | { readonly kind: 'miss'; readonly miss: Miss }
 
@@ -39,11 +51,11 @@ export class Script {
 
   constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
-    const { turns, matcher, notices, tape, commandFor } = this.#recorded
+    const { turns, matcher, notices } = this.#recorded
     this.turns = turns
     this.#matcher = matcher.another()
     this.#notices = notices.another()
-    this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
+    this.#explainer = new MissExplainer({ ...this.#recorded, index: this.#matcher })
   }
 
   /** The same part for another connection: nothing of it is played yet. */
@@ -59,7 +71,7 @@ export class Script {
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
-    if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
+    if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
@@ -76,7 +88,10 @@ export class Script {
 }
 
 /** What all connections share. */
-interface Recorded extends Pick<ScriptOptions, 'server' | 'tape' | 'commandFor'> {
+interface Recorded extends Pick<
+  ScriptOptions,
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand'
+> {
   readonly turns: TurnStore
   readonly opening: readonly Turn[]
   readonly matcher: Matcher
@@ -84,12 +99,13 @@ interface Recorded extends Pick<ScriptOptions, 'server' | 'tape' | 'commandFor'>
   readonly era: EraFound
 }
 
-function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
-  const turns = storeOf(all)
-  const matcher = new RecordingIndex(turns, { ...options, server })
+function recordedFor(options: ScriptOptions): Recorded {
+  const { server } = options
+  const turns = storeOf(options.turns)
+  const matcher = matcherFor(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
   const opening = openingOf(turns, server)
-  return { turns, server, tape, commandFor, matcher, notices, opening, era: tapeEra(turns, server) }
+  return { given: options, ...options, turns, matcher, notices, opening, era: tapeEra(turns, server) }
 }
 
 function openingOf(turns: TurnStore, server: string): readonly Turn[] {

@@ -9,7 +9,9 @@ import { IndexBuilder } from './index-builder.ts'
 import { IndexedTurns } from './indexed-turns.ts'
 import type { Problem } from './line-checks.ts'
 import { LineFile } from './line-file.ts'
+import { readMatchFile } from './match-file.ts'
 import { loadTape, LONGEST_FRAME_BYTES, openTape } from './read.ts'
+import type { SettingsFile } from './settings-file.ts'
 import { readSidecar, writeSidecar } from './sidecar.ts'
 import type { TapeIndex } from './tape-index.ts'
 
@@ -20,6 +22,8 @@ export interface IndexedTape {
   readonly turns: TurnStore
   readonly ended: boolean
   readonly problems: readonly Problem[]
+  /** How requests are to be compared with this tape, when a file beside it says. */
+  readonly matchFile?: SettingsFile
   /** Gives the file back; it may be called twice. */
   close(): void
 }
@@ -50,13 +54,14 @@ export async function openIndexedTape(
     reader.header,
     joined.map(decodeFrame).filter((frame) => frame.kind !== 'broken'),
   )
-  return { path, header, turns, ended, problems, close: () => file.close() }
+  const matchFile = await readMatchFile(path)
+  return { path, header, turns, ended, problems, ...(matchFile && { matchFile }), close: () => file.close() }
 }
 
 // An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
 async function held(path: string): Promise<IndexedTape> {
-  const { header, turns, ended, problems } = await loadTape(path)
-  return { path, header, turns: heldTurns(turns), ended, problems, close: () => {} }
+  const tape = await loadTape(path)
+  return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
 }
 
 async function indexOf(path: string, smallBytes: number): Promise<TapeIndex | undefined> {

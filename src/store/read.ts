@@ -9,6 +9,8 @@ import { upgradeLine } from '../tape/upgrades/index.ts'
 import { LineSplitter, LONGEST_LINE_BYTES } from '../wire/lines.ts'
 import { FrameLines } from './frame-lines.ts'
 import type { Problem, TapeState } from './line-checks.ts'
+import { readMatchFile } from './match-file.ts'
+import type { SettingsFile } from './settings-file.ts'
 import { chunksOf, readFirstLine, type FirstLine } from './tape-file.ts'
 
 /** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
@@ -34,6 +36,8 @@ export interface Tape {
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly Problem[]
+  /** How requests are to be compared with this tape, when a file beside it says. */
+  readonly matchFile?: SettingsFile
 }
 
 /** Opens a tape and reads its header. */
@@ -63,7 +67,17 @@ export async function loadTape(path: string): Promise<Tape> {
   }
   const { state } = reader
   const header = withJoinedServers(reader.header, rest)
-  return { path, header, turns: builder.turns(), strays: builder.strays(), rest, frames, ...state }
+  const matchFile = await readMatchFile(path)
+  return {
+    path,
+    header,
+    turns: builder.turns(),
+    strays: builder.strays(),
+    rest,
+    frames,
+    ...state,
+    ...(matchFile && { matchFile }),
+  }
 }
 
 function versionOf({ text, complete }: FirstLine): number {
