@@ -11,6 +11,10 @@ export const ERROR_CODES = {
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  SETTINGS_INVALID: {
+    exit: 2,
+    about: 'A file of faults or overrides cannot be read, or asks for something that makes no sense.',
+  },
   URL_INVALID: {
     exit: 2,
     about: 'What was given as the URL of a server is none, or is one that cannot be recorded.',
@@ -66,6 +70,10 @@ export const ERROR_CODES = {
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',
+  },
+  CALL_NOT_RECORDED: {
+    exit: 1,
+    about: 'A session in a program asked for what is not on the tape, or more often than it was recorded.',
   },
   UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
 } as const

@@ -12,6 +12,7 @@ export type MissReason =
   | 'EXHAUSTED'
   | 'UNANSWERED'
   | 'ERA_MISMATCH'
+  | 'ANSWER_DRIFT'
   | 'EMPTY_TAPE'
 
 export interface Finding {

@@ -1,4 +1,5 @@
 import { briefRequest } from '../match/brief.ts'
+import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
@@ -12,6 +13,10 @@ export interface Drift {
   readonly misses: readonly Miss[]
   /** Smaller differences, which fail nothing. */
   readonly notes: readonly string[]
+  /** What was struck by a fault, in words; it is no doing of the client. */
+  readonly faults?: readonly string[]
+  /** What the live server answered, because the tape could not and the user allowed it. */
+  readonly wentLive?: readonly Asked[]
 }
 
 export function hasDrifted({ leftOver, misses }: Drift): boolean {
@@ -19,9 +24,24 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 }
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
-export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+export function driftAsText({
+  answered,
+  leftOver,
+  misses,
+  notes,
+  faults = [],
+  wentLive = [],
+}: Drift): string {
   return [
-    `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
+    [
+      `${count(answered, 'request')} answered`,
+      `${count(misses.length, 'miss', 'misses')}`,
+      `${leftOver.length} left over`,
+      ...(faults.length === 0 ? [] : [count(faults.length, 'fault')]),
+      ...(wentLive.length === 0 ? [] : [`${wentLive.length} WENT LIVE`]),
+    ].join(', '),
+    ...shortened(wentLive.map((asked) => `WENT LIVE, not on the tape: ${briefRequest(asked)}`)),
+    ...shortened(faults.map((fault) => `fault: ${fault}`)),
     ...shortened(
       leftOver.map((request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`),
     ),

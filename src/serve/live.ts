@@ -7,7 +7,6 @@ export interface Live {
   /** `null` stands in for a notification's id: nothing that needs one is sent for it. */
   readonly id: string
   readonly progressToken: string | undefined
-  readonly wantsLogs: boolean
   readonly message: Request | Notification
 }
 
@@ -16,7 +15,6 @@ export function liveOf(text: string, message: Request | Notification): Live {
   return {
     id: bytesAt(text, ['id']) ?? 'null',
     progressToken: hasToken ? bytesAt(text, ['params', '_meta', META.progressToken]) : undefined,
-    wantsLogs: metaOf(message.params, META.logLevel) !== undefined,
     message,
   }
 }

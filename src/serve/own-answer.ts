@@ -1,3 +1,4 @@
+import { brief } from '../match/brief.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import { member, type Request } from '../wire/message.ts'
@@ -30,12 +31,22 @@ export function ownAnswer(
     return { answer: { result: discoveryFrom(turns, version) }, note: DISCOVERED }
   if (method === 'initialize' && era === 'modern')
     return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
+  if (method === 'logging/setLevel' && turns.some(declaresLogging))
+    return { answer: { result: {} }, note: `logging/setLevel ${brief(params)} ${LEVEL_SET}` }
   return undefined
 }
 
 const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }
 const DISCOVERED =
   'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
+
+const LEVEL_SET = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
+
+function declaresLogging({ trigger, response }: Turn): boolean {
+  if (trigger?.message.kind !== 'request' || trigger.message.method !== 'initialize') return false
+  if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return false
+  return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
+}
 
 /** `id` is JSON: the bytes of the live id, or `null`. */
 export function answerText(id: string, answer: Answer): string {

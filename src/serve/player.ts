@@ -1,5 +1,3 @@
-import { briefRequest } from '../match/brief.ts'
-import { missAsError } from '../match/miss-error.ts'
 import type { Miss } from '../match/miss.ts'
 import { isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
@@ -10,18 +8,24 @@ import {
   type Invalid,
   type Message,
   type Notification,
-  type Request,
 } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import { Account } from './account.ts'
+import { Answering, type Ways } from './answering.ts'
+import { WallClock } from './clock.ts'
 import type { Drift } from './drift.ts'
+import type { Elsewhere } from './elsewhere.ts'
+import { FaultStrikes } from './fault-strikes.ts'
+import type { LinkFaults } from './faults/fault.ts'
 import { liveOf } from './live.ts'
 import { singleOutlet, type Outlet } from './outlet.ts'
-import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
-import { Performance } from './performance.ts'
+import { answerText, type RpcError } from './own-answer.ts'
+import { Performance, type Part } from './performance.ts'
+import type { PlayOptions } from './play-options.ts'
 import { batchReply, type Reply } from './reply.ts'
 import type { Script } from './script.ts'
 
-export interface PlayerOptions {
+export interface PlayerOptions extends PlayOptions {
   /** The part to play, of which nothing is played yet. */
   readonly script: Script
   readonly send: (text: string) => void
@@ -29,30 +33,38 @@ export interface PlayerOptions {
   readonly onNote?: (note: string) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
   readonly later?: (resume: () => void) => void
+  /** What the link can do to its client, when a fault asks for it. */
+  readonly link?: LinkFaults
+  /** Answers what the tape cannot. */
+  readonly elsewhere?: Elsewhere
+  /** Whether what the server asks by this method is answered as recorded, and not sent. */
+  readonly isAnsweredByTape?: (method: string) => boolean
 }
 
 /** Plays the recorded server to one live client. It does no I/O: texts come in by `receive` and leave by `send`. */
 export class Player {
   readonly #options: PlayerOptions
-  readonly #script: Script
   readonly #performance: Performance
+  readonly #answering: Answering
+  readonly #account: Account
+  readonly #strikes: FaultStrikes
   readonly #main: Outlet
-  readonly #misses: Miss[] = []
-  readonly #notes: string[] = []
-  #answered = 0
 
   constructor(options: PlayerOptions) {
-    const { send, later = (resume) => resume() } = options
+    const { script, send, faults = [], seed = 1, link = {}, overrides = [], elsewhere } = options
     this.#options = options
-    this.#script = options.script
     this.#main = singleOutlet(send)
-    const note = (text: string): void => this.#note(text)
-    this.#performance = new Performance({ turns: this.#script.turns, note, later })
+    this.#account = new Account(options)
+    this.#strikes = new FaultStrikes({ rules: faults, seed, link })
+    const clock = options.clock ?? new WallClock()
+    this.#performance = this.#perform({ ...options, clock })
+    const [performance, account, strikes] = [this.#performance, this.#account, this.#strikes]
+    this.#answering = new Answering({ script, performance, account, strikes, overrides, clock, elsewhere })
   }
 
   /** Says what the server said before the client spoke. */
   start(): void {
-    for (const turn of this.#script.opening())
+    for (const turn of this.#options.script.opening())
       this.#performance.play({ turn, live: undefined, reply: ignore, outlet: this.#main })
   }
 
@@ -71,24 +83,42 @@ export class Player {
 
   /** The client no longer waits for the answer to a request of that outlet. */
   abandon(id: Id, outlet: Outlet): void {
-    this.#performance.cancel(id, outlet)
+    this.#answering.cancel(id, outlet)
   }
 
   /** Answers what cannot be read as a message. */
   refuse(error: RpcError, reply: Reply = this.#main.reply): void {
-    this.#note(`the client sent what is no message: ${error.message}`)
+    this.#account.note(`the client sent what is no message: ${error.message}`)
     reply(answerText('null', { error }), { error })
   }
 
   /** The account of the run so far. */
   drift(): Drift {
-    const open = this.#performance.unanswered().map((ask) => `the client never answered ${ask}`)
+    const { answered, misses, notes, wentLive } = this.#account
+    const faults = this.#strikes.fired()
     return {
-      answered: this.#answered,
-      leftOver: this.#script.leftOver(),
-      misses: [...this.#misses],
-      notes: [...this.#notes, ...open],
+      answered,
+      leftOver: this.#options.script.leftOver(),
+      misses: [...misses],
+      notes: [...notes, ...this.#performance.owed()],
+      ...(faults.length > 0 && { faults: [...faults] }),
+      ...(wentLive.length > 0 && { wentLive: [...wentLive] }),
     }
+  }
+
+  #perform(options: PlayerOptions & Required<Pick<PlayerOptions, 'clock'>>): Performance {
+    const { script, clock, pace, order, onClientAnswer = 'note', later = (resume) => resume() } = options
+    return new Performance({
+      script,
+      clock,
+      pace,
+      later,
+      note: this.#account.note,
+      keepsOrder: order === 'recorded',
+      answerPolicy: onClientAnswer,
+      refuse: (part, why) => this.#refuseTurn(part, why),
+      isAnsweredByTape: options.isAnsweredByTape ?? (() => false),
+    })
   }
 
   #takeBatch(text: string, { items }: Batch, outlet: Outlet): void {
@@ -101,9 +131,10 @@ export class Player {
   }
 
   #take(text: string, message: Message, ways: Ways): void {
+    if (this.#options.elsewhere?.hear(text, message) === true) return
     switch (message.kind) {
       case 'request':
-        return this.#answer(text, message, ways)
+        return this.#answering.answer(text, message, ways)
       case 'notification':
         return this.#hear(text, message, ways.outlet)
       case 'response':
@@ -114,48 +145,20 @@ export class Player {
     }
   }
 
-  #answer(text: string, request: Request, ways: Ways): void {
-    const live = liveOf(text, request)
-    const cue = this.#script.cueFor(request)
-    if (cue.kind === 'own') return this.#answerOwn(cue, live.id, ways.reply)
-    if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, ways.reply)
-    this.#answered++
-    if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
-    this.#performance.play({ turn: cue.turn, live, ...ways })
-  }
-
-  // A client may ask for it as often as it likes; once is enough to say.
-  #answerOwn({ answer, note }: OwnAnswer, id: string, reply: Reply): void {
-    if (note !== undefined && !this.#notes.includes(note)) this.#note(note)
-    reply(answerText(id, answer), answer)
-  }
-
-  #miss(miss: Miss, id: string, reply: Reply): void {
-    this.#misses.push(miss)
-    this.#options.onMiss?.(miss)
-    const answer = { error: missAsError(miss) }
-    reply(answerText(id, answer), answer)
-  }
-
   #hear(text: string, notification: Notification, outlet: Outlet): void {
     const { method, params } = notification
     const id = member(params, 'requestId')
-    if (method === 'notifications/cancelled' && isId(id)) this.#performance.cancel(id, outlet)
-    const turn = this.#script.effectOf(notification)
-    if (turn === undefined) return this.#note(`the client sent ${method}, which is not on the tape`)
+    if (method === 'notifications/cancelled' && isId(id)) this.#answering.cancel(id, outlet)
+    const turn = this.#options.script.effectOf(notification)
+    if (turn === undefined) return this.#account.note(`the client sent ${method}, which is not on the tape`)
     this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore, outlet })
   }
 
-  #note(note: string): void {
-    this.#notes.push(note)
-    this.#options.onNote?.(note)
+  /** The client answered otherwise than on the tape: what the server said then is no answer to that. */
+  #refuseTurn({ live, reply }: Part, why: string): void {
+    if (live?.message.kind !== 'request') return this.#account.note(why)
+    this.#answering.miss(this.#options.script.answerDrift(live.message, why), live.id, reply)
   }
-}
-
-/** How what a message sets off leaves: the answer apart, because that to one of a batch waits for the others. */
-interface Ways {
-  readonly outlet: Outlet
-  readonly reply: Reply
 }
 
 const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }

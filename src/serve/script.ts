@@ -54,6 +54,18 @@ export class Script {
     return this.turns.filter(({ trigger }) => trigger === undefined)
   }
 
+  /** The turns that messages of that method set off. */
+  turnsOf(method: string): readonly Turn[] {
+    const { turns, byMethod } = this.#recorded
+    const known = byMethod.get(method) ?? turns.filter(({ trigger }) => isOf(trigger, method))
+    byMethod.set(method, known)
+    return known
+  }
+
+  get era(): EraFound {
+    return this.#recorded.era
+  }
+
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
@@ -61,6 +73,14 @@ export class Script {
     const own = ownAnswer(request, this.#recorded.era, this.turns)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
+  }
+
+  /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
+  answerDrift({ method, params }: Request, why: string): Miss {
+    const { server, tape } = this.#recorded
+    const next = this.#matcher.next()
+    const asked = { server, method, params }
+    return { reason: 'ANSWER_DRIFT', why, asked, tape, nearest: [], ...(next && { next }) }
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
@@ -78,13 +98,19 @@ interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'co
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
+  /** What was looked for already. */
+  readonly byMethod: Map<string, readonly Turn[]>
 }
 
 function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
   const turns = all.filter((turn) => serverOf(turn) === server)
   const matcher = new RecordingIndex(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
-  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns) }
+  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns), byMethod: new Map() }
+}
+
+function isOf(trigger: Turn['trigger'], method: string): boolean {
+  return trigger !== undefined && 'method' in trigger.message && trigger.message.method === method
 }
 
 function serverOf({ trigger, steps: [first] }: Turn): string | undefined {
