@@ -51,6 +51,12 @@ export type { ServeStdioOptions } from './serve/stdio.ts'
 export { replayTransport } from './serve/replay-transport.ts'
 export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
 export type { Drift } from './serve/drift.ts'
+export { ReplaySession } from './serve/session/replay-session.ts'
+export type { ReplaySessionOptions } from './serve/session/replay-session.ts'
+export { ServerError } from './serve/session/server-error.ts'
+export type { SyncSession } from './serve/session/sync-session.ts'
+export type { FaultSetting } from './serve/fault-rules.ts'
+export type { Override } from './serve/overrides.ts'
 
 // JSON-RPC as it travels.
 export { canonicalJson } from './wire/canonical.ts'

@@ -9,15 +9,17 @@ import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Message } from '../wire/message.ts'
+import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
-export const serveCommand: Command = new Command('serve')
+export const serveCommand: Command = addPlayFlags(new Command('serve'))
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
   .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { ignore = [], permissive = false, server }: ServeFlags) => {
+  .action(async (name: string, { ignore = [], permissive = false, server, ...flags }: ServeFlags) => {
+    const played = await playFlags(flags)
     const tape = await loadTape(resolveTape(name))
     announce(name, tape, whichServer(tape, server))
     const signal = stopOnSignals()
@@ -26,6 +28,7 @@ export const serveCommand: Command = new Command('serve')
       name,
       ignore,
       permissive,
+      ...played,
       ...(server !== undefined && { server }),
       input: process.stdin,
       output: process.stdout,
@@ -36,7 +39,7 @@ export const serveCommand: Command = new Command('serve')
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-interface ServeFlags {
+interface ServeFlags extends PlayFlags {
   readonly ignore?: readonly string[]
   readonly permissive?: boolean
   readonly server?: string

@@ -1,3 +1,4 @@
+import { ReelayError } from '../errors.ts'
 import { briefRequest } from '../match/brief.ts'
 import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
@@ -35,7 +36,7 @@ export function driftAsText({
   return [
     [
       `${count(answered, 'request')} answered`,
-      `${count(misses.length, 'miss', 'misses')}`,
+      count(misses.length, 'miss', 'misses'),
       `${leftOver.length} left over`,
       ...(faults.length === 0 ? [] : [count(faults.length, 'fault')]),
       ...(wentLive.length === 0 ? [] : [`${wentLive.length} WENT LIVE`]),
@@ -50,6 +51,13 @@ export function driftAsText({
   ]
     .map((line) => visible(line))
     .join('\n')
+}
+
+/** The drift as the error that a program gets. */
+export function driftError(drift: Drift): ReelayError {
+  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift)}`, {
+    hint: "ask for what was left over, or pass { drift: 'ignore' }",
+  })
 }
 
 const SHOWN = 40

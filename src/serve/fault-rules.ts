@@ -38,7 +38,7 @@ export function faultInWords({ when, fault }: FaultRule): string {
   const { nth, every, probability } = when
   const which = [
     ...(nth === undefined ? [] : [`number ${nth} of`]),
-    ...(every === undefined ? [] : [`every ${every}th of`]),
+    ...(every === undefined ? [] : [`one in ${every} of`]),
     ...(probability === undefined ? [] : [`${probability * 100} % of`]),
     selectorInWords(when),
   ]

@@ -233,11 +233,12 @@ test('an answer other than the recorded one can be ignored, and the recorded one
     expect([run?.heard().at(-1), run?.player.drift().notes]).toEqual(['answer 1: done', []])
 })
 
+const page = (id: number, cursor: string | undefined, next: string | undefined): readonly Said[] => [
+  client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
+  server({ id, result: { tools: [], ...(next !== undefined && { nextCursor: next }) } }),
+]
+
 test('pages of a list are found by their cursors, whatever the order', () => {
-  const page = (id: number, cursor: string | undefined, next: string | undefined): readonly Said[] => [
-    client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
-    server({ id, result: { tools: [], ...(next !== undefined && { nextCursor: next }) } }),
-  ]
   const run = playing(...page(1, undefined, ''), ...page(2, '', 'p3'), ...page(3, 'p3', undefined))
   run.say(
     { id: 'c', method: 'tools/list', params: { cursor: 'p3' } },
@@ -253,11 +254,12 @@ test('pages of a list are found by their cursors, whatever the order', () => {
   expect(run.player.drift().misses).toHaveLength(1)
 })
 
+const poll = (id: number, status: string): readonly Said[] => [
+  client({ id, method: 'tasks/get', params: { taskId: 't-1' } }),
+  server({ id, result: { taskId: 't-1', status, pollInterval: 5 } }),
+]
+
 test('a task keeps the id that the server gave it, and each poll gets its recorded state', () => {
-  const poll = (id: number, status: string): readonly Said[] => [
-    client({ id, method: 'tasks/get', params: { taskId: 't-1' } }),
-    server({ id, result: { taskId: 't-1', status, pollInterval: 5 } }),
-  ]
   const run = playing(
     client({ id: 1, method: 'tools/call', params: { name: 'research', task: { ttl: 60 } } }),
     server({ id: 1, result: { task: { taskId: 't-1', status: 'working' } } }),
@@ -297,15 +299,17 @@ test('errors, unknown methods and extensions are answered as recorded', () => {
   ])
 })
 
+const params = (rest: object): object => ({
+  name: 'drop',
+  arguments: { table: 't' },
+  ...rest,
+  _meta: ENVELOPE,
+})
+
+const confirm = (action: string, requestState = 's-1'): object =>
+  params({ inputResponses: { ok: { action } }, requestState })
+
 test('a confirmation that was declined is never answered as one that was accepted', () => {
-  const params = (rest: object): object => ({
-    name: 'drop',
-    arguments: { table: 't' },
-    ...rest,
-    _meta: ENVELOPE,
-  })
-  const confirm = (action: string, requestState = 's-1'): object =>
-    params({ inputResponses: { ok: { action } }, requestState })
   const run = playing(
     client({ id: 1, method: 'tools/call', params: params({}) }),
     server({

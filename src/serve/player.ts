@@ -22,6 +22,7 @@ import { singleOutlet, type Outlet } from './outlet.ts'
 import { answerText, type RpcError } from './own-answer.ts'
 import { Performance, type Part } from './performance.ts'
 import type { PlayOptions } from './play-options.ts'
+import { DEFAULT_SEED } from './random.ts'
 import { batchReply, type Reply } from './reply.ts'
 import type { Script } from './script.ts'
 
@@ -51,7 +52,7 @@ export class Player {
   readonly #main: Outlet
 
   constructor(options: PlayerOptions) {
-    const { script, send, faults = [], seed = 1, link = {}, overrides = [], elsewhere } = options
+    const { script, send, faults = [], seed = DEFAULT_SEED, link = {}, overrides = [], elsewhere } = options
     this.#options = options
     this.#main = singleOutlet(send)
     this.#account = new Account(options)

@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import type { Loosening } from '../match/loosening.ts'
 import type { Tape } from '../store/read.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { driftAsText, hasDrifted, type Drift } from './drift.ts'
+import { driftError, hasDrifted, type Drift } from './drift.ts'
+import { libraryCall } from './library-call.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
 
@@ -49,7 +49,10 @@ class TapeTransport implements ReplayTransport {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
-    this.#player = new Player({ ...playerOptions({ ...options, tape }, transportCall), send })
+    const playing = playerOptions({ ...options, tape }, (loosening) =>
+      libraryCall('replayTransport', loosening),
+    )
+    this.#player = new Player({ ...playing, send, link: { disconnect: () => this.#leave() } })
   }
 
   async start(): Promise<void> {
@@ -66,11 +69,15 @@ class TapeTransport implements ReplayTransport {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return
-    this.#state = 'closed'
-    this.onclose?.()
+    this.#leave()
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift)) throw driftError(drift)
+  }
+
+  #leave(): void {
+    this.#state = 'closed'
+    this.onclose?.()
   }
 
   drift(): Drift {
@@ -100,18 +107,4 @@ class TapeTransport implements ReplayTransport {
     this.#queue.shift()
     if (this.#queue.length > 0) setImmediate(() => this.#deliver())
   }
-}
-
-function transportCall({ ignore, permissive }: Loosening): string {
-  const options = [
-    ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
-    ...(permissive ? ['permissive: true'] : []),
-  ]
-  return `replayTransport(tape, { ${options.join(', ')} })`
-}
-
-function driftError(drift: Drift): ReelayError {
-  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift)}`, {
-    hint: "ask for what was left over, or pass { drift: 'ignore' } to replayTransport",
-  })
 }

@@ -51,8 +51,9 @@ test('a level that was not recorded is accepted by a server that logs, with a no
   expect(mute.player.drift().misses).toHaveLength(1)
 })
 
+const asking = (level: string): object => ({ name: 'work', _meta: { ...ENVELOPE, [META.logLevel]: level } })
+
 test('a modern call gets log messages of the level that it asks for, and none below', () => {
-  const asking = (level: string): object => ({ name: 'work', _meta: { ...ENVELOPE, [META.logLevel]: level } })
   const run = playing(
     client({ id: 2, method: 'tools/call', params: asking('debug') }),
     log('debug'),
