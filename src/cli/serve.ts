@@ -1,4 +1,5 @@
-import { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { Command, Option } from 'commander'
 import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
@@ -9,6 +10,7 @@ import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Message } from '../wire/message.ts'
+import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
@@ -18,31 +20,66 @@ export const serveCommand: Command = addPlayFlags(new Command('serve'))
   .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
   .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { ignore = [], permissive = false, server, ...flags }: ServeFlags) => {
-    const played = await playFlags(flags)
-    const tape = await loadTape(resolveTape(name))
-    announce(name, tape, whichServer(tape, server))
-    const signal = stopOnSignals()
-    const drift = await serveStdio({
-      tape,
-      name,
-      ignore,
-      permissive,
-      ...played,
-      ...(server !== undefined && { server }),
-      input: process.stdin,
-      output: process.stdout,
-      signal,
-      onMiss: (miss) => say(paintMiss(missAsText(miss))),
-    })
-    say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
-    process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+  .argument('[command...]', 'a live server, behind --, for --on-miss passthrough and --mode')
+  .addOption(
+    new Option('--on-miss <what>', 'what is not on the tape is an error, or goes to the live server').choices(
+      ['error', 'passthrough'],
+    ),
+  )
+  .addOption(
+    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
+  )
+  .action(async (name: string, command: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+    const path = resolveTape(name)
+    const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+    const isCi = !['', 'false', '0'].includes(process.env['CI'] ?? '')
+    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi })
+    if (plan.warning !== undefined) warn(plan.warning)
+    if (plan.kind === 'record') {
+      const { recordAnew } = await import('./serve-live.ts')
+      process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
+      return
+    }
+    await serve(name, flags, plan)
   })
+
+async function serve(
+  name: string,
+  { ignore = [], permissive = false, server, ...flags }: ServeFlags,
+  plan: Exclude<LivePlan, { kind: 'record' }>,
+): Promise<void> {
+  const played = await playFlags(flags)
+  const tape = await loadTape(resolveTape(name))
+  const role = whichServer(tape, server)
+  announce(name, tape, role)
+  const live = plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan) : undefined
+  if (live) warn('what is not on the tape goes to the live server')
+  const signal = stopOnSignals()
+  const drift = await serveStdio({
+    tape,
+    name,
+    ignore,
+    permissive,
+    ...played,
+    ...(server !== undefined && { server }),
+    ...(live && { elsewhere: live.elsewhere }),
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
+  })
+  const learned = (await live?.learn(tape.path, role)) ?? 0
+  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
+  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+}
 
 interface ServeFlags extends PlayFlags {
   readonly ignore?: readonly string[]
   readonly permissive?: boolean
   readonly server?: string
+  readonly mode?: Mode
+  readonly onMiss?: 'error' | 'passthrough'
 }
 
 function addIgnored(path: string, before: readonly string[] = []): readonly string[] {

@@ -8,6 +8,6 @@ export interface Elsewhere {
   hear(text: string, message: Message): boolean
   /** Answers a request. What else the live server says leaves by the outlet of the newest of them. */
   answer(text: string, request: Request, ways: { readonly reply: Reply; readonly outlet: Outlet }): void
-  /** Resolves when everything is answered and the live server is gone. */
-  over(): Promise<void>
+  /** Resolves when everything is answered, or `stop` says not to wait for that, and the live server is gone. */
+  over(stop: AbortSignal): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   readonly output: Writable
   /** Ends the run as the end of the input does. */
   readonly signal?: AbortSignal
-  /** Answers what the tape cannot: see `startLiveServer`. */
+  /** Answers what the tape cannot: see `passthroughTo`. */
   readonly elsewhere?: Elsewhere
 }
 
@@ -51,7 +51,7 @@ export async function serveStdio({
     }
   }
   await clock.over()
-  await elsewhere?.over()
+  await elsewhere?.over(stop)
   await outbox.sent()
   if (gone.signal.reason === 'disconnect') output.end()
   return player.drift()
