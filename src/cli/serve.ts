@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
+import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { tapeEra } from '../serve/tape-era.ts'
@@ -32,8 +33,7 @@ export const serveCommand: Command = addPlayFlags(new Command('serve'))
   .action(async (name: string, command: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
     const path = resolveTape(name)
     const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
-    const isCi = !['', 'false', '0'].includes(process.env['CI'] ?? '')
-    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi })
+    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
     if (plan.warning !== undefined) warn(plan.warning)
     if (plan.kind === 'record') {
       const { recordAnew } = await import('./serve-live.ts')

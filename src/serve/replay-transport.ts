@@ -4,10 +4,12 @@ import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCall } from './library-call.ts'
+import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
+import { whichServer } from './which-server.ts'
 
-export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'> {
+export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveOptions {
   /** Whether `close` fails when the run has drifted from the tape: by default yes, unless permissive. */
   readonly drift?: 'error' | 'ignore'
 }
@@ -41,6 +43,9 @@ class TapeTransport implements ReplayTransport {
   onerror: ((error: Error) => void) | undefined
   readonly #player: Player
   readonly #failsOnDrift: boolean
+  readonly #tape: Tape
+  readonly #server: string
+  readonly #live: LiveBehindTransport | undefined
   readonly #queue: string[] = []
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
@@ -52,7 +57,15 @@ class TapeTransport implements ReplayTransport {
     const playing = playerOptions({ ...options, tape }, (loosening) =>
       libraryCall('replayTransport', loosening),
     )
-    this.#player = new Player({ ...playing, send, link: { disconnect: () => this.#leave() } })
+    this.#tape = tape
+    this.#server = whichServer(tape, options.server)
+    this.#live = liveBehind(options)
+    this.#player = new Player({
+      ...playing,
+      ...(this.#live && { elsewhere: this.#live.elsewhere }),
+      link: { disconnect: () => this.#leave() },
+      send,
+    })
   }
 
   async start(): Promise<void> {
@@ -70,6 +83,7 @@ class TapeTransport implements ReplayTransport {
   async close(): Promise<void> {
     if (this.#state === 'closed') return
     this.#leave()
+    await this.#live?.close(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift)) throw driftError(drift)

@@ -51,7 +51,7 @@ export function playerOptions(
 }
 
 /** The options of playing, read once and refused when they make no sense. */
-export function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
+function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
   const { order, onClientAnswer, seed, clock } = options
   const pace = readPace(String(options.pace ?? 'none'), options.paceCap)
   return {

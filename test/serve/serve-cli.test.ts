@@ -325,12 +325,14 @@ test('a fault that needs HTTP is refused over stdio, before anything is served',
 test('reelay serve --help names its options', () => {
   const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
   expect(help).toMatchInlineSnapshot(`
-    "Usage: reelay serve [options] <tape>
+    "Usage: reelay serve [options] <tape> [command...]
 
     be the recorded server, on stdin and stdout
 
     Arguments:
       tape                         a tape name, or a path to a tape file
+      command                      a live server, behind --, for --on-miss
+                                   passthrough and --mode
 
     Options:
       --pace <speed>               keep the recorded times: recorded, x2 for twice
@@ -353,6 +355,11 @@ test('reelay serve --help names its options', () => {
       --permissive                 repeat the last answer when a request is asked
                                    more often than it was recorded
       --server <name>              which server to be, when the tape holds several
+      --on-miss <what>             what is not on the tape is an error, or goes to
+                                   the live server (choices: "error", "passthrough")
+      --mode <mode>                when the live server is recorded; in CI, none by
+                                   default (choices: "once", "new-episodes", "none",
+                                   "all")
       -h, --help                   display help for command
     "
   `)

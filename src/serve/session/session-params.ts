@@ -24,7 +24,7 @@ export interface CompleteParams extends WithMeta {
   readonly context?: JsonObject | undefined
 }
 
-export interface Progress {
+interface Progress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
