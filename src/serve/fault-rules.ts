@@ -33,16 +33,16 @@ export function readFaults(value: unknown, place: Place = inProgram): readonly F
   return entriesOf(value, 'faults', place).map(readRule)
 }
 
-/** The rule in words: `call 2 of calls of search is never answered`. */
+/** The rule in words: `each call of search, number 2 only, is never answered`. */
 export function faultInWords({ when, fault }: FaultRule): string {
   const { nth, every, probability } = when
   const which = [
-    ...(nth === undefined ? [] : [`number ${nth} of`]),
-    ...(every === undefined ? [] : [`one in ${every} of`]),
-    ...(probability === undefined ? [] : [`${probability * 100} % of`]),
-    selectorInWords(when),
+    ...(nth === undefined ? [] : [`number ${nth} only`]),
+    ...(every === undefined ? [] : [`one in ${every}`]),
+    ...(probability === undefined ? [] : [`with a chance of ${probability * 100} %`]),
   ]
-  return `${which.join(' ')} ${fault.words}`
+  const narrowed = which.length === 0 ? '' : `, ${which.join(', ')},`
+  return `each ${selectorInWords(when)}${narrowed} ${fault.words}`
 }
 
 /** Counts the requests that a rule is about, and says which it strikes. */

@@ -109,7 +109,7 @@ test('what only a link can do is asked of the link', () => {
 
 test('a link that cannot carry a fault out refuses it at the start', () => {
   expect(() => struck([{ tool: 'search', http: 500 }])).toThrow(
-    'this link cannot carry out: calls of search is answered with HTTP 500',
+    'this link cannot carry out: each call of search is answered with HTTP 500',
   )
 })
 
@@ -183,9 +183,9 @@ test('a fault can be said in words', () => {
     { every: 3, params: { x: 1 }, duplicate: true },
   ])
   expect(rules.map(faultInWords)).toEqual([
-    'number 2 of calls of search is never answered',
-    '25 % of tools/list is answered 250 ms late',
-    'one in 3 of any request with {"x":1} is answered twice',
+    'each call of search, number 2 only, is never answered',
+    'each tools/list, with a chance of 25 %, is answered 250 ms late',
+    'each request with {"x":1}, one in 3, is answered twice',
   ])
 })
 

@@ -1,11 +1,12 @@
 import { briefRequest } from '../match/brief.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
-import { idKey, type Id } from '../wire/id.ts'
+import type { Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
 import type { Request, Response } from '../wire/message.ts'
 import { AnswerOrder } from './answer-order.ts'
 import { Asks, type AnswerPolicy } from './asks.ts'
 import type { Clock } from './clock.ts'
+import { InFlight } from './in-flight.ts'
 import { LiveNames } from './live-names.ts'
 import type { Live } from './live.ts'
 import type { Outlet } from './outlet.ts'
@@ -49,7 +50,7 @@ export class Performance {
   readonly #order: AnswerOrder | undefined
   readonly #cancels: RecordedCancels
   readonly #wishes: Wishes
-  readonly #inFlight = new Map<string, { readonly playing: Playing; readonly part: Part }>()
+  readonly #inFlight = new InFlight()
   /** Those that something else of this run may set going again. */
   readonly #waiting = new Set<Playing>()
 
@@ -73,8 +74,8 @@ export class Performance {
   }
 
   /** Nothing more is sent for a request that the client no longer wants, unless the recorded server went on too. */
-  cancel(id: Id, { scope }: Outlet): void {
-    const entry = this.#inFlight.get(scope + idKey(id))
+  cancel(id: Id, outlet: Outlet): void {
+    const entry = this.#inFlight.get(id, outlet)
     if (entry === undefined) return
     const { playing, part } = entry
     const cancel = this.#cancels.outlivedBy(part.turn)
@@ -104,7 +105,7 @@ export class Performance {
   /** What the client never did, though it did on the tape, and the play waits for. */
   owed(): readonly string[] {
     const asks = this.#asks.unanswered().map((ask) => `the client never answered ${ask}`)
-    const late = [...this.#inFlight.values()].flatMap(({ playing, part: { turn, live } }) => {
+    const late = this.#inFlight.all().flatMap(({ playing, part: { turn, live } }) => {
       const cancel = playing.left > 0 ? this.#cancels.outlivedBy(turn) : undefined
       if (cancel === undefined || live === undefined) return []
       return `${briefRequest(live.message)} was cancelled on the tape (#${cancel.n}) before its answer came, and was not cancelled now`
@@ -113,12 +114,10 @@ export class Performance {
   }
 
   #enter(playing: Playing, part: Part): void {
-    const { turn, live, reply, outlet } = part
+    const { turn, live, reply } = part
     if (live?.message.kind !== 'request' || turn.trigger === undefined) return
-    const key = outlet.scope + idKey(live.message.id)
-    if (this.#inFlight.has(key))
+    if (!this.#inFlight.enter(playing, part))
       this.#options.note(`the client used the id ${live.id} for two requests at once`)
-    this.#inFlight.set(key, { playing, part })
     this.hearWish(live.message)
     if (turn.response === undefined) reply(undefined)
     const isSubscription = live.message.method === 'subscriptions/listen'
@@ -126,10 +125,9 @@ export class Performance {
     if (isSubscription || this.#order !== undefined) this.#waiting.add(playing)
   }
 
-  #leave({ live, outlet }: Part, playing: Playing): void {
+  #leave(part: Part, playing: Playing): void {
     this.#waiting.delete(playing)
-    const key = live?.message.kind === 'request' ? outlet.scope + idKey(live.message.id) : ''
-    if (this.#inFlight.get(key)?.playing === playing) this.#inFlight.delete(key)
+    this.#inFlight.leave(playing, part)
   }
 
   #stageFor(part: Part): Stage {

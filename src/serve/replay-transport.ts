@@ -2,6 +2,7 @@ import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { WallClock } from './clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCall } from './library-call.ts'
 import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
@@ -47,6 +48,7 @@ class TapeTransport implements ReplayTransport {
   readonly #server: string
   readonly #live: LiveBehindTransport | undefined
   readonly #queue: string[] = []
+  readonly #clock = new WallClock()
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
 
@@ -54,7 +56,7 @@ class TapeTransport implements ReplayTransport {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
-    const playing = playerOptions({ ...options, tape }, (loosening) =>
+    const playing = playerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
       libraryCall('replayTransport', loosening),
     )
     this.#tape = tape
@@ -91,6 +93,7 @@ class TapeTransport implements ReplayTransport {
 
   #leave(): void {
     this.#state = 'closed'
+    this.#clock.stop()
     this.onclose?.()
   }
 

@@ -18,11 +18,11 @@ export function isSelected({ method, tool, params }: RequestSelector, call: Call
   return params === undefined || holds(call.params, params)
 }
 
-/** The selector in words: `calls of search with {"limit":10}`. */
+/** The selector in words: `call of search with {"limit":10}`. */
 export function selectorInWords({ method, tool, params }: RequestSelector): string {
-  const called = tool === undefined ? undefined : `calls of ${tool}`
+  const called = tool === undefined ? undefined : `call of ${tool}`
   const held = params === undefined ? undefined : `with ${canonicalJson(params)}`
-  return [method ?? called ?? 'any request', method && called, held].filter((word) => word).join(' ')
+  return [called ?? method ?? 'request', held].filter((word) => word !== undefined).join(' ')
 }
 
 /** Whether a value has everything that is asked of it; an array has to be of the same length. */

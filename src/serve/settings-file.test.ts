@@ -12,7 +12,7 @@ test('faults are read from YAML and from JSON alike', async () => {
   for (const text of [yaml, json]) {
     const { value, place } = await readSettingsFile(fileOf(text))
     expect(readFaults(value, place).map(faultInWords)).toEqual([
-      'number 2 of calls of search is never answered',
+      'each call of search, number 2 only, is never answered',
     ])
   }
 })

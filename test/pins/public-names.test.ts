@@ -13,6 +13,8 @@ test('the names that the package exports', () => {
       "Recorder",
       "RecordingIndex",
       "ReelayError",
+      "ReplaySession",
+      "ServerError",
       "VERSION",
       "canonicalJson",
       "classify",
@@ -35,6 +37,7 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "CALL_NOT_RECORDED": 1,
       "CA_EXISTS": 3,
       "CA_NOT_FOUND": 3,
       "CA_UNUSABLE": 3,
@@ -48,6 +51,7 @@ test('the error codes and the exit code of each', () => {
       "PATH_INVALID": 2,
       "REPLAY_DRIFT": 1,
       "SERVER_NOT_FOUND": 3,
+      "SETTINGS_INVALID": 2,
       "TAPE_BROKEN": 3,
       "TAPE_EMPTY": 3,
       "TAPE_IS_A_FOLDER": 3,

@@ -317,7 +317,7 @@ test('a fault that needs HTTP is refused over stdio, before anything is served',
   const faults = fileBeside(path, 'faults.yaml', 'faults: [{ http: 503 }]')
   const { code, lines, stderr } = await new ServeProcess([path, '--faults', faults]).end()
   expect(stderr).toContain(
-    'SETTINGS_INVALID faults: this link cannot carry out: any request is answered with HTTP 503',
+    'SETTINGS_INVALID faults: this link cannot carry out: each request is answered with HTTP 503',
   )
   expect([code, lines]).toEqual([2, []])
 })

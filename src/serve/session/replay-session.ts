@@ -3,6 +3,7 @@ import { ReelayError } from '../../errors.ts'
 import type { RecordedRequest } from '../../match/matcher.ts'
 import type { Tape } from '../../store/read.ts'
 import { isObject, member, type JsonObject } from '../../wire/message.ts'
+import { WallClock } from '../clock.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { libraryCall } from '../library-call.ts'
 import type { Script } from '../script.ts'
@@ -37,11 +38,12 @@ export class ReplaySession {
   readonly #script: Script
   readonly #missIsNull: boolean
   readonly #failsOnDrift: boolean
+  readonly #clock = new WallClock()
   #server: unknown
 
   constructor(tape: Tape, options: ReplaySessionOptions = {}) {
     const { permissive = false, onUnknown = permissive ? 'null' : 'error' } = options
-    const playing = playerOptions({ ...options, tape }, (loosening) =>
+    const playing = playerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
       libraryCall('new ReplaySession', loosening),
     )
     this.#script = playing.script
@@ -183,7 +185,9 @@ export class ReplaySession {
     return this.#link.player.drift()
   }
 
+  /** Ends what is still to come; fails when the run has drifted from the tape, unless that is to be ignored. */
   async close(): Promise<void> {
+    this.#clock.stop()
     if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift())
   }
 
