@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { inspectAsJson } from '../report/inspect-json.ts'
+import { jsonDocument, plain } from '../report/json-text.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
@@ -22,7 +23,7 @@ export const inspectCommand: Command = new Command('inspect')
     const tape = server === undefined ? whole : onlyServers(whole, server)
     if (faults !== undefined) {
       const forecast = forecastFaults(tape.turns, await readFaultsFile(faults), seed)
-      return print(json ? `${JSON.stringify(forecast, null, 2)}\n` : forecastAsText(forecast))
+      return print(json ? jsonDocument({ faults: forecast.map(plain) }) : forecastAsText(forecast))
     }
     const inspection = inspectTape(tape)
     const text = json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })

@@ -45,9 +45,9 @@ test('the same as JSON, for programs', async () => {
     await inspect(path, '--json', '--faults', file, '--seed', '1'),
     await inspect(path, '--json', '--faults', file, '--seed', '6'),
   ]
-  expect(JSON.parse(first.stdout)).toEqual([
-    { fault: 'each request, with a chance of 50 %, is answered twice', strikes: expect.any(Array) },
-  ])
+  expect(JSON.parse(first.stdout)).toEqual({
+    faults: [{ fault: 'each request, with a chance of 50 %, is answered twice', strikes: expect.any(Array) }],
+  })
   expect(again.stdout).toBe(first.stdout)
   expect(other.stdout).not.toBe(first.stdout)
 })
