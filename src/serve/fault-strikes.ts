@@ -29,6 +29,7 @@ export class FaultStrikes {
 
   /** The fault that strikes this request, which is then counted. Every rule sees every request. */
   on(request: Request): Fault | undefined {
+    if (this.#counters.length === 0) return undefined
     const striking = this.#counters.filter((counter) => counter.strikes(request))
     const fault = striking[0]?.rule.fault
     if (fault !== undefined) this.#fired.push(`${briefRequest(request)} ${fault.words}`)
@@ -52,6 +53,7 @@ export class FaultStrikes {
   }
 
   cancel(id: Id, { scope }: Outlet): void {
+    if (this.#counters.length === 0) return
     const key = scope + idKey(id)
     this.#cancelled.add(key)
     for (const action of this.#onCancel.get(key) ?? []) action()

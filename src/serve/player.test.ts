@@ -208,6 +208,14 @@ test('two requests under one id at the same time are both answered, and that is 
   expect(run.player.drift().notes).toEqual(['the client used the id 7 for two requests at once'])
 })
 
+test('of two requests under one id the newer is the one that can still be cancelled', () => {
+  const run = playing(...WITH_QUESTION, ...WITH_QUESTION)
+  run.say(callOf(7, 'ask', {}), callOf(7, 'ask', {}), { id: 'reelay-1', result: { action: 'accept' } })
+  run.say({ method: 'notifications/cancelled', params: { requestId: 7 } })
+  run.say({ id: 'reelay-2', result: { action: 'accept' } })
+  expect(run.heard().filter((said) => said.startsWith('answer'))).toEqual(['answer 7: done'])
+})
+
 test('an answer other than the recorded one can be made a miss for what follows', () => {
   const run = playingWith({ onClientAnswer: 'fail' }, ...WITH_QUESTION)
   run.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
