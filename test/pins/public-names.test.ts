@@ -29,6 +29,7 @@ test('the names that the package exports', () => {
       "resolveTape",
       "serveStdio",
       "tapeFolder",
+      "tapeTransport",
     ]
   `)
 })
