@@ -46,7 +46,7 @@ async function pack(program) {
     external: ['commander', 'cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
   })
   await bundle.write({ dir: packed, format: 'cjs', chunkFileNames: '[name].js' })
-  foldIntoMain(packed, 'errors.js')
+  foldIntoMain(packed)
   rmSync(program, { recursive: true })
   renameSync(packed, program)
   writeFileSync(join(program, 'package.json'), '{ "type": "commonjs" }\n')
@@ -54,17 +54,16 @@ async function pack(program) {
 }
 
 /** The recorder starts faster from one file: what it shares with other commands moves into it, and they find it there. */
-function foldIntoMain(folder, shared) {
-  const [main, chunk] = ['main.js', shared].map((name) => join(folder, name))
-  const call = `require("./${shared}")`
+function foldIntoMain(folder) {
+  const main = join(folder, 'main.js')
   const code = readFileSync(main, 'utf8')
-  if (!code.includes(call)) return
-  const body = readFileSync(chunk, 'utf8')
-  writeFileSync(
-    main,
-    code.replace(call, () => `exports.shared = ((exports) => {\n${body}\nreturn exports;\n})({})`),
-  )
-  writeFileSync(chunk, `module.exports = require('./main.js').shared\n`)
+  const folded = code.replaceAll(/(?<=^const \w+ = )require\("\.\/(\w+)\.js"\)/gm, (_call, name) => {
+    const chunk = join(folder, `${name}.js`)
+    const body = readFileSync(chunk, 'utf8')
+    writeFileSync(chunk, `module.exports = require('./main.js').shared_${name}\n`)
+    return `exports.shared_${name} = ((exports) => {\n${body}\nreturn exports;\n})({})`
+  })
+  writeFileSync(main, folded)
 }
 
 function isInstalled() {

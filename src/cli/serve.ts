@@ -1,5 +1,7 @@
-import { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { Command, Option } from 'commander'
 import { missAsText } from '../match/miss-text.ts'
+import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
@@ -8,6 +10,7 @@ import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
 import type { TurnKind } from '../tape/turn-store.ts'
+import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import {
   configuredMatching,
   matchOptionsOf,
@@ -16,35 +19,72 @@ import {
   type MatchFlags,
 } from './match-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
+import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 
-export const serveCommand: Command = withMatchFlags(new Command('serve'))
+export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { server, ...flags }: ServeFlags) => {
-    const tape = await openIndexedTape(resolveTape(name))
-    const configured = await configuredMatching()
-    const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
-    announce(name, tape, whichServer(tape, server))
-    for (const line of matching) say(`reelay serve: ${line}`)
-    const signal = stopOnSignals()
-    const drift = await serveStdio({
-      tape,
-      name,
-      ...matchOptionsOf(flags),
-      settings: configured.settings,
-      ...(server !== undefined && { server }),
-      input: process.stdin,
-      output: process.stdout,
-      signal,
-      onMiss: (miss) => say(paintMiss(missAsText(miss))),
-    })
-    say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
-    process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+  .argument('[command...]', 'a live server, behind --, for --on-miss passthrough and --mode')
+  .addOption(
+    new Option('--on-miss <what>', 'what is not on the tape is an error, or goes to the live server').choices(
+      ['error', 'passthrough'],
+    ),
+  )
+  .addOption(
+    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
+  )
+  .action(async (name: string, command: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+    const path = resolveTape(name)
+    const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
+    if (plan.warning !== undefined) warn(plan.warning)
+    if (plan.kind === 'record') {
+      const { recordAnew } = await import('./serve-live.ts')
+      process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
+      return
+    }
+    await serve(name, flags, plan)
   })
 
-interface ServeFlags extends MatchFlags {
+async function serve(
+  name: string,
+  { server, ...flags }: ServeFlags,
+  plan: Exclude<LivePlan, { kind: 'record' }>,
+): Promise<void> {
+  const played = await playFlags(flags)
+  const tape = await openIndexedTape(resolveTape(name))
+  const configured = await configuredMatching()
+  const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
+  const role = whichServer(tape, server)
+  announce(name, tape, role)
+  for (const line of matching) say(`reelay serve: ${line}`)
+  const live = plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan) : undefined
+  if (live) warn('what is not on the tape goes to the live server')
+  const signal = stopOnSignals()
+  const drift = await serveStdio({
+    tape,
+    name,
+    ...matchOptionsOf(flags),
+    settings: configured.settings,
+    ...played,
+    ...(server !== undefined && { server }),
+    ...(live && { elsewhere: live.elsewhere }),
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
+  })
+  const learned = (await live?.learn(tape.path, role)) ?? 0
+  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
+  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+}
+
+interface ServeFlags extends PlayFlags, MatchFlags {
   readonly server?: string
+  readonly mode?: Mode
+  readonly onMiss?: 'error' | 'passthrough'
 }
 
 function announce(name: string, tape: IndexedTape, server: string): void {

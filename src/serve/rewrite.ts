@@ -26,7 +26,6 @@ export function liveNotification(
   const { method, params } = message.kind === 'notification' ? message : { method: '', params: undefined }
   if (method === 'notifications/progress') return liveProgress(notification, params, trigger, live)
   if (method === 'notifications/cancelled') return liveCancellation(notification, params, names)
-  if (method === 'notifications/message' && logsAreUnwanted(trigger, live)) return undefined
   const subscription = metaOf(params, META.subscriptionId)
   if (subscription === undefined) return text
   const name = names.subscription(notification, subscription)
@@ -72,11 +71,6 @@ function liveCancellation(notification: Spoken, params: unknown, names: LiveName
   const id = member(params, 'requestId')
   const name = names.ask(notification, id) ?? names.subscription(notification, id)
   return name === undefined ? undefined : replaceAt(notification.text, ['params', 'requestId'], name)
-}
-
-// 2026-07-28: log messages go only to a request that asked for them.
-function logsAreUnwanted(trigger: Spoken | undefined, live: Live | undefined): boolean {
-  return recordedMeta(trigger, META.logLevel) !== undefined && live?.wantsLogs === false
 }
 
 function recordedMeta(trigger: Spoken | undefined, key: string): unknown {

@@ -4,7 +4,7 @@ import type { MatchOptions } from '../match/match-options.ts'
 import { matcherFor } from '../match/matcher-for.ts'
 import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
+import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
@@ -68,6 +68,20 @@ export class Script {
     return this.#recorded.opening
   }
 
+  /** The turns that messages of that method set off. */
+  turnsOf(method: string): readonly Turn[] {
+    const { turns, server, byMethod } = this.#recorded
+    const known =
+      byMethod.get(method) ??
+      turnsAt(turns, (outline) => outline.server === server && outline.method === method)
+    byMethod.set(method, known)
+    return known
+  }
+
+  get era(): EraFound {
+    return this.#recorded.era
+  }
+
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
@@ -75,6 +89,23 @@ export class Script {
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
+  }
+
+  /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
+  answerDrift({ method, params }: Request, why: string): Miss {
+    const { server, tape } = this.#recorded
+    const next = this.#matcher.next()
+    const asked = { server, method, params }
+    return {
+      reason: 'ANSWER_DRIFT',
+      why,
+      asked,
+      tape,
+      nearest: [],
+      annotations: [],
+      fixes: [],
+      ...(next && { next }),
+    }
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
@@ -97,6 +128,8 @@ interface Recorded extends Pick<
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
+  /** What was looked for already. */
+  readonly byMethod: Map<string, readonly Turn[]>
 }
 
 function recordedFor(options: ScriptOptions): Recorded {
@@ -105,17 +138,39 @@ function recordedFor(options: ScriptOptions): Recorded {
   const matcher = matcherFor(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
   const opening = openingOf(turns, server)
-  return { given: options, ...options, turns, matcher, notices, opening, era: tapeEra(turns, server) }
+  const byMethod = new Map<string, readonly Turn[]>()
+  return {
+    given: options,
+    ...options,
+    turns,
+    matcher,
+    notices,
+    opening,
+    byMethod,
+    era: tapeEra(turns, server),
+  }
 }
 
 function openingOf(turns: TurnStore, server: string): readonly Turn[] {
-  const opening: Turn[] = []
-  const kind = turns.kinds().find((one) => one.trigger === 'none' && one.server === server)
-  for (let place = kind?.first ?? turns.size; place < turns.size; place++) {
-    const outline = turns.outline(place)
-    if (outline.trigger !== 'none' || outline.server !== server) continue
-    const turn = turns.turn(place)
-    if (turn !== undefined) opening.push(turn)
+  return turnsAt(turns, (outline) => outline.server === server && outline.trigger === 'none')
+}
+
+/** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
+function turnsAt(
+  turns: TurnStore,
+  isMeant: (outline: Pick<Outline, 'server' | 'method' | 'trigger'>) => boolean,
+): readonly Turn[] {
+  const first = Math.min(
+    turns.size,
+    ...turns
+      .kinds()
+      .filter(isMeant)
+      .map((kind) => kind.first),
+  )
+  const found: Turn[] = []
+  for (let place = first; place < turns.size; place++) {
+    const turn = isMeant(turns.outline(place)) ? turns.turn(place) : undefined
+    if (turn !== undefined) found.push(turn)
   }
-  return opening
+  return found
 }

@@ -16,6 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store'],
   auto: [...MEANING, 'record', 'serve', 'store'],
+  testing: [...MEANING, ...JOBS, 'store', 'transport'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
   cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
 }

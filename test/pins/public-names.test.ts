@@ -13,6 +13,8 @@ test('the names that the package exports', () => {
       "Recorder",
       "RecordingIndex",
       "ReelayError",
+      "ReplaySession",
+      "ServerError",
       "VERSION",
       "canonicalJson",
       "classify",
@@ -28,6 +30,7 @@ test('the names that the package exports', () => {
       "resolveTape",
       "serveStdio",
       "tapeFolder",
+      "tapeTransport",
     ]
   `)
 })
