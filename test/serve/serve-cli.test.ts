@@ -367,18 +367,41 @@ test('reelay serve --help names its options', () => {
     be the recorded server, on stdin and stdout
 
     Arguments:
-      tape                a tape name, or a path to a tape file
+      tape                         a tape name, or a path to a tape file
+      command                      a live server, behind --, for --on-miss
+                                   passthrough and --mode
 
     Options:
-      --match <strategy>  what makes requests the same: method-and-params, exact,
-                          method, subset, sequential
-      --rule <rule>       compare a part of some requests in another way; may be
-                          repeated
-      --ignore <path>     do not compare this part of a request; may be repeated
-      --permissive        repeat the last answer when a request is asked more often
-                          than it was recorded
-      --server <name>     which server to be, when the tape holds several
-      -h, --help          display help for command
+      --match <strategy>           what makes requests the same: method-and-params,
+                                   exact, method, subset, sequential
+      --rule <rule>                compare a part of some requests in another way;
+                                   may be repeated
+      --ignore <path>              do not compare this part of a request; may be
+                                   repeated
+      --permissive                 repeat the last answer when a request is asked
+                                   more often than it was recorded
+      --pace <speed>               keep the recorded times: recorded, x2 for twice
+                                   as fast, or none
+      --pace-cap <time>            the longest single wait for the sake of the pace,
+                                   such as 2s
+      --order <order>              answer calls that overlapped on the tape in the
+                                   order in which they were answered there (choices:
+                                   "any", "recorded")
+      --on-client-answer <policy>  what it means when the client answers the server
+                                   otherwise than on the tape (choices: "note",
+                                   "fail", "ignore")
+      --override <file>            answers of your own, which come first: a YAML or
+                                   JSON file
+      --faults <file>              what goes wrong on purpose: a YAML or JSON file
+      --seed <number>              for faults that strike by chance: the same seed,
+                                   the same run
+      --server <name>              which server to be, when the tape holds several
+      --on-miss <what>             what is not on the tape is an error, or goes to
+                                   the live server (choices: "error", "passthrough")
+      --mode <mode>                when the live server is recorded; in CI, none by
+                                   default (choices: "once", "new-episodes", "none",
+                                   "all")
+      -h, --help                   display help for command
     "
   `)
 })

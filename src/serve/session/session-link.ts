@@ -127,7 +127,8 @@ export function resultOf(outcome: Outcome, missIsNull: boolean): unknown {
   return answer.result
 }
 
-function notRecorded({ asked, reason, why, fixes: [fix], tape }: Miss): ReelayError {
+function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
+  const fix = fixes.find(({ kind }) => kind === 'run')
   const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
   return new ReelayError(
     'CALL_NOT_RECORDED',
