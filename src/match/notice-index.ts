@@ -28,7 +28,7 @@ export class NoticeIndex {
     const first = keyed.first(key)
     for (let at = this.#next.get(first) ?? first; at >= 0; at = keyed.after(at)) {
       const turn = store.outline(at).trigger === 'notification' ? store.turn(at) : undefined
-      if (turn === undefined || !this.#isUnder(key, turn)) continue
+      if (turn === undefined || !(keyed.isExact || this.#isUnder(key, turn))) continue
       this.#next.set(first, keyed.after(at))
       return turn
     }

@@ -34,7 +34,6 @@ export class Recorded {
   readonly #keyOf: (asked: Asked) => string
   /** By params that nobody will change. */
   readonly #found = new WeakMap<object, Found & Pick<Asked, 'server' | 'method'>>()
-  readonly #keys = new WeakMap<Turn, string>()
   readonly #requests = new Map<number, RecordedRequest>()
   readonly #server: string | undefined
 
@@ -145,11 +144,8 @@ export class Recorded {
   }
 
   #isUnder(key: string, turn: Turn): boolean {
-    const known = this.#keys.get(turn)
-    if (known !== undefined) return known === key
+    if (this.#keyed.isExact) return true
     const called = calledIn(turn)
-    const own = called === undefined ? '' : this.#keyOf(called)
-    this.#keys.set(turn, own)
-    return own === key
+    return called !== undefined && this.#keyOf(called) === key
   }
 }

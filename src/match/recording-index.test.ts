@@ -10,6 +10,7 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import type { MatchOutcome } from './matcher.ts'
 import type { IndexOptions } from './matcher-for.ts'
 import { RecordingIndex } from './recording-index.ts'
@@ -185,3 +186,24 @@ function shown(outcome: MatchOutcome): string {
   const text = /"text":"(.*?)"/.exec(outcome.turn.response?.text ?? '')?.[1] ?? 'no answer'
   return outcome.repeated ? `${text} again` : text
 }
+
+test('requests whose keys share a hash never get the answers of each other', () => {
+  const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
+  const store = heldTurns(turns)
+  const collides = {
+    isExact: false,
+    first: () => 0,
+    after: (place: number) => (place + 1 < store.size ? place + 1 : -1),
+  }
+  const index = new RecordingIndex({ ...store, keyedBy: () => collides })
+  const ask = (n: number): string => {
+    const outcome = index.lookup({
+      server: 'demo',
+      method: 'tools/call',
+      params: { name: 'a', arguments: { n } },
+    })
+    return outcome.kind === 'hit' ? (outcome.turn.response?.text ?? '') : outcome.kind
+  }
+  expect(ask(2)).toContain('two')
+  expect(ask(3)).toBe('unknown')
+})

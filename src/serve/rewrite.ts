@@ -2,6 +2,7 @@ import type { Spoken } from '../tape/turn.ts'
 import { rangeAt, replaceAt } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
 import { isLegacyVersion, META, metaOf } from '../wire/methods.ts'
+import { idAtEnd } from './id-range.ts'
 import type { LiveNames } from './live-names.ts'
 import type { Live } from './live.ts'
 
@@ -9,25 +10,14 @@ import type { Live } from './live.ts'
 
 /** The recorded answer, as an answer to the live request. */
 export function liveResponse(response: Spoken, trigger: Spoken | undefined, live: Live): string {
-  const [before, after] = aroundId(response)
-  const text = before + live.id + after
+  const { start, end } = response.id ??
+    idAtEnd(response.text) ??
+    rangeAt(response.text, ['id']) ?? { start: 0, end: 0 }
+  const text = response.text.slice(0, start) + live.id + response.text.slice(end)
   const version = live.message.method === 'initialize' ? liveVersion(response, trigger, live) : undefined
   if (version !== undefined) return replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
   if (live.message.method !== 'subscriptions/listen') return text
   return replaceAt(text, ['result', '_meta', META.subscriptionId], live.id)
-}
-
-const halves = new WeakMap<Spoken, readonly [string, string]>()
-
-// An answer is often given many times, and may be long: its id is looked for once.
-function aroundId(response: Spoken): readonly [string, string] {
-  const known = halves.get(response)
-  if (known !== undefined) return known
-  const { text } = response
-  const { start, end } = rangeAt(text, ['id']) ?? { start: 0, end: 0 }
-  const around = [text.slice(0, start), text.slice(end)] as const
-  halves.set(response, around)
-  return around
 }
 
 /** The recorded notification with the live client's names in it; none when it names what the live client never opened. */

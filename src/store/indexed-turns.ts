@@ -68,6 +68,7 @@ export class IndexedTurns implements TurnStore {
     const hashes = keyOf === requestKey ? this.#index : this.#rehashed(keyOf)
     const table = keyOf === requestKey ? this.#index : buildKeyTable(hashes)
     return {
+      isExact: false,
       first: (key) => firstUnder(table, hashes, hashText(key)),
       after: (place) => nextUnder(table, place),
     }
@@ -182,7 +183,7 @@ function turnOf(trigger: Spoken | undefined, steps: readonly Step[], answered: b
 function isAnswerTo(response: Spoken, trigger: Spoken | undefined): boolean {
   if (trigger?.message.kind !== 'request' || response.dir !== 's2c') return false
   if (response.server !== trigger.server || response.conn !== trigger.conn) return false
-  const id = membersOf(response.text).get('id')
+  const id = response.id ?? membersOf(response.text).get('id')
   const live = id === undefined ? undefined : parseJson(response.text.slice(id.start, id.end))
   return isId(live) && idKey(live) === idKey(trigger.message.id)
 }

@@ -1,6 +1,6 @@
 import type { Step, Turn } from '../tape/turn.ts'
 
-const MOST_TURNS = 4096
+const MOST_TURNS = 256
 const MOST_CHARACTERS = 8 * 1024 * 1024
 
 /** The turns that were read last, as far as there is room for them. */

@@ -11,7 +11,7 @@ export function sidecarPath(tape: string): string {
 /** Reads the index of a tape, if there is one and it is of this very tape. */
 export async function readSidecar(tape: string, fingerprint: Fingerprint): Promise<TapeIndex | undefined> {
   try {
-    return decodeIndex(await readWhole(sidecarPath(tape), fingerprint.bytes), fingerprint)
+    return decodeIndex(await readWhole(sidecarPath(tape), fingerprint.bytes + FACTS_BYTES), fingerprint)
   } catch {
     return undefined // not there, or not ours to read: the tape is looked through instead
   }
@@ -29,7 +29,10 @@ export async function writeSidecar(tape: string, index: TapeIndex, fingerprint: 
   }
 }
 
-/** The bytes of a file in a buffer of their own; none when there are too many. An index is always shorter than its tape. */
+// The columns are always shorter than the tape; what else an index says is short.
+const FACTS_BYTES = 1024 * 1024
+
+/** The bytes of a file in a buffer of their own; none when there are too many. */
 async function readWhole(path: string, atMost: number): Promise<ArrayBuffer> {
   const file = await open(path, 'r')
   try {

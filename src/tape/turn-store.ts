@@ -45,10 +45,10 @@ export interface TurnStore extends Iterable<Turn> {
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces
 }
 
-/**
- * Places by key. Keys are told apart by a hash where the turns are on disk: whoever takes a turn compares the key itself, too.
- */
+/** Places by key. */
 export interface KeyedPlaces {
+  /** False where keys are told apart by a hash: whoever takes a turn compares the key itself, too. */
+  readonly isExact: boolean
   /** The first place under the key; -1 when there is none. */
   first(key: string): number
   /** The next place under the key of this place; -1 when it is the last. */
@@ -124,5 +124,5 @@ function keyedPlaces(turns: readonly Turn[], keyOf: (called: Called) => string):
     else first.set(key, place)
     last.set(key, place)
   }
-  return { first: (key) => first.get(key) ?? -1, after: (place) => next[place] ?? -1 }
+  return { isExact: true, first: (key) => first.get(key) ?? -1, after: (place) => next[place] ?? -1 }
 }

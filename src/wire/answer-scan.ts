@@ -23,7 +23,7 @@ export function answerIdIn(bytes: Uint8Array, start: number, end: number): Answe
     if (valueEnd < 0 || !note(seen, bytes, { key, keyEnd, value, valueEnd })) return undefined
     at = afterSpace(bytes, valueEnd)
   } while (bytes[at] === COMMA)
-  const isWhole = bytes[at] === CLOSE_OBJECT && afterSpace(bytes, at + 1) >= end
+  const isWhole = bytes[at] === CLOSE_OBJECT && at < end && afterSpace(bytes, at + 1) >= end
   return isWhole && seen.version && seen.outcomes === 1 && seen.start >= 0 ? seen : undefined
 }
 
