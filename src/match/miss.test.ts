@@ -359,6 +359,12 @@ test('out of order names what comes first, and is accepted where order does not 
   `)
 })
 
+test('where order counts, only what would be due is advised', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(run.miss('search', { q: 'dogs', limit: 51, sort: 'old' }).fixes).toEqual([])
+  expect(run.miss('search', { q: 'cats', limit: 11, sort: 'new' }).fixes).toHaveLength(2)
+})
+
 test('a field that a rule compares is shown with the rule that it broke', () => {
   const run = runOf(call(1, 'book', { seats: 2, on: '2026-11-20' }, ''), {
     rules: ['params.arguments.seats number within 1', 'params.arguments.on relative-date'],

@@ -20,6 +20,8 @@ test('the names that the package exports', () => {
       "leftOverCauses",
       "listTapes",
       "loadTape",
+      "missAsError",
+      "missAsText",
       "openTape",
       "recordFetch",
       "recordHttp",
