@@ -22,6 +22,8 @@ test('the names that the package exports', () => {
       "leftOverCauses",
       "listTapes",
       "loadTape",
+      "missAsError",
+      "missAsText",
       "openTape",
       "recordFetch",
       "recordHttp",
