@@ -7,6 +7,8 @@ export { resolveTape, tapeFolder } from './store/home.ts'
 export { listTapes } from './store/list.ts'
 export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
+export { openIndexedTape } from './store/indexed-tape.ts'
+export type { IndexedTape, OpenIndexedOptions } from './store/indexed-tape.ts'
 export type { Tape, TapeReader } from './store/read.ts'
 export type { Problem } from './store/line-checks.ts'
 export type {
@@ -24,6 +26,7 @@ export type {
 } from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
+export type { Called, KeyedPlaces, Outline, TurnKind, TurnStore } from './tape/turn-store.ts'
 
 // Record.
 export { Recorder } from './record/recorder.ts'
@@ -50,6 +53,7 @@ export { serveStdio } from './serve/stdio.ts'
 export type { ServeStdioOptions } from './serve/stdio.ts'
 export { replayTransport } from './serve/replay-transport.ts'
 export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
+export type { PlayedTape } from './serve/played-tape.ts'
 export type { Drift } from './serve/drift.ts'
 
 // JSON-RPC as it travels.

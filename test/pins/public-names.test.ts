@@ -19,6 +19,7 @@ test('the names that the package exports', () => {
       "createRecording",
       "listTapes",
       "loadTape",
+      "openIndexedTape",
       "openTape",
       "recordFetch",
       "recordHttp",
