@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
+import { ReelayError } from '../errors.ts'
 import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
@@ -31,6 +32,7 @@ export const serveCommand: Command = addPlayFlags(new Command('serve'))
     new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
   )
   .action(async (name: string, command: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+    if (command.length > 0 && !process.argv.includes('--')) throw extraWords(command)
     const path = resolveTape(name)
     const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
     const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
@@ -80,6 +82,13 @@ interface ServeFlags extends PlayFlags {
   readonly server?: string
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
+}
+
+/** A word too many must not start a process. */
+function extraWords(words: readonly string[]): ReelayError {
+  return new ReelayError('USAGE', `too many arguments: ${words.join(' ')}`, {
+    hint: 'one tape at a time; the command of a live server stands behind --',
+  })
 }
 
 function addIgnored(path: string, before: readonly string[] = []): readonly string[] {
