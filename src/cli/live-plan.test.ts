@@ -38,6 +38,7 @@ test('in CI, a mode that goes live is said aloud', () => {
   )
   expect(planLive({ ...HERE, onMiss: 'passthrough', isCi: true }).warning).toContain('--on-miss passthrough')
   expect(planLive({ ...HERE, mode: 'none', isCi: true }).warning).toBeUndefined()
+  expect(planLive({ ...HERE, mode: 'once', isCi: true }).warning).toBeUndefined()
 })
 
 test.each<Partial<LiveWishes>>([

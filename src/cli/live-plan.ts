@@ -32,7 +32,7 @@ export function planLive(wishes: LiveWishes): LivePlan {
   const command = commandOf(wishes, mode ?? 'passthrough')
   const warning = warningFor(wishes)
   if (mode === 'all' || (!isTapeThere && mode !== undefined)) return { kind: 'record', command, ...warning }
-  if (mode === 'once') return { kind: 'replay', ...warning }
+  if (mode === 'once') return { kind: 'replay' }
   const learns = mode === 'new-episodes'
   return learns || onMiss === 'passthrough'
     ? { kind: 'passthrough', command, learns, ...warning }

@@ -35,6 +35,7 @@ export async function recordAnew(
   const recorder: Recorder = new Recording()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void recorder.stop())
   const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
+  say(`recording the live server to ${path}`)
   const { exit, loss, frames } = await recorder.start({
     command,
     tape,

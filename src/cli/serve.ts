@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
+import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
@@ -35,6 +36,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
   )
   .action(async (name: string, command: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+    if (command.length > 0 && !process.argv.includes('--')) throw extraWords(command)
     const path = resolveTape(name)
     const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
     const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
@@ -85,6 +87,13 @@ interface ServeFlags extends PlayFlags, MatchFlags {
   readonly server?: string
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
+}
+
+/** A word too many must not start a process. */
+function extraWords(words: readonly string[]): ReelayError {
+  return new ReelayError('USAGE', `too many arguments: ${words.join(' ')}`, {
+    hint: 'one tape at a time; the command of a live server stands behind --',
+  })
 }
 
 function announce(name: string, tape: IndexedTape, server: string): void {

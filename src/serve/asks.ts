@@ -37,11 +37,6 @@ export class Asks {
     return id
   }
 
-  /** Whether an answer is one that we wait for. */
-  awaits({ id }: Response): boolean {
-    return id !== null && this.#open.has(idKey(id))
-  }
-
   /** Takes the live client's answer, which may be another than the recorded one. */
   settle({ id, outcome }: Response): void {
     const key = id === null ? '' : idKey(id)

@@ -14,7 +14,7 @@ export async function startLiveProcess(
   if (server.pid === undefined) throw await cannotStart(server)
   const lines = new LineSplitter({
     onLine: (bytes) => heard(decodeUtf8(bytes) ?? ''),
-    onOverlong: () => {},
+    onOverlong: (_head, total) => gone(`it sent a line of ${total} bytes`),
   })
   server.child.stdout.on('data', (chunk: Buffer) => lines.push(chunk))
   server.child.stderr.on('data', (chunk: Buffer) => process.stderr.write(chunk))

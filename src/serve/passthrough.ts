@@ -98,6 +98,7 @@ export class Passthrough implements Elsewhere {
 
   #heard(text: string): void {
     const message = classify(parseJson(text))
+    if (message.kind === 'invalid') return // a print on stdout, which is no message for anyone
     this.#options.onMessage?.('s2c', text)
     if (message.kind === 'response' && message.id !== null) this.#give(text, idKey(message.id))
     else if (message.kind === 'request') this.#ask(text)

@@ -93,11 +93,6 @@ export class Performance {
     this.#wishes.note(request)
   }
 
-  /** Whether the client's answer is to a request that we sent. */
-  awaits(response: Response): boolean {
-    return this.#asks.awaits(response)
-  }
-
   settle(response: Response): void {
     this.#asks.settle(response)
   }

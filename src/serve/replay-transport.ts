@@ -51,6 +51,7 @@ class TapeTransport implements ReplayTransport {
   readonly #clock = new WallClock()
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
+  #isClosed = false
 
   constructor(tape: PlayedTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
@@ -83,7 +84,8 @@ class TapeTransport implements ReplayTransport {
   }
 
   async close(): Promise<void> {
-    if (this.#state === 'closed') return
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#leave()
     await this.#live?.close(this.#tape, this.#server)
     const drift = this.drift()
@@ -91,14 +93,16 @@ class TapeTransport implements ReplayTransport {
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift)) throw driftError(drift)
   }
 
+  drift(): Drift {
+    return this.#player.drift()
+  }
+
+  /** The link is over, by the client's will or by a fault. */
   #leave(): void {
+    if (this.#state === 'closed') return
     this.#state = 'closed'
     this.#clock.stop()
     this.onclose?.()
-  }
-
-  drift(): Drift {
-    return this.#player.drift()
   }
 
   #expect(state: 'new' | 'open'): void {

@@ -80,6 +80,21 @@ test('a new episode joins the tape, which then answers without the live server',
   expect(code).toBe(0)
 })
 
+test('what the live server prints beside the protocol reaches neither the client nor the tape', async () => {
+  const path = tapeFile(...SESSION)
+  const serve = serving([path, '--mode', 'new-episodes', ...LIVE])
+  serve.say(...OPENING, OLD, callOf(3, 'noisy', {}))
+  const { lines } = await serve.end()
+  expect(lines.join()).not.toContain('a print on stdout')
+  expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], strays: [] })
+})
+
+test('a word too many starts nothing', async () => {
+  const { code, stderr } = await serving([tapeFile(...SESSION), process.execPath]).end()
+  expect(stderr).toContain('USAGE too many arguments')
+  expect(code).toBe(2)
+})
+
 test('once records the tape when there is none, and replays it from then on', async () => {
   const path = join(dirname(tapeFile()), 'fresh.tape.jsonl')
   const said: string[] = []
