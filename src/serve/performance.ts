@@ -5,6 +5,7 @@ import type { Response } from '../wire/message.ts'
 import { Asks } from './asks.ts'
 import { LiveNames } from './live-names.ts'
 import type { Live } from './live.ts'
+import type { Outlet } from './outlet.ts'
 import { Playing, type Stage } from './playing.ts'
 import type { Reply } from './reply.ts'
 import { liveNotification, liveResponse, liveVersion } from './rewrite.ts'
@@ -12,7 +13,6 @@ import { SubscriptionGate } from './subscription-gate.ts'
 
 export interface PerformanceOptions {
   readonly turns: readonly Turn[]
-  readonly send: (text: string) => void
   readonly note: (note: string) => void
   readonly later: (resume: () => void) => void
 }
@@ -22,6 +22,7 @@ export interface Part {
   readonly turn: Turn
   readonly live: Live | undefined
   readonly reply: Reply
+  readonly outlet: Outlet
 }
 
 /** The turns that are being played on one link, and what they share: names, open questions, what has happened so far. */
@@ -48,11 +49,12 @@ export class Performance {
   }
 
   /** Nothing more is sent for a request that the client no longer wants. */
-  cancel(id: Id): void {
-    const entry = this.#inFlight.get(idKey(id))
+  cancel(id: Id, { scope }: Outlet): void {
+    const key = scope + idKey(id)
+    const entry = this.#inFlight.get(key)
     if (entry === undefined) return
     entry.playing.stop()
-    this.#leave(id)
+    this.#leave(key)
     if (entry.part.turn.response !== undefined) entry.part.reply(undefined)
   }
 
@@ -66,51 +68,55 @@ export class Performance {
   }
 
   #enter(playing: Playing, part: Part): void {
-    const { turn, live, reply } = part
+    const { turn, live, reply, outlet } = part
     if (live?.message.kind !== 'request' || turn.trigger === undefined) return
-    this.#inFlight.set(idKey(live.message.id), { playing, part })
+    this.#inFlight.set(outlet.scope + idKey(live.message.id), { playing, part })
     if (turn.response === undefined) reply(undefined)
     if (live.message.method !== 'subscriptions/listen') return
     this.#names.nameSubscription(turn.trigger, live.id)
     this.#subscriptions.add(playing)
   }
 
-  #leave(id: Id): void {
-    const entry = this.#inFlight.get(idKey(id))
+  #leave(key: string): void {
+    const entry = this.#inFlight.get(key)
     if (entry !== undefined) this.#subscriptions.delete(entry.playing)
-    this.#inFlight.delete(idKey(id))
+    this.#inFlight.delete(key)
   }
 
   #stageFor(part: Part): Stage {
     return {
       notify: (notification) => this.#notify(notification, part),
-      ask: (request, recorded, answered) => this.#ask(request, recorded, answered),
+      ask: (request, recorded, answered) => this.#ask(request, recorded, { answered, outlet: part.outlet }),
       respond: (response) => this.#respond(response, part),
       isDue: (message) => this.#gate.isOpen(part.turn, message),
       later: this.#options.later,
     }
   }
 
-  #notify(notification: Spoken, { turn: { trigger }, live }: Part): boolean {
+  #notify(notification: Spoken, { turn: { trigger }, live, outlet }: Part): boolean {
     const text = liveNotification(notification, { trigger, live, names: this.#names })
-    if (text !== undefined) this.#options.send(text)
+    if (text !== undefined) outlet.send(text)
     return text !== undefined
   }
 
-  #ask(request: Spoken, recorded: Spoken | undefined, answered: () => void): void {
+  #ask(
+    request: Spoken,
+    recorded: Spoken | undefined,
+    { answered, outlet }: { answered: () => void; outlet: Outlet },
+  ): void {
     const id = JSON.stringify(this.#asks.open(request, recorded, answered))
     this.#names.nameAsk(request, id)
-    this.#options.send(replaceAt(request.text, ['id'], id))
+    outlet.send(replaceAt(request.text, ['id'], id))
   }
 
-  #respond(response: Spoken, { turn, live, reply }: Part): void {
+  #respond(response: Spoken, { turn, live, reply, outlet }: Part): void {
     if (live?.message.kind !== 'request') return
-    this.#leave(live.message.id)
+    this.#leave(outlet.scope + idKey(live.message.id))
     const version =
       live.message.method === 'initialize' ? liveVersion(response, turn.trigger, live) : undefined
     if (version !== undefined)
       this.#options.note(`initialize was answered in version ${version}, as asked, not in the recorded one`)
-    reply(liveResponse(response, turn.trigger, live))
+    reply(liveResponse(response, turn.trigger, live), response)
     this.#gate.answered(turn)
     this.#wakeSubscriptions()
   }

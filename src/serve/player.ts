@@ -1,7 +1,7 @@
 import { briefRequest } from '../match/brief.ts'
 import { missAsError } from '../match/miss-error.ts'
 import type { Miss } from '../match/miss.ts'
-import { isId } from '../wire/id.ts'
+import { isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import {
   classify,
@@ -15,6 +15,7 @@ import {
 import { parseJson } from '../wire/parse-json.ts'
 import type { Drift } from './drift.ts'
 import { liveOf } from './live.ts'
+import { singleOutlet, type Outlet } from './outlet.ts'
 import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
 import { batchReply, type Reply } from './reply.ts'
@@ -35,6 +36,7 @@ export class Player {
   readonly #options: PlayerOptions
   readonly #script: Script
   readonly #performance: Performance
+  readonly #main: Outlet
   readonly #misses: Miss[] = []
   readonly #notes: string[] = []
   #answered = 0
@@ -43,29 +45,39 @@ export class Player {
     const { send, later = (resume) => resume() } = options
     this.#options = options
     this.#script = options.script
+    this.#main = singleOutlet(send)
     const note = (text: string): void => this.#note(text)
-    this.#performance = new Performance({ turns: this.#script.turns, send, note, later })
+    this.#performance = new Performance({ turns: this.#script.turns, note, later })
   }
 
   /** Says what the server said before the client spoke. */
   start(): void {
     for (const turn of this.#script.opening())
-      this.#performance.play({ turn, live: undefined, reply: ignore })
+      this.#performance.play({ turn, live: undefined, reply: ignore, outlet: this.#main })
   }
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
   receive(text: string): void {
     const value = parseJson(text)
     if (value === undefined) return this.refuse(NOT_JSON)
-    const message = classify(value)
-    if (message.kind === 'batch') this.#takeBatch(text, message)
-    else this.#take(text, message, this.#send)
+    this.take(text, classify(value))
+  }
+
+  /** The same for a text that was read already; what it sets off leaves by `outlet`, and else with all the rest. */
+  take(text: string, message: Message, outlet: Outlet = this.#main): void {
+    if (message.kind === 'batch') this.#takeBatch(text, message, outlet)
+    else this.#take(text, message, { outlet, reply: outlet.reply })
+  }
+
+  /** The client no longer waits for the answer to a request of that outlet. */
+  abandon(id: Id, outlet: Outlet): void {
+    this.#performance.cancel(id, outlet)
   }
 
   /** Answers what cannot be read as a message. */
-  refuse(error: RpcError, reply: Reply = this.#send): void {
+  refuse(error: RpcError, reply: Reply = this.#main.reply): void {
     this.#note(`the client sent what is no message: ${error.message}`)
-    reply(answerText('null', { error }))
+    reply(answerText('null', { error }), { error })
   }
 
   /** The account of the run so far. */
@@ -79,68 +91,71 @@ export class Player {
     }
   }
 
-  readonly #send: Reply = (text) => {
-    if (text !== undefined) this.#options.send(text)
-  }
-
-  #takeBatch(text: string, { items }: Batch): void {
+  #takeBatch(text: string, { items }: Batch, outlet: Outlet): void {
     const ranges = itemsOf(text)
     const owed = items.filter(({ kind }) => kind === 'request' || kind === 'invalid').length
-    const reply = batchReply(owed, this.#send)
+    const reply = batchReply(owed, outlet.reply)
     for (const [place, item] of items.entries()) {
-      this.#take(text.slice(ranges[place]?.start, ranges[place]?.end), item, reply)
+      this.#take(text.slice(ranges[place]?.start, ranges[place]?.end), item, { outlet, reply })
     }
   }
 
-  #take(text: string, message: Message, reply: Reply): void {
+  #take(text: string, message: Message, ways: Ways): void {
     switch (message.kind) {
       case 'request':
-        return this.#answer(text, message, reply)
+        return this.#answer(text, message, ways)
       case 'notification':
-        return this.#hear(text, message)
+        return this.#hear(text, message, ways.outlet)
       case 'response':
         return this.#performance.settle(message)
       case 'batch':
       case 'invalid':
-        return this.refuse(invalidRequest(message), reply)
+        return this.refuse(invalidRequest(message), ways.reply)
     }
   }
 
-  #answer(text: string, request: Request, reply: Reply): void {
+  #answer(text: string, request: Request, ways: Ways): void {
     const live = liveOf(text, request)
     const cue = this.#script.cueFor(request)
-    if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
-    if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
+    if (cue.kind === 'own') return this.#answerOwn(cue, live.id, ways.reply)
+    if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, ways.reply)
     this.#answered++
     if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
-    this.#performance.play({ turn: cue.turn, live, reply })
+    this.#performance.play({ turn: cue.turn, live, ...ways })
   }
 
   // A client may ask for it as often as it likes; once is enough to say.
   #answerOwn({ answer, note }: OwnAnswer, id: string, reply: Reply): void {
     if (note !== undefined && !this.#notes.includes(note)) this.#note(note)
-    reply(answerText(id, answer))
+    reply(answerText(id, answer), answer)
   }
 
   #miss(miss: Miss, id: string, reply: Reply): void {
     this.#misses.push(miss)
     this.#options.onMiss?.(miss)
-    reply(answerText(id, { error: missAsError(miss) }))
+    const answer = { error: missAsError(miss) }
+    reply(answerText(id, answer), answer)
   }
 
-  #hear(text: string, notification: Notification): void {
+  #hear(text: string, notification: Notification, outlet: Outlet): void {
     const { method, params } = notification
     const id = member(params, 'requestId')
-    if (method === 'notifications/cancelled' && isId(id)) this.#performance.cancel(id)
+    if (method === 'notifications/cancelled' && isId(id)) this.#performance.cancel(id, outlet)
     const turn = this.#script.effectOf(notification)
     if (turn === undefined) return this.#note(`the client sent ${method}, which is not on the tape`)
-    this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore })
+    this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore, outlet })
   }
 
   #note(note: string): void {
     this.#notes.push(note)
     this.#options.onNote?.(note)
   }
+}
+
+/** How what a message sets off leaves: the answer apart, because that to one of a batch waits for the others. */
+interface Ways {
+  readonly outlet: Outlet
+  readonly reply: Reply
 }
 
 const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }
