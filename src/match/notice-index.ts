@@ -1,4 +1,5 @@
 import type { Turn } from '../tape/turn.ts'
+import { InOrder } from './in-order.ts'
 import { requestKey, type Asked } from './key.ts'
 import type { Path } from './path.ts'
 
@@ -8,15 +9,21 @@ export class NoticeIndex {
   /** Shared by all connections, and never changed. */
   readonly #recorded: ReadonlyMap<string, readonly Turn[]>
   readonly #used = new Map<string, number>()
+  readonly #ordered: InOrder
 
-  constructor(turns: readonly Turn[] | ReadonlyMap<string, readonly Turn[]>, ignore: readonly Path[] = []) {
+  constructor(
+    turns: readonly Turn[] | ReadonlyMap<string, readonly Turn[]>,
+    ignore: readonly Path[] = [],
+    first?: ReadonlySet<Turn>,
+  ) {
+    this.#ordered = new InOrder(first)
     this.#ignore = ignore
     this.#recorded = 'length' in turns ? noticesByKey(turns, ignore) : turns
   }
 
   /** The same notifications for another connection: none of them is used yet. */
-  another(): NoticeIndex {
-    return new NoticeIndex(this.#recorded, this.#ignore)
+  another(first?: ReadonlySet<Turn>): NoticeIndex {
+    return new NoticeIndex(this.#recorded, this.#ignore, first)
   }
 
   /** The next recorded turn that this notification sets off; none when it is not on the tape, or used up. */
@@ -24,7 +31,8 @@ export class NoticeIndex {
     const key = requestKey(asked, this.#ignore)
     const used = this.#used.get(key) ?? 0
     this.#used.set(key, used + 1)
-    return this.#recorded.get(key)?.[used]
+    const turns = this.#recorded.get(key)
+    return turns === undefined ? undefined : this.#ordered.turnsOf({ turns })[used]
   }
 }
 

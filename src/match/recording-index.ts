@@ -3,6 +3,7 @@ import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { parseIgnored, requestKey, type Asked } from './key.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Path } from './path.ts'
+import { InOrder } from './in-order.ts'
 import { Recorded, requestOf, type Recordings } from './recorded.ts'
 
 export interface IndexOptions {
@@ -19,24 +20,27 @@ export class RecordingIndex implements Matcher {
   readonly #options: IndexOptions
   readonly #recorded: Recorded
   readonly #used = new Map<Recordings, number>()
+  readonly #ordered: InOrder
 
-  constructor(turns: readonly Turn[] | Recorded, options: IndexOptions = {}) {
+  constructor(turns: readonly Turn[] | Recorded, options: IndexOptions = {}, first?: ReadonlySet<Turn>) {
+    this.#ordered = new InOrder(first)
     this.#options = options
     this.ignore = parseIgnored(options.ignore ?? [])
     this.permissive = options.permissive ?? false
     this.#recorded = turns instanceof Recorded ? turns : new Recorded(turns, this.ignore)
   }
 
-  another(): RecordingIndex {
-    return new RecordingIndex(this.#recorded, this.#options)
+  another(first?: ReadonlySet<Turn>): RecordingIndex {
+    return new RecordingIndex(this.#recorded, this.#options, first)
   }
 
   lookup(asked: Asked): MatchOutcome {
     const found = this.#recorded.ofKey(requestKey(asked, this.ignore))
     if (found === undefined) return { kind: 'unknown' }
-    const last = found.turns.at(-1)
+    const turns = this.#ordered.turnsOf(found)
+    const last = turns.at(-1)
     if (last === undefined) return { kind: 'unanswered', entry: this.#entryOf(found) }
-    const turn = found.turns[this.#usedOf(found)]
+    const turn = turns[this.#usedOf(found)]
     if (turn !== undefined) return this.#use(found, turn)
     if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
     if (this.permissive) return { kind: 'hit', turn: last, repeated: true }
@@ -49,7 +53,9 @@ export class RecordingIndex implements Matcher {
 
   unconsumedKeys(): readonly RecordedRequest[] {
     const counted = this.#recorded.all().filter(({ request }) => !isAskedFreely(request.method))
-    const left = counted.flatMap((recordings) => recordings.turns.slice(this.#usedOf(recordings)))
+    const left = counted.flatMap((recordings) =>
+      this.#ordered.turnsOf(recordings).slice(this.#usedOf(recordings)),
+    )
     const requests = left.map(requestOf).filter((request) => request !== undefined)
     return requests.toSorted((a, b) => a.frame - b.frame)
   }
@@ -68,7 +74,8 @@ export class RecordingIndex implements Matcher {
   }
 
   #entryOf(recordings: Recordings): Entry {
-    const { request, turns, unanswered } = recordings
+    const { request, unanswered } = recordings
+    const turns = this.#ordered.turnsOf(recordings)
     const used = this.#usedOf(recordings)
     const frame = (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
     return { request, answers: turns.length, used, frame, unanswered }

@@ -7,6 +7,7 @@ import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
+import { placeOf } from './recorded-sessions.ts'
 import { tapeEra } from './tape-era.ts'
 
 export interface ScriptOptions {
@@ -34,24 +35,30 @@ export class Script {
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
+  readonly #session: readonly Turn[] | undefined
 
-  constructor(from: ScriptOptions | Recorded) {
+  constructor(from: ScriptOptions | Recorded, session?: readonly Turn[]) {
+    this.#session = session
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
     const { turns, matcher, notices, tape, commandFor } = this.#recorded
     this.turns = turns
-    this.#matcher = matcher.another()
-    this.#notices = notices.another()
+    const first = session === undefined ? undefined : new Set(session)
+    this.#matcher = matcher.another(first)
+    this.#notices = notices.another(first)
     this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
   }
 
-  /** The same part for another connection: nothing of it is played yet. */
-  another(): Script {
-    return new Script(this.#recorded)
+  /**
+   * The same part for another connection: nothing of it is played yet. Of equal requests, those of the recorded `session`
+   * are played before the others.
+   */
+  another(session?: readonly Turn[]): Script {
+    return new Script(this.#recorded, session)
   }
 
   /** What the server said before the client spoke. */
   opening(): readonly Turn[] {
-    return this.turns.filter(({ trigger }) => trigger === undefined)
+    return (this.#session ?? this.turns).filter(({ trigger }) => trigger === undefined)
   }
 
   cueFor(request: Request): Cue {
@@ -81,12 +88,8 @@ interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'co
 }
 
 function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
-  const turns = all.filter((turn) => serverOf(turn) === server)
+  const turns = all.filter((turn) => placeOf(turn)?.server === server)
   const matcher = new RecordingIndex(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
   return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns) }
-}
-
-function serverOf({ trigger, steps: [first] }: Turn): string | undefined {
-  return (trigger ?? (first?.kind === 'ask' ? first.request : first?.message))?.server
 }

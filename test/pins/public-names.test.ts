@@ -25,6 +25,7 @@ test('the names that the package exports', () => {
       "recordTransport",
       "replayTransport",
       "resolveTape",
+      "serveHttp",
       "serveStdio",
       "tapeFolder",
     ]

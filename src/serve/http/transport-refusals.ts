@@ -1,0 +1,27 @@
+import type { Turn } from '../../tape/turn.ts'
+import { META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
+import { errorCode } from './answer-status.ts'
+import type { RecordedHeads } from './recorded-heads.ts'
+
+/**
+ * The turns without those that the recorded server refused for what HTTP carried around them: headers, the session, a missing
+ * envelope. A live request with the same params may carry all of that rightly, and must not be refused for another's fault;
+ * one that does not is refused by our own checks.
+ */
+export function withoutRefusals(turns: readonly Turn[], heads: RecordedHeads): readonly Turn[] {
+  return turns.filter((turn) => !isRefusal(turn, heads))
+}
+
+function isRefusal({ trigger, response }: Turn, heads: RecordedHeads): boolean {
+  if (trigger?.message.kind !== 'request') return false
+  const status = heads.of(response ?? trigger)?.status ?? 200
+  if (status < 400) return false
+  const code = errorCode(response)
+  const { params } = trigger.message
+  if (code === -32602) return metaOf(params, META.clientCapabilities) === undefined
+  if (code === -32022) return metaOf(params, META.protocolVersion) !== MODERN_VERSION
+  return response === undefined || OF_TRANSPORT.has(code)
+}
+
+// Header mismatch; what SDK servers answer when a session, a media type or a body is wrong.
+const OF_TRANSPORT: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700])
