@@ -25,9 +25,9 @@ export class Connections {
     return this.#begin(send, session)
   }
 
-  /** A client that has no session. */
-  begin(send: (text: string) => void): Player {
-    return this.#begin(send)
+  /** A client that has no session; what `own` holds is said to it before anything else that was recorded. */
+  begin(own: readonly Turn[], send: (text: string) => void): Player {
+    return this.#begin(send, own)
   }
 
   /** The connection is over: its account is kept, and nothing else of it. */

@@ -6,8 +6,8 @@ import type { RecordedHeads } from './recorded-heads.ts'
 
 /** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the era has it. */
 export function answerStatus(source: Spoken | Answer | undefined, era: Era, heads: RecordedHeads): number {
-  const head = source !== undefined && 'message' in source ? heads.of(source) : undefined
-  if (head !== undefined) return head.status
+  const recorded = source !== undefined && 'message' in source ? heads.of(source)?.status : undefined
+  if (recorded !== undefined) return recorded
   return era === 'legacy' ? 200 : (MODERN.get(errorCode(source)) ?? 200)
 }
 

@@ -72,6 +72,6 @@ export function eventText(data: string, { id, event = 'message' }: EventFields =
 const BREAKS = /[\r\n]/
 
 /** An event that carries nothing but its id, so that a stream can be resumed before its first message (2025-11-25). */
-export function primingText(id: string): string {
-  return `id: ${id}\ndata: \n\n`
+export function primingText(id: string, retry: number | undefined): string {
+  return `id: ${id}\n${retry === undefined ? '' : `retry: ${retry}\n`}data: \n\n`
 }

@@ -7,7 +7,7 @@ import type { Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
-import { PostExchange } from './post-exchange.ts'
+import { PostExchange, type AnswerStream } from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 import type { Posted } from './posted.ts'
 
@@ -19,13 +19,17 @@ export class LegacySession {
   readonly #heads: RecordedHeads
   readonly #player: Player
   readonly #log = new EventLog<LegacyStream>()
-  readonly #standing = new LegacyStream(this.#log)
+  readonly #standing: LegacyStream
+  /** The way out for what no request set off. */
+  readonly #aside: Outlet
   readonly #exchanges = new Map<string, PostExchange>()
   #isPrimed = false
 
   constructor(connections: Connections, heads: RecordedHeads) {
     this.#connections = connections
     this.#heads = heads
+    this.#standing = new LegacyStream(this.#log, heads.retry)
+    this.#aside = { scope: '', send: this.#standing.send, reply: () => {} }
     this.#player = connections.beginSession(this.#standing.send)
     this.#player.start()
   }
@@ -94,14 +98,14 @@ export class LegacySession {
     })
   }
 
-  #openStream(res: ServerResponse): LegacyStream {
-    const stream = new LegacyStream(this.#log)
+  // Without an id to go on from, nobody can come back.
+  #openStream(res: ServerResponse): AnswerStream {
+    const stream = new LegacyStream(this.#log, this.#heads.retry)
     stream.read(res, this.headers)
-    if (this.#isPrimed) stream.prime()
+    if (!this.#isPrimed) return { send: stream.send, end: stream.end }
+    stream.prime()
     return stream
   }
-
-  readonly #aside: Outlet = { scope: '', send: this.#standing.send, reply: () => {} }
 
   #dropCancelled(message: Message): void {
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return

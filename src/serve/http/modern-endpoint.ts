@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Turn } from '../../tape/turn.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import type { Message } from '../../wire/message.ts'
 import { META, metaOf } from '../../wire/methods.ts'
 import type { Connections } from '../connections.ts'
 import type { Outlet } from '../outlet.ts'
@@ -16,6 +18,7 @@ import { refuse } from './refusal.ts'
 export class ModernEndpoint {
   readonly #connections: Connections
   readonly #heads: RecordedHeads
+  readonly #turns: readonly Turn[]
   readonly #mirrored: MirroredParams
   readonly #clients = new Map<string, Player>()
   readonly #open = new Set<PostExchange>()
@@ -24,6 +27,7 @@ export class ModernEndpoint {
   constructor(connections: Connections, heads: RecordedHeads, turns: readonly Turn[]) {
     this.#connections = connections
     this.#heads = heads
+    this.#turns = turns
     this.#mirrored = new MirroredParams(turns)
   }
 
@@ -66,14 +70,20 @@ export class ModernEndpoint {
 
   /** Nothing ties two requests together but what the client says of itself: by that, and by a name in the URL, it has cursors. */
   #playerOf({ req, message }: Posted): Player {
-    const params = 'params' in message ? message.params : undefined
-    const name = `${clientIn(req)} ${JSON.stringify(metaOf(params, META.clientInfo))}`
+    const client = clientOf(message)
+    const name = `${nameIn(req)} ${client}`
     const known = this.#clients.get(name)
     if (known !== undefined) return known
-    const player = this.#connections.begin(() => {})
+    const own = this.#turns.filter(({ trigger }) => clientOf(trigger?.message) === client)
+    const player = this.#connections.begin(own, () => {})
     this.#clients.set(name, player)
     return player
   }
+}
+
+function clientOf(message: Message | undefined): string {
+  const params = message !== undefined && 'params' in message ? message.params : undefined
+  return canonicalJson(metaOf(params, META.clientInfo) ?? null)
 }
 
 const ASIDE: Outlet = { scope: 'aside ', send: () => {}, reply: () => {} }
@@ -90,7 +100,7 @@ function streamTo({ res }: Posted): AnswerStream {
 }
 
 /** `?client=<name>` tells apart clients that say the same of themselves. */
-function clientIn({ url = '' }: IncomingMessage): string {
+function nameIn({ url = '' }: IncomingMessage): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
 }

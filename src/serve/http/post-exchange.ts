@@ -4,12 +4,14 @@ import type { Era } from '../../wire/era.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Answer } from '../own-answer.ts'
 import { answerStatus } from './answer-status.ts'
-import type { RecordedHeads } from './recorded-heads.ts'
+import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
 
 /** The stream that an answer comes by when it is more than an answer. */
 export interface AnswerStream {
   readonly send: (text: string) => void
   readonly end: () => void
+  /** Lets the client wait and come back for the rest, where it can. */
+  readonly breakOff?: () => void
 }
 
 export interface PostExchangeOptions {
@@ -49,8 +51,9 @@ export class PostExchange implements Outlet {
 
   readonly reply = (text: string | undefined, source?: Spoken | Answer): void => {
     if (text === undefined || this.#isOver) return
-    if (this.#isPlain(source)) this.#answerPlainly(text, source)
-    else this.#streaming().send(text)
+    const head = source !== undefined && 'message' in source ? this.#options.heads.of(source) : undefined
+    if (this.#isPlain(head)) this.#answerPlainly(text, source)
+    else this.#answerByStream(text, head)
     this.end()
   }
 
@@ -74,11 +77,18 @@ export class PostExchange implements Outlet {
     return (this.#stream ??= this.#options.openStream())
   }
 
-  #isPlain(source: Spoken | Answer | undefined): boolean {
-    const { accepts, heads } = this.#options
+  #isPlain(head: RecordedHead | undefined): boolean {
+    const { accepts } = this.#options
     if (this.#stream !== undefined) return false
     if (!accepts.stream || !accepts.json) return accepts.json
-    return source === undefined || !('message' in source) || heads.of(source)?.isStream !== true
+    return head?.isStream !== true
+  }
+
+  // The recorded server let the client come back for this answer.
+  #answerByStream(text: string, head: RecordedHead | undefined): void {
+    const stream = this.#streaming()
+    if (head?.isResumed === true) stream.breakOff?.()
+    stream.send(text)
   }
 
   #answerPlainly(text: string, source: Spoken | Answer | undefined): void {

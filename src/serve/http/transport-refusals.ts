@@ -1,5 +1,5 @@
 import type { Turn } from '../../tape/turn.ts'
-import { META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
+import { isEnveloped, META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
 import { errorCode } from './answer-status.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 
@@ -14,13 +14,17 @@ export function withoutRefusals(turns: readonly Turn[], heads: RecordedHeads): r
 
 function isRefusal({ trigger, response }: Turn, heads: RecordedHeads): boolean {
   if (trigger?.message.kind !== 'request') return false
-  const status = heads.of(response ?? trigger)?.status ?? 200
+  const { status = 200, version } = heads.of(response ?? trigger) ?? {}
   if (status < 400) return false
   const code = errorCode(response)
   const { params } = trigger.message
-  if (code === -32602) return metaOf(params, META.clientCapabilities) === undefined
+  if (code === -32602) return version === MODERN_VERSION && !isWhole(params)
   if (code === -32022) return metaOf(params, META.protocolVersion) !== MODERN_VERSION
   return response === undefined || OF_TRANSPORT.has(code)
+}
+
+function isWhole(params: unknown): boolean {
+  return isEnveloped(params) && metaOf(params, META.clientCapabilities) !== undefined
 }
 
 // Header mismatch; what SDK servers answer when a session, a media type or a body is wrong.
