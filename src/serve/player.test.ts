@@ -10,7 +10,9 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
+import { classify } from '../wire/message.ts'
 import { META } from '../wire/methods.ts'
+import type { Outlet } from './outlet.ts'
 import { Player, type PlayerOptions } from './player.ts'
 import { Script, type ScriptOptions } from './script.ts'
 
@@ -445,3 +447,38 @@ function inWords(text: string): string {
   if (method === undefined) return `answer ${JSON.stringify(id)}: ${result?.content?.[0]?.text}`
   return id === undefined ? `${method}${told}` : `request ${JSON.stringify(id)}: ${method}${told}`
 }
+
+test('what a message sets off leaves by its own way out, until its client leaves; ids of two ways are two ids', () => {
+  const listen = { method: 'subscriptions/listen', params: { _meta: ENVELOPE, notifications: {} } }
+  const told = (method: string): Said =>
+    server({ method, params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } } })
+  const tape = tapeOf(
+    client({ id: 1, ...listen }),
+    told('notifications/subscriptions/acknowledged'),
+    client({ id: 2, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }),
+    server(answerOf(2, 'done')),
+    told('notifications/tools/list_changed'),
+  )
+  const leftBy = (isAbandoned: boolean): Record<string, number> => {
+    const sent: string[] = []
+    const wayOf = (scope: string): Outlet => ({
+      scope,
+      send: () => sent.push(scope),
+      reply: (text) => void (text !== undefined && sent.push(`answer by ${scope}`)),
+    })
+    const script = new Script({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
+    const player = new Player({ script, send: () => sent.push('main') })
+    const take = (message: object, way: Outlet): void => {
+      const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+      player.take(text, classify(JSON.parse(text)), way)
+    }
+    const [a, b] = [wayOf('a'), wayOf('b')]
+    take({ id: 7, ...listen }, a)
+    if (isAbandoned) player.abandon(7, a)
+    player.abandon(7, b)
+    take({ id: 7, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }, b)
+    return Object.fromEntries(sent.map((way) => [way, sent.filter((each) => each === way).length]))
+  }
+  expect(leftBy(false)).toEqual({ a: 2, 'answer by b': 1 })
+  expect(leftBy(true)).toEqual({ a: 1, 'answer by b': 1 })
+})
