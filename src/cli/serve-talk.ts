@@ -38,12 +38,17 @@ function isDiscover(message: Message | undefined): boolean {
   return message?.kind === 'request' && message.method === 'server/discover'
 }
 
-/** Says where; the last of the lines are for programs too. */
-export function sayWhere({ endpoints, isOpen }: ServedHttp): void {
-  if (isOpen) warn('other machines can reach this server, and whatever the tape holds')
-  const names = new Set(endpoints.map(({ server }) => server))
-  for (const { server, url } of endpoints)
-    say(names.size > 1 ? `${visible(server)} is listening on ${url}` : `listening on ${url}`)
+/** Says where, in lines that programs may read too; the tape is named where there are several, and so is the server. */
+export function sayWhere(served: readonly (ServedHttp & { readonly name: string | undefined })[]): void {
+  if (served.some(({ isOpen }) => isOpen))
+    warn('other machines can reach this server, and whatever the tape holds')
+  for (const { endpoints, name } of served) {
+    const servers = new Set(endpoints.map(({ server }) => server))
+    for (const { server, url } of endpoints) {
+      const who = [...(name === undefined ? [] : [name]), ...(servers.size > 1 ? [server] : [])]
+      say(visible([...who, ...(who.length > 0 ? ['is'] : []), 'listening on', url].join(' ')))
+    }
+  }
 }
 
 function warn(text: string): void {

@@ -3,87 +3,77 @@ import { ReelayError } from '../errors.ts'
 import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
-import { serveHttp, type ServeHttpOptions } from '../serve/http/serve-http.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
-import { serverNames, whichServer } from '../serve/which-server.ts'
+import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape } from '../store/read.ts'
-import { readListen } from './listen-address.ts'
 import { paintDrift, paintMiss } from './paint.ts'
-import { announce, say, sayWhere } from './serve-talk.ts'
+import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
+import { announce, say } from './serve-talk.ts'
 
 export const serveCommand: Command = new Command('serve')
   .description('be the recorded server, on stdin and stdout or over HTTP')
-  .argument('<tape>', 'a tape name, or a path to a tape file')
+  .argument('<tape...>', 'a tape name, or a path to a tape file; over HTTP several, one port each')
   .option('--stdio', 'on stdin and stdout, which is the default')
-  .option('--http [host:port]', 'over Streamable HTTP (a free port of 127.0.0.1)')
-  .option('--sse [host:port]', 'over HTTP+SSE, the transport of 2024-11-05; may be given with --http')
+  .option('--http [host:port]', 'over Streamable HTTP (a free port of 127.0.0.1)', listenOf('--http'))
+  .option(
+    '--sse [host:port]',
+    'over HTTP+SSE, the transport of 2024-11-05; may be given with --http',
+    listenOf('--sse'),
+  )
   .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
   .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
-  .action(async (name: string, flags: ServeFlags) => {
-    const places = placesIn(flags)
-    const { ignore = [], permissive = false, server } = flags
-    const tape = await loadTape(resolveTape(name))
-    const options: ServeOptions = {
-      tape,
-      name,
-      ignore,
-      permissive,
-      ...(server !== undefined && { server }),
-      onMiss: (miss) => say(paintMiss(missAsText(miss))),
-    }
+  .action(async (names: readonly string[], flags: ServeFlags) => {
+    refuseMisuse(names, flags)
+    const tapes: ServeOptions[] = []
+    for (const name of names) tapes.push(await optionsFor(name, flags))
     const signal = stopOnSignals()
-    const drift =
-      places === undefined ? await onStdio(options, signal) : await overHttp(options, places, signal)
+    const isOverHttp = flags.http !== undefined || flags.sse !== undefined
+    const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, signal)
     say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-interface ServeFlags {
+interface ServeFlags extends HttpFlags {
   readonly ignore?: readonly string[]
   readonly permissive?: boolean
   readonly server?: string
   readonly stdio?: true
-  /** True without an address. */
-  readonly http?: string | true
-  readonly sse?: string | true
 }
 
-type Places = Pick<ServeHttpOptions, 'http' | 'sse'>
-
-/** Where to listen; undefined for stdio. */
-function placesIn({ stdio, http, sse }: ServeFlags): Places | undefined {
-  if (http === undefined && sse === undefined) return undefined
-  if (stdio)
+function refuseMisuse({ length }: readonly string[], { stdio, http, sse }: ServeFlags): void {
+  const isOverHttp = http !== undefined || sse !== undefined
+  if (isOverHttp && stdio)
     throw new ReelayError('USAGE', '--stdio goes with neither --http nor --sse', {
       hint: 'start it once for each, or leave --stdio out',
     })
-  const placeOf = (given: string | true, option: string): ServeHttpOptions['http'] & object =>
-    given === true ? {} : readListen(given, option)
+  if (!isOverHttp && length > 1)
+    throw new ReelayError('USAGE', `${length} tapes cannot be served on one stdin and stdout`, {
+      hint: 'add --http, and each has a port of its own',
+    })
+}
+
+async function optionsFor(
+  name: string,
+  { ignore = [], permissive = false, server }: ServeFlags,
+): Promise<ServeOptions> {
   return {
-    ...(http !== undefined && { http: placeOf(http, '--http') }),
-    ...(sse !== undefined && { sse: placeOf(sse, '--sse') }),
+    tape: await loadTape(resolveTape(name)),
+    name,
+    ignore,
+    permissive,
+    ...(server !== undefined && { server }),
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
 }
 
-async function onStdio(options: ServeOptions, signal: AbortSignal): Promise<Drift> {
-  const { tape, server } = options
-  announce(options, [whichServer(tape, server)])
+async function onStdio(tapes: readonly ServeOptions[], signal: AbortSignal): Promise<Drift> {
+  const [options] = tapes
+  if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
+  announce(options, [whichServer(options.tape, options.server)])
   return serveStdio({ ...options, input: process.stdin, output: process.stdout, signal })
-}
-
-/** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
-async function overHttp(options: ServeOptions, places: Places, signal: AbortSignal): Promise<Drift> {
-  const { tape, server } = options
-  const served = await serveHttp({ ...options, ...places })
-  announce(options, server === undefined ? serverNames(tape) : [server])
-  sayWhere(served)
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-  const drift = served.drift()
-  await served.close()
-  return drift
 }
 
 function addIgnored(path: string, before: readonly string[] = []): readonly string[] {

@@ -39,7 +39,7 @@ test.each(CASES)(
     const serving = await startServing(recorder.tape, '--http', '--sse')
     for (const [at, over] of (['streamableHttp', 'sse'] as const).entries()) {
       const replayed = await httpRun(
-        { sdk, kind: over, url: serving.urls[at] ?? '', answers: ANSWERS },
+        { sdk, kind: over, url: serving.urls()[at] ?? '', answers: ANSWERS },
         everythingSession,
       )
       expect(steadyPart(replayed)).toEqual(steadyPart(recording))
@@ -74,7 +74,7 @@ test('a modern server over HTTP is recorded with its headers, inspected, listed,
   expect(replay.account.steady).toEqual(recording.account.steady)
   expect(replay.account.progress).toEqual(recording.account.progress)
   const serving = await startServing(recorder.tape, '--http')
-  const target = { sdk: 'v2', kind: 'streamableHttp', url: serving.urls[0] ?? '', ...settings } as const
+  const target = { sdk: 'v2', kind: 'streamableHttp', url: serving.urls()[0] ?? '', ...settings } as const
   const replayed = await httpRun(target, modernSession)
   expect(replayed.account).toEqual(recording.account)
   expect(replayed.errors).toEqual([])

@@ -82,7 +82,7 @@ test.each([{ pin: '2026-07-28' }, 'auto'] as const)(
 
 test('the tape is played over HTTP: the same session, with subscriptions on streams of their own', async () => {
   const serving = await startServing(tape, '--http')
-  const url = serving.urls[0] ?? ''
+  const url = serving.urls()[0] ?? ''
   const replay = await httpRun({ ...PINNED, kind: 'streamableHttp', url }, (session) =>
     modernSession(session, [PROMPTS, TOOLS]),
   )

@@ -90,7 +90,7 @@ export function describeServer(subject: Subject): void {
       const kinds = ['streamableHttp', 'sse'] as const
       const replays = await Promise.all(
         kinds.map((kind, at) =>
-          httpRun({ sdk: other, kind, url: serving.urls[at] ?? '', answers }, async (replayed) => {
+          httpRun({ sdk: other, kind, url: serving.urls()[at] ?? '', answers }, async (replayed) => {
             await moveIdsOn(replayed.client)
             return session(replayed)
           }),

@@ -246,19 +246,25 @@ test('a server that waits for an answer of the client does so over stdio too', a
 test('reelay serve --help names its options', () => {
   const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
   expect(help).toMatchInlineSnapshot(`
-    "Usage: reelay serve [options] <tape>
+    "Usage: reelay serve [options] <tape...>
 
-    be the recorded server, on stdin and stdout
+    be the recorded server, on stdin and stdout or over HTTP
 
     Arguments:
-      tape             a tape name, or a path to a tape file
+      tape                a tape name, or a path to a tape file; over HTTP several,
+                          one port each
 
     Options:
-      --ignore <path>  do not compare this part of a request; may be repeated
-      --permissive     repeat the last answer when a request is asked more often
-                       than it was recorded
-      --server <name>  which server to be, when the tape holds several
-      -h, --help       display help for command
+      --stdio             on stdin and stdout, which is the default
+      --http [host:port]  over Streamable HTTP (a free port of 127.0.0.1)
+      --sse [host:port]   over HTTP+SSE, the transport of 2024-11-05; may be given
+                          with --http
+      --ignore <path>     do not compare this part of a request; may be repeated
+      --permissive        repeat the last answer when a request is asked more often
+                          than it was recorded
+      --server <name>     which server to be, when the tape holds several; over HTTP
+                          each has its path
+      -h, --help          display help for command
     "
   `)
 })

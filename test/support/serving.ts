@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { REELAY, start, until, type Running } from './recorder.ts'
 
 export interface Serving extends Running {
-  /** What it printed, in its order. */
-  readonly urls: readonly string[]
+  /** The URLs that it printed so far. */
+  readonly urls: () => readonly string[]
   /** Sends the signal and waits for the end. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<{ code: number | null; stderr: string }>
 }
@@ -23,5 +23,5 @@ export async function startServing(tape: string, ...options: readonly string[]):
     run.child.kill(signal)
     return { code: (await run.exited).code, stderr: run.stderr() }
   }
-  return { ...run, urls: urls(), stop }
+  return { ...run, urls, stop }
 }
