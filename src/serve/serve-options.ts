@@ -1,6 +1,8 @@
 import type { Loosening } from '../match/loosening.ts'
 import type { Miss } from '../match/miss.ts'
 import type { Tape } from '../store/read.ts'
+import { RecordedHeads } from './http/recorded-heads.ts'
+import { withoutRefusals } from './http/transport-refusals.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
@@ -27,7 +29,7 @@ export function playerOptions(
 ): Omit<PlayerOptions, 'send' | 'later'> {
   return {
     script: new Script({
-      turns: tape.turns,
+      turns: withoutRefusals(tape.turns, new RecordedHeads(tape.rest)),
       server: whichServer(tape, server),
       tape: name ?? tape.path,
       ignore,

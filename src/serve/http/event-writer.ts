@@ -6,11 +6,16 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 } as const
 
+/** A comment now and then: some clients and proxies give up on a stream that is silent, and a client that vanished is noticed. */
+const KEEP_ALIVE = ': still here\n\n'
+const KEEP_ALIVE_MS = 15_000
+
 /** Server-sent events on their way to one reader. What a slow one has not taken yet waits here, and is not copied. */
 export class EventWriter {
   readonly #res: ServerResponse
   readonly #waiting: string[] = []
   readonly #onCaughtUp: (() => void)[] = []
+  readonly #keepAlive: NodeJS.Timeout
   #isEnding = false
 
   constructor(res: ServerResponse, headers: Readonly<Record<string, string>> = {}) {
@@ -19,6 +24,7 @@ export class EventWriter {
     res.on('close', () => this.#leave())
     res.writeHead(200, { ...HEADERS, ...headers })
     res.flushHeaders()
+    this.#keepAlive = setInterval(() => this.isBehind || this.write(KEEP_ALIVE), KEEP_ALIVE_MS).unref()
   }
 
   /** Whether the reader has yet to take what was written before. */
@@ -32,6 +38,7 @@ export class EventWriter {
   }
 
   end(): void {
+    clearInterval(this.#keepAlive)
     this.#isEnding = true
     this.#goOn()
   }
@@ -53,6 +60,7 @@ export class EventWriter {
   }
 
   #leave(): void {
+    clearInterval(this.#keepAlive)
     this.#waiting.length = 0
     for (const resolve of this.#onCaughtUp.splice(0)) resolve()
   }
