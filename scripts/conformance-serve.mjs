@@ -53,7 +53,9 @@ async function isSubjectDifferent({ name, startServer, requirements }) {
 }
 
 function asOurs(row) {
-  const isOurs = ({ check, direct, recorded }) =>
-    OURS.test(check) && direct === 'FAILURE' && recorded === 'SUCCESS'
   return row.verdict === 'DIFFERENT' && row.differences.every(isOurs) ? { ...row, verdict: 'better' } : row
+}
+
+function isOurs({ check, direct, recorded }) {
+  return OURS.test(check) && direct === 'FAILURE' && recorded === 'SUCCESS'
 }

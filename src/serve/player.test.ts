@@ -448,10 +448,11 @@ function inWords(text: string): string {
   return id === undefined ? `${method}${told}` : `request ${JSON.stringify(id)}: ${method}${told}`
 }
 
+const told = (method: string): Said =>
+  server({ method, params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } } })
+
 test('what a message sets off leaves by its own way out, until its client leaves; ids of two ways are two ids', () => {
   const listen = { method: 'subscriptions/listen', params: { _meta: ENVELOPE, notifications: {} } }
-  const told = (method: string): Said =>
-    server({ method, params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } } })
   const tape = tapeOf(
     client({ id: 1, ...listen }),
     told('notifications/subscriptions/acknowledged'),

@@ -114,9 +114,10 @@ test.each<[string, object | string, Record<string, string>, number]>([
   expect(drift()).toMatchObject({ answered: 0, misses: [] })
 })
 
+const coded = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
+
 test('values that HTTP cannot carry come in Base64, in names and in mirrored arguments', async () => {
   const { url } = await serving({ tape: TAPE })
-  const coded = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
   const routed = await ask(url, post(region('žižkov'), { ...ROUTE, 'Mcp-Param-Region': coded('žižkov') }))
   expect(jsonOf(routed)).toEqual(complete(7, 'routed'))
   const size = modern(callOf(8, 'größe', {}))
@@ -143,10 +144,11 @@ test('server/discover is answered though the tape lacks it', async () => {
   })
 })
 
+const by = (name: string): object =>
+  modern(callOf(1, 'count', {}), { 'io.modelcontextprotocol/clientInfo': { name, version: '1' } })
+
 test('clients are told apart by what they say of themselves, or by a name in the URL; each has its own cursors', async () => {
   const { url, drift } = await serving({ tape: TAPE })
-  const by = (name: string): object =>
-    modern(callOf(1, 'count', {}), { 'io.modelcontextprotocol/clientInfo': { name, version: '1' } })
   const asked: [string, object][] = [
     [url, by('a')],
     [url, by('b')],
@@ -167,7 +169,7 @@ test('the same id in requests at the same time is no trouble: each answer goes t
     [modern(callOf(1, 'count', {})), HEADERS],
     [
       modern(callOf(1, 'route', { to: { region: 'žižkov' } })),
-      { ...ROUTE, 'Mcp-Param-Region': `=?base64?${Buffer.from('žižkov').toString('base64')}?=` },
+      { ...ROUTE, 'Mcp-Param-Region': coded('žižkov') },
     ],
     [modern(callOf(1, 'count', {})), HEADERS],
   ]

@@ -33,9 +33,9 @@ export interface ServedHttp {
   /** Whether other machines can reach it. */
   readonly isOpen: boolean
   /** What all clients together have left over or added so far. */
-  drift(): Drift
+  readonly drift: () => Drift
   /** Ends what is under way and stops to listen; may be called twice. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /**
@@ -101,7 +101,9 @@ function castFor(options: ServeHttpOptions, server: string, rests: Rests): Role 
 }
 
 function flagsOf({ http, sse }: ServeHttpOptions): readonly string[] {
-  const flag = (name: string, listen: Partial<Listen> | undefined): readonly string[] =>
-    listen?.port ? [name, addressOf(withDefaults(listen))] : [name]
-  return [...(http || !sse ? flag('--http', http) : []), ...(sse ? flag('--sse', sse) : [])]
+  return [...(http || !sse ? flagOf('--http', http) : []), ...(sse ? flagOf('--sse', sse) : [])]
+}
+
+function flagOf(name: string, listen: Partial<Listen> | undefined): readonly string[] {
+  return listen?.port ? [name, addressOf(withDefaults(listen))] : [name]
 }
