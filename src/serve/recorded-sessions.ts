@@ -4,21 +4,42 @@ import type { Spoken, Turn } from '../tape/turn.ts'
  * The sessions of a tape, each as what was said in it, in the order in which they began. A connection that holds a handshake
  * and more is one. Where each exchange is a connection of its own, a session lasts from one handshake to the next.
  */
-export function recordedSessions(turns: readonly Turn[]): readonly (readonly Turn[])[] {
-  const byConnection = new Map<number | undefined, Turn[]>()
-  for (const turn of turns) listIn(byConnection, placeOf(turn)?.conn).push(turn)
-  const sessions: Turn[][] = []
-  let loose: Turn[] | undefined
+export function recordedSessions(turns: readonly Turn[]): readonly ReadonlySet<Turn>[] {
+  const connections = connectionsIn(turns)
+  const sessions: Set<Turn>[] = []
+  let loose: Set<Turn> | undefined
   for (const turn of turns) {
-    const whole = byConnection.get(placeOf(turn)?.conn) ?? []
-    if (whole.length > 1 && whole.some(isHandshake)) {
-      if (whole[0] === turn) sessions.push(whole)
+    const connection = connections.get(placeOf(turn)?.conn)
+    if (connection?.isSession === true) {
+      if (connection.first === turn) sessions.push(connection.turns)
       continue
     }
-    if (isHandshake(turn)) sessions.push((loose = []))
-    loose?.push(turn)
+    if (isHandshake(turn)) sessions.push((loose = new Set()))
+    loose?.add(turn)
   }
   return sessions
+}
+
+interface Connection {
+  readonly first: Turn
+  readonly turns: Set<Turn>
+  /** Whether it holds a handshake and more. */
+  isSession: boolean
+}
+
+function connectionsIn(turns: readonly Turn[]): ReadonlyMap<number | undefined, Connection> {
+  const connections = new Map<number | undefined, Connection>()
+  for (const turn of turns) {
+    const conn = placeOf(turn)?.conn
+    const known = connections.get(conn) ?? { first: turn, turns: new Set(), isSession: false }
+    connections.set(conn, known)
+    known.turns.add(turn)
+  }
+  for (const turn of turns.filter(isHandshake)) {
+    const connection = connections.get(placeOf(turn)?.conn)
+    if (connection !== undefined) connection.isSession = connection.turns.size > 1
+  }
+  return connections
 }
 
 /** Where a turn was recorded: at its first message. */
@@ -28,10 +49,4 @@ export function placeOf({ trigger, steps: [first] }: Turn): Spoken | undefined {
 
 function isHandshake({ trigger }: Turn): boolean {
   return trigger?.message.kind === 'request' && trigger.message.method === 'initialize'
-}
-
-function listIn(lists: Map<number | undefined, Turn[]>, key: number | undefined): Turn[] {
-  const list = lists.get(key) ?? []
-  lists.set(key, list)
-  return list
 }

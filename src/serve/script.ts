@@ -35,16 +35,15 @@ export class Script {
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
-  readonly #session: readonly Turn[] | undefined
+  readonly #session: ReadonlySet<Turn> | undefined
 
-  constructor(from: ScriptOptions | Recorded, session?: readonly Turn[]) {
+  constructor(from: ScriptOptions | Recorded, session?: ReadonlySet<Turn>) {
     this.#session = session
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
     const { turns, matcher, notices, tape, commandFor } = this.#recorded
     this.turns = turns
-    const first = session === undefined ? undefined : new Set(session)
-    this.#matcher = matcher.another(first)
-    this.#notices = notices.another(first)
+    this.#matcher = matcher.another(session)
+    this.#notices = notices.another(session)
     this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
   }
 
@@ -52,13 +51,14 @@ export class Script {
    * The same part for another connection: nothing of it is played yet. Of equal requests, those of the recorded `session`
    * are played before the others.
    */
-  another(session?: readonly Turn[]): Script {
+  another(session?: ReadonlySet<Turn>): Script {
     return new Script(this.#recorded, session)
   }
 
   /** What the server said before the client spoke. */
   opening(): readonly Turn[] {
-    return (this.#session ?? this.turns).filter(({ trigger }) => trigger === undefined)
+    const { opening } = this.#recorded
+    return opening.filter((turn) => this.#session?.has(turn) ?? true)
   }
 
   cueFor(request: Request): Cue {
@@ -85,11 +85,13 @@ interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'co
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
+  readonly opening: readonly Turn[]
 }
 
 function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
   const turns = all.filter((turn) => placeOf(turn)?.server === server)
   const matcher = new RecordingIndex(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
-  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns) }
+  const opening = turns.filter(({ trigger }) => trigger === undefined)
+  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns), opening }
 }

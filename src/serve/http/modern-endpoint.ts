@@ -18,7 +18,7 @@ import { refuse } from './refusal.ts'
 export class ModernEndpoint {
   readonly #connections: Connections
   readonly #heads: RecordedHeads
-  readonly #turns: readonly Turn[]
+  readonly #turnsOf: ReadonlyMap<string, ReadonlySet<Turn>>
   readonly #mirrored: MirroredParams
   readonly #clients = new Map<string, Player>()
   readonly #open = new Set<PostExchange>()
@@ -27,7 +27,7 @@ export class ModernEndpoint {
   constructor(connections: Connections, heads: RecordedHeads, turns: readonly Turn[]) {
     this.#connections = connections
     this.#heads = heads
-    this.#turns = turns
+    this.#turnsOf = turnsByClient(turns)
     this.#mirrored = new MirroredParams(turns)
   }
 
@@ -74,11 +74,20 @@ export class ModernEndpoint {
     const name = `${nameIn(req)} ${client}`
     const known = this.#clients.get(name)
     if (known !== undefined) return known
-    const own = this.#turns.filter(({ trigger }) => clientOf(trigger?.message) === client)
-    const player = this.#connections.begin(own, () => {})
+    const player = this.#connections.begin(this.#turnsOf.get(client), () => {})
     this.#clients.set(name, player)
     return player
   }
+}
+
+/** What each client asked on the tape. */
+function turnsByClient(turns: readonly Turn[]): ReadonlyMap<string, ReadonlySet<Turn>> {
+  const byClient = new Map<string, Set<Turn>>()
+  for (const turn of turns) {
+    const client = clientOf(turn.trigger?.message)
+    byClient.set(client, (byClient.get(client) ?? new Set()).add(turn))
+  }
+  return byClient
 }
 
 function clientOf(message: Message | undefined): string {
