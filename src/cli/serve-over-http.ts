@@ -2,11 +2,10 @@ import { ReelayError } from '../errors.ts'
 import type { Drift } from '../serve/drift.ts'
 import { serveHttp, type ServedHttp } from '../serve/http/serve-http.ts'
 import { addDrifts } from '../serve/joined-drift.ts'
-import type { ServeOptions } from '../serve/serve-options.ts'
 import { serverNames } from '../serve/which-server.ts'
 import type { Listen } from '../transport/listen.ts'
 import { readListen } from './listen-address.ts'
-import { announce, sayWhere } from './serve-talk.ts'
+import { announce, sayWhere, type TapeToServe } from './serve-talk.ts'
 
 /** Where to listen; true without an address. */
 export interface HttpFlags {
@@ -29,7 +28,7 @@ export function listenOf(option: string): (text: string) => Listen {
 
 /** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
 export async function overHttp(
-  tapes: readonly ServeOptions[],
+  tapes: readonly TapeToServe[],
   flags: HttpFlags,
   signal: AbortSignal,
 ): Promise<Drift> {

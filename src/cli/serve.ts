@@ -3,14 +3,13 @@ import { ReelayError } from '../errors.ts'
 import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
-import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape } from '../store/read.ts'
 import { paintDrift, paintMiss } from './paint.ts'
 import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
-import { announce, say } from './serve-talk.ts'
+import { announce, say, type TapeToServe } from './serve-talk.ts'
 
 export const serveCommand: Command = new Command('serve')
   .description('be the recorded server, on stdin and stdout or over HTTP')
@@ -27,7 +26,7 @@ export const serveCommand: Command = new Command('serve')
   .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
   .action(async (names: readonly string[], flags: ServeFlags) => {
     refuseMisuse(names, flags)
-    const tapes: ServeOptions[] = []
+    const tapes: TapeToServe[] = []
     for (const name of names) tapes.push(await optionsFor(name, flags))
     const signal = stopOnSignals()
     const isOverHttp = flags.http !== undefined || flags.sse !== undefined
@@ -58,7 +57,7 @@ function refuseMisuse({ length }: readonly string[], { stdio, http, sse }: Serve
 async function optionsFor(
   name: string,
   { ignore = [], permissive = false, server }: ServeFlags,
-): Promise<ServeOptions> {
+): Promise<TapeToServe> {
   return {
     tape: await loadTape(resolveTape(name)),
     name,
@@ -69,7 +68,7 @@ async function optionsFor(
   }
 }
 
-async function onStdio(tapes: readonly ServeOptions[], signal: AbortSignal): Promise<Drift> {
+async function onStdio(tapes: readonly TapeToServe[], signal: AbortSignal): Promise<Drift> {
   const [options] = tapes
   if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
   announce(options, [whichServer(options.tape, options.server)])

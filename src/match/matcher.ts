@@ -16,8 +16,8 @@ export interface Matcher {
   unconsumedKeys(): readonly RecordedRequest[]
   /** The first of those: what a client that repeats the recorded session would ask for now. */
   next(): RecordedRequest | undefined
-  /** The same recording for another connection: nothing of it is used yet. Of equal requests, `first` are used before the others. */
-  another(first?: ReadonlySet<Turn>): Matcher
+  /** The same recording for another connection: nothing of it is used yet. */
+  another(): Matcher
 }
 
 export type MatchOutcome =

@@ -135,14 +135,6 @@ test('one server never answers for another', () => {
   expect(ask(index, 'a')).toBe('unknown')
 })
 
-test('a connection may use some turns before others; what is left of the others it gets afterwards', () => {
-  const { turns } = tapeOf(...['one', 'two', 'three'].flatMap((text, at) => call(at, 'count', {}, text)))
-  const index = new RecordingIndex(turns).another(new Set(turns.slice(2)))
-  expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['three', 'one'])
-  expect(index.unconsumedKeys().map(({ frame }) => frame)).toEqual([3])
-  expect(ask(index.another(), 'count')).toBe('one')
-})
-
 function indexOf(said: readonly Said[], options?: IndexOptions): RecordingIndex {
   return new RecordingIndex(tapeOf(...said).turns, options)
 }

@@ -1,16 +1,26 @@
+import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { parseIgnored, requestKey, type Asked } from './key.ts'
+import { parseIgnored, type Asked } from './key.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Path } from './path.ts'
-import { InOrder } from './in-order.ts'
-import { Recorded, requestOf, type Recordings } from './recorded.ts'
+import { Recorded, type Recordings } from './recorded.ts'
 
 export interface IndexOptions {
   /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
   readonly ignore?: readonly string[]
   /** Over-use repeats the last answer. Without it, a spent request is a miss. */
   readonly permissive?: boolean
+  /** Only what was sent to this server counts as recorded. */
+  readonly server?: string
+}
+
+/** How far a connection has used the recordings of one request. */
+interface Cursor {
+  used: number
+  /** Where to look for the next one; -1 when there is none. */
+  next: number
+  last: Turn | undefined
 }
 
 /** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
@@ -19,67 +29,86 @@ export class RecordingIndex implements Matcher {
   readonly permissive: boolean
   readonly #options: IndexOptions
   readonly #recorded: Recorded
-  readonly #used = new Map<Recordings, number>()
-  readonly #ordered: InOrder
+  /** By the first place of the request. */
+  readonly #cursors = new Map<number, Cursor>()
 
-  constructor(turns: readonly Turn[] | Recorded, options: IndexOptions = {}, first?: ReadonlySet<Turn>) {
-    this.#ordered = new InOrder(first)
+  constructor(turns: readonly Turn[] | TurnStore | Recorded, options: IndexOptions = {}) {
     this.#options = options
     this.ignore = parseIgnored(options.ignore ?? [])
     this.permissive = options.permissive ?? false
-    this.#recorded = turns instanceof Recorded ? turns : new Recorded(turns, this.ignore)
+    this.#recorded = recordedOf(turns, { ignore: this.ignore, server: options.server })
   }
 
-  another(first?: ReadonlySet<Turn>): RecordingIndex {
-    return new RecordingIndex(this.#recorded, this.#options, first)
+  another(): RecordingIndex {
+    return new RecordingIndex(this.#recorded, this.#options)
   }
 
   lookup(asked: Asked): MatchOutcome {
-    const found = this.#recorded.ofKey(requestKey(asked, this.ignore))
-    if (found === undefined) return { kind: 'unknown' }
-    const turns = this.#ordered.turnsOf(found)
-    const last = turns.at(-1)
-    if (last === undefined) return { kind: 'unanswered', entry: this.#entryOf(found) }
-    const turn = turns[this.#usedOf(found)]
-    if (turn !== undefined) return this.#use(found, turn)
-    if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    if (this.permissive) return { kind: 'hit', turn: last, repeated: true }
-    return { kind: 'exhausted', entry: this.#entryOf(found) }
+    const key = this.#recorded.keyOf(asked)
+    const first = this.#recorded.first(key)
+    if (first < 0) return { kind: 'unknown' }
+    const cursor = this.#cursors.get(first) ?? { used: 0, next: first, last: undefined }
+    const found = this.#recorded.turnFrom(cursor.next, key)
+    if (found === undefined) return this.#spent(asked, key, first, cursor.last)
+    cursor.used++
+    cursor.next = this.#recorded.after(found.place)
+    cursor.last = found.turn
+    this.#cursors.set(first, cursor)
+    return { kind: 'hit', turn: found.turn, repeated: false }
   }
 
   entries(): readonly Entry[] {
-    return this.#recorded.all().map((recordings) => this.#entryOf(recordings))
+    return Array.from(this.#recorded.all(), (recordings) => this.#entryOf(recordings.first, recordings))
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    const counted = this.#recorded.all().filter(({ request }) => !isAskedFreely(request.method))
-    const left = counted.flatMap((recordings) =>
-      this.#ordered.turnsOf(recordings).slice(this.#usedOf(recordings)),
-    )
-    const requests = left.map(requestOf).filter((request) => request !== undefined)
-    return requests.toSorted((a, b) => a.frame - b.frame)
+    return [...this.#left()].toSorted((a, b) => a.frame - b.frame)
   }
 
   next(): RecordedRequest | undefined {
     return this.unconsumedKeys()[0]
   }
 
-  #use(recordings: Recordings, turn: Turn): MatchOutcome {
-    this.#used.set(recordings, this.#usedOf(recordings) + 1)
-    return { kind: 'hit', turn, repeated: false }
+  #spent(asked: Asked, key: string, first: number, last: Turn | undefined): MatchOutcome {
+    if (last !== undefined && isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
+    if (last !== undefined && this.permissive) return { kind: 'hit', turn: last, repeated: true }
+    const recordings = this.#recorded.from(first)
+    if (recordings === undefined || this.#recorded.keyOf(recordings.request) !== key)
+      return { kind: 'unknown' }
+    const kind = last === undefined ? 'unanswered' : 'exhausted'
+    return { kind, entry: this.#entryOf(first, recordings) }
   }
 
-  #usedOf(recordings: Recordings): number {
-    return this.#used.get(recordings) ?? 0
+  *#left(): Generator<RecordedRequest> {
+    const used = this.#usedPlaces()
+    for (const place of this.#recorded.requests()) {
+      const request = used.has(place) ? undefined : this.#recorded.requestAt(place)
+      if (request !== undefined && !isAskedFreely(request.method)) yield request
+    }
   }
 
-  #entryOf(recordings: Recordings): Entry {
-    const { request, unanswered } = recordings
-    const turns = this.#ordered.turnsOf(recordings)
-    const used = this.#usedOf(recordings)
-    const frame = (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
-    return { request, answers: turns.length, used, frame, unanswered }
+  #usedPlaces(): ReadonlySet<number> {
+    const places = new Set<number>()
+    for (const [first, { next }] of this.#cursors) {
+      for (let at = first; at >= 0 && at !== next; at = this.#recorded.after(at)) places.add(at)
+    }
+    return places
   }
+
+  #entryOf(first: number, { request, playable, unanswered }: Recordings): Entry {
+    const { used } = this.#cursors.get(first) ?? { used: 0 }
+    const at = playable[used] ?? playable.at(-1)
+    const frame = (at === undefined ? undefined : this.#recorded.requestAt(at))?.frame ?? request.frame
+    return { request, answers: playable.length, used, frame, unanswered }
+  }
+}
+
+function recordedOf(
+  turns: readonly Turn[] | TurnStore | Recorded,
+  options: { ignore: readonly Path[]; server: string | undefined },
+): Recorded {
+  if (turns instanceof Recorded) return turns
+  return new Recorded('size' in turns ? turns : heldTurns(turns), options)
 }
 
 // How often a client opens or probes a connection is its own affair, not part of the session's content.

@@ -1,32 +1,44 @@
-import type { Turn } from '../tape/turn.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Drift } from './drift.ts'
 import { joinDrifts } from './joined-drift.ts'
 import { Player, type PlayerOptions } from './player.ts'
-import { recordedSessions } from './recorded-sessions.ts'
+import { recordedSessions, type RecordedSession } from './recorded-sessions.ts'
+import type { Script } from './script.ts'
+import { preferredTurns } from './turn-views.ts'
+
+export interface ConnectionsOptions extends Omit<PlayerOptions, 'send' | 'script'> {
+  readonly turns: TurnStore
+  readonly scriptOf: (turns: TurnStore) => Script
+}
 
 /** The connections to one recorded server. Each has its own cursors; the account is one. */
 export class Connections {
-  readonly #options: Omit<PlayerOptions, 'send'>
-  readonly #sessions: readonly ReadonlySet<Turn>[]
+  readonly #options: ConnectionsOptions
+  readonly #script: Script
+  readonly #sessions: readonly RecordedSession[]
+  readonly #scripts = new Map<RecordedSession, Script>()
   readonly #open = new Set<Player>()
   #ended: Drift | undefined
   #begun = 0
 
-  constructor(options: Omit<PlayerOptions, 'send'>) {
+  constructor(options: ConnectionsOptions) {
     this.#options = options
-    const sessions = recordedSessions(options.script.turns)
+    this.#script = options.scriptOf(options.turns)
+    const sessions = recordedSessions(options.turns)
     this.#sessions = sessions.length > 1 ? sessions : []
   }
 
   /** The nth session of this run is answered with what the nth recorded one got, before anything else that was recorded. */
   beginSession(send: (text: string) => void): Player {
-    const session = this.#sessions[this.#begun++ % Math.max(this.#sessions.length, 1)]
-    return this.#begin(send, session)
+    return this.begin(this.#sessions[this.#begun++ % Math.max(this.#sessions.length, 1)], send)
   }
 
-  /** A client that has no session; what `own` holds is said to it before anything else that was recorded. */
-  begin(own: ReadonlySet<Turn> | undefined, send: (text: string) => void): Player {
-    return this.#begin(send, own)
+  /** Another connection; what is its own is said to it before anything else that was recorded. */
+  begin(isOwn: RecordedSession | undefined, send: (text: string) => void): Player {
+    const { turns: _, scriptOf: __, ...options } = this.#options
+    const player = new Player({ ...options, script: this.#scriptFor(isOwn).another(), send })
+    this.#open.add(player)
+    return player
   }
 
   /** The connection is over: its account is kept, and nothing else of it. */
@@ -40,12 +52,14 @@ export class Connections {
   }
 
   #endedSoFar(): Drift {
-    return this.#ended ?? { answered: 0, leftOver: this.#options.script.leftOver(), misses: [], notes: [] }
+    return this.#ended ?? { answered: 0, leftOver: this.#script.leftOver(), misses: [], notes: [] }
   }
 
-  #begin(send: (text: string) => void, session?: ReadonlySet<Turn>): Player {
-    const player = new Player({ ...this.#options, script: this.#options.script.another(session), send })
-    this.#open.add(player)
-    return player
+  #scriptFor(isOwn: RecordedSession | undefined): Script {
+    if (isOwn === undefined) return this.#script
+    const { turns, scriptOf } = this.#options
+    const script = this.#scripts.get(isOwn) ?? scriptOf(preferredTurns(turns, isOwn))
+    this.#scripts.set(isOwn, script)
+    return script
   }
 }

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import { recordedSessions } from './recorded-sessions.ts'
 
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one')]
 const on = (conn: number, said: readonly Said[]): readonly Said[] => said.map((one) => ({ ...one, conn }))
 const framesOf = (...said: readonly Said[]): readonly (readonly unknown[])[] =>
-  recordedSessions(tapeOf(...said).turns).map((turns) => [...turns].map(({ trigger }) => trigger?.n))
+  recordedSessions(heldTurns(tapeOf(...said).turns)).map((isOf) =>
+    tapeOf(...said)
+      .turns.filter(isOf)
+      .map(({ trigger }) => trigger?.n),
+  )
 
 test('a connection with a handshake is a session, however the connections interleave', () => {
   const [one, two] = [on(1, SESSION), on(2, SESSION)]

@@ -1,45 +1,27 @@
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 
+/** Whether a turn was said in a session. */
+export type RecordedSession = (turn: Turn) => boolean
+
 /**
- * The sessions of a tape, each as what was said in it, in the order in which they began. A connection that holds a handshake
- * and more is one. Where each exchange is a connection of its own, a session lasts from one handshake to the next.
+ * The sessions of a tape in the order in which they began. A connection that holds a handshake and more is one. Where each
+ * exchange is a connection of its own, a session lasts from one handshake to the next.
  */
-export function recordedSessions(turns: readonly Turn[]): readonly ReadonlySet<Turn>[] {
-  const connections = connectionsIn(turns)
-  const sessions: Set<Turn>[] = []
-  let loose: Set<Turn> | undefined
-  for (const turn of turns) {
-    const connection = connections.get(placeOf(turn)?.conn)
-    if (connection?.isSession === true) {
-      if (connection.first === turn) sessions.push(connection.turns)
-      continue
-    }
-    if (isHandshake(turn)) sessions.push((loose = new Set()))
-    loose?.add(turn)
-  }
-  return sessions
-}
-
-interface Connection {
-  readonly first: Turn
-  readonly turns: Set<Turn>
-  /** Whether it holds a handshake and more. */
-  isSession: boolean
-}
-
-function connectionsIn(turns: readonly Turn[]): ReadonlyMap<number | undefined, Connection> {
-  const connections = new Map<number | undefined, Connection>()
-  for (const turn of turns) {
-    const conn = placeOf(turn)?.conn
-    const known = connections.get(conn) ?? { first: turn, turns: new Set(), isSession: false }
-    connections.set(conn, known)
-    known.turns.add(turn)
-  }
-  for (const turn of turns.filter(isHandshake)) {
-    const connection = connections.get(placeOf(turn)?.conn)
-    if (connection !== undefined) connection.isSession = connection.turns.size > 1
-  }
-  return connections
+export function recordedSessions(turns: TurnStore): readonly RecordedSession[] {
+  const handshakes: number[] = []
+  for (let place = 0; place < turns.size; place++)
+    if (turns.outline(place).method === 'initialize') handshakes.push(place)
+  return handshakes.flatMap((place, nth) => {
+    const opening = turns.turn(place)
+    const conn = opening && placeOf(opening)?.conn
+    if (conn === undefined) return []
+    if (goesOn(turns, place, conn)) return [(turn) => placeOf(turn)?.conn === conn]
+    const first = opening?.trigger?.n ?? 0
+    const end = handshakes[nth + 1]
+    const next = end === undefined ? Infinity : turns.outline(end).frame
+    return [(turn) => isWithin(placeOf(turn)?.n, first, next)]
+  })
 }
 
 /** Where a turn was recorded: at its first message. */
@@ -47,6 +29,18 @@ export function placeOf({ trigger, steps: [first] }: Turn): Spoken | undefined {
   return trigger ?? (first?.kind === 'ask' ? first.request : first?.message)
 }
 
-function isHandshake({ trigger }: Turn): boolean {
-  return trigger?.message.kind === 'request' && trigger.message.method === 'initialize'
+// A client goes on at once, and others that speak meanwhile are few.
+const LOOKED_AT = 64
+
+function goesOn(turns: TurnStore, handshake: number, conn: number): boolean {
+  const end = Math.min(handshake + LOOKED_AT, turns.size)
+  for (let place = handshake + 1; place < end; place++) {
+    const turn = turns.turn(place)
+    if (turn !== undefined && placeOf(turn)?.conn === conn) return true
+  }
+  return false
+}
+
+function isWithin(n: number | undefined, from: number, to: number): boolean {
+  return n !== undefined && n >= from && n < to
 }

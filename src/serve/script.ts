@@ -3,15 +3,16 @@ import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
 import { RecordingIndex } from '../match/recording-index.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
-import { placeOf } from './recorded-sessions.ts'
+import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
 
 export interface ScriptOptions {
-  readonly turns: readonly Turn[]
+  readonly turns: readonly Turn[] | TurnStore
   /** Which of the tape's servers to be. */
   readonly server: string
   /** The tape as the user named it. */
@@ -30,42 +31,36 @@ export type Cue =
 
 /** One server's part of a tape, as far as one connection has not played it; recorded connections are one, in order. */
 export class Script {
-  readonly turns: readonly Turn[]
+  readonly turns: TurnStore
   readonly #recorded: Recorded
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
-  readonly #session: ReadonlySet<Turn> | undefined
 
-  constructor(from: ScriptOptions | Recorded, session?: ReadonlySet<Turn>) {
-    this.#session = session
+  constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
     const { turns, matcher, notices, tape, commandFor } = this.#recorded
     this.turns = turns
-    this.#matcher = matcher.another(session)
-    this.#notices = notices.another(session)
+    this.#matcher = matcher.another()
+    this.#notices = notices.another()
     this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
   }
 
-  /**
-   * The same part for another connection: nothing of it is played yet. Of equal requests, those of the recorded `session`
-   * are played before the others.
-   */
-  another(session?: ReadonlySet<Turn>): Script {
-    return new Script(this.#recorded, session)
+  /** The same part for another connection: nothing of it is played yet. */
+  another(): Script {
+    return new Script(this.#recorded)
   }
 
   /** What the server said before the client spoke. */
   opening(): readonly Turn[] {
-    const { opening } = this.#recorded
-    return opening.filter((turn) => this.#session?.has(turn) ?? true)
+    return this.#recorded.opening
   }
 
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
     if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
-    const own = ownAnswer(request, this.#recorded.era, this.turns)
+    const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
   }
@@ -81,17 +76,29 @@ export class Script {
 }
 
 /** What all connections share. */
-interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'commandFor'> {
+interface Recorded extends Pick<ScriptOptions, 'server' | 'tape' | 'commandFor'> {
+  readonly turns: TurnStore
+  readonly opening: readonly Turn[]
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
-  readonly opening: readonly Turn[]
 }
 
 function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
-  const turns = all.filter((turn) => placeOf(turn)?.server === server)
-  const matcher = new RecordingIndex(turns, options)
+  const turns = storeOf(all)
+  const matcher = new RecordingIndex(turns, { ...options, server })
   const notices = new NoticeIndex(turns, matcher.ignore)
-  const opening = turns.filter(({ trigger }) => trigger === undefined)
-  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns), opening }
+  const opening = openingOf(turns, server)
+  return { turns, server, tape, commandFor, matcher, notices, opening, era: tapeEra(turns, server) }
+}
+
+function openingOf(turns: TurnStore, server: string): readonly Turn[] {
+  const opening: Turn[] = []
+  for (let place = 0; place < turns.size; place++) {
+    const outline = turns.outline(place)
+    if (outline.trigger !== 'none' || outline.server !== server) continue
+    const turn = turns.turn(place)
+    if (turn !== undefined) opening.push(turn)
+  }
+  return opening
 }

@@ -1,15 +1,15 @@
 import type { Loosening } from '../match/loosening.ts'
 import type { Miss } from '../match/miss.ts'
-import type { Tape } from '../store/read.ts'
 import { RecordedHeads } from './http/recorded-heads.ts'
 import { withoutRefusals } from './http/transport-refusals.ts'
+import { storeOf, type PlayedTape } from './played-tape.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
 export interface ServeOptions {
-  readonly tape: Tape
+  readonly tape: PlayedTape
   /** The tape as the user named it, for reports; by default its path. */
   readonly name?: string
   /** Which server to be, when the tape holds several. */
@@ -29,7 +29,7 @@ export function playerOptions(
 ): Omit<PlayerOptions, 'send' | 'later'> {
   return {
     script: new Script({
-      turns: withoutRefusals(tape.turns, new RecordedHeads(tape.rest)),
+      turns: withoutRefusals(storeOf(tape.turns), new RecordedHeads(tape.rest)),
       server: whichServer(tape, server),
       tape: name ?? tape.path,
       ignore,

@@ -3,6 +3,7 @@ import { serveCommandLine } from './command-line.ts'
 import type { Drift } from './drift.ts'
 import { linesOf, type Line } from './input-lines.ts'
 import { Outbox } from './outbox.ts'
+import { withHttpFrames } from './played-tape.ts'
 import { Player } from './player.ts'
 import { Rests } from './rests.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
@@ -16,7 +17,8 @@ export interface ServeStdioOptions extends ServeOptions {
 }
 
 /** Is the recorded server on a pair of streams, until the input ends and everything owed is sent. */
-export async function serveStdio({ input, output, signal, ...options }: ServeStdioOptions): Promise<Drift> {
+export async function serveStdio({ input, output, signal, ...given }: ServeStdioOptions): Promise<Drift> {
+  const options = { ...given, tape: await withHttpFrames(given.tape) }
   const outbox = new Outbox(output)
   const rests = new Rests()
   const player = new Player({

@@ -1,9 +1,10 @@
 import { ReelayError } from '../errors.ts'
-import type { Tape } from '../store/read.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
+import { storeOf, type PlayedTape } from './played-tape.ts'
 
 /** Which of the tape's servers to be. It is never guessed: one server's answer to another's request would be a wrong one. */
 export function whichServer(
-  { header, path, turns }: Pick<Tape, 'header' | 'path' | 'turns'>,
+  { header, path, turns }: Pick<PlayedTape, 'header' | 'path' | 'turns'>,
   wanted: string | undefined,
 ): string {
   const names = serverNames({ header, turns })
@@ -16,13 +17,17 @@ export function whichServer(
 }
 
 /** The servers that a tape holds. */
-export function serverNames({ header, turns }: Pick<Tape, 'header' | 'turns'>): readonly string[] {
+export function serverNames({ header, turns }: Pick<PlayedTape, 'header' | 'turns'>): readonly string[] {
   const named = Object.keys(header.servers)
-  return named.length > 0 ? named : askedServers(turns)
+  return named.length > 0 ? named : askedServers(storeOf(turns))
 }
 
 /** The header of a forward proxy's tape was written before its servers were known. */
-function askedServers(turns: Tape['turns']): readonly string[] {
-  const asked = turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger.server] : []))
-  return [...new Set(asked)]
+function askedServers(turns: TurnStore): readonly string[] {
+  const asked = new Set<string>()
+  for (let place = 0; place < turns.size; place++) {
+    const { trigger, server } = turns.outline(place)
+    if (trigger === 'request') asked.add(server)
+  }
+  return [...asked]
 }

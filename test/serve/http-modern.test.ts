@@ -1,6 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
 import { ask, open, post, type Answer } from '../support/http.ts'
 import { begin, errorOf, headerOf, jsonOf, messagesOf, read, serving } from './serving.ts'
+import { tapeFile } from './tape-file.ts'
 import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from './tape-of.ts'
 
 const TOOLS = [
@@ -250,20 +253,17 @@ test('what the recorded server refused for its headers is no answer to a request
     client(modern(callOf(1, 'count', {}))),
     server({ id: 1, error: { code: -32020, message: 'no Mcp-Name' } }),
   ])
-  const tape = tapeOf(...refused, ...called('count', {}, 'one'))
-  const head = {
-    kind: 'http',
-    n: 0,
-    t: 0,
-    server: 'demo',
-    conn: 1,
-    x: 1,
-    dir: 's2c',
-    http: { status: 400, headers: [] },
-  } as const
-  const { url, drift } = await serving({ tape: { ...tape, rest: [head] } })
-  expect(jsonOf(await ask(url, post(COUNT, HEADERS)))).toEqual(complete(7, 'one'))
-  expect(drift().leftOver).toEqual([])
+  const path = tapeFile(...refused, ...called('count', {}, 'one'))
+  const [header = '', request = '', ...lines] = readFileSync(path, 'utf8').split('\n')
+  const head = '{"n":2,"t":1,"server":"demo","conn":1,"x":1,"dir":"s2c","http":{"status":400,"headers":[]}}'
+  writeFileSync(path, [header.replace('"stdio"', '"http"'), request, head, ...lines].join('\n'))
+  const tape = await loadTape(path)
+  const { rest: _, ...withoutHeads } = tape // which are then read from the file
+  for (const each of [tape, withoutHeads]) {
+    const { url, drift } = await serving({ tape: each })
+    expect(jsonOf(await ask(url, post(COUNT, HEADERS)))).toEqual(complete(7, 'one'))
+    expect(drift().leftOver).toEqual([])
+  }
 })
 
 test('a legacy tape refuses a modern probe in a way that clients fall back from', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { TurnStore } from '../../tape/turn-store.ts'
 import type { Turn } from '../../tape/turn.ts'
 import { isObject, member, type Request } from '../../wire/message.ts'
 import { decodedHeader, headerIn, mismatch } from './mirrored-header.ts'
@@ -14,10 +15,10 @@ interface Mirrored {
 export class MirroredParams {
   readonly #byTool = new Map<string, readonly Mirrored[]>()
 
-  constructor(turns: readonly Turn[]) {
-    for (const tool of turns.flatMap(listedTools)) {
-      const mirrored = declaredIn(member(tool, 'inputSchema'), [])
-      if (mirrored.length > 0) this.#byTool.set(String(member(tool, 'name')), mirrored)
+  constructor(turns: TurnStore) {
+    for (let place = 0; place < turns.size; place++) {
+      const turn = turns.outline(place).method === 'tools/list' ? turns.turn(place) : undefined
+      for (const tool of turn === undefined ? [] : listedTools(turn)) this.#add(tool)
     }
   }
 
@@ -30,10 +31,14 @@ export class MirroredParams {
     }
     return undefined
   }
+
+  #add(tool: unknown): void {
+    const mirrored = declaredIn(member(tool, 'inputSchema'), [])
+    if (mirrored.length > 0) this.#byTool.set(String(member(tool, 'name')), mirrored)
+  }
 }
 
-function listedTools({ trigger, response }: Turn): readonly unknown[] {
-  if (trigger?.message.kind !== 'request' || trigger.message.method !== 'tools/list') return []
+function listedTools({ response }: Turn): readonly unknown[] {
   if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return []
   const tools = member(response.message.outcome.result, 'tools')
   return Array.isArray(tools) ? tools : []

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import type { Turn } from '../../tape/turn.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Message } from '../../wire/message.ts'
 import { META, metaOf } from '../../wire/methods.ts'
 import type { Connections } from '../connections.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
+import type { RecordedSession } from '../recorded-sessions.ts'
 import { eventText, EventWriter } from './event-writer.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import { modernRefusal } from './modern-checks.ts'
@@ -18,16 +19,16 @@ import { refuse } from './refusal.ts'
 export class ModernEndpoint {
   readonly #connections: Connections
   readonly #heads: RecordedHeads
-  readonly #turnsOf: ReadonlyMap<string, ReadonlySet<Turn>>
   readonly #mirrored: MirroredParams
   readonly #clients = new Map<string, Player>()
+  /** What each asked for on the tape. */
+  readonly #own = new Map<string, RecordedSession>()
   readonly #open = new Set<PostExchange>()
   #exchanges = 0
 
-  constructor(connections: Connections, heads: RecordedHeads, turns: readonly Turn[]) {
+  constructor(connections: Connections, heads: RecordedHeads, turns: TurnStore) {
     this.#connections = connections
     this.#heads = heads
-    this.#turnsOf = turnsByClient(turns)
     this.#mirrored = new MirroredParams(turns)
   }
 
@@ -74,20 +75,13 @@ export class ModernEndpoint {
     const name = `${nameIn(req)} ${client}`
     const known = this.#clients.get(name)
     if (known !== undefined) return known
-    const player = this.#connections.begin(this.#turnsOf.get(client), () => {})
+    const isOwn: RecordedSession =
+      this.#own.get(client) ?? (({ trigger }) => clientOf(trigger?.message) === client)
+    this.#own.set(client, isOwn)
+    const player = this.#connections.begin(isOwn, () => {})
     this.#clients.set(name, player)
     return player
   }
-}
-
-/** What each client asked on the tape. */
-function turnsByClient(turns: readonly Turn[]): ReadonlyMap<string, ReadonlySet<Turn>> {
-  const byClient = new Map<string, Set<Turn>>()
-  for (const turn of turns) {
-    const client = clientOf(turn.trigger?.message)
-    byClient.set(client, (byClient.get(client) ?? new Set()).add(turn))
-  }
-  return byClient
 }
 
 function clientOf(message: Message | undefined): string {

@@ -12,6 +12,9 @@ export interface RecordedHead {
   readonly status?: number
   /** Whether the answer was a stream. */
   readonly isStream?: boolean
+  /** The frames of both heads: the request itself stands between them. */
+  readonly asked?: number
+  readonly answered?: number
 }
 
 /** The heads of a tape's HTTP exchanges; a tape of a stdio server has none. */
@@ -20,7 +23,7 @@ export class RecordedHeads {
   readonly retry: number | undefined
   readonly #byExchange = new Map<number, RecordedHead>()
 
-  constructor(rest: Tape['rest']) {
+  constructor(rest: Tape['rest'] = []) {
     for (const frame of rest) {
       if (frame.kind !== 'http' || frame.x === undefined) continue
       this.#byExchange.set(frame.x, { ...this.#byExchange.get(frame.x), ...headIn(frame) })
@@ -28,19 +31,24 @@ export class RecordedHeads {
     this.retry = rest.map(retryIn).find((retry) => retry !== undefined)
   }
 
+  /** The exchanges that the recorded server refused. */
+  refused(): readonly RecordedHead[] {
+    return [...this.#byExchange.values()].filter(({ status = 200 }) => status >= 400)
+  }
+
   of(spoken: Spoken | undefined): RecordedHead | undefined {
     return spoken?.x === undefined ? undefined : this.#byExchange.get(spoken.x)
   }
 }
 
-function headIn({ http }: HttpFrame): RecordedHead {
+function headIn({ http, n }: HttpFrame): RecordedHead {
   if ('status' in http) {
     const isStream = headerOf(http.headers, 'content-type')?.startsWith('text/event-stream') === true
-    return { status: http.status, isStream }
+    return { status: http.status, isStream, answered: n }
   }
   const version = headerOf(http.headers, 'mcp-protocol-version')
   const isResumed = headerOf(http.headers, 'last-event-id') !== undefined
-  return { isResumed, ...(version === undefined ? {} : { version }) }
+  return { isResumed, asked: n, ...(version === undefined ? {} : { version }) }
 }
 
 function headerOf(headers: HeaderList, wanted: string): string | undefined {

@@ -1,14 +1,13 @@
-import type { Tape } from '../../store/read.ts'
-import type { Turn } from '../../tape/turn.ts'
 import type { Loosening } from '../../match/loosening.ts'
-import { isEnveloped } from '../../wire/methods.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
 import { Connections } from '../connections.ts'
 import type { Drift } from '../drift.ts'
 import { addDrifts } from '../joined-drift.ts'
-import { placeOf } from '../recorded-sessions.ts'
+import { storeOf } from '../played-tape.ts'
 import type { Rests } from '../rests.ts'
 import { playerOptions, type ServeOptions } from '../serve-options.ts'
 import { tapeEra } from '../tape-era.ts'
+import { chosenTurns } from '../turn-views.ts'
 import { RecordedHeads } from './recorded-heads.ts'
 import { withoutRefusals } from './transport-refusals.ts'
 
@@ -22,7 +21,7 @@ export interface RoleOptions {
 export interface Role {
   readonly server: string
   readonly heads: RecordedHeads
-  readonly modernTurns: readonly Turn[]
+  readonly modernTurns: TurnStore
   readonly legacy: Connections | undefined
   readonly modern: Connections | undefined
   /** For a transport that knows nothing of eras. */
@@ -33,17 +32,21 @@ export interface Role {
 export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
   const { tape, server } = options
   const heads = new RecordedHeads(tape.rest)
-  const turns = withoutRefusals(turnsOf(tape, server), heads)
-  const modernTurns = turns.filter(isModernTurn)
-  const legacyTurns = turns.filter((turn) => !isModernTurn(turn))
-  const connectionsOf = (played: readonly Turn[]): Connections =>
+  const all = withoutRefusals(storeOf(tape.turns), heads)
+  const turns = chosenTurns(all, (place) => all.outline(place).server === server)
+  const modernTurns = chosenTurns(turns, (place) => turns.outline(place).enveloped)
+  const legacyTurns = chosenTurns(turns, (place) => !turns.outline(place).enveloped)
+  const { script: _, ...player } = playerOptions(options, commandFor)
+  const connectionsOf = (played: TurnStore): Connections =>
     new Connections({
-      ...playerOptions({ ...options, tape: { ...tape, turns: played } }, commandFor),
+      ...player,
+      turns: played,
+      scriptOf: (part) => playerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor).script,
       later: rests.later,
     })
   const place = { server, heads, modernTurns }
-  const isDual = tapeEra(modernTurns).era === 'modern' && tapeEra(legacyTurns).era === 'legacy'
-  if (isDual) {
+  const speaksLegacy = tapeEra(legacyTurns, server).era === 'legacy'
+  if (tapeEra(modernTurns, server).era === 'modern' && speaksLegacy) {
     const [modern, legacy] = [connectionsOf(modernTurns), connectionsOf(legacyTurns)]
     return {
       ...place,
@@ -55,15 +58,7 @@ export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
   }
   // All that was said to it, so that a miss can tell of what was said in the form of the other era.
   const main = connectionsOf(turns)
-  const isModern = tapeEra(turns).era === 'modern'
+  const isModern = tapeEra(turns, server).era === 'modern'
   const [modern, legacy] = isModern ? [main, undefined] : [undefined, main]
   return { ...place, modern, legacy, main, drift: () => main.drift() }
-}
-
-function turnsOf({ turns }: Tape, server: string): readonly Turn[] {
-  return turns.filter((turn) => placeOf(turn)?.server === server)
-}
-
-function isModernTurn({ trigger }: Turn): boolean {
-  return trigger !== undefined && 'params' in trigger.message && isEnveloped(trigger.message.params)
 }

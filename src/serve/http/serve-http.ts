@@ -3,6 +3,7 @@ import { isLoopback } from '../../transport/loopback.ts'
 import { serveCommandLine } from '../command-line.ts'
 import type { Drift } from '../drift.ts'
 import { addDrifts } from '../joined-drift.ts'
+import { withHttpFrames } from '../played-tape.ts'
 import { Rests } from '../rests.ts'
 import type { ServeOptions } from '../serve-options.ts'
 import { serverNames, whichServer } from '../which-server.ts'
@@ -46,7 +47,8 @@ export interface ServedHttp {
  * // give served.url to the clients
  * await served.close()
  */
-export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> {
+export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
+  const options = { ...given, tape: await withHttpFrames(given.tape) }
   const rests = new Rests()
   const roles = serversOf(options).map((server) => castFor(options, server, rests))
   const places = placesFor(options)
