@@ -51,7 +51,10 @@ export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean)
   }
   const chosen = chosenTurns(store, (place) => store.outline(place).trigger !== 'none' || isOwnAt(place))
   return {
-    ...chosen,
+    size: chosen.size,
+    outline: (place) => chosen.outline(place),
+    turn: (place) => chosen.turn(place),
+    [Symbol.iterator]: () => chosen[Symbol.iterator](),
     keyedBy(keyOf) {
       const keyed = chosen.keyedBy(keyOf)
       const firsts = new Map<number, number>()
