@@ -91,7 +91,7 @@ test('what the live server prints beside the protocol reaches neither the client
 
 test('a word too many starts nothing', async () => {
   const { code, stderr } = await serving([tapeFile(...SESSION), process.execPath]).end()
-  expect(stderr).toContain('USAGE too many arguments')
+  expect(stderr).toContain('USAGE 2 tapes cannot be served on one stdin and stdout')
   expect(code).toBe(2)
 })
 

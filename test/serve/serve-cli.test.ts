@@ -367,9 +367,8 @@ test('reelay serve --help names its options', () => {
     be the recorded server, on stdin and stdout or over HTTP
 
     Arguments:
-      tape                         a tape name, or a path to a tape file
-      command                      a live server, behind --, for --on-miss
-                                   passthrough and --mode
+      tape                         a tape name, or a path to a tape file; over HTTP
+                                   several, one port each
 
     Options:
       --match <strategy>           what makes requests the same: method-and-params,
@@ -395,12 +394,18 @@ test('reelay serve --help names its options', () => {
       --faults <file>              what goes wrong on purpose: a YAML or JSON file
       --seed <number>              for faults that strike by chance: the same seed,
                                    the same run
-      --server <name>              which server to be, when the tape holds several
+      --stdio                      on stdin and stdout, which is the default
+      --http [host:port]           over Streamable HTTP (a free port of 127.0.0.1)
+      --sse [host:port]            over HTTP+SSE, the transport of 2024-11-05; may
+                                   be given with --http
+      --server <name>              which server to be, when the tape holds several;
+                                   over HTTP each has its path
       --on-miss <what>             what is not on the tape is an error, or goes to
-                                   the live server (choices: "error", "passthrough")
-      --mode <mode>                when the live server is recorded; in CI, none by
-                                   default (choices: "once", "new-episodes", "none",
-                                   "all")
+                                   the live server whose command stands behind --
+                                   (choices: "error", "passthrough")
+      --mode <mode>                when the live server behind -- is recorded; in
+                                   CI, none by default (choices: "once",
+                                   "new-episodes", "none", "all")
       -h, --help                   display help for command
     "
   `)

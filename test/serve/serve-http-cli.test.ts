@@ -102,7 +102,7 @@ test('several tapes need HTTP', async () => {
   const run = start([process.execPath, REELAY, 'serve', path, path])
   expect((await run.exited).code).toBe(2)
   expect(run.stderr()).toBe(
-    'reelay: USAGE 2 tapes cannot be served on one stdin and stdout\n  hint: add --http, and each has a port of its own\n',
+    'reelay: USAGE 2 tapes cannot be served on one stdin and stdout\n  hint: add --http, and each has a port of its own; the command of a live server stands behind --\n',
   )
 })
 
