@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { RECORD_OPTIONS } from './record-args.ts'
+import { RECORD_OPTIONS } from './record-options.ts'
 
 /** The help page of `record`; `main` runs the command itself, before commander is loaded. */
 export const recordCommand: Command = new Command('record')

@@ -5,6 +5,7 @@ import { readListen } from './listen-address.ts'
 import type { UrlArgs } from './record-args.ts'
 import { firstSignal } from './first-signal.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
+import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
@@ -13,6 +14,7 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
   const { url, tags, maxLineMiB } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
+  const view = args.tail ? new TailProcess() : undefined
   const recording = await recordHttp({
     url,
     tape: tapePath(args, server),
@@ -20,10 +22,13 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     tags,
     maxMessageBytes: maxLineMiB * MIB,
     ...(listen && { listen }),
+    onTape: view?.follow,
   })
   introduce(args, recording)
   const signal = await firstSignal()
-  sumUp(args, await recording.close())
+  const summary = await recording.close()
+  await view?.end()
+  sumUp(args, summary)
   process.exit(signal === 'SIGINT' ? 130 : 0)
 }
 

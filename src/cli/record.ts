@@ -10,6 +10,7 @@ import type { ServerProcess } from '../transport/server-process.ts'
 import { endAs } from './end-as.ts'
 import type { CommandArgs } from './record-args.ts'
 import { announce, complain, errors, sumUp, tapePath } from './record-talk.ts'
+import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,23 +19,27 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
   const name = args.server ?? serverName(args.command)
-  const log = openLog(args, name)
+  const view = args.tail ? new TailProcess() : undefined
+  const log = openLog(args, name, view)
   announce(args, { path: log.path, failure: log.failure })
   const filter = await filterFor(args)
   const maxLineBytes = args.maxLineMiB * MIB
   const tape = new SessionTape({ log, server: name, maxLineBytes, ...(filter && { filter }) })
   const client = { input: process.stdin, output: process.stdout, errors, isGone: watchClient() }
   const exit = await relay({ server, pid, client, tape, signals: process })
-  sumUp(args, await log.finish())
+  const summary = await log.finish()
+  await view?.end()
+  sumUp(args, summary)
   endAs(exit)
 }
 
-function openLog(args: CommandArgs, server: string): TapeLog {
+function openLog(args: CommandArgs, server: string, view: TailProcess | undefined): TapeLog {
   const { command, tags, limits } = args
   return new TapeLog({
     path: tapePath(args, server),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
     limits,
+    onTape: view?.follow,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
   })
 }

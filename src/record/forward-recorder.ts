@@ -13,6 +13,8 @@ export interface RecordForwardOptions extends ForwardOptions {
   readonly server: string | undefined
   readonly tags: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
+  /** Told of every tape that is begun. */
+  readonly onTape?: ((path: string) => void) | undefined
   /** What the user should know, said once a host. */
   readonly onNotice: (notice: ForwardNotice) => void
 }
@@ -52,11 +54,11 @@ class ForwardTape implements ForwardWatcher {
   readonly #onNotice: RecordForwardOptions['onNotice']
   readonly #seen = new Set<string>()
 
-  constructor({ tape, server, tags, maxMessageBytes, onNotice }: RecordForwardOptions) {
+  constructor({ tape, server, tags, maxMessageBytes, onTape, onNotice }: RecordForwardOptions) {
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
       forwardHeader({ started, server, tags })
     this.tape = new HttpTape({
-      log: new TapeLog({ path: tape, header }),
+      log: new TapeLog({ path: tape, header, onTape }),
       server: (line) => server ?? nameOf(line),
       maxBytes: maxMessageBytes,
     })

@@ -18,6 +18,8 @@ export interface RecordHttpOptions {
   readonly tags?: Readonly<Record<string, string>>
   /** The longest message that is taped. */
   readonly maxMessageBytes?: number
+  /** Told of every tape that is begun. */
+  readonly onTape?: ((path: string) => void) | undefined
 }
 
 /** A recorder that waits for its client. */
@@ -69,9 +71,10 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   }
 }
 
-function openLog({ tape, tags = {} }: RecordHttpOptions, server: string, url: URL): TapeLog {
+function openLog({ tape, tags = {}, onTape }: RecordHttpOptions, server: string, url: URL): TapeLog {
   return new TapeLog({
     path: tape,
+    onTape,
     header: (started) => httpHeader({ started, server, url: maskQuery(url.href), tags }),
   })
 }

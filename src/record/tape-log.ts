@@ -10,6 +10,8 @@ export interface TapeLogOptions {
   readonly path: string
   readonly header: (started: Date) => Header
   readonly limits?: Limits
+  /** Told of every tape that is begun: a limit may end one and begin the next. */
+  readonly onTape?: ((path: string) => void) | undefined
   /** Told once, when the tape can no longer be written. */
   readonly onTrouble?: (why: string) => void
 }
@@ -118,6 +120,7 @@ export class TapeLog {
       this.#path = writer.path
       writer.line(line)
       writer.flush()
+      this.#options.onTape?.(writer.path)
     } catch (error) {
       this.#failure = reasonOf(error)
     }

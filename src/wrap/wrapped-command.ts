@@ -41,4 +41,4 @@ function tapeIn(options: readonly string[]): string | undefined {
   return takesLast || last?.startsWith('-') ? undefined : last
 }
 
-const NO_VALUE = new Set(['-q', '--quiet', '--rotate'])
+const NO_VALUE = new Set(['-q', '--quiet', '--rotate', '--tail'])
