@@ -10,6 +10,7 @@ export { loadTape, openTape } from './store/read.ts'
 export type { Tape, TapeReader } from './store/read.ts'
 export type { Problem } from './store/frame-lines.ts'
 export type {
+  Cut,
   EventFrame,
   Frame,
   HeaderList,
@@ -32,6 +33,8 @@ export { createRecording } from './record/recording.ts'
 export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
 export type { LinkTape } from './record/link-tape.ts'
 export type { Summary } from './record/tape-log.ts'
+export type { Limits } from './record/limits.ts'
+export type { TapeRules } from './record/tape-rules.ts'
 export type { AnyTransport } from './record/any-transport.ts'
 export { recordFetch } from './record/record-fetch.ts'
 export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'

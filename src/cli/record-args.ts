@@ -1,7 +1,7 @@
 import type { ReelayError } from '../errors.ts'
-import type { Limits } from '../record/limits.ts'
+import type { TapeRules } from '../record/tape-rules.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
-import { readCount, readLimits, usage } from './record-limits.ts'
+import { readCount, readRules, usage } from './record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
 
 const MIB = 1024 * 1024
@@ -33,9 +33,7 @@ export interface TapeArgs {
   readonly output: string | undefined
   readonly server: string | undefined
   readonly tags: Readonly<Record<string, string>>
-  readonly only: readonly string[]
-  readonly skip: readonly string[]
-  readonly limits: Limits
+  readonly rules: TapeRules
   readonly maxLineMiB: number
   /** Show exchanges while they are recorded. */
   readonly tail: boolean
@@ -53,14 +51,9 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (given.some(({ long }) => long === '--help')) return undefined
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const url = last('--url')
-  if (last('--forward') !== undefined) {
-    refuseForProxies(given)
-    return forwardArgs(given, rest)
-  }
-  if (url !== undefined) {
-    refuseForProxies(given)
+  if (last('--forward') !== undefined) return forwardArgs(given, rest)
+  if (url !== undefined)
     return { kind: 'url', url, listen: last('--listen'), ...tapeArgs(given, nameIn(rest)) }
-  }
   if (last('--listen') !== undefined)
     throw usage('--listen is for a proxy, and neither --url nor --forward is given')
   const { name, command } = splitName(rest)
@@ -92,9 +85,11 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     output,
     server: last('--server'),
     tags: Object.fromEntries(given.filter(({ long }) => long === '--tag').map(({ value }) => readTag(value))),
-    only: readMethods(given, '--only'),
-    skip: readMethods(given, '--skip'),
-    limits: readLimits(last),
+    rules: {
+      only: readMethods(given, '--only'),
+      skip: readMethods(given, '--skip'),
+      ...readRules(last),
+    },
     maxLineMiB: readCount(
       '--max-line',
       last('--max-line') ?? String(MAX_LINE_BYTES / MIB),
@@ -103,13 +98,6 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     tail: last('--tail') !== undefined,
     quiet: last('--quiet') !== undefined,
   }
-}
-
-const FOR_A_COMMAND = ['--only', '--skip', '--max-size', '--max-messages', '--idle', '--rotate']
-
-function refuseForProxies(given: readonly Given[]): void {
-  const wrong = given.find(({ long }) => FOR_A_COMMAND.includes(long))
-  if (wrong !== undefined) throw usage(`${wrong.long} is for a server command, not for a proxy`)
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */

@@ -26,7 +26,9 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     server: args.server,
     tags: args.tags,
     maxMessageBytes: args.maxLineMiB * MIB,
+    ...args.rules,
     onTape: view?.follow,
+    onPending: say,
     onNotice: (notice) => say(inWords(notice)),
     ...(ca && { contextFor: (await import('../transport/certificates.ts')).leafContexts(ca) }),
   })

@@ -56,6 +56,18 @@ export const RECORD_OPTIONS = [
   },
   {
     short: undefined,
+    long: '--cut',
+    value: 'KiB',
+    about: 'of longer messages tape only the beginning: such answers cannot be played (off)',
+  },
+  {
+    short: undefined,
+    long: '--pending',
+    value: 'seconds',
+    about: 'note a request that has had no answer for this long',
+  },
+  {
+    short: undefined,
     long: '--tail',
     value: undefined,
     about: 'print exchanges on stderr as they complete',

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024
 
 /** Records a server at a URL until a signal ends it. */
 export async function recordUrl(args: UrlArgs): Promise<void> {
-  const { url, tags, maxLineMiB } = args
+  const { url, tags, rules, maxLineMiB } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
   const view = args.tail ? new TailProcess() : undefined
@@ -22,7 +22,9 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     tags,
     maxMessageBytes: maxLineMiB * MIB,
     ...(listen && { listen }),
+    ...rules,
     onTape: view?.follow,
+    onPending: say,
   })
   introduce(args, recording)
   const signal = await firstSignal()

@@ -23,6 +23,8 @@ export interface Entry {
   readonly turns: readonly Turn[]
   /** The frames of those recordings that were never answered. */
   readonly unanswered: readonly number[]
+  /** Those of them that were answered, and the answer was cut when it was recorded. */
+  readonly cut: readonly number[]
   readonly used: number
 }
 
@@ -78,14 +80,14 @@ export class RecordingIndex {
     const request = requestOf(turn)
     if (request === undefined) return
     const slot = this.#slotFor(request)
-    if (!playable) return void slot.unanswered.push(request.frame)
+    if (!playable) return noteUnanswered(slot, request, turn)
     slot.turns.push(turn)
     if (!isAskedFreely(request.method)) this.#waiting.set(turn, request)
   }
 
   #slotFor(request: RecordedRequest): Slot {
     const key = requestKey(request, this.ignore)
-    const slot = this.#entries.get(key) ?? { request, turns: [], unanswered: [], used: 0 }
+    const slot = this.#entries.get(key) ?? { request, turns: [], unanswered: [], cut: [], used: 0 }
     this.#entries.set(key, slot)
     return slot
   }
@@ -100,7 +102,13 @@ export class RecordingIndex {
 interface Slot extends Entry {
   readonly turns: Turn[]
   readonly unanswered: number[]
+  readonly cut: number[]
   used: number
+}
+
+function noteUnanswered(slot: Slot, { frame }: RecordedRequest, { cut }: Turn): void {
+  slot.unanswered.push(frame)
+  if (cut !== undefined) slot.cut.push(frame)
 }
 
 function requestOf({ trigger }: Turn): RecordedRequest | undefined {

@@ -43,14 +43,16 @@ export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Hea
   return tapeHeader(started, { [server]: { transport: 'http', url } }, tags)
 }
 
-/** Line 1 of a tape of whatever servers a client names. They are not known yet: a `server` event tells of each. */
-export function forwardHeader({ started, server, tags }: ForwardHeaderFacts): Header {
-  return tapeHeader(started, server === undefined ? {} : { [server]: { transport: 'http' } }, tags)
+/** Line 1 of a tape of whatever servers a client names. Most are not known yet: a `server` event tells of each. */
+export function forwardHeader({ started, server, servers, tags }: ForwardHeaderFacts): Header {
+  return tapeHeader(started, server === undefined ? servers : { [server]: { transport: 'http' } }, tags)
 }
 
 export interface ForwardHeaderFacts {
   readonly started: Date
   readonly server: string | undefined
+  /** Those that are known already, when a tape follows another. */
+  readonly servers: Header['servers']
   readonly tags: Readonly<Record<string, string>>
 }
 

@@ -4,9 +4,11 @@ import { readTarget } from '../transport/target.ts'
 import { httpHeader } from './header.ts'
 import { maskQuery } from './http-secrets.ts'
 import { HttpTape } from './http-tape.ts'
+import { lookFor } from './message-look.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import type { TapeRules } from './tape-rules.ts'
 
-export interface RecordHttpOptions {
+export interface RecordHttpOptions extends TapeRules {
   /** The server, as its client would name it. */
   readonly url: string
   /** The tape file; an existing one is never written over. */
@@ -20,6 +22,8 @@ export interface RecordHttpOptions {
   readonly maxMessageBytes?: number
   /** Told of every tape that is begun. */
   readonly onTape?: ((path: string) => void) | undefined
+  /** Told in words of a request that has had no answer for `pendingMs`. */
+  readonly onPending?: (words: string) => void
 }
 
 /** A recorder that waits for its client. */
@@ -51,13 +55,17 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const url = readTarget(options.url)
   const server = options.server ?? nameOfUrl(url)
   const proxy = new HttpProxy({ url, listen })
-  const begin = (): HttpTape =>
-    new HttpTape({
-      log: openLog(options, server, url),
+  const begin = (): HttpTape => {
+    const log = openLog(options, server, url)
+    return new HttpTape({
+      log,
       server: () => server,
       url,
       maxBytes: maxMessageBytes,
+      cutBytes: options.cutBytes,
+      look: lookFor(options, log),
     })
+  }
   const { origin, watcher: tape } = await proxy.listen(begin)
   return {
     url: origin + url.pathname + url.search,
@@ -71,9 +79,10 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   }
 }
 
-function openLog({ tape, tags = {}, onTape }: RecordHttpOptions, server: string, url: URL): TapeLog {
+function openLog({ tape, tags = {}, limits, onTape }: RecordHttpOptions, server: string, url: URL): TapeLog {
   return new TapeLog({
     path: tape,
+    ...(limits && { limits }),
     onTape,
     header: (started) => httpHeader({ started, server, url: maskQuery(url.href), tags }),
   })

@@ -1,11 +1,13 @@
 import { idKey, isId } from '../wire/id.ts'
 import { member, type Notification, type Request, type Response } from '../wire/message.ts'
 import { isEnveloped, META, metaOf } from '../wire/methods.ts'
+import type { RawFrame } from './frame.ts'
 import type { Spoken, Step, Turn } from './turn.ts'
 
 interface OpenTurn extends Turn {
   readonly steps: Step[]
   response: Spoken | undefined
+  cut?: number
 }
 
 interface Ask {
@@ -47,6 +49,13 @@ export class Conversation {
     else if (message.kind === 'response') this.#answer(spoken, message)
     else if (dir === 's2c') this.#hear(spoken, message)
     else this.#speak(spoken, message)
+  }
+
+  /** The beginning of a message: of an answer it is still known whose it was. */
+  addCut({ n, x, dir, cut }: RawFrame): void {
+    if (dir !== 's2c' || cut?.id === undefined || cut.method !== undefined) return
+    const turn = this.#takeUnanswered(idKey(cut.id), x)
+    if (turn !== undefined) turn.cut = n
   }
 
   #speak(spoken: Spoken, message: Request | Notification): void {
@@ -104,7 +113,7 @@ export class Conversation {
 
   #mostRecentOpen(): OpenTurn | undefined {
     let turn = this.#open.at(-1)
-    while (turn !== undefined && (turn.response !== undefined || this.#cancelled.has(turn))) {
+    while (turn !== undefined && (isAnswered(turn) || this.#cancelled.has(turn))) {
       this.#open.pop()
       turn = this.#open.at(-1)
     }
@@ -118,13 +127,18 @@ export class Conversation {
   }
 
   #answerTurn(spoken: Spoken, key: string): boolean {
-    const turns = this.#unanswered.get(key) ?? []
-    const turn = turns.find(({ trigger }) => trigger?.x === spoken.x) ?? turns.find(isAnsweredAnywhere)
+    const turn = this.#takeUnanswered(key, spoken.x)
     if (turn === undefined) return false
-    turns.splice(turns.indexOf(turn), 1)
     turn.response = spoken
     turn.steps.push({ kind: 'respond', message: spoken })
     return true
+  }
+
+  #takeUnanswered(key: string, x: number | undefined): OpenTurn | undefined {
+    const turns = this.#unanswered.get(key) ?? []
+    const turn = turns.find(({ trigger }) => trigger?.x === x) ?? turns.find(isAnsweredAnywhere)
+    if (turn !== undefined) turns.splice(turns.indexOf(turn), 1)
+    return turn
   }
 
   #answerAsk(spoken: Spoken, key: string): boolean {
@@ -132,6 +146,10 @@ export class Conversation {
     if (ask !== undefined) ask.answer = spoken
     return ask !== undefined
   }
+}
+
+function isAnswered({ response, cut }: Turn): boolean {
+  return response !== undefined || cut !== undefined
 }
 
 // On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.

@@ -10,6 +10,7 @@ export class TurnBuilder {
   readonly #conversations = new Map<string, Conversation>()
 
   add(frame: Frame): void {
+    if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversationOf(frame).addCut(frame)
     if (frame.kind !== 'message') return
     for (const spoken of spokenIn(frame)) this.#conversationOf(frame).add(spoken)
   }
@@ -24,7 +25,7 @@ export class TurnBuilder {
     return this.#strays
   }
 
-  #conversationOf({ server, conn }: MessageFrame): Conversation {
+  #conversationOf({ server, conn }: Pick<MessageFrame, 'server' | 'conn'>): Conversation {
     const key = `${conn} ${server}`
     const known = this.#conversations.get(key)
     if (known !== undefined) return known
