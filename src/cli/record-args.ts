@@ -18,6 +18,8 @@ export interface UrlArgs extends TapeArgs {
   readonly kind: 'url'
   readonly url: string
   readonly listen: string | undefined
+  /** What the recorder adds to every request, as `Name: value`. */
+  readonly headers: readonly string[]
 }
 
 export interface ForwardArgs extends TapeArgs {
@@ -53,7 +55,14 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const url = last('--url')
   if (last('--forward') !== undefined) return forwardArgs(given, rest)
   if (url !== undefined)
-    return { kind: 'url', url, listen: last('--listen'), ...tapeArgs(given, nameIn(rest)) }
+    return {
+      kind: 'url',
+      url,
+      listen: last('--listen'),
+      headers: given.filter(({ long }) => long === '--header').map(({ value }) => value),
+      ...tapeArgs(given, nameIn(rest)),
+    }
+  if (last('--header') !== undefined) throw headerWithoutUrl()
   if (last('--listen') !== undefined)
     throw usage('--listen is for a proxy, and neither --url nor --forward is given')
   const { name, command } = splitName(rest)
@@ -66,6 +75,7 @@ function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardA
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   if (last('--url') !== undefined)
     throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
+  if (last('--header') !== undefined) throw headerWithoutUrl()
   const at = rest.indexOf('--')
   const [name, extra] = at < 0 ? rest : rest.slice(0, at)
   const [file, ...args] = at < 0 ? [] : rest.slice(at + 1)
@@ -175,6 +185,13 @@ function noCommand(): ReelayError {
   return usage(
     'no server command to record',
     'put it behind --, as in: reelay record my-tape -- npx -y some-mcp-server',
+  )
+}
+
+function headerWithoutUrl(): ReelayError {
+  return usage(
+    '--header is for the proxy of --url, which is not given',
+    'a server command takes its secrets from the environment; --forward passes on what its client sends',
   )
 }
 

@@ -25,6 +25,12 @@ export const RECORD_OPTIONS = [
     value: 'host:port',
     about: 'where that proxy waits for clients (a free port of 127.0.0.1)',
   },
+  {
+    short: undefined,
+    long: '--header',
+    value: 'name: value',
+    about: 'a header for every request to --url, such as a token; ${env.NAME} is read from the environment',
+  },
   { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
   {
     short: undefined,

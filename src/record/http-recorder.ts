@@ -20,6 +20,10 @@ export interface RecordHttpOptions extends TapeRules {
   readonly tags?: Readonly<Record<string, string>>
   /** The longest message that is taped. */
   readonly maxMessageBytes?: number
+  /** Headers that are added to every request, in place of the client's of the same name: a token that the client does not have. They do not reach the tape. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Told when the server answers with status 401: a client cannot run OAuth through this proxy. */
+  readonly onChallenge?: () => void
   /** Told of every tape that is begun. */
   readonly onTape?: ((path: string) => void) | undefined
   /** Told in words of a request that has had no answer for `pendingMs`. */
@@ -54,7 +58,8 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const { listen = ANYWHERE, maxMessageBytes = MAX_MESSAGE_BYTES } = options
   const url = readTarget(options.url)
   const server = options.server ?? nameOfUrl(url)
-  const proxy = new HttpProxy({ url, listen })
+  const own = Object.entries(options.headers ?? {}).map(([name, value]) => ({ name, value }))
+  const proxy = new HttpProxy({ url, listen, own })
   const begin = (): HttpTape => {
     const log = openLog(options, server, url)
     return new HttpTape({
@@ -64,6 +69,7 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
       maxBytes: maxMessageBytes,
       cutBytes: options.cutBytes,
       look: lookFor(options, log),
+      onChallenge: options.onChallenge,
     })
   }
   const { origin, watcher: tape } = await proxy.listen(begin)

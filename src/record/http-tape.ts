@@ -22,6 +22,8 @@ export interface HttpTapeOptions {
   readonly maxBytes: number
   readonly look?: MessageLook | undefined
   readonly cutBytes?: number | undefined
+  /** Told when a server wants to know who asks. */
+  readonly onChallenge?: (() => void) | undefined
 }
 
 /** The part of a tape that an HTTP proxy writes. */
@@ -89,6 +91,7 @@ export class HttpTape {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
+        if (status === UNAUTHORIZED) this.#options.onChallenge?.()
         this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
         if (isTaped) answer = this.#body('s2c', line, link, headers)
         return answer
@@ -170,6 +173,8 @@ export class HttpTape {
     return name === pathname || isBelow || this.#connections.isEndpoint(path)
   }
 }
+
+const UNAUTHORIZED = 401
 
 /** Where the frames of one exchange stand on the tape. */
 interface Link {
