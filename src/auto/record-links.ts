@@ -1,6 +1,6 @@
 import { stdioServer } from '../record/header.ts'
 import { serverName } from '../record/server-name.ts'
-import { nameOfUrl } from '../record/http-recorder.ts'
+import { nameOfUrl } from '../record/url-tape.ts'
 import { recordFetch } from '../record/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'

@@ -7,7 +7,7 @@ import { RECORD_OPTIONS } from './record-options.ts'
 const MIB = 1024 * 1024
 
 /** A server command to start, the URL of a server that runs, or whatever a client names. */
-export type RecordArgs = CommandArgs | UrlArgs | ForwardArgs
+export type RecordArgs = CommandArgs | UrlArgs | BridgeArgs | ForwardArgs
 
 export interface CommandArgs extends TapeArgs {
   readonly kind: 'command'
@@ -20,6 +20,11 @@ export interface UrlArgs extends TapeArgs {
   readonly listen: string | undefined
   /** What the recorder adds to every request, as `Name: value`. */
   readonly headers: readonly string[]
+}
+
+/** A server at a URL for a client that speaks stdio to us. */
+export interface BridgeArgs extends Omit<UrlArgs, 'kind' | 'listen'> {
+  readonly kind: 'bridge'
 }
 
 export interface ForwardArgs extends TapeArgs {
@@ -54,14 +59,8 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const url = last('--url')
   if (last('--forward') !== undefined) return forwardArgs(given, rest)
-  if (url !== undefined)
-    return {
-      kind: 'url',
-      url,
-      listen: last('--listen'),
-      headers: given.filter(({ long }) => long === '--header').map(({ value }) => value),
-      ...tapeArgs(given, nameIn(rest)),
-    }
+  if (url !== undefined) return urlArgs(given, url, nameIn(rest))
+  if (last('--bridge') !== undefined) throw usage('--bridge leads to a server at a URL: give its --url too')
   if (last('--header') !== undefined) throw headerWithoutUrl()
   if (last('--listen') !== undefined)
     throw usage('--listen is for a proxy, and neither --url nor --forward is given')
@@ -69,6 +68,19 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const [file, ...args] = command
   if (file === undefined || file === '') throw noCommand()
   return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
+}
+
+function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
+  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const headers = given.filter(({ long }) => long === '--header').map(({ value }) => value)
+  const rest = { url, headers, ...tapeArgs(given, name) }
+  if (last('--bridge') === undefined) return { kind: 'url', listen: last('--listen'), ...rest }
+  if (last('--listen') !== undefined)
+    throw usage(
+      '--listen and --bridge',
+      'give one of the two: a bridge is started by its client, and does not listen',
+    )
+  return { kind: 'bridge', ...rest }
 }
 
 function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {

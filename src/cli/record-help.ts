@@ -7,6 +7,7 @@ export const recordCommand: Command = new Command('record')
   .usage(
     '[options] [<name>] -- <server command…>\n' +
       '       reelay record [options] --url <url> [<name>]\n' +
+      '       reelay record [options] --bridge --url <url> [<name>]\n' +
       '       reelay record [options] --forward [<name>] [-- <client command…>]',
   )
   .addHelpText(

@@ -14,6 +14,13 @@ export const RECORD_OPTIONS = [
   },
   {
     short: undefined,
+    long: '--bridge',
+    value: undefined,
+    about:
+      'with --url: speak stdio to the client that starts us, and HTTP to the server, instead of listening',
+  },
+  {
+    short: undefined,
     long: '--forward',
     value: undefined,
     about:

@@ -1,4 +1,5 @@
-import { nameOfUrl, recordHttp, type HttpRecording } from '../record/http-recorder.ts'
+import { recordHttp, type HttpRecording } from '../record/http-recorder.ts'
+import { nameOfUrl } from '../record/url-tape.ts'
 import { readTarget } from '../transport/target.ts'
 import { visible } from '../wire/visible.ts'
 import { readListen } from './listen-address.ts'
