@@ -15,6 +15,7 @@ export class Bridge {
   readonly #session: HttpSession
   #old: OldSession | undefined
   #sending: Promise<void> = Promise.resolve()
+  #unsent = 0
 
   constructor(ends: BridgeEnds) {
     this.#ends = ends
@@ -23,7 +24,7 @@ export class Bridge {
 
   /** Whether the server still owes an answer, or the client's last word is not on its way yet. */
   get isOwing(): boolean {
-    return (this.#old ?? this.#session).isOwing
+    return this.#unsent > 0 || (this.#old ?? this.#session).isOwing
   }
 
   /** Takes a message of the client. */
@@ -31,12 +32,8 @@ export class Bridge {
     const message = classify(parseJson(text))
     if (message.kind === 'invalid')
       return this.#ends.say(`the client sent something that is no message: ${message.why}`)
-    this.#sending = this.#sending.then(() => this.#send(text, message))
-  }
-
-  /** Resolves when everything that was taken is on its way. */
-  sent(): Promise<void> {
-    return this.#sending
+    this.#unsent++
+    this.#sending = this.#sending.then(() => this.#send(text, message)).finally(() => this.#unsent--)
   }
 
   /** Leaves what is under way and ends the session; may be called twice. */

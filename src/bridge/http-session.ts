@@ -58,12 +58,11 @@ export class HttpSession {
     if (this.#isTakenBack(message)) return undefined
     const post = { message, owed: new Owed(message), abort: new AbortController() }
     this.#posts.add(post)
-    let isSent = (): void => {}
-    const sent = new Promise<void>((resolve) => (isSent = resolve))
-    const done = this.#exchange(post, text, isSent).finally(() => this.#posts.delete(post))
-    if (isOpening(message)) return done
-    const told = done.then((refusal) => refusal && this.tell(refusal))
-    await (message.kind === 'request' ? Promise.race([sent, told]) : told)
+    if (isOpening(message)) return this.#exchange(post, text)
+    await new Promise<void>((mayGoOn) => {
+      const onSent = message.kind === 'request' ? mayGoOn : undefined
+      void this.#answer(post, text, onSent).then(mayGoOn)
+    })
     if (message.kind === 'notification' && message.method === 'notifications/initialized') this.#hearServer()
     return undefined
   }
@@ -99,18 +98,24 @@ export class HttpSession {
     return true
   }
 
-  async #exchange(post: Post, body: string, onSent: () => void): Promise<Refusal | undefined> {
+  async #answer(post: Post, text: string, onSent?: () => void): Promise<void> {
+    const refusal = await this.#exchange(post, text, onSent)
+    if (refusal !== undefined) this.tell(refusal)
+  }
+
+  async #exchange(post: Post, body: string, onSent?: () => void): Promise<Refusal | undefined> {
     const { message, owed, abort } = post
+    const { signal } = abort
     const headers = messageHeaders(message, this.#agreed, this.#params)
     try {
-      return await this.#take(
-        await this.#ask({ method: 'POST', headers, body, signal: abort.signal, onSent }),
-        post,
-      )
+      const ask = { method: 'POST', headers, body, signal, ...(onSent && { onSent }) } as const
+      return await this.#take(await this.#ask(ask), post)
     } catch (error) {
-      if (abort.signal.aborted) return undefined
+      if (signal.aborted) return undefined
       const why = error instanceof Error ? error.message : String(error)
       return refusedWith(owed, UNREACHABLE, `cannot reach ${this.#ends.target.url.origin}: ${why}`)
+    } finally {
+      this.#posts.delete(post)
     }
   }
 

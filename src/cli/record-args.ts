@@ -61,7 +61,7 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (last('--forward') !== undefined) return forwardArgs(given, rest)
   if (url !== undefined) return urlArgs(given, url, nameIn(rest))
   if (last('--bridge') !== undefined) throw usage('--bridge leads to a server at a URL: give its --url too')
-  if (last('--header') !== undefined) throw headerWithoutUrl()
+  if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   if (last('--listen') !== undefined)
     throw usage('--listen is for a proxy, and neither --url nor --forward is given')
   const { name, command } = splitName(rest)
@@ -72,7 +72,7 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
 
 function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
-  const headers = given.filter(({ long }) => long === '--header').map(({ value }) => value)
+  const headers = given.flatMap(readHeaders)
   const rest = { url, headers, ...tapeArgs(given, name) }
   if (last('--bridge') === undefined) return { kind: 'url', listen: last('--listen'), ...rest }
   if (last('--listen') !== undefined)
@@ -83,11 +83,20 @@ function urlArgs(given: readonly Given[], url: string, name: string | undefined)
   return { kind: 'bridge', ...rest }
 }
 
+/** `--header-env Name=VARIABLE` is short for a header that is one variable: no client takes it for a variable of its own. */
+function readHeaders({ long, value }: Given): readonly string[] {
+  if (long === '--header') return [value]
+  if (long !== '--header-env') return []
+  const found = /^([^=:\s]+)=([^\s{}]+)$/.exec(value)
+  if (found === null) throw usage('--header-env is not of the form Name=VARIABLE')
+  return [`${found[1]}: \${env.${found[2]}}`]
+}
+
 function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   if (last('--url') !== undefined)
     throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
-  if (last('--header') !== undefined) throw headerWithoutUrl()
+  if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   const at = rest.indexOf('--')
   const [name, extra] = at < 0 ? rest : rest.slice(0, at)
   const [file, ...args] = at < 0 ? [] : rest.slice(at + 1)

@@ -38,6 +38,12 @@ export const RECORD_OPTIONS = [
     value: 'name: value',
     about: 'a header for every request to --url, such as a token; ${env.NAME} is read from the environment',
   },
+  {
+    short: undefined,
+    long: '--header-env',
+    value: 'name=variable',
+    about: 'a header whose whole value stands in this environment variable',
+  },
   { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
   {
     short: undefined,

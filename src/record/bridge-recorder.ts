@@ -72,8 +72,5 @@ function inputOver({ client, say, stop }: RecordBridgeOptions, bridge: Bridge): 
 async function answersGiven({ client, stop }: RecordBridgeOptions, bridge: Bridge): Promise<void> {
   const since = performance.now()
   const isOver = (): boolean => stop.aborted || client.isGone() || performance.now() - since > PATIENCE_MS
-  let isSent = false
-  void bridge.sent().then(() => (isSent = true))
-  await sleep(0)
-  while (!isOver() && (!isSent || bridge.isOwing)) await sleep(LOOK_EVERY)
+  while (!isOver() && bridge.isOwing) await sleep(LOOK_EVERY)
 }

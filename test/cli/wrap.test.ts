@@ -79,12 +79,12 @@ test('wrap says what it did, and does nothing the second time', async () => {
 
 test('wrap --json says the same for programs', async () => {
   const { stdout, code } = await user.reelay('wrap', 'memory', 'notion', '--client', 'vscode', '--json')
-  expect(code).toBe(1)
+  expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     dryRun: false,
     outcomes: [
       { kind: 'wrapped', client: 'vscode', file: '<folder>/project/.vscode/mcp.json', server: 'memory' },
-      { kind: 'remote', client: 'vscode', server: 'notion' },
+      { kind: 'wrapped', client: 'vscode', server: 'notion', bridge: true },
     ],
     diffs: [expect.stringContaining('@@')],
   })
