@@ -24,6 +24,7 @@ export type {
   StderrFrame,
 } from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
+export type { LabelOptions, Labels } from './tape/labels.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
 
 // Record.

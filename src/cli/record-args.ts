@@ -1,5 +1,7 @@
 import type { ReelayError } from '../errors.ts'
+import { labelsFromEnv, readTag } from '../record/labels.ts'
 import type { TapeRules } from '../record/tape-rules.ts'
+import { LABEL_IDS, labelsOf, type Labels } from '../tape/labels.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
 import { readCount, readRules, usage } from './record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
@@ -39,7 +41,7 @@ export interface TapeArgs {
   readonly name: string | undefined
   readonly output: string | undefined
   readonly server: string | undefined
-  readonly tags: Readonly<Record<string, string>>
+  readonly labels: Labels
   readonly rules: TapeRules
   readonly maxLineMiB: number
   /** Show exchanges while they are recorded. */
@@ -115,7 +117,7 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     name,
     output,
     server: last('--server'),
-    tags: Object.fromEntries(given.filter(({ long }) => long === '--tag').map(({ value }) => readTag(value))),
+    labels: readLabels(given),
     rules: {
       only: readMethods(given, '--only'),
       skip: readMethods(given, '--skip'),
@@ -187,9 +189,14 @@ function looksLikeOurs(word: string, index: number, words: readonly string[]): b
   return names.includes(word as never) || names.includes(words[index - 1] as never)
 }
 
-function readTag(text: string): [key: string, value: string] {
-  if (!/^[^=]+=/.test(text)) throw usage(`--tag ${text} is not of the form key=value`)
-  return splitOnce(text, '=')
+/** What the command line says counts for more than what the environment says. */
+function readLabels(given: readonly Given[]): Labels {
+  const { tags, ...ids } = labelsFromEnv(process.env)
+  const said = LABEL_IDS.flatMap((id) =>
+    given.filter(({ long }) => long === `--${id}`).map(({ value }) => [id, value]),
+  )
+  const tagged = given.filter(({ long }) => long === '--tag').map(({ value }) => readTag('--tag', value))
+  return labelsOf({ ...ids, ...Object.fromEntries(said), tags: { ...tags, ...Object.fromEntries(tagged) } })
 }
 
 function splitOnce(text: string, mark: string): [before: string, after: string] {

@@ -23,7 +23,7 @@ export async function recordBridge(args: BridgeArgs): Promise<void> {
     url: args.url,
     tape: tapePath(args, server),
     server,
-    tags: args.tags,
+    ...args.labels,
     maxMessageBytes: args.maxLineMiB * MIB,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     client: { input: process.stdin, output: process.stdout, isGone: watchClient() },

@@ -24,7 +24,7 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     listen,
     tape: tapePath(args, args.server ?? 'forward'),
     server: args.server,
-    tags: args.tags,
+    ...args.labels,
     maxMessageBytes: args.maxLineMiB * MIB,
     ...args.rules,
     onTape: view?.follow,

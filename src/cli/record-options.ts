@@ -51,6 +51,10 @@ export const RECORD_OPTIONS = [
     value: 'key=value',
     about: 'a tag for the header; may be given several times',
   },
+  { short: undefined, long: '--session', value: 'id', about: 'the session that the tape belongs to' },
+  { short: undefined, long: '--endpoint', value: 'id', about: 'the endpoint that the tape belongs to' },
+  { short: undefined, long: '--agent', value: 'id', about: 'the agent that the tape belongs to' },
+  { short: undefined, long: '--note', value: 'text', about: 'a note on the tape' },
   {
     short: undefined,
     long: '--only',

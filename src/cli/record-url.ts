@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 
 /** Records a server at a URL until a signal ends it. */
 export async function recordUrl(args: UrlArgs): Promise<void> {
-  const { url, tags, rules, maxLineMiB } = args
+  const { url, labels, rules, maxLineMiB } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
   const headers = args.headers.map((text) => readHeader(text, process.env))
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
@@ -22,7 +22,7 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     url,
     tape: tapePath(args, server),
     server,
-    tags,
+    ...labels,
     maxMessageBytes: maxLineMiB * MIB,
     ...(listen && { listen }),
     ...rules,

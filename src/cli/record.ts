@@ -35,10 +35,10 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
 }
 
 function openLog(args: CommandArgs, server: string, view: TailProcess | undefined): TapeLog {
-  const { command, tags, rules } = args
+  const { command, labels, rules } = args
   return new TapeLog({
     path: tapePath(args, server),
-    header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
+    header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
     ...(rules.limits && { limits: rules.limits }),
     onTape: view?.follow,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),

@@ -5,16 +5,16 @@ import type { ServerInfo } from '../tape/header.ts'
 import { forwardHeader } from './header.ts'
 import { nameOfUrl } from './url-tape.ts'
 import { HttpTape } from './http-tape.ts'
+import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { lookFor } from './message-look.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 import type { TapeRules } from './tape-rules.ts'
 
-export interface RecordForwardOptions extends ForwardOptions, TapeRules {
+export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOptions {
   /** The tape file; an existing one is never written over. */
   readonly tape: string
   /** What to call every server on the tape; otherwise each is called by its host. */
   readonly server: string | undefined
-  readonly tags: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
   /** Told of every tape that is begun. */
   readonly onTape?: ((path: string) => void) | undefined
@@ -61,9 +61,10 @@ class ForwardTape implements ForwardWatcher {
   readonly #servers = new Map<string, ServerInfo>()
 
   constructor(options: RecordForwardOptions) {
-    const { tape: path, server, tags, maxMessageBytes, limits, onTape } = options
+    const { tape: path, server, maxMessageBytes, limits, onTape } = options
+    const labels = labelsOf(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
-      forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), tags })
+      forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
     const log = new TapeLog({ path, header, ...(limits && { limits }), onTape })
     this.tape = new HttpTape({
       log,

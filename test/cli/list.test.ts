@@ -47,6 +47,11 @@ test('list --json says the same for programs', async () => {
           "servers": [
             "files"
           ],
+          "session": null,
+          "endpoint": null,
+          "agent": null,
+          "note": null,
+          "tags": {},
           "ended": false
         },
         {
@@ -57,6 +62,11 @@ test('list --json says the same for programs', async () => {
           "servers": [
             "github"
           ],
+          "session": null,
+          "endpoint": null,
+          "agent": null,
+          "note": null,
+          "tags": {},
           "ended": true
         },
         {
