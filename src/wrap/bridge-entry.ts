@@ -51,7 +51,7 @@ function obstacle(members: readonly Member[]): string | undefined {
   const headers = named(members, HEADER_KEYS)
   if (named(members, ['env_http_headers']) !== undefined)
     return 'its headers come from variables of the client (env_http_headers), which a command does not get'
-  if (headers === undefined) return undefined
+  if (headers?.inside?.length === 0 || headers === undefined) return undefined
   if (named(members, ['env']) !== undefined) return 'it has both headers and an env'
   const isPlain = headers.inside?.every(({ key, value }) => isHeader(key) && value.value !== undefined)
   return isPlain === true ? undefined : 'its headers are not a list of strings'
@@ -96,7 +96,7 @@ function headerEdits({ text, entry, format }: BridgeRequest): readonly Edit[] {
   const token = named(entry.members, ['bearer_token_env_var'])
   const names = headers?.inside ?? []
   return [
-    ...(headers === undefined ? [] : [renamed(text, headers.key, 'env', format)]),
+    ...(headers === undefined || names.length === 0 ? [] : [renamed(text, headers.key, 'env', format)]),
     ...names.map(({ key }, index) => renamed(text, key, variableOf(index), format)),
     // Codex hands only the variables on to a command that it is told to.
     ...(token === undefined

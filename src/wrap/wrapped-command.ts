@@ -25,12 +25,13 @@ export function wrappedCommand(link: Link): WrappedCommand | undefined {
   if (link.kind !== 'command') return undefined
   const words = [link.command, ...(link.args?.items ?? [])].map(({ value }) => value ?? '')
   const verb = words.indexOf('record')
-  const dashes = words.indexOf('--', verb)
   if (verb < 1 || !RECORDER.test(words[verb - 1] ?? '')) return undefined
-  if (words.includes('--bridge', verb))
-    return { starter: words.slice(0, verb), tape: tapeIn(words.slice(verb + 1)), commandAt: undefined }
+  const starter = words.slice(0, verb)
+  const dashes = words.indexOf('--', verb)
+  const options = words.slice(verb + 1, dashes < 0 ? undefined : dashes)
+  if (options.includes('--bridge')) return { starter, tape: tapeIn(options), commandAt: undefined }
   if (dashes < 0 || dashes + 1 >= words.length) return undefined
-  return { starter: words.slice(0, verb), tape: tapeIn(words.slice(verb + 1, dashes)), commandAt: dashes }
+  return { starter, tape: tapeIn(options), commandAt: dashes }
 }
 
 // The program of an installed package, or the word `reelay` as npx, a PATH or a person would have it.
