@@ -56,9 +56,8 @@ export class HttpSession {
    */
   async send(text: string, message: Message): Promise<Refusal | undefined> {
     if (this.#isTakenBack(message)) return undefined
+    if (isOpening(message)) return this.#open(text, message)
     const post = { message, owed: new Owed(message), abort: new AbortController() }
-    this.#posts.add(post)
-    if (isOpening(message)) return this.#exchange(post, text)
     await new Promise<void>((mayGoOn) => {
       const onSent = message.kind === 'request' ? mayGoOn : undefined
       void this.#answer(post, text, onSent).then(mayGoOn)
@@ -103,8 +102,17 @@ export class HttpSession {
     if (refusal !== undefined) this.tell(refusal)
   }
 
+  /** With its answer the session is there, also when the server leaves the stream of that answer open. */
+  #open(text: string, message: Message): Promise<Refusal | undefined> {
+    return new Promise((resolve) => {
+      const owed = new Owed(message, () => resolve(undefined))
+      void this.#exchange({ message, owed, abort: new AbortController() }, text).then(resolve)
+    })
+  }
+
   async #exchange(post: Post, body: string, onSent?: () => void): Promise<Refusal | undefined> {
     const { message, owed, abort } = post
+    this.#posts.add(post)
     const { signal } = abort
     const headers = messageHeaders(message, this.#agreed, this.#params)
     try {

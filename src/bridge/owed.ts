@@ -4,8 +4,11 @@ import type { Message } from '../wire/message.ts'
 /** The answers that one POST is owed. */
 export class Owed {
   readonly #ids = new Map<string, Id>()
+  readonly #onSettled: (() => void) | undefined
 
-  constructor(message: Message) {
+  /** `onSettled` is told when the last of them is there. */
+  constructor(message: Message, onSettled?: () => void) {
+    this.#onSettled = onSettled
     for (const item of message.kind === 'batch' ? message.items : [message])
       if (item.kind === 'request') this.#ids.set(idKey(item.id), item.id)
   }
@@ -24,6 +27,6 @@ export class Owed {
 
   /** An answer came, or is no longer wanted. */
   settle(id: Id): void {
-    this.#ids.delete(idKey(id))
+    if (this.#ids.delete(idKey(id)) && this.isSettled) this.#onSettled?.()
   }
 }

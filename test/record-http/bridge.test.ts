@@ -226,6 +226,19 @@ test('answers that are owed are given when the input runs out, and the tape can 
   expect({ turns: turns.length, strays, ended }).toEqual({ turns: 3, strays: [], ended: true })
 })
 
+test('a session begins with its answer, although the server leaves the stream of that answer open', async () => {
+  const { origin } = await httpServer(async (req, res) => {
+    const { id, method } = await messageIn(req)
+    if (method !== 'initialize') return json(res, { id, result: {} })
+    res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Mcp-Session-Id': SESSION })
+    res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: RESULT })}\n\n`)
+  })
+  const { client, say, end } = bridge(`${origin}/mcp`)
+  say(INITIALIZE, { id: 1, method: 'ping' })
+  await client.line('"id":1')
+  expect(await end()).toEqual({ code: 0, signal: null })
+})
+
 test('a server that does not answer the goodbye is not waited for long, and the end is a good one', async () => {
   const { origin, seen } = await legacyServer({ silentOn: 'DELETE' })
   const { client, say, end } = bridge(`${origin}/mcp`)
