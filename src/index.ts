@@ -12,6 +12,7 @@ export type { IndexedTape, OpenIndexedOptions } from './store/indexed-tape.ts'
 export type { Tape, TapeReader } from './store/read.ts'
 export type { Problem } from './store/line-checks.ts'
 export type {
+  Cut,
   EventFrame,
   Frame,
   HeaderList,
@@ -25,6 +26,7 @@ export type {
   StderrFrame,
 } from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
+export type { LabelOptions, Labels } from './tape/labels.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
 export type { Called, KeyedPlaces, Outline, TurnKind, TurnStore } from './tape/turn-store.ts'
 
@@ -35,6 +37,8 @@ export { createRecording } from './record/recording.ts'
 export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
 export type { LinkTape } from './record/link-tape.ts'
 export type { Summary } from './record/tape-log.ts'
+export type { Limits } from './record/limits.ts'
+export type { TapeRules } from './record/tape-rules.ts'
 export type { AnyTransport } from './transport/any-transport.ts'
 export { recordFetch } from './record/record-fetch.ts'
 export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'

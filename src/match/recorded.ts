@@ -13,6 +13,8 @@ export interface Recordings {
   readonly playable: readonly number[]
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
+  /** Those of them whose answer was cut when it was recorded. */
+  readonly cut: readonly number[]
 }
 
 interface Found {
@@ -82,14 +84,16 @@ export class Recorded {
   from(first: number): Recordings | undefined {
     const playable: number[] = []
     const unanswered: number[] = []
+    const cut: number[] = []
     for (let at = first; at >= 0; at = this.#keyed.after(at)) {
       const { trigger, frame } = this.#store.outline(at)
       if (trigger !== 'request') continue
       if (this.#playable.has(at)) playable.push(at)
       else unanswered.push(frame)
+      if (unanswered.at(-1) === frame && this.#store.turn(at)?.cut !== undefined) cut.push(frame)
     }
     const request = this.requestAt(this.#firstRequest(first))
-    return request === undefined ? undefined : { request, playable, unanswered }
+    return request === undefined ? undefined : { request, playable, unanswered, cut }
   }
 
   /** Every request once, however often it was recorded. */

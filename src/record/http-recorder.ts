@@ -1,23 +1,12 @@
 import { isLoopback } from '../transport/loopback.ts'
 import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
-import { httpHeader } from './header.ts'
-import { maskQuery } from './http-secrets.ts'
-import { HttpTape } from './http-tape.ts'
-import { TapeLog, type Summary } from './tape-log.ts'
+import type { Summary } from './tape-log.ts'
+import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
-export interface RecordHttpOptions {
-  /** The server, as its client would name it. */
-  readonly url: string
-  /** The tape file; an existing one is never written over. */
-  readonly tape: string
+export interface RecordHttpOptions extends UrlTapeOptions {
   /** Where to wait for the client: a free port of this machine, unless told otherwise. */
   readonly listen?: { readonly host: string; readonly port: number }
-  /** What to call the server on the tape. */
-  readonly server?: string
-  readonly tags?: Readonly<Record<string, string>>
-  /** The longest message that is taped. */
-  readonly maxMessageBytes?: number
 }
 
 /** A recorder that waits for its client. */
@@ -33,7 +22,6 @@ export interface HttpRecording {
   readonly close: () => Promise<Summary>
 }
 
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 const ANYWHERE = { host: '127.0.0.1', port: 0 }
 
 /**
@@ -45,18 +33,10 @@ const ANYWHERE = { host: '127.0.0.1', port: 0 }
  * const { path, frames } = await recording.close()
  */
 export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
-  const { listen = ANYWHERE, maxMessageBytes = MAX_MESSAGE_BYTES } = options
+  const { listen = ANYWHERE } = options
   const url = readTarget(options.url)
-  const server = options.server ?? nameOfUrl(url)
-  const proxy = new HttpProxy({ url, listen })
-  const begin = (): HttpTape =>
-    new HttpTape({
-      log: openLog(options, server, url),
-      server: () => server,
-      url,
-      maxBytes: maxMessageBytes,
-    })
-  const { origin, watcher: tape } = await proxy.listen(begin)
+  const proxy = new HttpProxy({ url, listen, own: ownHeaders(options) })
+  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
@@ -67,16 +47,4 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
       return tape.finish()
     },
   }
-}
-
-function openLog({ tape, tags = {} }: RecordHttpOptions, server: string, url: URL): TapeLog {
-  return new TapeLog({
-    path: tape,
-    header: (started) => httpHeader({ started, server, url: maskQuery(url.href), tags }),
-  })
-}
-
-/** A name for the server, from its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
-export function nameOfUrl({ host }: URL): string {
-  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
 }

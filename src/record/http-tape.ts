@@ -8,7 +8,9 @@ import { anyBody } from './any-body.ts'
 import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
 import { HttpConnections } from './http-connections.ts'
 import { maskHeaders, maskQuery } from './http-secrets.ts'
+import { lookedFrames } from './looked-frames.ts'
 import { MessageFrames } from './message-frames.ts'
+import type { MessageLook } from './message-look.ts'
 import type { Summary, TapeLog } from './tape-log.ts'
 
 export interface HttpTapeOptions {
@@ -18,6 +20,10 @@ export interface HttpTapeOptions {
   /** The server, when there is only one. Without it the client names one with each request, and every body that can be told from a secret is taped. */
   readonly url?: URL
   readonly maxBytes: number
+  readonly look?: MessageLook | undefined
+  readonly cutBytes?: number | undefined
+  /** Told when a server wants to know who asks. */
+  readonly onChallenge?: (() => void) | undefined
 }
 
 /** The part of a tape that an HTTP proxy writes. */
@@ -32,7 +38,7 @@ export class HttpTape {
   constructor(options: HttpTapeOptions) {
     this.#options = options
     this.#later = new AfterRound(options.log)
-    this.#frames = new MessageFrames(options.log, () => this.#later.time)
+    this.#frames = new MessageFrames(options.log, () => this.#later.time, options.cutBytes)
   }
 
   /** Looks on at one exchange. */
@@ -45,7 +51,7 @@ export class HttpTape {
       path: maskQuery(line.path),
       headers: maskHeaders(line.headers),
     }))
-    return this.#watcher(line, { conn, place })
+    return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
   }
 
   /** A request that was not let through. */
@@ -65,11 +71,11 @@ export class HttpTape {
   /** Puts on the tape now what would wait for the end of this round. */
   readonly settle = (): void => this.#later.run()
 
-  /** Waits for what is still being decoded, and finishes the tape; may be called twice. */
-  async finish(): Promise<Summary> {
+  /** Waits for what is still being decoded, and finishes the tape, with these further members of its end; may be called twice. */
+  async finish(members = ''): Promise<Summary> {
     while (this.#decoding.size > 0) await Promise.all(this.#decoding)
     this.#later.run()
-    return this.#options.log.finish()
+    return this.#options.log.finish(members)
   }
 
   #server(line?: RequestLine): string {
@@ -85,6 +91,7 @@ export class HttpTape {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
+        if (status === UNAUTHORIZED) this.#options.onChallenge?.()
         this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
         if (isTaped) answer = this.#body('s2c', line, link, headers)
         return answer
@@ -115,8 +122,9 @@ export class HttpTape {
   }
 
   #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
+    const { look } = this.#options
     const options = {
-      frames: this.#frames,
+      frames: look === undefined ? this.#frames : lookedFrames(this.#frames, look, dir, link),
       place: `${link.place},"dir":"${dir}"`,
       maxBytes: this.#options.maxBytes,
     }
@@ -166,10 +174,13 @@ export class HttpTape {
   }
 }
 
+const UNAUTHORIZED = 401
+
 /** Where the frames of one exchange stand on the tape. */
 interface Link {
   readonly conn: number
   readonly place: string
+  readonly scope: string
 }
 
 function isEventStream(headers: RawHeaders): boolean {

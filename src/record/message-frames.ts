@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { rawPayload } from '../store/raw-payload.ts'
 import type { BoundedBytes } from '../wire/bounded-bytes.ts'
 import { JsonCheck } from '../wire/json-check.ts'
+import { cutPayload } from './cut-payload.ts'
 import type { TapeLog } from './tape-log.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -19,17 +20,23 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]
 export class MessageFrames {
   readonly #log: TapeLog
   readonly #now: () => number
+  readonly #cutBytes: number
   readonly #check = new JsonCheck()
 
-  constructor(log: TapeLog, now: () => number) {
+  /** Of a message longer than `cutBytes` only that much is written. */
+  constructor(log: TapeLog, now: () => number, cutBytes: number = Infinity) {
     this.#log = log
     this.#now = now
+    this.#cutBytes = cutBytes
   }
 
   /** Writes a message frame, or nothing when the bytes are no JSON object or array. */
   message(place: string, body: BoundedBytes): boolean {
-    if (!body.isWhole || place.length > LONGEST_PLACE || !this.#isMessage(body)) return false
+    if (!body.isWhole || place.length > LONGEST_PLACE) return false
+    if (body.length > this.#cutBytes) return this.#writeCut(place, body)
+    if (!this.#isMessage(body)) return false
     this.#write(place, body)
+    this.#log.settled(1)
     return true
   }
 
@@ -42,7 +49,17 @@ export class MessageFrames {
           bytes.subarray(0, RAW_HEAD),
           `a body of ${body.length} bytes, which is too long to be kept`,
         )
-    if (payload !== undefined) this.#log.gather(this.#now(), `${place},${payload}`)
+    if (payload === undefined) return
+    this.#log.gather(this.#now(), `${place},${payload}`)
+    this.#log.settled(1)
+  }
+
+  #writeCut(place: string, { parts }: BoundedBytes): boolean {
+    const payload = cutPayload(Buffer.concat(parts), this.#cutBytes)
+    if (payload === undefined) return false
+    this.#log.gather(this.#now(), `${place},${payload}`)
+    this.#log.settled(1)
+    return true
   }
 
   #write(place: string, { parts, length }: BoundedBytes): void {

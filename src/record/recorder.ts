@@ -4,12 +4,13 @@ import { MAX_LINE_BYTES } from '../wire/lines.ts'
 import { startServer, type Exit } from '../transport/server-process.ts'
 import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from './header.ts'
+import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { relay } from './relay.ts'
 import { serverName } from './server-name.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
-export interface RecorderOptions {
+export interface RecorderOptions extends LabelOptions {
   /** The server command and its arguments. */
   readonly command: readonly [string, ...string[]]
   /** The tape file; an existing one is never written over. */
@@ -20,7 +21,6 @@ export interface RecorderOptions {
   readonly env?: NodeJS.ProcessEnv
   /** What to call the server on the tape. */
   readonly server?: string
-  readonly tags?: Readonly<Record<string, string>>
   readonly onClientMessage?: (text: string) => void
   readonly onServerMessage?: (text: string) => void
 }
@@ -80,16 +80,12 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   return { exit, ...(await log.finish()) }
 }
 
-function openLog({
-  command,
-  tape,
-  env = process.env,
-  tags = {},
-  server = serverName(command),
-}: RecorderOptions): TapeLog {
+function openLog(options: RecorderOptions): TapeLog {
+  const { command, tape, env = process.env, server = serverName(command) } = options
+  const labels = labelsOf(options)
   return new TapeLog({
     path: tape,
-    header: (started) => stdioHeader({ started, server, command, env, tags }),
+    header: (started) => stdioHeader({ started, server, command, env, labels }),
   })
 }
 

@@ -5,14 +5,14 @@ import { asciiJson } from './ascii-json.ts'
 import { tapeHeader } from './header.ts'
 import { maskQuery } from './http-secrets.ts'
 import { HttpTape } from './http-tape.ts'
+import { labelsOf, type LabelOptions, type Labels } from '../tape/labels.ts'
 import { LinkTape } from './link-tape.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
-export interface RecordingOptions {
+export interface RecordingOptions extends LabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
   readonly tape: string
-  readonly tags?: Readonly<Record<string, string>>
 }
 
 /** A server, as a link to it sees it. */
@@ -30,14 +30,14 @@ const MAX_BYTES = 256 * 1024 * 1024
  */
 export class Recording {
   readonly #path: string
-  readonly #tags: Readonly<Record<string, string>>
+  readonly #labels: Labels
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
   #log: TapeLog | undefined
 
-  constructor({ tape, tags = {} }: RecordingOptions) {
+  constructor({ tape, ...labels }: RecordingOptions) {
     this.#path = resolveTape(tape)
-    this.#tags = tags
+    this.#labels = labelsOf(labels)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -87,7 +87,7 @@ export class Recording {
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({
       path: this.#path,
-      header: (started) => tapeHeader(started, { [server]: info }, this.#tags),
+      header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
     })
     // The header is written already, and a tape only grows at its end.
     if (isLate) this.#log.frame(`,"server":${asciiJson(server)},"event":"server",${membersOf(info)}`)
@@ -107,7 +107,7 @@ const NOTHING_RECORDED: Summary = {
  * Makes a tape that several transports can be recorded into.
  *
  * @example
- * const recording = createRecording({ tape: 'my-agent', tags: { session: '42' } })
+ * const recording = createRecording({ tape: 'my-agent', session: '42', tags: { suite: 'smoke' } })
  * await github.connect(recordTransport(one, { recording, server: 'github' }))
  * await files.connect(recordTransport(two, { recording, server: 'files' }))
  * await recording.close()

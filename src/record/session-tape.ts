@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Direction } from '../wire/direction.ts'
-import type { MethodFilter } from './method-filter.ts'
 import { asciiJson } from './ascii-json.ts'
+import type { MessageLook } from './message-look.ts'
 import { Tap } from './tap.ts'
 import type { TapeLog } from './tape-log.ts'
 
@@ -13,7 +13,9 @@ export interface SessionTapeOptions {
   readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
-  readonly filter?: MethodFilter
+  readonly look?: MessageLook
+  /** Of longer messages only so much is taped. */
+  readonly cutBytes?: number | undefined
 }
 
 /** One direction of the link, as the tape sees it. */
@@ -41,7 +43,8 @@ export class SessionTape {
 
   /** What puts one direction of the link on the tape. */
   tap(dir: Direction): LinkTap {
-    const { log, maxLineBytes, onMessage, filter } = this.#options
+    const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
+    const link = { scope: '', place: this.#place }
     const { writer: first } = log
     if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
     const tap = new Tap({
@@ -49,9 +52,10 @@ export class SessionTape {
       place: `${this.#place},"dir":"${dir}"`,
       now: log.now,
       maxLineBytes,
+      cutBytes,
       onUnchecked: log.checkLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
-      ...(filter && { keeps: (text: string) => filter.keeps(dir, text) }),
+      ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
     })
     return {
       pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),

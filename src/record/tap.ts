@@ -4,6 +4,7 @@ import { rawPayload } from '../store/raw-payload.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import { milliseconds } from '../tape/time.ts'
 import { JsonCheck } from '../wire/json-check.ts'
+import { cutPayload } from './cut-payload.ts'
 import { LineParts, type LineOfParts } from './line-parts.ts'
 
 export interface TapOptions {
@@ -14,6 +15,8 @@ export interface TapOptions {
   /** Milliseconds since the tape began. */
   readonly now: () => number
   readonly maxLineBytes: number
+  /** Of longer messages only so much is taped, where the user asked for that. */
+  readonly cutBytes?: number | undefined
   /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
   readonly onUnchecked: (payload: PayloadRange) => void
   readonly onMessage?: (text: string) => void
@@ -27,6 +30,7 @@ export class Tap {
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
+  readonly #longest: number
   #taken: readonly LineOfParts[] = NOTHING
   #isAscii: boolean | undefined
 
@@ -34,6 +38,7 @@ export class Tap {
     this.#options = options
     this.#place = Buffer.from(`${options.place},"msg":`, 'latin1')
     this.#parts = new LineParts(options.maxLineBytes)
+    this.#longest = Math.min(options.maxLineBytes, options.cutBytes ?? Infinity)
   }
 
   /** Takes the lines that this chunk ends; says whether they are so much that writing them takes longer than handing the chunk on. */
@@ -70,7 +75,7 @@ export class Tap {
 
   #isMessage(line: LineOfParts): boolean {
     const { parts, chunk, start, end, bytes } = line
-    if (bytes > this.#options.maxLineBytes) return false
+    if (bytes > this.#longest) return false
     if (bytes > CHECK_AT_ONCE && looksLikeJson(line)) return true
     this.#check.reset()
     for (const part of parts) this.#check.feed(part, 0, part.length)
@@ -95,14 +100,20 @@ export class Tap {
   }
 
   #writeRaw(line: LineOfParts, time: number): void {
-    const { place, maxLineBytes } = this.#options
-    const why =
-      line.bytes > maxLineBytes
-        ? `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`
-        : undefined
-    const payload = rawPayload(why === undefined ? bytesOf(line) : bytesOf(line).subarray(0, RAW_HEAD), why)
+    const payload = this.#rawPayload(line)
     if (payload !== undefined)
-      this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${place},${payload}`)
+      this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${this.#options.place},${payload}`)
+  }
+
+  #rawPayload(line: LineOfParts): string | undefined {
+    const { maxLineBytes } = this.#options
+    const bytes = bytesOf(line)
+    if (line.bytes > maxLineBytes)
+      return rawPayload(
+        bytes.subarray(0, RAW_HEAD),
+        `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`,
+      )
+    return (line.bytes > this.#longest ? cutPayload(bytes, this.#longest) : undefined) ?? rawPayload(bytes)
   }
 }
 

@@ -96,6 +96,7 @@ export class IndexBuilder {
     if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
     this.#checks.check(frame, number)
     if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
+    if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
     for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
   }
