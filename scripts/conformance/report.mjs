@@ -1,18 +1,25 @@
-// The two columns, as they are printed.
-import { total } from './compare.mjs'
+// The three columns, as they are printed.
+import { total, WAYS } from './compare.mjs'
 
 const WIDTH = 48
+const COLUMNS = ['direct', ...WAYS]
 
 export function printRows(title, rows) {
-  console.log(`\n${title}\n${line('scenario', 'direct', 'recorded', '')}`)
-  for (const { scenario, direct, recorded, verdict, differences } of rows) {
-    console.log(line(scenario, cell(direct), cell(recorded), verdict))
-    if (verdict === 'same') continue
-    for (const { check, ...sides } of differences)
-      console.log(`    ${check}: ${sides.direct} directly, ${sides.recorded} recorded`)
+  console.log(`\n${title}\n${line('scenario', COLUMNS, '')}`)
+  for (const row of rows) {
+    console.log(
+      line(
+        row.scenario,
+        COLUMNS.map((column) => cell(row[column])),
+        row.verdict,
+      ),
+    )
+    if (row.verdict === 'same') continue
+    for (const { way, check, direct, recorded } of row.differences)
+      console.log(`    ${check}: ${direct} directly, ${recorded} recorded (${way} proxy)`)
   }
-  const [direct, recorded] = ['direct', 'recorded'].map((side) => total(rows.map((row) => row[side])))
-  console.log(line('total (passed / failed)', cell(direct), cell(recorded), ''))
+  const totals = COLUMNS.map((column) => cell(total(rows.map((row) => row[column]))))
+  console.log(line('total (passed / failed)', totals, ''))
 }
 
 export function printVerdicts(rows, troubles) {
@@ -24,10 +31,10 @@ export function printVerdicts(rows, troubles) {
   console.log(`${same} scenarios the same, ${different} different, ${apart}; ${troubles.length} troubles`)
 }
 
-function cell({ passed, failed }) {
-  return `${passed} / ${failed}`
+function cell(counts) {
+  return counts === undefined ? '-' : `${counts.passed} / ${counts.failed}`
 }
 
-function line(scenario, direct, recorded, verdict) {
-  return `  ${scenario.padEnd(WIDTH)} ${direct.padStart(9)} ${recorded.padStart(9)}  ${verdict}`.trimEnd()
+function line(scenario, cells, verdict) {
+  return `  ${scenario.padEnd(WIDTH)} ${cells.map((each) => each.padStart(9)).join(' ')}  ${verdict}`.trimEnd()
 }
