@@ -48,7 +48,7 @@ async function judge(pair, folder) {
   const recorded = await runThrough('recorded', pair, folder)
   const troubles = [...differences(pair, direct.answers, recorded.answers), ...recorded.troubles]
   const verdict = troubles.length === 0 ? `same, ${recorded.exchanges} exchanges on tape` : 'DIFFERENT'
-  console.log(`${titleOf(pair).padEnd(84)} ${verdict}`)
+  console.log(`${titleOf(pair).padEnd(96)} ${verdict}`)
   for (const trouble of troubles) console.log(`    ${trouble}`)
   return troubles.length === 0
 }

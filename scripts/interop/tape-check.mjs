@@ -18,6 +18,7 @@ export function troublesOn(tapes, { tasks, answers, era }) {
   ]
 }
 
+/** Of a result with structured content, mcporter shows only that. */
 function holds({ method, request, response }, { tool, args }, answer) {
   const { result } = response ?? {}
   if (tool === undefined)
@@ -29,11 +30,11 @@ function holds({ method, request, response }, { tool, args }, answer) {
     method === 'tools/call' &&
     name === tool &&
     isDeepStrictEqual(sent ?? {}, args) &&
-    isDeepStrictEqual(shown(result), shown(answer))
+    (isDeepStrictEqual(shown(result), shown(answer)) || isDeepStrictEqual(result?.structuredContent, answer))
   )
 }
 
-/** What a client may add or take away when it prints a result. */
+/** Without what Inspector takes off a result before it shows it. */
 function shown({ content, structuredContent, isError = false } = {}) {
   return { content, structuredContent, isError }
 }
