@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Door } from './door.ts'
 import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
-import { LISTENER, listenOn, type Listen } from './listen.ts'
+import { createListener, listenOn, type Listen } from './listen.ts'
 import { ownAnswer } from './own-answer.ts'
 import { Passages } from './passages.ts'
-import { MAX_HEAD_BYTES, openTarget, type Target } from './target.ts'
+import { openTarget, type Target } from './target.ts'
 
 export interface ProxyOptions {
   readonly url: URL
@@ -23,7 +23,7 @@ export interface ProxyWatcher {
 export class HttpProxy {
   readonly #options: ProxyOptions
   readonly #target: Target
-  readonly #server: Server
+  readonly #server: Server = createListener()
   readonly #door: Door
   readonly #passages = new Passages()
   #closed: Promise<void> | undefined
@@ -32,8 +32,6 @@ export class HttpProxy {
     this.#options = options
     this.#target = openTarget(options.url)
     this.#door = new Door(options.listen.host)
-    this.#server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
-    this.#server.requestTimeout = 0 // how long a request may take is for the server to say
   }
 
   /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */

@@ -1,13 +1,9 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type ClientRequest,
-  type RequestOptions,
-} from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import { ReelayError } from '../errors.ts'
 import { isLoopback } from './loopback.ts'
+import type { RequestHead, UpstreamRequest } from './upstream-request.ts'
+import { UpstreamSocket } from './upstream-socket.ts'
 
 /** The server that a proxy stands in front of. */
 export interface Target {
@@ -16,7 +12,8 @@ export interface Target {
   readonly keepsHost: boolean
   /** Whether the client names the server itself, as it does to a forward proxy: then nothing needs to be made to name us. */
   readonly isNamed: boolean
-  readonly request: (options: { method: string; path: string; headers: string[] }) => ClientRequest
+  /** Throws when the head cannot be written. */
+  readonly request: (head: RequestHead) => UpstreamRequest
   readonly close: () => void
 }
 
@@ -34,63 +31,82 @@ export function readTarget(text: string): URL {
   return url
 }
 
-export function openTarget(url: URL, { isNamed = false }: { readonly isNamed?: boolean } = {}): Target {
-  const isSecure = url.protocol === 'https:'
-  const agent = isSecure ? new TlsSockets(SOCKETS) : new PlainSockets(SOCKETS)
-  const host = url.hostname.replaceAll(/[[\]]/g, '')
-  const base: RequestOptions & { servername?: string } = {
-    agent,
-    host,
-    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-    maxHeaderSize: MAX_HEAD_BYTES,
-    setHost: false,
-    ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
-  }
-  const send = isSecure ? httpsRequest : httpRequest
+export function openTarget(url: URL, { isNamed = false, idleMs = IDLE_MS }: TargetOptions = {}): Target {
+  const sockets = new Sockets(() => dial(url), idleMs)
   return {
     url,
-    keepsHost: isNamed || isLoopback(host),
+    keepsHost: isNamed || isLoopback(hostOf(url)),
     isNamed,
-    request: (options) => send({ ...base, ...options }),
-    close: () => agent.destroy(),
+    request: (head) => sockets.next().request(head),
+    close: () => sockets.close(),
   }
+}
+
+interface TargetOptions {
+  readonly isNamed?: boolean
+  readonly idleMs?: number
 }
 
 /** As large a head as servers commonly take; Node's own bound is 16 KiB. */
 export const MAX_HEAD_BYTES: number = 128 * 1024
 
-const SOCKETS = { keepAlive: true, noDelay: true, scheduling: 'lifo' } as const
-
 // Nothing is sent twice, so a request must not meet a socket that the server is just closing: most servers keep an idle one for 5 seconds or more.
 const IDLE_MS = 2000
 
-class PlainSockets extends HttpAgent {
-  override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
+/** The sockets to one server; the last one that became free is the first to be used again. */
+class Sockets {
+  readonly #dial: () => Socket
+  readonly #idleMs: number
+  readonly #all = new Set<UpstreamSocket>()
+  #free: UpstreamSocket[] = []
+
+  constructor(dialServer: () => Socket, idleMs: number) {
+    this.#dial = dialServer
+    this.#idleMs = idleMs
   }
 
-  override reuseSocket(socket: Socket, request: ClientRequest): void {
-    socket.setTimeout(0)
-    super.reuseSocket(socket, request)
+  next(): UpstreamSocket {
+    const free = this.#free.pop()
+    if (free === undefined) return this.#open()
+    return free.isGone ? this.next() : free
+  }
+
+  close(): void {
+    for (const socket of this.#all) socket.destroy()
+  }
+
+  #open(): UpstreamSocket {
+    const socket = new UpstreamSocket(this.#dial(), {
+      maxHeadBytes: MAX_HEAD_BYTES,
+      idleMs: this.#idleMs,
+      onFree: (free) => void this.#free.push(free),
+      onGone: (gone) => this.#forget(gone),
+    })
+    this.#all.add(socket)
+    return socket
+  }
+
+  #forget(gone: UpstreamSocket): void {
+    this.#all.delete(gone)
+    this.#free = this.#free.filter((each) => each !== gone)
   }
 }
 
-class TlsSockets extends HttpsAgent {
-  override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
-  }
-
-  override reuseSocket(socket: Socket, request: ClientRequest): void {
-    socket.setTimeout(0)
-    super.reuseSocket(socket, request)
-  }
+function dial(url: URL): Socket {
+  const host = hostOf(url)
+  const options = { host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 }
+  if (url.protocol === 'http:') return connect({ ...options, port: Number(url.port || 80) })
+  const servername = isIP(host) === 0 ? host : ''
+  return connectSecurely({
+    ...options,
+    port: Number(url.port || 443),
+    servername,
+    ALPNProtocols: ['http/1.1'],
+  })
 }
 
-function keepBriefly(socket: Socket): boolean {
-  socket.setKeepAlive(true)
-  socket.unref()
-  socket.setTimeout(IDLE_MS)
-  return true
+function hostOf({ hostname }: URL): string {
+  return hostname.replaceAll(/[[\]]/g, '')
 }
 
 function invalid(
