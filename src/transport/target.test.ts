@@ -57,6 +57,7 @@ test('an idle socket is closed by us, before its server might do so under the ne
   const { url, sockets } = await socketServer((socket) => socket.write(OK))
   await get(open(url, 10))
   await once(sockets[0]!, 'close')
+  expect(sockets[0]?.errored).toBeNull()
 })
 
 test('a socket that was idle before may be quiet for longer than that while it is used', async () => {
