@@ -43,11 +43,11 @@ export class UpstreamRequest extends EventEmitter<{
     return this.#isEnded
   }
 
-  /** The head waits for this, and shares its packet. */
-  write(data: string | Uint8Array, encoding?: 'latin1'): boolean {
+  /** The head waits for this, and shares its packet. A text stands for its bytes, as Latin-1. */
+  write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (this.#carrier === undefined) return true // nobody is there to read it
     if (this.#isChunked) return this.#writeChunk(data)
-    if (typeof data === 'string') return this.#send(data, encoding)
+    if (typeof data === 'string') return this.#send(data)
     this.#send('')
     return this.#carrier.write(data)
   }
@@ -77,10 +77,10 @@ export class UpstreamRequest extends EventEmitter<{
     return this.#send('\r\n')
   }
 
-  #send(text: string, encoding: 'latin1' = 'latin1'): boolean {
+  #send(text: string): boolean {
     const data = this.#head + text
     this.#head = ''
-    return data === '' || this.#carrier === undefined || this.#carrier.write(data, encoding)
+    return data === '' || this.#carrier === undefined || this.#carrier.write(data, 'latin1')
   }
 }
 
