@@ -128,6 +128,9 @@ test.each([
   ['name', { method: 'GET', path: '/', headers: ['X:', 'y'] }],
   ['value', { method: 'GET', path: '/', headers: ['X', 'y\r\nZ: z'] }],
 ])('a %s that would be read as more than it is cannot be written', async (_, head) => {
-  const { url } = await socketServer(() => {})
-  expect(() => open(url).request(head)).toThrow('cannot be written')
+  const { url, sockets } = await socketServer((socket) => socket.write(OK))
+  const target = open(url)
+  expect(() => target.request(head)).toThrow('cannot be written')
+  await get(target)
+  expect(sockets).toHaveLength(1)
 })

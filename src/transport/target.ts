@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { ReelayError } from '../errors.ts'
 import { isLoopback } from './loopback.ts'
-import type { RequestHead, UpstreamRequest } from './upstream-request.ts'
+import { UpstreamRequest, type RequestHead } from './upstream-request.ts'
 import { UpstreamSocket } from './upstream-socket.ts'
 
 /** The server that a proxy stands in front of. */
@@ -37,7 +37,11 @@ export function openTarget(url: URL, { isNamed = false, idleMs = IDLE_MS }: Targ
     url,
     keepsHost: isNamed || isLoopback(hostOf(url)),
     isNamed,
-    request: (head) => sockets.next().request(head),
+    request: (head) => {
+      const request = new UpstreamRequest(head)
+      sockets.next().carry(request)
+      return request
+    },
     close: () => sockets.close(),
   }
 }

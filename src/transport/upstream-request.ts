@@ -18,21 +18,23 @@ export interface Carrier {
   readonly destroy: () => void
 }
 
-/** A request to a server: like node's own, with as much of it as a proxy needs, at a third of the price (docs/decisions/0013). */
+/** A request to a server: like node's own, with only as much of it as a proxy needs (docs/decisions/0013). */
 export class UpstreamRequest extends EventEmitter<{
   response: [answer: UpstreamAnswer]
   error: [error: Error]
   drain: []
   close: []
 }> {
+  readonly method: string
   #carrier: Carrier | undefined
   #head: string
   readonly #isChunked: boolean
   #isEnded = false
 
-  constructor(carrier: Carrier, head: RequestHead) {
+  /** Throws when the head cannot be written. */
+  constructor(head: RequestHead) {
     super()
-    this.#carrier = carrier
+    this.method = head.method
     this.#head = headText(head)
     this.#isChunked = head.headers.some(
       (word, at) => at % 2 === 0 && word.toLowerCase() === 'transfer-encoding',
@@ -63,6 +65,10 @@ export class UpstreamRequest extends EventEmitter<{
     this.#carrier?.destroy()
   }
 
+  attach(carrier: Carrier): void {
+    this.#carrier = carrier
+  }
+
   /** The socket has done its part, or is gone. */
   detach(): void {
     if (this.#carrier === undefined) return
@@ -71,9 +77,10 @@ export class UpstreamRequest extends EventEmitter<{
   }
 
   #writeChunk(data: string | Uint8Array): boolean {
-    this.#send(`${data.length.toString(16)}\r\n`)
-    if (typeof data === 'string') this.#send(data)
-    else this.#carrier?.write(data)
+    const size = `${data.length.toString(16)}\r\n`
+    if (typeof data === 'string') return this.#send(`${size}${data}\r\n`)
+    this.#send(size)
+    this.#carrier?.write(data)
     return this.#send('\r\n')
   }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { ResponseReader } from './response-reader.ts'
 import type { ResponseHead } from './response-head.ts'
-import { UpstreamAnswer, UpstreamRequest, type Carrier, type RequestHead } from './upstream-request.ts'
+import { UpstreamAnswer, type Carrier, type UpstreamRequest } from './upstream-request.ts'
 
 export interface SocketOptions {
   readonly maxHeadBytes: number
@@ -42,12 +42,11 @@ export class UpstreamSocket implements Carrier {
     return this.#socket.destroyed
   }
 
-  request(head: RequestHead): UpstreamRequest {
-    const request = new UpstreamRequest(this, head)
+  carry(request: UpstreamRequest): void {
     this.#request = request
-    this.#reader.begin(head.method)
+    request.attach(this)
+    this.#reader.begin(request.method)
     this.#socket.setTimeout(0).ref() // how long an answer may take is for the server to say
-    return request
   }
 
   write(data: string | Uint8Array, encoding?: 'latin1'): boolean {
