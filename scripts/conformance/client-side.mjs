@@ -43,8 +43,12 @@ async function runSome({ requirements, output, log, tape }, command) {
 }
 
 function clientArgs(command, output) {
-  return ['client', '--command', command.map((word) => `"${word}"`).join(' '), '-o', output]
+  const line = command.map((word) => `"${word}"`).join(' ')
+  return ['client', '--command', line, '--timeout', String(TIMEOUT_MS), '-o', output]
 }
+
+// The suite starts all clients at once; on a busy machine its own 30 seconds would be what is measured.
+const TIMEOUT_MS = 180_000
 
 const WITHOUT_OAUTH = {
   '2025-11-25': [

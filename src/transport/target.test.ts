@@ -60,6 +60,15 @@ test('an idle socket is closed by us, before its server might do so under the ne
   expect(sockets[0]?.errored).toBeNull()
 })
 
+test('a socket that was idle for too long is not used, though we were too busy to close it', async () => {
+  const { url, sockets } = await socketServer((socket) => socket.write(OK))
+  const target = open(url, 10)
+  await get(target)
+  for (const since = performance.now(); performance.now() - since < 20;); // no clock can run meanwhile
+  expect(await get(target)).toBe('200 hi whole')
+  expect(sockets).toHaveLength(2)
+})
+
 test('a socket that was idle before may be quiet for longer than that while it is used', async () => {
   const { url, sockets } = await socketServer((socket, _, nth) => {
     if (nth === 1) socket.write(OK)

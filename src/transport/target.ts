@@ -72,7 +72,9 @@ class Sockets {
   next(): UpstreamSocket {
     const free = this.#free.pop()
     if (free === undefined) return this.#open()
-    return free.isGone ? this.next() : free
+    if (free.isFresh) return free
+    free.destroy()
+    return this.next()
   }
 
   close(): void {

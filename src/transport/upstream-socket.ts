@@ -19,6 +19,7 @@ export class UpstreamSocket implements Carrier {
   #request: UpstreamRequest | undefined
   #answer: UpstreamAnswer | undefined
   #isKept = true
+  #freeSince = 0
   #error: Error | undefined
 
   constructor(socket: Socket, options: SocketOptions) {
@@ -37,9 +38,9 @@ export class UpstreamSocket implements Carrier {
     socket.on('close', () => this.#gone())
   }
 
-  /** Whether it can no longer carry a request. */
-  get isGone(): boolean {
-    return this.#socket.destroyed
+  /** Whether it can carry another request. On a busy machine the request may come before the clock that should have closed it. */
+  get isFresh(): boolean {
+    return !this.#socket.destroyed && performance.now() - this.#freeSince < this.#options.idleMs
   }
 
   carry(request: UpstreamRequest): void {
@@ -98,6 +99,7 @@ export class UpstreamSocket implements Carrier {
     const request = this.#request
     this.#request = this.#answer = undefined
     if (this.#isKept && !this.#socket.destroyed) {
+      this.#freeSince = performance.now()
       this.#socket.setTimeout(this.#options.idleMs).unref().resume()
       this.#options.onFree(this)
     } else this.#socket.destroy()
