@@ -27,7 +27,7 @@ const RUNS = {
   reverse: (run) => runSome(run, [process.execPath, behindRecorder]),
 }
 
-/** Everything that the requirements ask of a client; what is asked for several times has a tape for each, `-2` and so on behind its name. */
+/** Everything that the requirements ask of a client, at once: a recorder that finds the name of its tape taken puts a number behind it. */
 async function runAll({ requirements, output, log }, command) {
   return [await runSuite([...clientArgs(command, output), '--requirements', requirements], { log })]
 }

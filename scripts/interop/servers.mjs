@@ -1,7 +1,4 @@
 // The servers, each over the transports that it speaks. `around` is put before the command of what is reached over stdio.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { end, firstMatch, freePort, start } from '../processes.mjs'
 import { everything, filesystem, mcpProxy, memory } from './programs.mjs'
 
@@ -64,6 +61,3 @@ async function overHttp({ command, port, path, transport }) {
   child.stderr.resume()
   return { target: { url: `http://127.0.0.1:${chosen}${path}`, transport }, stop: () => end(child) }
 }
-
-// A memory that is written to the folder of the package would be remembered by the next run.
-process.env.MEMORY_FILE_PATH = join(mkdtempSync(join(tmpdir(), 'reelay-interop-memory-')), 'memory.jsonl')

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { ReelayError } from '../errors.ts'
-import { MAX_HEAD_BYTES } from './target.ts'
+import { MAX_HEAD_BYTES } from './http-heads.ts'
 
 export interface Listen {
   readonly host: string

@@ -3,7 +3,7 @@ import { connect as connectSecurely } from 'node:tls'
 import { ReelayError } from '../errors.ts'
 import { isLoopback } from './loopback.ts'
 import { UpstreamRequest, type RequestHead } from './upstream-request.ts'
-import { UpstreamSocket } from './upstream-socket.ts'
+import { UpstreamSockets } from './upstream-sockets.ts'
 
 /** The server that a proxy stands in front of. */
 export interface Target {
@@ -32,7 +32,7 @@ export function readTarget(text: string): URL {
 }
 
 export function openTarget(url: URL, { isNamed = false, idleMs = IDLE_MS }: TargetOptions = {}): Target {
-  const sockets = new Sockets(() => dial(url), idleMs)
+  const sockets = new UpstreamSockets(() => dial(url), idleMs)
   return {
     url,
     keepsHost: isNamed || isLoopback(hostOf(url)),
@@ -51,52 +51,8 @@ interface TargetOptions {
   readonly idleMs?: number
 }
 
-/** As large a head as servers commonly take; Node's own bound is 16 KiB. */
-export const MAX_HEAD_BYTES: number = 128 * 1024
-
 // Nothing is sent twice, so a request must not meet a socket that the server is just closing: most servers keep an idle one for 5 seconds or more.
 const IDLE_MS = 2000
-
-/** The sockets to one server; the last one that became free is the first to be used again. */
-class Sockets {
-  readonly #dial: () => Socket
-  readonly #idleMs: number
-  readonly #all = new Set<UpstreamSocket>()
-  #free: UpstreamSocket[] = []
-
-  constructor(dialServer: () => Socket, idleMs: number) {
-    this.#dial = dialServer
-    this.#idleMs = idleMs
-  }
-
-  next(): UpstreamSocket {
-    const free = this.#free.pop()
-    if (free === undefined) return this.#open()
-    if (free.isFresh) return free
-    free.destroy()
-    return this.next()
-  }
-
-  close(): void {
-    for (const socket of this.#all) socket.destroy()
-  }
-
-  #open(): UpstreamSocket {
-    const socket = new UpstreamSocket(this.#dial(), {
-      maxHeadBytes: MAX_HEAD_BYTES,
-      idleMs: this.#idleMs,
-      onFree: (free) => void this.#free.push(free),
-      onGone: (gone) => this.#forget(gone),
-    })
-    this.#all.add(socket)
-    return socket
-  }
-
-  #forget(gone: UpstreamSocket): void {
-    this.#all.delete(gone)
-    this.#free = this.#free.filter((each) => each !== gone)
-  }
-}
 
 function dial(url: URL): Socket {
   const host = hostOf(url)
