@@ -41,10 +41,8 @@ async function isSubjectDifferent({ name, startServer, requirements }) {
   const log = openSync(join(folder, 'suite.log'), 'w')
   const { live, served, account, troubles } = await recordAndServe({ startServer, requirements, folder, log })
   closeSync(log)
-  const rows = compareRuns({ direct: live.results, again: live.results, recorded: served.results }).map(
-    asOurs,
-  )
-  printRows(name, rows, { direct: 'live', recorded: 'served' })
+  const rows = compareRuns({ direct: live.results, again: live.results, served: served.results }).map(asOurs)
+  printRows(name, rows, { direct: 'live' })
   console.log(account.said.slice(account.said.indexOf('\nreelay serve:')).trim().replaceAll(/^/gm, '  '))
   for (const trouble of troubles) console.log(`TROUBLE: ${trouble}`)
   return (

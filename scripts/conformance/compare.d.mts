@@ -9,9 +9,12 @@ interface Count {
 interface Row {
   readonly scenario: string
   readonly direct: Count
-  readonly recorded: Count
+  /** Missing where a reverse proxy cannot be in between. */
+  readonly reverse?: Count
+  readonly forward: Count
   readonly verdict: 'same' | 'DIFFERENT' | 'guarded' | 'unsteady'
   readonly differences: readonly {
+    readonly way: 'reverse' | 'forward'
     readonly check: string
     readonly direct: string
     readonly recorded: string
@@ -21,7 +24,8 @@ interface Row {
 export function compareRuns(runs: {
   readonly direct: Results
   readonly again: Results
-  readonly recorded: Results
+  readonly reverse: Results
+  readonly forward: Results
 }): readonly Row[]
 
-export function total(counts: readonly Count[]): Count
+export function total(counts: readonly (Count | undefined)[]): Count

@@ -1,8 +1,14 @@
-// Two runs of the suite, check for check.
+// Runs of the suite, check for check.
+
+/** The ways to be recorded. */
+export const WAYS = ['reverse', 'forward']
+
+/** A client that runs OAuth compares the URL that it dialled with the one that the server names: no reverse proxy can be in between. */
+const NOT_REVERSED = /^auth\//
 
 /**
- * What the recorder answers in the server's place: its listener refuses a foreign Host or Origin, so that it is no hole
- * in front of a server that trusts it. A server that lets such a request in scores better behind it, and that is meant.
+ * What the reverse proxy answers in the server's place: its listener refuses a foreign Host or Origin, so that it is no
+ * hole in front of a server that trusts it. A server that lets such a request in scores better behind it, and that is meant.
  */
 const GUARDED = /^localhost-host-rebinding-rejected /
 
@@ -10,19 +16,25 @@ const GUARDED = /^localhost-host-rebinding-rejected /
  * One row for each scenario of any run. `unsteady`: it differs between two runs without the recorder, and so says
  * nothing about the recorder. `guarded`: it differs only in what the recorder itself refuses.
  */
-export function compareRuns({ direct, again, recorded }) {
-  const scenarios = [...new Set([direct, again, recorded].flatMap((run) => Object.keys(run)))]
+export function compareRuns({ direct, again, ...recorded }) {
+  const scenarios = [
+    ...new Set([direct, again, ...Object.values(recorded)].flatMap((run) => Object.keys(run))),
+  ]
   return scenarios.map((scenario) => {
-    const [before, twice, after] = [direct, again, recorded].map((run) => run[scenario])
-    const differences = differencesBetween(before, after)
-    const verdict = differencesBetween(before, twice).length > 0 ? 'unsteady' : verdictOn(differences)
-    return { scenario, direct: count(before), recorded: count(after), verdict, differences }
+    const ways = Object.keys(recorded).filter((way) => way !== 'reverse' || !NOT_REVERSED.test(scenario))
+    const differences = ways.flatMap((way) =>
+      differencesBetween(direct[scenario], recorded[way][scenario]).map((each) => ({ way, ...each })),
+    )
+    const isSteady = differencesBetween(direct[scenario], again[scenario]).length === 0
+    const counts = Object.fromEntries(ways.map((way) => [way, count(recorded[way][scenario])]))
+    const verdict = isSteady ? verdictOn(differences) : 'unsteady'
+    return { scenario, direct: count(direct[scenario]), ...counts, verdict, differences }
   })
 }
 
 /** Sums up what `compareRuns` counted. */
 export function total(counts) {
-  const sum = (field) => counts.reduce((so, each) => so + each[field], 0)
+  const sum = (field) => counts.reduce((so, each) => so + (each?.[field] ?? 0), 0)
   return { passed: sum('passed'), failed: sum('failed') }
 }
 
@@ -39,8 +51,8 @@ function verdictOn(differences) {
   return differences.every(isGuarded) ? 'guarded' : 'DIFFERENT'
 }
 
-function isGuarded({ check, direct, recorded }) {
-  return GUARDED.test(check) && direct === 'FAILURE' && recorded === 'SUCCESS'
+function isGuarded({ way, check, direct, recorded }) {
+  return way === 'reverse' && GUARDED.test(check) && direct === 'FAILURE' && recorded === 'SUCCESS'
 }
 
 function count(checks = {}) {

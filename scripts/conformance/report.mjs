@@ -1,20 +1,27 @@
-// The two columns, as they are printed.
+// The columns, as they are printed.
 import { total } from './compare.mjs'
 
 const WIDTH = 48
+const COLUMNS = ['direct', 'reverse', 'forward', 'served']
 
-export function printRows(title, rows, columns = { direct: 'direct', recorded: 'recorded' }) {
-  console.log(`\n${title}\n${line('scenario', columns.direct, columns.recorded, '')}`)
-  for (const { scenario, direct, recorded, verdict, differences } of rows) {
-    console.log(line(scenario, cell(direct), cell(recorded), verdict))
-    if (verdict === 'same') continue
-    for (const { check, ...sides } of differences)
-      console.log(
-        `    ${check}: ${sides.direct} (${columns.direct}), ${sides.recorded} (${columns.recorded})`,
-      )
+export function printRows(title, rows, names = {}) {
+  const nameOf = (column) => names[column] ?? column
+  const columns = COLUMNS.filter((column) => rows.some((row) => row[column] !== undefined))
+  console.log(`\n${title}\n${line('scenario', columns.map(nameOf), '')}`)
+  for (const row of rows) {
+    console.log(
+      line(
+        row.scenario,
+        columns.map((column) => cell(row[column])),
+        row.verdict,
+      ),
+    )
+    if (row.verdict === 'same') continue
+    for (const { way, check, direct, recorded } of row.differences)
+      console.log(`    ${check}: ${direct} (${nameOf('direct')}), ${recorded} (${nameOf(way)})`)
   }
-  const [direct, recorded] = ['direct', 'recorded'].map((side) => total(rows.map((row) => row[side])))
-  console.log(line('total (passed / failed)', cell(direct), cell(recorded), ''))
+  const totals = columns.map((column) => cell(total(rows.map((row) => row[column]))))
+  console.log(line('total (passed / failed)', totals, ''))
 }
 
 export function printVerdicts(rows, troubles) {
@@ -26,10 +33,10 @@ export function printVerdicts(rows, troubles) {
   console.log(`${same} scenarios the same, ${different} different, ${apart}; ${troubles.length} troubles`)
 }
 
-function cell({ passed, failed }) {
-  return `${passed} / ${failed}`
+function cell(counts) {
+  return counts === undefined ? '-' : `${counts.passed} / ${counts.failed}`
 }
 
-function line(scenario, direct, recorded, verdict) {
-  return `  ${scenario.padEnd(WIDTH)} ${direct.padStart(9)} ${recorded.padStart(9)}  ${verdict}`.trimEnd()
+function line(scenario, cells, verdict) {
+  return `  ${scenario.padEnd(WIDTH)} ${cells.map((each) => each.padStart(9)).join(' ')}  ${verdict}`.trimEnd()
 }

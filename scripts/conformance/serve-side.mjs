@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.mjs'
-import { ended, firstMatch, start } from './processes.mjs'
-import { main, startRecorder, troublesOf } from './recorder.mjs'
+import { ended, firstMatch, start } from '../processes.mjs'
+import { inspect, main, startRecorder } from '../recorder.mjs'
 import { readResults, runSuite } from './suite.mjs'
 
 /** The live run and the served one, and what was wrong with either. */
@@ -17,7 +17,7 @@ export async function recordAndServe({ startServer, requirements, folder, log })
   const player = await startPlayer(withOtherIds(tape))
   const served = await runOnce({ url: player.url, requirements, folder: join(folder, 'served'), log })
   const account = await player.stop()
-  return { live, served, account, troubles: [...troublesOf(tape), ...leaks(tape, account)] }
+  return { live, served, account, troubles: [...inspect(tape).troubles, ...leaks(tape, account)] }
 }
 
 /** The same tape as if the suite had chosen other ids and tokens when it was recorded: session ids are masked on tapes anyway. */
@@ -64,7 +64,7 @@ async function runOnce({ url, requirements, folder, log }) {
 /** `reelay serve --http`, in a process that can reach nobody; `stop` returns its account of the run. */
 async function startPlayer(tape) {
   const guard = join(root, 'test', 'fixtures', 'preload', 'no-outside.cjs')
-  const child = start('--require', [guard, main, 'serve', tape, '--http'], {
+  const child = start([process.execPath, '--require', guard, main, 'serve', tape, '--http'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, MAY_LISTEN: '1' },
   })

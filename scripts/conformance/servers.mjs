@@ -1,13 +1,16 @@
 // The servers that the suite is run against, each on a free port.
-import { createServer } from 'node:net'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { end, firstMatch, freePort, start } from '../processes.mjs'
 import { root } from '../run.mjs'
-import { end, firstMatch, start } from './processes.mjs'
 
 /** Our own, of both eras, with everything the suite looks for; at its end it tells how many requests reached it. */
-export async function startFixture() {
+export async function startFixture(env = {}) {
   const file = join(root, 'test', 'fixtures', 'servers', 'conformance.mjs')
-  const child = start(file, [], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = start([process.execPath, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
   const [, url] = await firstMatch(child, child.stdout, /listening on (\S+)\n/)
   let requests = 0
   child.stdout.on('data', (text) => (requests += text.split('\n').length - 1))
@@ -18,11 +21,23 @@ export async function startFixture() {
   return { url, stop }
 }
 
+/** The same over HTTPS, with a certificate that whoever starts after us trusts. */
+export async function startSecureFixture() {
+  const folder = mkdtempSync(join(process.env.REELAY_HOME, 'tls-'))
+  const { makeAuthority, makeLeaf } = await import('../../dist/transport/certificates.js')
+  const authority = await makeAuthority('Conformance CA', new Date())
+  const [tls, trusted] = ['tls.json', 'ca.pem'].map((name) => join(folder, name))
+  writeFileSync(tls, JSON.stringify(await makeLeaf(authority, '127.0.0.1', new Date())), { mode: 0o600 })
+  writeFileSync(trusted, authority.cert)
+  process.env.NODE_EXTRA_CA_CERTS = trusted
+  return startFixture({ CONFORMANCE_TLS: tls })
+}
+
 /** One that we did not write. */
 export async function startEverything() {
   const file = join(root, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js')
   const port = await freePort()
-  const child = start(file, ['streamableHttp'], {
+  const child = start([process.execPath, file, 'streamableHttp'], {
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -33,13 +48,4 @@ export async function startEverything() {
     return undefined // it does not count
   }
   return { url: `http://127.0.0.1:${port}/mcp`, stop }
-}
-
-/** It takes no port 0 and does not tell its port, so we look for one that is free now. */
-async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

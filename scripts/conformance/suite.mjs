@@ -1,38 +1,22 @@
 // The official conformance suite: installed beside the project with the Node that it needs, run, and read.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root, run } from '../run.mjs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { pinned } from '../pinned.mjs'
 
 export const SUITE = { name: '@modelcontextprotocol/conformance', version: '0.2.0-alpha.12' }
-export const NODE = { name: `node-${process.platform}-${process.arch}`, version: '24.21.0' }
 
-const folder = join(root, 'node_modules', '.cache', 'reelay-conformance')
-const packages = join(folder, 'node_modules')
-const program = join(packages, SUITE.name, 'dist', 'index.js')
-const node = join(packages, NODE.name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+const { install, file, node } = pinned('reelay-conformance', [SUITE])
+const program = file(SUITE.name, 'dist', 'index.js')
 
-/** Installs the pinned suite and the pinned Node, unless they are there; says in one line when that cannot be. */
-export function installSuite() {
-  if ([SUITE, NODE].every(isThere)) return
-  const wanted = [SUITE, NODE].map(({ name, version }) => `${name}@${version}`)
-  console.log(`installing ${wanted.join(' and ')}`)
-  mkdirSync(folder, { recursive: true })
-  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
-  // Its own prefix: npm would otherwise walk up and change the project's node_modules.
-  run('npm', ['install', '--prefix', folder, ...quiet, ...wanted], { cwd: folder })
-  if ([SUITE, NODE].every(isThere)) return
-  console.error(`conformance: cannot install ${wanted.join(' and ')} into ${folder}; it needs a registry`)
-  process.exit(3)
-}
+/** The Node of the suite: it heeds proxy variables, which the oldest that we support does not. */
+export { install as installSuite, node as suiteNode }
 
-/** Runs the suite's program and returns its exit code; what it prints goes to `log`. */
-export function runSuite(args, { env = {}, log }) {
+/** Runs the suite's program, behind another one if told to, and returns its exit code; what it prints goes to `log`. */
+export function runSuite(args, { behind = [], env = {}, log }) {
+  const [command, ...rest] = [...behind, node, program, ...args]
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [program, ...args], {
-      stdio: ['ignore', log, log],
-      env: { ...process.env, ...env },
-    })
+    const child = spawn(command, rest, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
     child.on('error', reject)
     child.on('exit', (code) => resolve(code))
   })
@@ -40,25 +24,21 @@ export function runSuite(args, { env = {}, log }) {
 
 /** What the suite left in a folder: scenario → check → its status, or statuses where a check was made more than once. */
 export function readResults(results) {
-  const scenarios = {}
-  for (const name of existsSync(results) ? readdirSync(results).toSorted() : [])
-    scenarios[scenarioOf(name)] = readChecks(join(results, name, 'checks.json'))
-  return scenarios
+  const files = existsSync(results) ? readdirSync(results, { recursive: true }) : []
+  const checks = files.filter((name) => name.endsWith(`${sep}checks.json`)).toSorted()
+  return Object.fromEntries(checks.map((name) => [scenarioOf(name), readChecks(join(results, name))]))
 }
 
-function isThere({ name, version }) {
-  const file = join(packages, name, 'package.json')
-  return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version === version
-}
-
-function scenarioOf(folderName) {
-  return folderName.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '')
+function scenarioOf(name) {
+  return dirname(name)
+    .replaceAll(sep, '/')
+    .replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '')
 }
 
 /** Without the notes (INFO) on what the suite saw: they are no verdict, and their order is not fixed. */
-function readChecks(file) {
+function readChecks(path) {
   const checks = {}
-  for (const { id, name, status } of existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [])
+  for (const { id, name, status } of JSON.parse(readFileSync(path, 'utf8')))
     if (status !== 'INFO') (checks[`${id} ${name}`] ??= []).push(status)
   return Object.fromEntries(
     Object.entries(checks).map(([check, statuses]) => [check, statuses.toSorted().join(' ')]),

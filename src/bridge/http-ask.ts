@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import { withOwnHeaders } from '../transport/own-headers.ts'
-import type { Target } from '../transport/target.ts'
+import type { Requests } from './requests.ts'
 
 /** A request of the bridge. */
 export interface Ask {
@@ -24,7 +24,7 @@ export interface Answer {
 
 /** Where requests go, and who looks on. */
 export interface Way {
-  readonly target: Target
+  readonly target: Requests
   readonly watch: (line: RequestLine) => ExchangeWatcher
 }
 

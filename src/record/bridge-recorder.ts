@@ -2,7 +2,8 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Bridge } from '../bridge/bridge.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
-import { openTarget, readTarget } from '../transport/target.ts'
+import { openRequests } from '../bridge/requests.ts'
+import { readTarget } from '../transport/target.ts'
 import { decodeUtf8, LineSplitter } from '../wire/lines.ts'
 import type { Summary } from './tape-log.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
@@ -29,7 +30,7 @@ const PATIENCE_MS = 300_000
 export async function recordBridge(options: RecordBridgeOptions): Promise<Summary> {
   const { client, say } = options
   const url = readTarget(options.url)
-  const target = openTarget(url, { own: ownHeaders(options) })
+  const target = openRequests(url, ownHeaders(options))
   const tape = openUrlTape(options, url)
   options.onBegin({ path: tape.log.path, failure: tape.log.failure })
   const toClient = (message: string): void => void client.output.write(`${message}\n`)

@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { withHost } from './http-heads.ts'
 import { Passage, type RequestLine } from './http-passage.ts'
 import type { ProxyWatcher } from './http-proxy.ts'
-import { LISTENER, listenOn, type Listen } from './listen.ts'
+import { createListener, listenOn, type Listen } from './listen.ts'
 import { ownAnswer } from './own-answer.ts'
 import { Passages } from './passages.ts'
 import { readAuthority, readNamed, type Authority } from './request-target.ts'
-import { MAX_HEAD_BYTES, openTarget, type Target } from './target.ts'
+import { openTarget, type Target } from './target.ts'
 import { firstByte, relayUntouched, terminate } from './tunnel.ts'
 
 export interface ForwardOptions {
@@ -30,9 +30,9 @@ const TLS_HANDSHAKE = 0x16
 /** A proxy whose clients name the server with each request, or with CONNECT. It goes nowhere that a client did not name. */
 export class ForwardProxy {
   readonly #options: ForwardOptions
-  readonly #outer: Server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
+  readonly #outer: Server = createListener()
   /** Never listens: it is given the sockets of clients that said CONNECT. */
-  readonly #inner: Server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
+  readonly #inner: Server = createListener()
   readonly #passages = new Passages()
   readonly #targets = new Map<string, Target>()
   readonly #sockets = new Set<Socket>()
@@ -42,7 +42,6 @@ export class ForwardProxy {
 
   constructor(options: ForwardOptions) {
     this.#options = options
-    for (const server of [this.#outer, this.#inner]) server.requestTimeout = 0 // how long a request may take is for the server to say
   }
 
   /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */

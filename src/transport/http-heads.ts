@@ -1,6 +1,9 @@
 /** Names and values in turn, as Node gives and takes them: spelling, order and repetitions are kept. */
 export type RawHeaders = readonly string[]
 
+/** As large a head as servers commonly take; Node's own bound is 16 KiB. */
+export const MAX_HEAD_BYTES: number = 128 * 1024
+
 // What belongs to one hop and not to the message (RFC 9110, 7.6.1); `Connection` may name more.
 const HOP_BY_HOP = new Set([
   'connection',

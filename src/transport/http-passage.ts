@@ -1,10 +1,11 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
 import { handedOn, headerOf, type RawHeaders } from './http-heads.ts'
 import { ownAnswer } from './own-answer.ts'
 import { withOwnHeaders } from './own-headers.ts'
 import { relayBody, type BodyWatcher } from './relay-body.ts'
 import type { Target } from './target.ts'
+import type { UpstreamAnswer, UpstreamRequest } from './upstream-request.ts'
 
 /** Who looks on at one exchange. Nothing that it does may throw. */
 export interface ExchangeWatcher {
@@ -30,7 +31,7 @@ export class Passage {
   readonly #target: Target
   readonly #line: RequestLine
   readonly #watcher: ExchangeWatcher
-  #out: ClientRequest | undefined
+  #out: UpstreamRequest | undefined
   #res: ServerResponse | undefined
   #isOver = false
 
@@ -102,12 +103,12 @@ export class Passage {
     return flat
   }
 
-  #answer(answer: IncomingMessage, res: ServerResponse): void {
+  #answer(answer: UpstreamAnswer, res: ServerResponse): void {
     const headers = answer.rawHeaders
-    const status = answer.statusCode ?? 502
+    const status = answer.statusCode
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
-    res.writeHead(status, answer.statusMessage ?? '', handedOn(headers))
+    res.writeHead(status, answer.statusMessage, handedOn(headers))
     // With a length, the body is on its way already and shares a packet with the head.
     if (headerOf(headers, 'content-length') === undefined) res.flushHeaders()
     const onEnd = (): void => void (this.#isOver = true)

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Door } from './door.ts'
 import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
-import { LISTENER, listenOn, type Listen } from './listen.ts'
+import { createListener, listenOn, type Listen } from './listen.ts'
 import { ownAnswer } from './own-answer.ts'
 import type { OwnHeader } from './own-headers.ts'
 import { Passages } from './passages.ts'
-import { MAX_HEAD_BYTES, openTarget, type Target } from './target.ts'
+import { openTarget, type Target } from './target.ts'
 
 export interface ProxyOptions {
   readonly url: URL
@@ -25,7 +25,7 @@ export interface ProxyWatcher {
 export class HttpProxy {
   readonly #options: ProxyOptions
   readonly #target: Target
-  readonly #server: Server
+  readonly #server: Server = createListener()
   readonly #door: Door
   readonly #passages = new Passages()
   #closed: Promise<void> | undefined
@@ -34,8 +34,6 @@ export class HttpProxy {
     this.#options = options
     this.#target = openTarget(options.url, options.own && { own: options.own })
     this.#door = new Door(options.listen.host)
-    this.#server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
-    this.#server.requestTimeout = 0 // how long a request may take is for the server to say
   }
 
   /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */

@@ -1,13 +1,23 @@
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { ReelayError } from '../errors.ts'
+import { MAX_HEAD_BYTES } from './http-heads.ts'
 
 export interface Listen {
   readonly host: string
   readonly port: number
 }
 
-/** How a proxy treats the sockets of its clients. */
-export const LISTENER = { keepAlive: true, noDelay: true, keepAliveTimeout: 65_000 } as const
+/** A server for the clients of a proxy. How long a request, an answer or a quiet stream may take is for its two ends to say, never for us. */
+export function createListener(): Server {
+  return createServer({
+    keepAlive: true,
+    noDelay: true,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    keepAliveTimeout: 65_000, // between two requests
+    headersTimeout: 60_000,
+    requestTimeout: 0,
+  })
+}
 
 /** Begins to listen, and says where. */
 export async function listenOn(server: Server, { host, port }: Listen): Promise<string> {

@@ -1,6 +1,7 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { EndpointRewriter } from './endpoint-rewrite.ts'
 import { headerOf, type RawHeaders } from './http-heads.ts'
+import type { UpstreamAnswer, UpstreamRequest } from './upstream-request.ts'
 
 /** Who looks on at a body. Nothing that it does may throw. */
 export interface BodyWatcher {
@@ -9,8 +10,8 @@ export interface BodyWatcher {
 }
 
 export interface BodyRelay {
-  readonly from: IncomingMessage
-  readonly to: ClientRequest | ServerResponse
+  readonly from: IncomingMessage | UpstreamAnswer
+  readonly to: UpstreamRequest | ServerResponse
   readonly headers: RawHeaders
   readonly watcher: BodyWatcher
   readonly rewriter?: EndpointRewriter | undefined
@@ -54,7 +55,7 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
-function pauseUntilDrained(from: IncomingMessage, to: BodyRelay['to']): void {
+function pauseUntilDrained(from: BodyRelay['from'], to: BodyRelay['to']): void {
   from.pause()
   to.once('drain', () => from.resume())
 }

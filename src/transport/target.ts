@@ -1,14 +1,10 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type ClientRequest,
-  type RequestOptions,
-} from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import { ReelayError } from '../errors.ts'
 import { isLoopback } from './loopback.ts'
 import type { OwnHeader } from './own-headers.ts'
+import { UpstreamRequest, type RequestHead } from './upstream-request.ts'
+import { UpstreamSockets } from './upstream-sockets.ts'
 
 /** The server that a proxy stands in front of. */
 export interface Target {
@@ -19,7 +15,8 @@ export interface Target {
   readonly isNamed: boolean
   /** What we add to every request. It goes to this server alone: we follow no redirect. */
   readonly own: readonly OwnHeader[]
-  readonly request: (options: { method: string; path: string; headers: string[] }) => ClientRequest
+  /** Throws when the head cannot be written. */
+  readonly request: (head: RequestHead) => UpstreamRequest
   readonly close: () => void
 }
 
@@ -37,69 +34,49 @@ export function readTarget(text: string): URL {
   return url
 }
 
+export function openTarget(
+  url: URL,
+  { isNamed = false, own = [], idleMs = IDLE_MS }: TargetOptions = {},
+): Target {
+  const sockets = new UpstreamSockets(() => dial(url), idleMs)
+  return {
+    url,
+    keepsHost: isNamed || isLoopback(hostOf(url)),
+    isNamed,
+    own,
+    request: (head) => {
+      const request = new UpstreamRequest(head)
+      sockets.next().carry(request)
+      return request
+    },
+    close: () => sockets.close(),
+  }
+}
+
 export interface TargetOptions {
   readonly isNamed?: boolean
   readonly own?: readonly OwnHeader[]
+  readonly idleMs?: number
 }
-
-export function openTarget(url: URL, { isNamed = false, own = [] }: TargetOptions = {}): Target {
-  const isSecure = url.protocol === 'https:'
-  const agent = isSecure ? new TlsSockets(SOCKETS) : new PlainSockets(SOCKETS)
-  const host = url.hostname.replaceAll(/[[\]]/g, '')
-  const base: RequestOptions & { servername?: string } = {
-    agent,
-    host,
-    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-    maxHeaderSize: MAX_HEAD_BYTES,
-    setHost: false,
-    ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
-  }
-  const send = isSecure ? httpsRequest : httpRequest
-  return {
-    url,
-    keepsHost: isNamed || isLoopback(host),
-    isNamed,
-    own,
-    request: (options) => send({ ...base, ...options }),
-    close: () => agent.destroy(),
-  }
-}
-
-/** As large a head as servers commonly take; Node's own bound is 16 KiB. */
-export const MAX_HEAD_BYTES: number = 128 * 1024
-
-const SOCKETS = { keepAlive: true, noDelay: true, scheduling: 'lifo' } as const
 
 // Nothing is sent twice, so a request must not meet a socket that the server is just closing: most servers keep an idle one for 5 seconds or more.
 const IDLE_MS = 2000
 
-class PlainSockets extends HttpAgent {
-  override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
-  }
-
-  override reuseSocket(socket: Socket, request: ClientRequest): void {
-    socket.setTimeout(0)
-    super.reuseSocket(socket, request)
-  }
+function dial(url: URL): Socket {
+  const host = hostOf(url)
+  const options = { host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 }
+  if (url.protocol === 'http:') return connect({ ...options, port: Number(url.port || 80) })
+  const servername = isIP(host) === 0 ? host : ''
+  return connectSecurely({
+    ...options,
+    port: Number(url.port || 443),
+    servername,
+    ALPNProtocols: ['http/1.1'],
+  })
 }
 
-class TlsSockets extends HttpsAgent {
-  override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
-  }
-
-  override reuseSocket(socket: Socket, request: ClientRequest): void {
-    socket.setTimeout(0)
-    super.reuseSocket(socket, request)
-  }
-}
-
-function keepBriefly(socket: Socket): boolean {
-  socket.setKeepAlive(true)
-  socket.unref()
-  socket.setTimeout(IDLE_MS)
-  return true
+function hostOf({ hostname }: URL): string {
+  return hostname.replaceAll(/[[\]]/g, '')
 }
 
 function invalid(

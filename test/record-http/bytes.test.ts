@@ -6,6 +6,7 @@ import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync }
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
 import { ask, httpServer, open, post, recordUrl, startRecorder } from '../support/http.ts'
+import { peakMemory } from '../support/recorder.ts'
 
 const PING = '{ "jsonrpc":"2.0",\n "id":1.0, "method":"p\\u0069ng" }'
 const PONG = '{"result":{},\r\n  "jsonrpc":"2.0","id":1.0}\n'
@@ -153,7 +154,7 @@ test('a result of 50 MB passes whole, is taped whole, and costs little more memo
   expect(await lengthOf(answer)).toBe(
     50 * text.length + 'data: {"jsonrpc":"2.0","id":1,"result":[""]}\n\n'.length,
   )
-  const peak = peakMemory(run.child.pid)
+  const peak = peakMemory(run)
   run.child.kill('SIGTERM')
   expect((await run.exited).code).toBe(0)
   const { turns, problems } = await loadTape(run.tape)
@@ -191,11 +192,4 @@ async function lengthOf(answer: IncomingMessage): Promise<number> {
   let length = 0
   for await (const chunk of answer) length += (chunk as Buffer).length
   return length
-}
-
-/** The most memory that a process ever used, in MiB, where the system tells. */
-function peakMemory(pid: number | undefined): number {
-  if (process.platform !== 'linux') return 0
-  const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib) / 1024
 }

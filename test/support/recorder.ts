@@ -93,6 +93,13 @@ export function linesOf(tape: string): Record<string, unknown>[] {
   return lines.filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
+/** The most memory that a process ever used, in MiB, where the system tells. */
+export function peakMemory({ child }: Running): number {
+  if (process.platform !== 'linux') return 0
+  const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
+  return Number(kib) / 1024
+}
+
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

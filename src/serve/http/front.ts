@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Door } from '../../transport/door.ts'
-import { LISTENER, listenOn, type Listen } from '../../transport/listen.ts'
+import { createListener, listenOn, type Listen } from '../../transport/listen.ts'
 import { ownAnswer } from '../../transport/own-answer.ts'
 import { refuse } from './refusal.ts'
 
@@ -17,8 +17,8 @@ export class Front {
   constructor(listen: Listen) {
     this.#listen = listen
     this.#door = new Door(listen.host)
-    this.#server = createServer(LISTENER, (req, res) => this.#answer(req, res))
-    this.#server.requestTimeout = 0 // a slow client harms nobody here
+    this.#server = createListener()
+    this.#server.on('request', (req, res) => this.#answer(req, res))
   }
 
   on(path: string, handler: Handler): void {

@@ -1,12 +1,13 @@
 // Child processes: none outlives us, and we wait for what they say and for their end.
 import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
 
 const children = new Set()
 process.on('exit', () => children.forEach((child) => child.kill()))
 
-/** Runs a script with the Node that runs us. */
-export function start(file, args, options) {
-  const child = spawn(process.execPath, [file, ...args], options)
+/** Starts a command that ends with us. */
+export function start([command, ...args], options) {
+  const child = spawn(command, args, options)
   children.add(child)
   child.on('exit', () => children.delete(child))
   return child
@@ -40,4 +41,13 @@ export async function end(child) {
   const over = ended(child)
   child.kill('SIGTERM')
   return over
+}
+
+/** For servers that take no port 0 and do not tell their port: one that is free now. */
+export async function freePort() {
+  const server = createServer()
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }

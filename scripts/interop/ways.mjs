@@ -1,0 +1,27 @@
+// The ways to reach a server. Each opens a target for a client, and at its end says what is on the tapes that it made.
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect, recording, startRecorder } from '../recorder.mjs'
+
+export const WAYS = {
+  direct: (server, transport) => server[transport](),
+  recorded: async (server, transport, folder) => {
+    mkdirSync(folder, { recursive: true })
+    const tape = join(folder, 'interop.tape.jsonl')
+    const { target, stop } =
+      transport === 'stdio'
+        ? await server.stdio(recording(tape))
+        : await inFrontOf(await server[transport](), tape)
+    const readTapes = () => readdirSync(folder).map((name) => inspect(join(folder, name)))
+    return { target, stop, readTapes }
+  },
+}
+
+async function inFrontOf({ target, stop }, tape) {
+  const recorder = await startRecorder({ url: target.url, tape })
+  const stopBoth = async () => {
+    await recorder.stop()
+    await stop()
+  }
+  return { target: { ...target, url: recorder.url }, stop: stopBoth }
+}

@@ -1,0 +1,33 @@
+// Packages in pinned versions beside the project, and the Node that they need: too large and too new for devDependencies.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, run } from './run.mjs'
+
+export const NODE = { name: `node-${process.platform}-${process.arch}`, version: '24.21.0' }
+
+/** A folder of node_modules/.cache with these packages; `install` fills it unless they are there, and ends us when that cannot be. */
+export function pinned(name, packages) {
+  const folder = join(root, 'node_modules', '.cache', name)
+  const file = (...path) => join(folder, 'node_modules', ...path)
+  const bin = process.platform === 'win32' ? 'node.exe' : 'node'
+  return { install: () => install(folder, [...packages, NODE]), file, node: file(NODE.name, 'bin', bin) }
+}
+
+function install(folder, packages) {
+  const isThere = (each) => versionIn(folder, each.name) === each.version
+  if (packages.every(isThere)) return
+  const wanted = packages.map(({ name, version }) => `${name}@${version}`)
+  console.log(`installing ${wanted.join(', ')}`)
+  mkdirSync(folder, { recursive: true })
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+  // Its own prefix: npm would otherwise walk up and change the project's node_modules.
+  run('npm', ['install', '--prefix', folder, ...quiet, ...wanted], { cwd: folder })
+  if (packages.every(isThere)) return
+  console.error(`cannot install ${wanted.join(', ')} into ${folder}; it needs a registry`)
+  process.exit(3)
+}
+
+function versionIn(folder, name) {
+  const file = join(folder, 'node_modules', name, 'package.json')
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
+}

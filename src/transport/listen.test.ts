@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { createListener } from './listen.ts'
+
+test('no clock of ours ends a request or a quiet stream: only heads and pauses between requests have one', () => {
+  const { timeout, requestTimeout, headersTimeout, keepAliveTimeout } = createListener()
+  expect({ timeout, requestTimeout, headersTimeout, keepAliveTimeout }).toEqual({
+    timeout: 0,
+    requestTimeout: 0,
+    headersTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+  })
+})

@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net'
+import { MAX_HEAD_BYTES } from './http-heads.ts'
+import { UpstreamSocket } from './upstream-socket.ts'
+
+/** The sockets to one server; the last one that became free is the first to be used again. */
+export class UpstreamSockets {
+  readonly #dial: () => Socket
+  readonly #idleMs: number
+  readonly #all = new Set<UpstreamSocket>()
+  #free: UpstreamSocket[] = []
+
+  constructor(dialServer: () => Socket, idleMs: number) {
+    this.#dial = dialServer
+    this.#idleMs = idleMs
+  }
+
+  next(): UpstreamSocket {
+    const free = this.#free.pop()
+    if (free === undefined) return this.#open()
+    if (free.isFresh) return free
+    free.destroy()
+    return this.next()
+  }
+
+  close(): void {
+    for (const socket of this.#all) socket.destroy()
+  }
+
+  #open(): UpstreamSocket {
+    const socket = new UpstreamSocket(this.#dial(), {
+      maxHeadBytes: MAX_HEAD_BYTES,
+      idleMs: this.#idleMs,
+      onFree: (free) => void this.#free.push(free),
+      onGone: (gone) => this.#forget(gone),
+    })
+    this.#all.add(socket)
+    return socket
+  }
+
+  #forget(gone: UpstreamSocket): void {
+    this.#all.delete(gone)
+    this.#free = this.#free.filter((each) => each !== gone)
+  }
+}
