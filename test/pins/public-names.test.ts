@@ -22,6 +22,7 @@ test('the names that the package exports', () => {
       "loadTape",
       "missAsError",
       "missAsText",
+      "openIndexedTape",
       "openTape",
       "recordFetch",
       "recordHttp",
