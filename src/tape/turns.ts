@@ -25,11 +25,11 @@ export class TurnBuilder {
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Turn, Ask> {
-  readonly #log: TurnLog<Turn, Ask>
-  readonly #byPlace = new Map<string, Conversation<Turn, Ask>>()
+export class Conversations<Row, Ask> {
+  readonly #log: TurnLog<Row, Ask>
+  readonly #byPlace = new Map<string, Conversation<Row, Ask>>()
 
-  constructor(log: TurnLog<Turn, Ask>) {
+  constructor(log: TurnLog<Row, Ask>) {
     this.#log = log
   }
 
