@@ -195,8 +195,8 @@ test('requests whose keys share a hash never get the answers of each other', () 
     first: () => 0,
     after: (place: number) => (place + 1 < store.size ? place + 1 : -1),
   }
-  const index = new RecordingIndex({ ...store, keyedBy: () => collides })
-  const ask = (n: number): string => {
+  const index = new RecordingIndex(Object.assign(store, { keyedBy: () => collides }))
+  const askFor = (n: number): string => {
     const outcome = index.lookup({
       server: 'demo',
       method: 'tools/call',
@@ -204,6 +204,6 @@ test('requests whose keys share a hash never get the answers of each other', () 
     })
     return outcome.kind === 'hit' ? (outcome.turn.response?.text ?? '') : outcome.kind
   }
-  expect(ask(2)).toContain('two')
-  expect(ask(3)).toBe('unknown')
+  expect(askFor(2)).toContain('two')
+  expect(askFor(3)).toBe('unknown')
 })

@@ -34,6 +34,7 @@ const shape = fc.constantFrom<(id: string, params: string) => string>(
   (i, p) => `{"method":"tools/call","params":${p},"jsonrpc":"2.0","id":${i}}`,
   (i, p) => `{"method":"ping","params":${p},"jsonrpc":"2.0","id":${i}}`,
   (i, p) => `{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${p},"id":7}`,
+  (i, p) => `{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${p},"id":7,"z":1}`,
   (i, p) => `{"id":7,"method":"tools/call","params":${p},"jsonrpc":"2.0","id":${i}}`,
   (i, p) => `{"jsonrpc":"2.0","method":"notifications/x","params":${p},"other":{"id":${i}}}`,
   (i, p) => `[{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${p}}]`,

@@ -182,5 +182,5 @@ function itemOf({ item }: Spoken): number {
 
 /** Steps are written as they come; those of one turn belong together. */
 function inOrderOfTurns(turns: Uint32Array): Uint32Array {
-  return Uint32Array.from(turns.keys()).sort((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
+  return Uint32Array.from(turns.keys()).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
-import { openIndexedTape, type OpenIndexedOptions } from './indexed-tape.ts'
+import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from './read.ts'
 
 const HEADER = JSON.stringify({
@@ -42,9 +42,9 @@ const method = fc.constantFrom(
   'notifications/cancelled',
   'notifications/message',
 )
-const call = fc.record({ id, method, params })
+const request = fc.record({ id, method, params })
 const notice = fc.record({ method, params })
-const answer = fc.oneof(
+const reply = fc.oneof(
   fc.record({ id, result: fc.jsonValue() }),
   fc.record({ result: fc.jsonValue(), id }),
   fc.record({
@@ -52,7 +52,7 @@ const answer = fc.oneof(
     error: fc.record({ code: fc.integer(), message: fc.string() }),
   }),
 )
-const message = fc.oneof(call, notice, answer, answer).map((one) => ({ jsonrpc: '2.0', ...one }))
+const message = fc.oneof(request, notice, reply, reply).map((one) => ({ jsonrpc: '2.0', ...one }))
 const odd = fc.constantFrom(
   '{"jsonrpc":"2.0","id":1.0,"result":{}}',
   '{"jsonrpc":"2.0","\\u0069d":1,"result":{}}',
@@ -102,9 +102,9 @@ test('turns that are read one by one are those of the whole tape, with the index
   fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (lines) => {
       writeTape(lines, '\n')
-      const whole = await loadTape(PATH)
-      await expectTheSame(whole, { smallBytes: 0 })
-      await expectTheSame(whole, { smallBytes: 0 })
+      const whole = shown(await loadTape(PATH))
+      expect(await shownByIndex()).toEqual(whole)
+      expect(await shownByIndex()).toEqual(whole)
     }),
     { numRuns: 400 },
   ))
@@ -132,18 +132,23 @@ function writeTape(lines: readonly ((n: number) => string)[], end: string): void
   writeFileSync(PATH, [HEADER, ...lines.map((one, index) => one(index + 1))].join('\n') + end)
 }
 
-async function expectTheSame(whole: Tape, options: OpenIndexedOptions): Promise<void> {
-  const indexed = await openIndexedTape(PATH, options)
+async function shownByIndex(): Promise<unknown> {
+  const tape = await openIndexedTape(PATH, { smallBytes: 0 })
   try {
-    const { header, ended, problems, turns } = whole
-    const held = heldTurns(turns)
-    expect([...indexed.turns].map(plain)).toEqual(turns.map(plain))
-    expect(indexed).toMatchObject({ header, ended, problems })
-    expect(outlines(indexed.turns)).toEqual(outlines(held))
-    expect(indexed.turns.kinds()).toEqual(held.kinds())
+    return shown(tape)
   } finally {
-    indexed.close()
+    tape.close()
   }
+}
+
+function shown({ turns, header, ended, problems }: Tape | IndexedTape): unknown {
+  const store = storeOf(turns)
+  const read = [...store].map(plain)
+  return { header, ended, problems, turns: read, outlines: outlines(store), kinds: store.kinds() }
+}
+
+function storeOf(turns: readonly Turn[] | TurnStore): TurnStore {
+  return 'size' in turns ? turns : heldTurns(turns)
 }
 
 function outlines(turns: TurnStore): readonly unknown[] {

@@ -3,10 +3,7 @@ import type { Fingerprint } from './fingerprint.ts'
 import { decodeIndex, encodeIndex } from './index-codec.ts'
 import type { TapeIndex } from './tape-index.ts'
 
-/** The index of a tape in a file beside it. It only saves time: whatever is wrong with it, it is as if it were not there. */
-export function sidecarPath(tape: string): string {
-  return `${tape}.idx`
-}
+// The index of a tape in a file beside it only saves time: whatever is wrong with it, it is as if it were not there.
 
 /** Reads the index of a tape, if there is one and it is of this very tape. */
 export async function readSidecar(tape: string, fingerprint: Fingerprint): Promise<TapeIndex | undefined> {
@@ -27,6 +24,10 @@ export async function writeSidecar(tape: string, index: TapeIndex, fingerprint: 
   } catch {
     await rm(draft, { force: true }).catch(() => {}) // it will be tried again the next time
   }
+}
+
+function sidecarPath(tape: string): string {
+  return `${tape}.idx`
 }
 
 // The columns are always shorter than the tape; what else an index says is short.

@@ -26,11 +26,11 @@ export class TurnBuilder {
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Kept, Ask> {
-  readonly #log: TurnLog<Kept, Ask>
-  readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
+export class Conversations<Row, Ask> {
+  readonly #log: TurnLog<Row, Ask>
+  readonly #byPlace = new Map<string, Conversation<Row, Ask>>()
 
-  constructor(log: TurnLog<Kept, Ask>) {
+  constructor(log: TurnLog<Row, Ask>) {
     this.#log = log
   }
 
@@ -42,7 +42,7 @@ export class Conversations<Kept, Ask> {
     this.#conversationOf(frame).addCut(frame)
   }
 
-  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Kept, Ask> {
+  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Row, Ask> {
     const key = `${conn} ${server}`
     const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
     this.#byPlace.set(key, conversation)

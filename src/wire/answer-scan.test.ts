@@ -34,12 +34,12 @@ const answer = fc
 
 test('what is found to be the id of an answer is its id, as JSON.parse and classify see it', () => {
   fc.assert(
-    fc.property(fc.oneof(object, answer), (text) => {
+    fc.property(fc.oneof({ weight: 1, arbitrary: object }, { weight: 1, arbitrary: answer }), (text) => {
       const found = idIn(answerIdIn, text)
-      if (found !== undefined)
-        expect(classify(parseJson(text))).toMatchObject({ kind: 'response', id: found })
+      fc.pre(found !== undefined)
+      expect(classify(parseJson(text))).toMatchObject({ kind: 'response', id: found })
     }),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   )
 })
 
@@ -48,8 +48,8 @@ test('the answers that servers write are known by their bytes, with the id befor
     fc.property(answer, (text) => {
       const { id } = Object(JSON.parse(text))
       expect(idIn(answerIdIn, text)).toBe(id)
-      if (typeof id === 'number' || text.startsWith('{"jsonrpc"'))
-        expect(idIn(answerIdAtEdges, text)).toBe(id)
+      const isAtEdge = typeof id === 'number' || text.startsWith('{"jsonrpc"')
+      expect(idIn(answerIdAtEdges, text)).toBe(isAtEdge ? id : undefined)
     }),
   )
 })

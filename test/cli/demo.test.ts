@@ -43,11 +43,13 @@ test('the demo records a session, ends the server, plays the same answers, and s
        REPLAY MISS  tools/call weather   tape: demo.tape.jsonl
        why          ARGUMENT_DRIFT: same tool, 1 of 2 fields differs
        asked        tools/call weather {"city":"Bergen"}
-       nearest      #<n>, distance 0.50, used 0 of 1 times
+       nearest      #<n>, distance 0.50, recorded <date>, used 0 of 1 times
          ~ params.arguments.city   recorded "Oslo"   got "Bergen"
          = params.name
        next         #<n> tools/call weather {"city":"Oslo"}
-       accept       reelay serve demo.tape.jsonl --ignore params.arguments.city
+       fix one      ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --ignore --tool weather
+                    for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
+                    record a new tape                    reelay record -- <server>
        The client got it as a JSON-RPC error, and \`reelay serve\` ended with exit code 1.
 
     Your turn. The demo's tape is deleted. With your own server, in your client's config or here:
@@ -111,4 +113,6 @@ function withoutChance(stdout: string): string {
     .replaceAll(/ +at  request +latency/g, ' at request latency')
     .replaceAll(/\d+ frames/g, '<n> frames')
     .replaceAll(/#\d+/g, '#<n>')
+    .replaceAll(/recorded \d{4}-\d\d-\d\d/g, 'recorded <date>')
+    .replaceAll(/(reelay record -- ).*/g, '$1<server>')
 }
