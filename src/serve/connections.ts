@@ -3,28 +3,31 @@ import type { Drift } from './drift.ts'
 import { joinDrifts } from './joined-drift.ts'
 import { Player, type PlayerOptions } from './player.ts'
 import { recordedSessions, type RecordedSession } from './recorded-sessions.ts'
-import type { Script } from './script.ts'
 import { preferredTurns } from './turn-views.ts'
 
-export interface ConnectionsOptions extends Omit<PlayerOptions, 'send' | 'script'> {
+export interface ConnectionsOptions {
   readonly turns: TurnStore
-  readonly scriptOf: (turns: TurnStore) => Script
+  readonly playing: (turns: TurnStore) => Part
+  readonly later: (resume: () => void) => void
 }
+
+type Part = Omit<PlayerOptions, 'send' | 'later'>
 
 /** The connections to one recorded server. Each has its own cursors; the account is one. */
 export class Connections {
   readonly #options: ConnectionsOptions
-  readonly #script: Script
+  readonly #part: Part
   readonly #sessions: readonly RecordedSession[]
-  readonly #scripts = new Map<RecordedSession, Script>()
+  readonly #partOf = new Map<RecordedSession, Part>()
   readonly #open = new Set<Player>()
   #ended: Drift | undefined
   #begun = 0
 
   constructor(options: ConnectionsOptions) {
+    const { turns, playing } = options
     this.#options = options
-    this.#script = options.scriptOf(options.turns)
-    const sessions = recordedSessions(options.turns)
+    this.#part = playing(turns)
+    const sessions = recordedSessions(turns)
     this.#sessions = sessions.length > 1 ? sessions : []
   }
 
@@ -35,8 +38,9 @@ export class Connections {
 
   /** Another connection; what is its own is said to it before anything else that was recorded. */
   begin(isOwn: RecordedSession | undefined, send: (text: string) => void): Player {
-    const { turns: _, scriptOf: __, ...options } = this.#options
-    const player = new Player({ ...options, script: this.#scriptFor(isOwn).another(), send })
+    const part = isOwn === undefined ? this.#part : this.#preferring(isOwn)
+    const script = part.script.another()
+    const player = new Player({ ...part, script, send, later: this.#options.later })
     this.#open.add(player)
     return player
   }
@@ -52,14 +56,13 @@ export class Connections {
   }
 
   #endedSoFar(): Drift {
-    return this.#ended ?? { answered: 0, leftOver: this.#script.leftOver(), misses: [], notes: [] }
+    return this.#ended ?? { answered: 0, leftOver: this.#part.script.leftOver(), misses: [], notes: [] }
   }
 
-  #scriptFor(isOwn: RecordedSession | undefined): Script {
-    if (isOwn === undefined) return this.#script
-    const { turns, scriptOf } = this.#options
-    const script = this.#scripts.get(isOwn) ?? scriptOf(preferredTurns(turns, isOwn))
-    this.#scripts.set(isOwn, script)
-    return script
+  #preferring(isOwn: RecordedSession): Part {
+    const { turns, playing } = this.#options
+    const part = this.#partOf.get(isOwn) ?? playing(preferredTurns(turns, isOwn))
+    this.#partOf.set(isOwn, part)
+    return part
   }
 }

@@ -43,6 +43,7 @@ export class LegacySession {
   /** Takes what is to be answered. `onAnswer` sees the answer before it leaves. */
   async answer(posted: Posted, onAnswer: Outlet['reply'] = () => {}): Promise<void> {
     await this.#standing.caughtUp()
+    if (posted.res.destroyed) return
     const exchange = this.#exchangeFor(posted.res)
     const key = posted.message.kind === 'request' ? idKey(posted.message.id) : ''
     this.#exchanges.set(key, exchange)

@@ -45,12 +45,12 @@ export class PostExchange implements Outlet {
   }
 
   readonly send = (text: string): void => {
-    if (this.#isOver || !this.#options.accepts.stream) return this.#options.onLate(text)
+    if (this.#isOver || this.#isGone || !this.#options.accepts.stream) return this.#options.onLate(text)
     this.#streaming().send(text)
   }
 
   readonly reply = (text: string | undefined, source?: Spoken | Answer): void => {
-    if (text === undefined || this.#isOver) return
+    if (text === undefined || this.#isOver || this.#isGone) return
     const head = source !== undefined && 'message' in source ? this.#options.heads.of(source) : undefined
     if (this.#isPlain(head)) this.#answerPlainly(text, source)
     else this.#answerByStream(text, head)
@@ -71,6 +71,11 @@ export class PostExchange implements Outlet {
     const { res } = this.#options
     if (this.#stream !== undefined) this.#stream.end()
     else if (!res.writableEnded) res.destroy()
+  }
+
+  /** Whether the client left before it was answered: a stream that has begun it may go on with. */
+  get #isGone(): boolean {
+    return this.#stream === undefined && this.#options.res.destroyed
   }
 
   #streaming(): AnswerStream {

@@ -36,29 +36,26 @@ export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
   const turns = chosenTurns(all, (place) => all.outline(place).server === server)
   const modernTurns = chosenTurns(turns, (place) => turns.outline(place).enveloped)
   const legacyTurns = chosenTurns(turns, (place) => !turns.outline(place).enveloped)
-  const { script: _, ...player } = playerOptions(options, commandFor)
   const connectionsOf = (played: TurnStore): Connections =>
     new Connections({
-      ...player,
       turns: played,
-      scriptOf: (part) => playerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor).script,
+      playing: (part) => playerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor),
       later: rests.later,
     })
   const place = { server, heads, modernTurns }
-  const speaksLegacy = tapeEra(legacyTurns, server).era === 'legacy'
-  if (tapeEra(modernTurns, server).era === 'modern' && speaksLegacy) {
-    const [modern, legacy] = [connectionsOf(modernTurns), connectionsOf(legacyTurns)]
-    return {
-      ...place,
-      modern,
-      legacy,
-      main: legacy,
-      drift: () => addDrifts([legacy.drift(), modern.drift()]),
-    }
-  }
+  const isDual =
+    tapeEra(modernTurns, server).era === 'modern' && tapeEra(legacyTurns, server).era === 'legacy'
+  if (isDual) return { ...place, ...ofBothEras(connectionsOf(legacyTurns), connectionsOf(modernTurns)) }
   // All that was said to it, so that a miss can tell of what was said in the form of the other era.
   const main = connectionsOf(turns)
   const isModern = tapeEra(turns, server).era === 'modern'
   const [modern, legacy] = isModern ? [main, undefined] : [undefined, main]
   return { ...place, modern, legacy, main, drift: () => main.drift() }
+}
+
+function ofBothEras(
+  legacy: Connections,
+  modern: Connections,
+): Pick<Role, 'legacy' | 'modern' | 'main' | 'drift'> {
+  return { legacy, modern, main: legacy, drift: () => addDrifts([legacy.drift(), modern.drift()]) }
 }
