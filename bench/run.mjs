@@ -2,9 +2,12 @@
 import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
 import { killRecorder } from './kill.mjs'
+import { match } from './match.mjs'
 import { scratch } from './measure.mjs'
+import { open } from './open.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
+import { serve } from './serve.mjs'
 import { startUp } from './start-up.mjs'
 
 const CASES = {
@@ -12,6 +15,9 @@ const CASES = {
   'record-http': recordHttp,
   'start-up': startUp,
   kill: killRecorder,
+  serve,
+  open,
+  match,
 }
 
 const words = process.argv.slice(2)

@@ -11,9 +11,15 @@ export const ERROR_CODES = {
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  RULE_INVALID: {
+    exit: 2,
+    about:
+      'A matching rule cannot be read, whether it stands in an option, in `reelay.config.yaml` or beside a tape.',
+  },
   SETTINGS_INVALID: {
     exit: 2,
-    about: 'A file of faults or overrides cannot be read, or asks for something that makes no sense.',
+    about:
+      'A settings file (`reelay.config.yaml`, the matching rules beside a tape, a file of faults or overrides) cannot be read, or asks for something that makes no sense.',
   },
   URL_INVALID: {
     exit: 2,
@@ -67,13 +73,14 @@ export const ERROR_CODES = {
       "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
   },
   SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
+  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',
   },
   CALL_NOT_RECORDED: {
     exit: 1,
-    about: 'A session in a program asked for what is not on the tape, or more often than it was recorded.',
+    about: 'A program asked for what is not on the tape, or more often than it was recorded.',
   },
   UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
 } as const

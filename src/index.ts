@@ -7,8 +7,10 @@ export { resolveTape, tapeFolder } from './store/home.ts'
 export { listTapes } from './store/list.ts'
 export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
+export { openIndexedTape } from './store/indexed-tape.ts'
+export type { IndexedTape, OpenIndexedOptions } from './store/indexed-tape.ts'
 export type { Tape, TapeReader } from './store/read.ts'
-export type { Problem } from './store/frame-lines.ts'
+export type { Problem } from './store/line-checks.ts'
 export type {
   EventFrame,
   Frame,
@@ -24,6 +26,7 @@ export type {
 } from './tape/frame.ts'
 export type { Header, ServerInfo } from './tape/header.ts'
 export type { Spoken, Step, Turn } from './tape/turn.ts'
+export type { Called, KeyedPlaces, Outline, TurnKind, TurnStore } from './tape/turn-store.ts'
 
 // Record.
 export { Recorder } from './record/recorder.ts'
@@ -42,15 +45,24 @@ export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'
-export type { IndexOptions } from './match/recording-index.ts'
+export type { RecordedAnswer } from './match/recording-index.ts'
+export type { IndexOptions } from './match/matcher-for.ts'
 export type { MatchOutcome, RecordedRequest } from './match/matcher.ts'
-export { MISS_CODE } from './match/miss-error.ts'
+export { MISS_CODE, missAsError } from './match/miss-error.ts'
+export type { MissError } from './match/miss-error.ts'
+export { missAsText } from './match/miss-text.ts'
 export type { Miss } from './match/miss.ts'
+export type { MissReason } from './match/finding.ts'
+export type { Fix } from './match/fixes.ts'
+export type { MatchOptions } from './match/match-options.ts'
 export { serveStdio } from './serve/stdio.ts'
 export type { ServeStdioOptions } from './serve/stdio.ts'
 export { replayTransport } from './serve/replay-transport.ts'
 export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
+export type { PlayedTape } from './serve/played-tape.ts'
 export type { Drift } from './serve/drift.ts'
+export { leftOverCauses } from './serve/left-over.ts'
+export type { LeftOverCause } from './serve/left-over.ts'
 export { tapeTransport } from './testing/tape-transport.ts'
 export type { TapeTransportOptions } from './testing/tape-transport.ts'
 export { ReplaySession } from './serve/session/replay-session.ts'

@@ -1,26 +1,30 @@
 import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, type Tape } from '../store/read.ts'
-import type { Turn } from '../tape/turn.ts'
-import type { Message } from '../wire/message.ts'
+import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
+import type { TurnKind } from '../tape/turn-store.ts'
 import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
-import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
+import {
+  configuredMatching,
+  matchOptionsOf,
+  settingsInWords,
+  withMatchFlags,
+  type MatchFlags,
+} from './match-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
+import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 
-export const serveCommand: Command = addPlayFlags(new Command('serve'))
+export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
-  .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
   .argument('[command...]', 'a live server, behind --, for --on-miss passthrough and --mode')
   .addOption(
@@ -47,21 +51,24 @@ export const serveCommand: Command = addPlayFlags(new Command('serve'))
 
 async function serve(
   name: string,
-  { ignore = [], permissive = false, server, ...flags }: ServeFlags,
+  { server, ...flags }: ServeFlags,
   plan: Exclude<LivePlan, { kind: 'record' }>,
 ): Promise<void> {
   const played = await playFlags(flags)
-  const tape = await loadTape(resolveTape(name))
+  const tape = await openIndexedTape(resolveTape(name))
+  const configured = await configuredMatching()
+  const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
   const role = whichServer(tape, server)
   announce(name, tape, role)
+  for (const line of matching) say(`reelay serve: ${line}`)
   const live = plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan) : undefined
   if (live) warn('what is not on the tape goes to the live server')
   const signal = stopOnSignals()
   const drift = await serveStdio({
     tape,
     name,
-    ignore,
-    permissive,
+    ...matchOptionsOf(flags),
+    settings: configured.settings,
     ...played,
     ...(server !== undefined && { server }),
     ...(live && { elsewhere: live.elsewhere }),
@@ -76,9 +83,7 @@ async function serve(
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
 }
 
-interface ServeFlags extends PlayFlags {
-  readonly ignore?: readonly string[]
-  readonly permissive?: boolean
+interface ServeFlags extends PlayFlags, MatchFlags {
   readonly server?: string
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
@@ -91,25 +96,18 @@ function extraWords(words: readonly string[]): ReelayError {
   })
 }
 
-function addIgnored(path: string, before: readonly string[] = []): readonly string[] {
-  parseIgnored([path])
-  return [...before, path]
-}
-
-function announce(name: string, { turns, ended, problems }: Tape, server: string): void {
-  const exchanges = turns.filter(
-    ({ trigger }) => trigger?.message.kind === 'request' && trigger.server === server,
-  )
-  const { era, version } = tapeEra(exchanges)
+function announce(name: string, tape: IndexedTape, server: string): void {
+  const kinds = tape.turns.kinds().filter((kind) => kind.trigger === 'request' && kind.server === server)
+  const { era, version } = tapeEra(tape.turns, server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  say(
-    `reelay serve: ${name}, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
-  )
-  for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
-  if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
-  if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe(exchanges))
+  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
+  say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
+  for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
+  if (tape.problems.length > WARNINGS)
+    warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
+  if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
+  if (isProbe(kinds))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
@@ -118,12 +116,8 @@ function announce(name: string, { turns, ended, problems }: Tape, server: string
 const WARNINGS = 5
 
 /** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(exchanges: readonly Turn[]): boolean {
-  return exchanges.length > 0 && exchanges.every(({ trigger }) => isDiscover(trigger?.message))
-}
-
-function isDiscover(message: Message | undefined): boolean {
-  return message?.kind === 'request' && message.method === 'server/discover'
+function isProbe(kinds: readonly TurnKind[]): boolean {
+  return kinds.length === 1 && kinds[0]?.method === 'server/discover'
 }
 
 /** Aborts with the name of the signal as its reason. */

@@ -1,6 +1,7 @@
 import type { Turn } from '../tape/turn.ts'
 import type { Asked } from './key.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
+import type { Matching } from './matching.ts'
 
 /** One connection's view of the recorded requests: what answers a live one, and what is left. */
 export interface Matcher {
@@ -8,6 +9,8 @@ export interface Matcher {
   readonly ignore: readonly Path[]
   /** Whether over-use repeats the last answer. */
   readonly permissive: boolean
+  /** How requests are compared; without it, by method and params but for the ignored paths. */
+  readonly matching?: Matching
   /** The recorded turn that answers this request, which is then used, or why there is none. */
   lookup(asked: Asked): MatchOutcome
   /** Every recorded request once, however often it was recorded. */
@@ -22,10 +25,18 @@ export interface Matcher {
 
 export type MatchOutcome =
   /** `repeated` when all recorded answers are used up and the last one is given again. */
-  | { readonly kind: 'hit'; readonly turn: Turn; readonly repeated: boolean }
+  | {
+      readonly kind: 'hit'
+      readonly turn: Turn
+      readonly repeated: boolean
+      /** What made it a hit, when the recorded request is not the same as the live one. */
+      readonly loose?: string
+    }
   | { readonly kind: 'exhausted'; readonly entry: Entry }
   /** The request is on the tape, but nobody answered it there. */
   | { readonly kind: 'unanswered'; readonly entry: Entry }
+  /** The request is on the tape, and others come before it there. */
+  | { readonly kind: 'out-of-order'; readonly entry: Entry }
   | { readonly kind: 'unknown' }
 
 /** A request of the tape, by the frame that holds it. */

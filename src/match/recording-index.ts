@@ -1,81 +1,88 @@
+import { ReelayError } from '../errors.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { parseIgnored, requestKey, type Asked } from './key.ts'
+import type { Path } from '../wire/path.ts'
+import { briefRequest } from './brief.ts'
+import type { Asked } from './key.ts'
+import { matcherFor, type IndexOptions } from './matcher-for.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
-import type { Path } from './path.ts'
-import { Recorded, requestOf, type Recordings } from './recorded.ts'
+import { matchingIn } from './match-options.ts'
+import type { Matching } from './matching.ts'
 
-export interface IndexOptions {
-  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
-  readonly ignore?: readonly string[]
-  /** Over-use repeats the last answer. Without it, a spent request is a miss. */
-  readonly permissive?: boolean
-}
+/** A recorded answer, as JSON-RPC has it. */
+export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
 
-/** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
+/**
+ * The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when.
+ *
+ * @example
+ * const { turns, header } = await loadTape('search.tape.jsonl')
+ * const index = new RecordingIndex(turns, { match: 'subset', started: header.started })
+ * index.answer({ server: 'search', method: 'tools/list' }) // { result: { tools: [...] } }
+ * index.unconsumedKeys() // what was recorded and not asked for yet
+ */
 export class RecordingIndex implements Matcher {
-  readonly ignore: readonly Path[]
-  readonly permissive: boolean
-  readonly #options: IndexOptions
-  readonly #recorded: Recorded
-  readonly #used = new Map<Recordings, number>()
+  readonly #matcher: Matcher
 
-  constructor(turns: readonly Turn[] | Recorded, options: IndexOptions = {}) {
-    this.#options = options
-    this.ignore = parseIgnored(options.ignore ?? [])
-    this.permissive = options.permissive ?? false
-    this.#recorded = turns instanceof Recorded ? turns : new Recorded(turns, this.ignore)
+  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: IndexOptions = {}) {
+    this.#matcher = 'lookup' in recorded ? recorded : matcherFor(recorded, options)
   }
 
-  another(): RecordingIndex {
-    return new RecordingIndex(this.#recorded, this.#options)
+  get ignore(): readonly Path[] {
+    return this.#matcher.ignore
+  }
+
+  get permissive(): boolean {
+    return this.#matcher.permissive
+  }
+
+  get matching(): Matching {
+    return matchingIn(this.#matcher)
   }
 
   lookup(asked: Asked): MatchOutcome {
-    const found = this.#recorded.ofKey(requestKey(asked, this.ignore))
-    if (found === undefined) return { kind: 'unknown' }
-    const last = found.turns.at(-1)
-    if (last === undefined) return { kind: 'unanswered', entry: this.#entryOf(found) }
-    const turn = found.turns[this.#usedOf(found)]
-    if (turn !== undefined) return this.#use(found, turn)
-    if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    if (this.permissive) return { kind: 'hit', turn: last, repeated: true }
-    return { kind: 'exhausted', entry: this.#entryOf(found) }
+    return this.#matcher.lookup(asked)
+  }
+
+  /**
+   * The recorded answer. What has none is an error that names the request; if permissive, the unknown is null, and over-use
+   * repeats the last answer. A request that was rightly never answered is null too.
+   */
+  answer(asked: Asked): RecordedAnswer | null {
+    const outcome = this.lookup(asked)
+    if (outcome.kind === 'hit') return answerIn(outcome.turn)
+    if (this.permissive && outcome.kind === 'unknown') return null
+    throw notRecorded(asked, outcome, this.next())
   }
 
   entries(): readonly Entry[] {
-    return this.#recorded.all().map((recordings) => this.#entryOf(recordings))
+    return this.#matcher.entries()
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    const counted = this.#recorded.all().filter(({ request }) => !isAskedFreely(request.method))
-    const left = counted.flatMap((recordings) => recordings.turns.slice(this.#usedOf(recordings)))
-    const requests = left.map(requestOf).filter((request) => request !== undefined)
-    return requests.toSorted((a, b) => a.frame - b.frame)
+    return this.#matcher.unconsumedKeys()
   }
 
   next(): RecordedRequest | undefined {
-    return this.unconsumedKeys()[0]
+    return this.#matcher.next()
   }
 
-  #use(recordings: Recordings, turn: Turn): MatchOutcome {
-    this.#used.set(recordings, this.#usedOf(recordings) + 1)
-    return { kind: 'hit', turn, repeated: false }
-  }
-
-  #usedOf(recordings: Recordings): number {
-    return this.#used.get(recordings) ?? 0
-  }
-
-  #entryOf(recordings: Recordings): Entry {
-    const { request, turns, unanswered } = recordings
-    const used = this.#usedOf(recordings)
-    const frame = (turns[used] ?? turns.at(-1))?.trigger?.n ?? request.frame
-    return { request, answers: turns.length, used, frame, unanswered }
+  another(): RecordingIndex {
+    return new RecordingIndex(this.#matcher.another())
   }
 }
 
-// How often a client opens or probes a connection is its own affair, not part of the session's content.
-function isAskedFreely(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'ping'
+function answerIn({ response }: Turn): RecordedAnswer | null {
+  return response?.message.kind === 'response' ? response.message.outcome : null
+}
+
+function notRecorded(asked: Asked, { kind }: MatchOutcome, next: RecordedRequest | undefined): ReelayError {
+  const expected = next === undefined ? 'nothing' : `#${next.frame} ${briefRequest(next)}`
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`,
+    {
+      hint: `next on the tape: ${expected}`,
+    },
+  )
 }

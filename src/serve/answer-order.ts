@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 const PATIENCE_MS = 1000
 
 export interface AnswerOrderOptions {
-  readonly turns: readonly Turn[]
+  readonly turns: Iterable<Turn>
   readonly clock: Clock
   /** Told when an answer was held back in vain: `first` should have come before it, and may be given now. */
   readonly onGiveUp: (turn: Turn, first: Turn) => void
@@ -22,7 +22,7 @@ export class AnswerOrder {
 
   constructor(options: AnswerOrderOptions) {
     this.#options = options
-    this.#answers = options.turns.filter(isAnswered).toSorted((a, b) => a.response.n - b.response.n)
+    this.#answers = [...options.turns].filter(isAnswered).toSorted((a, b) => a.response.n - b.response.n)
   }
 
   given(turn: Turn): void {

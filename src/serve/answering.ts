@@ -104,6 +104,10 @@ export class Answering {
     const { request, live, outlet, reply } = asking
     const { account, performance } = this.#options
     account.answered++
+    if (cue.loose !== undefined)
+      account.note(
+        `answered loosely, by ${cue.loose}: ${briefRequest(request)}, with #${cue.turn.trigger?.n}`,
+      )
     if (cue.repeated) account.note(`answered again with its last recorded answer: ${briefRequest(request)}`)
     performance.play({ turn: cue.turn, live, outlet, reply })
   }

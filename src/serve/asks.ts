@@ -1,6 +1,6 @@
 import { brief } from '../match/brief.ts'
 import { diffFields, type Difference } from '../match/field-diff.ts'
-import { formatPath } from '../match/path.ts'
+import { formatPath } from '../wire/path.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { idKey } from '../wire/id.ts'
 import type { Response } from '../wire/message.ts'

@@ -26,7 +26,7 @@ export class LiveBehindTransport {
   }
 
   /** Ends the live server, and adds what it said to the tape if that is wanted. */
-  async close({ path }: Tape, server: string): Promise<void> {
+  async close({ path }: Pick<Tape, 'path'>, server: string): Promise<void> {
     await this.elsewhere.over(AbortSignal.abort())
     if (this.#learns && this.#messages.length > 0)
       await appendEpisode(path, { server, messages: this.#messages })

@@ -1,4 +1,4 @@
-import { formatPath, parsePath } from '../match/path.ts'
+import { formatPath, parsePath } from '../wire/path.ts'
 import { replaceAt } from '../wire/members.ts'
 import { isObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'

@@ -1,4 +1,5 @@
 import { brief } from '../match/brief.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import { member, type Request } from '../wire/message.ts'
@@ -19,21 +20,33 @@ export interface OwnAnswer {
   readonly note?: string
 }
 
+interface Recorded {
+  readonly turns: TurnStore
+  readonly server: string
+  readonly era: EraFound
+}
+
 /** What every server of the tape's era says though nobody asked for it on the tape; none for all other requests. */
 export function ownAnswer(
   { method, params }: Request,
-  { era, version = MODERN_VERSION }: EraFound,
-  turns: readonly Turn[],
+  { turns, server, era: { era, version = MODERN_VERSION } }: Recorded,
 ): OwnAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
   if (method === 'server/discover' && era === 'legacy') return { answer: NO_SUCH_METHOD }
   if (method === 'server/discover' && era === 'modern')
-    return { answer: { result: discoveryFrom(turns, version) }, note: DISCOVERED }
+    return { answer: { result: discoveryFrom(turnsOf(turns, server), version) }, note: DISCOVERED }
   if (method === 'initialize' && era === 'modern')
     return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
-  if (method === 'logging/setLevel' && turns.some(declaresLogging))
+  if (method === 'logging/setLevel' && declaresLogging(turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${brief(params)} ${LEVEL_SET}` }
   return undefined
+}
+
+function* turnsOf(turns: TurnStore, server: string): Generator<Turn> {
+  for (let place = 0; place < turns.size; place++) {
+    const turn = turns.outline(place).server === server ? turns.turn(place) : undefined
+    if (turn !== undefined) yield turn
+  }
 }
 
 const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }
@@ -42,8 +55,18 @@ const DISCOVERED =
 
 const LEVEL_SET = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
-function declaresLogging({ trigger, response }: Turn): boolean {
-  if (trigger?.message.kind !== 'request' || trigger.message.method !== 'initialize') return false
+function declaresLogging(turns: TurnStore, server: string): boolean {
+  const places = Array.from({ length: turns.size }, (_, place) => place)
+  return places.some((place) => {
+    const outline = turns.outline(place)
+    return (
+      outline.method === 'initialize' && outline.server === server && answersWithLogging(turns.turn(place))
+    )
+  })
+}
+
+function answersWithLogging(turn: Turn | undefined): boolean {
+  const response = turn?.response
   if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return false
   return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
 }

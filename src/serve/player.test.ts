@@ -337,7 +337,7 @@ test('a confirmation that was declined is never answered as one that was accepte
   run.say({ id: 'd', method: 'tools/call', params: confirm('accept') })
   expect(run.out.slice(1, 3).map((text) => JSON.parse(text).error.data.reason)).toEqual([
     'ARGUMENT_DRIFT',
-    'ARGUMENT_DRIFT',
+    'UNBOUND_HANDLE',
   ])
   expect(run.heard()[3]).toBe('answer "d": dropped')
 })

@@ -1,15 +1,7 @@
 import type { Miss } from '../match/miss.ts'
 import { isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
-import {
-  classify,
-  member,
-  type Batch,
-  type Invalid,
-  type Message,
-  type Notification,
-} from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { member, type Batch, type Invalid, type Message, type Notification } from '../wire/message.ts'
 import { Account } from './account.ts'
 import { Answering, type Ways } from './answering.ts'
 import { WallClock } from './clock.ts'
@@ -17,6 +9,7 @@ import type { Drift } from './drift.ts'
 import type { Elsewhere } from './elsewhere.ts'
 import { FaultStrikes } from './fault-strikes.ts'
 import type { LinkFaults } from './faults/fault.ts'
+import { HeardTexts } from './heard-texts.ts'
 import { liveOf } from './live.ts'
 import { singleOutlet, type Outlet } from './outlet.ts'
 import { answerText, type RpcError } from './own-answer.ts'
@@ -46,6 +39,7 @@ export interface PlayerOptions extends PlayOptions {
 export class Player {
   readonly #options: PlayerOptions
   readonly #performance: Performance
+  readonly #heard = new HeardTexts()
   readonly #answering: Answering
   readonly #account: Account
   readonly #strikes: FaultStrikes
@@ -71,9 +65,9 @@ export class Player {
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
   receive(text: string): void {
-    const value = parseJson(text)
-    if (value === undefined) return this.refuse(NOT_JSON)
-    this.take(text, classify(value))
+    const message = this.#heard.read(text)
+    if (message === undefined) return this.refuse(NOT_JSON)
+    this.take(text, message)
   }
 
   /** The same for a text that was read already; what it sets off leaves by `outlet`, and else with all the rest. */

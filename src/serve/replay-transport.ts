@@ -1,11 +1,11 @@
 import { ReelayError } from '../errors.ts'
-import type { Tape } from '../store/read.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { WallClock } from './clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCall } from './library-call.ts'
 import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
+import type { PlayedTape } from './played-tape.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
 import { whichServer } from './which-server.ts'
@@ -34,7 +34,7 @@ export interface ReplayTransport {
  * const transport = replayTransport(await loadTape('search.tape.jsonl'))
  * await client.connect(transport)
  */
-export function replayTransport(tape: Tape, options: ReplayTransportOptions = {}): ReplayTransport {
+export function replayTransport(tape: PlayedTape, options: ReplayTransportOptions = {}): ReplayTransport {
   return new TapeTransport(tape, options)
 }
 
@@ -44,7 +44,7 @@ class TapeTransport implements ReplayTransport {
   onerror: ((error: Error) => void) | undefined
   readonly #player: Player
   readonly #failsOnDrift: boolean
-  readonly #tape: Tape
+  readonly #tape: PlayedTape
   readonly #server: string
   readonly #live: LiveBehindTransport | undefined
   readonly #queue: string[] = []
@@ -53,7 +53,7 @@ class TapeTransport implements ReplayTransport {
   #isPastHandshake = false
   #isClosed = false
 
-  constructor(tape: Tape, options: ReplayTransportOptions) {
+  constructor(tape: PlayedTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)

@@ -1,35 +1,49 @@
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
+import type { MatchOptions } from '../match/match-options.ts'
+import { matcherFor } from '../match/matcher-for.ts'
 import type { Matcher, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import { RecordingIndex } from '../match/recording-index.ts'
+import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
+import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
 
-export interface ScriptOptions {
-  readonly turns: readonly Turn[]
+export interface ScriptOptions extends MatchOptions {
+  readonly turns: readonly Turn[] | TurnStore
   /** Which of the tape's servers to be. */
   readonly server: string
   /** The tape as the user named it. */
   readonly tape: string
-  readonly ignore?: readonly string[]
-  readonly permissive?: boolean
+  /** When the recording began, as in the tape's header. */
+  readonly started?: string
+  readonly now?: () => number
+  /** Those of the options that the user gave for this run. */
+  readonly given?: MatchOptions
   /** How the user says the options that would accept a miss. */
   readonly commandFor: (loosening: Loosening) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: string
 }
 
 /** What there is to say to a live request. */
 export type Cue =
-  | { readonly kind: 'turn'; readonly turn: Turn; readonly repeated: boolean }
+  | {
+      readonly kind: 'turn'
+      readonly turn: Turn
+      readonly repeated: boolean
+      /** What let it answer a request that is not the recorded one. */
+      readonly loose?: string
+    }
   | ({ readonly kind: 'own' } & OwnAnswer)
   | { readonly kind: 'miss'; readonly miss: Miss }
 
 /** One server's part of a tape, as far as one connection has not played it; recorded connections are one, in order. */
 export class Script {
-  readonly turns: readonly Turn[]
+  readonly turns: TurnStore
   readonly #recorded: Recorded
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
@@ -37,11 +51,11 @@ export class Script {
 
   constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
-    const { turns, matcher, notices, tape, commandFor } = this.#recorded
+    const { turns, matcher, notices } = this.#recorded
     this.turns = turns
     this.#matcher = matcher.another()
     this.#notices = notices.another()
-    this.#explainer = new MissExplainer({ index: this.#matcher, tape, commandFor })
+    this.#explainer = new MissExplainer({ ...this.#recorded, index: this.#matcher })
   }
 
   /** The same part for another connection: nothing of it is played yet. */
@@ -51,13 +65,15 @@ export class Script {
 
   /** What the server said before the client spoke. */
   opening(): readonly Turn[] {
-    return this.turns.filter(({ trigger }) => trigger === undefined)
+    return this.#recorded.opening
   }
 
   /** The turns that messages of that method set off. */
   turnsOf(method: string): readonly Turn[] {
-    const { turns, byMethod } = this.#recorded
-    const known = byMethod.get(method) ?? turns.filter(({ trigger }) => isOf(trigger, method))
+    const { turns, server, byMethod } = this.#recorded
+    const known =
+      byMethod.get(method) ??
+      turnsAt(turns, (outline) => outline.server === server && outline.method === method)
     byMethod.set(method, known)
     return known
   }
@@ -69,8 +85,8 @@ export class Script {
   cueFor(request: Request): Cue {
     const asked = { server: this.#recorded.server, method: request.method, params: request.params }
     const outcome = this.#matcher.lookup(asked)
-    if (outcome.kind === 'hit') return { kind: 'turn', turn: outcome.turn, repeated: outcome.repeated }
-    const own = ownAnswer(request, this.#recorded.era, this.turns)
+    if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
+    const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
   }
@@ -80,7 +96,16 @@ export class Script {
     const { server, tape } = this.#recorded
     const next = this.#matcher.next()
     const asked = { server, method, params }
-    return { reason: 'ANSWER_DRIFT', why, asked, tape, nearest: [], ...(next && { next }) }
+    return {
+      reason: 'ANSWER_DRIFT',
+      why,
+      asked,
+      tape,
+      nearest: [],
+      annotations: [],
+      fixes: [],
+      ...(next && { next }),
+    }
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
@@ -94,7 +119,12 @@ export class Script {
 }
 
 /** What all connections share. */
-interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'commandFor'> {
+interface Recorded extends Pick<
+  ScriptOptions,
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand'
+> {
+  readonly turns: TurnStore
+  readonly opening: readonly Turn[]
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
@@ -102,17 +132,45 @@ interface Recorded extends Pick<ScriptOptions, 'turns' | 'server' | 'tape' | 'co
   readonly byMethod: Map<string, readonly Turn[]>
 }
 
-function recordedFor({ turns: all, server, tape, commandFor, ...options }: ScriptOptions): Recorded {
-  const turns = all.filter((turn) => serverOf(turn) === server)
-  const matcher = new RecordingIndex(turns, options)
+function recordedFor(options: ScriptOptions): Recorded {
+  const { server } = options
+  const turns = storeOf(options.turns)
+  const matcher = matcherFor(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
-  return { turns, server, tape, commandFor, matcher, notices, era: tapeEra(turns), byMethod: new Map() }
+  const opening = openingOf(turns, server)
+  const byMethod = new Map<string, readonly Turn[]>()
+  return {
+    given: options,
+    ...options,
+    turns,
+    matcher,
+    notices,
+    opening,
+    byMethod,
+    era: tapeEra(turns, server),
+  }
 }
 
-function isOf(trigger: Turn['trigger'], method: string): boolean {
-  return trigger !== undefined && 'method' in trigger.message && trigger.message.method === method
+function openingOf(turns: TurnStore, server: string): readonly Turn[] {
+  return turnsAt(turns, (outline) => outline.server === server && outline.trigger === 'none')
 }
 
-function serverOf({ trigger, steps: [first] }: Turn): string | undefined {
-  return (trigger ?? (first?.kind === 'ask' ? first.request : first?.message))?.server
+/** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
+function turnsAt(
+  turns: TurnStore,
+  isMeant: (outline: Pick<Outline, 'server' | 'method' | 'trigger'>) => boolean,
+): readonly Turn[] {
+  const first = Math.min(
+    turns.size,
+    ...turns
+      .kinds()
+      .filter(isMeant)
+      .map((kind) => kind.first),
+  )
+  const found: Turn[] = []
+  for (let place = first; place < turns.size; place++) {
+    const turn = isMeant(turns.outline(place)) ? turns.turn(place) : undefined
+    if (turn !== undefined) found.push(turn)
+  }
+  return found
 }

@@ -1,25 +1,27 @@
 import type { Loosening } from '../match/loosening.ts'
+import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
-import type { Tape } from '../store/read.ts'
+import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
+import { recordCommandLine } from './command-line.ts'
 import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
 import { readOverrides } from './overrides.ts'
 import { readPace } from './pace.ts'
+import type { PlayedTape } from './played-tape.ts'
 import type { PlayOptions } from './play-options.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
-export interface ServeOptions extends Omit<PlayOptions, 'pace' | 'faults'> {
-  readonly tape: Tape
+export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {
+  readonly tape: PlayedTape
   /** The tape as the user named it, for reports; by default its path. */
   readonly name?: string
   /** Which server to be, when the tape holds several. */
   readonly server?: string
-  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
-  readonly ignore?: readonly string[]
-  /** Over-use repeats the last answer. */
-  readonly permissive?: boolean
+  /** How requests are matched where neither the options nor the rules beside the tape say. */
+  readonly settings?: MatchSettings
+  readonly now?: () => number
   /** `recorded`, or how many times as fast; by default nothing is waited for. */
   readonly pace?: 'none' | 'recorded' | `x${number}` | number
   /** No single wait for the sake of the pace is longer, in milliseconds. */
@@ -34,15 +36,21 @@ export function playerOptions(
   options: ServeOptions,
   commandFor: (loosening: Loosening) => string,
 ): Omit<PlayerOptions, 'send' | 'later'> {
-  const { tape, name, server, ignore = [], permissive = false, onMiss, onNote } = options
+  const { tape, name, server, now, onMiss, onNote } = options
+  const given = matchOptionsIn(options)
+  const played = whichServer(tape, server)
+  const recordCommand = recordCommandLine(tape.header.servers[played] ?? {})
   return {
     script: new Script({
+      ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
+      given,
       turns: tape.turns,
-      server: whichServer(tape, server),
+      started: tape.header.started,
+      server: played,
       tape: name ?? tape.path,
-      ignore,
-      permissive,
       commandFor,
+      ...(recordCommand !== undefined && { recordCommand }),
+      ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
@@ -50,6 +58,19 @@ export function playerOptions(
   }
 }
 
+/** The rules that are stored beside a tape. */
+export function besideTape({ matchFile }: Pick<PlayedTape, 'matchFile'>): MatchSettings {
+  return matchFile === undefined ? { rules: [] } : readMatchSettings(matchFile.value, matchFile.path)
+}
+
+function matchOptionsIn({ match, rules, ignore, permissive }: ServeOptions): MatchOptions {
+  return {
+    ...(match !== undefined && { match }),
+    ...(rules && { rules }),
+    ...(ignore && { ignore }),
+    ...(permissive !== undefined && { permissive }),
+  }
+}
 /** The options of playing, read once and refused when they make no sense. */
 function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
   const { order, onClientAnswer, seed, clock } = options

@@ -1,4 +1,4 @@
-import { EVERY, type Path } from '../match/path.ts'
+import { EVERY, type Path } from '../wire/path.ts'
 import { isObject } from '../wire/message.ts'
 
 /** The value with another one at a path; members that are missing on the way are made. The value itself is not touched. */

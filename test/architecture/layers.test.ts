@@ -9,7 +9,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
   match: ['tape', 'wire', 'errors'],
-  store: ['tape', 'wire', 'errors'],
+  store: ['match', 'tape', 'wire', 'errors'],
   transport: ['wire', 'errors'],
   record: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],

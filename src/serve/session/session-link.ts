@@ -128,9 +128,9 @@ export function resultOf(outcome: Outcome, missIsNull: boolean): unknown {
   return answer.result
 }
 
-function notRecorded({ asked, reason, why, accept, tape }: Miss): ReelayError {
-  const hint =
-    accept === undefined ? 'record it, or pass { permissive: true }' : `${accept.command} accepts it`
+function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
+  const fix = fixes.find(({ kind }) => kind === 'run')
+  const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
   return new ReelayError(
     'CALL_NOT_RECORDED',
     `${tape} has no answer to ${briefRequest(asked, 400)}: ${reason}: ${why}`,
