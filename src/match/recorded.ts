@@ -94,10 +94,8 @@ export class Recorded {
 
   /** Every request once, however often it was recorded. */
   *all(): Generator<Recordings & { readonly first: number }> {
-    const later = new Uint8Array(this.#store.size)
+    const later = this.#laterPlaces()
     for (let first = 0; first < this.#store.size; first++) {
-      const next = this.#keyed.after(first)
-      if (next >= 0) later[next] = 1
       const recordings = later[first] === 1 || !this.#counts(first) ? undefined : this.from(first)
       if (recordings !== undefined) yield { first, ...recordings }
     }
@@ -117,6 +115,16 @@ export class Recorded {
     const request = this.#describe(place)
     if (request !== undefined) this.#requests.set(place, request)
     return request
+  }
+
+  // The first of a key may stand behind the others: a store may have an order of its own.
+  #laterPlaces(): Uint8Array {
+    const later = new Uint8Array(this.#store.size)
+    for (let place = 0; place < this.#store.size; place++) {
+      const next = this.#keyed.after(place)
+      if (next >= 0) later[next] = 1
+    }
+    return later
   }
 
   #counts(place: number): boolean {

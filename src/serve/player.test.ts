@@ -8,9 +8,14 @@ import {
   ENVELOPE,
   HANDSHAKE,
   server,
+  tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
+import { classify } from '../wire/message.ts'
 import { META } from '../wire/methods.ts'
+import type { Outlet } from './outlet.ts'
+import { Player } from './player.ts'
+import { Script } from './script.ts'
 
 test.each(['0', '"0"', '12345678901234567890', '1.0', '"\\u00e9"'])(
   'the answer carries the live id %s, and every other byte is as recorded',
@@ -556,4 +561,40 @@ test('all connections of the tape play on the one live connection, in recorded o
   const run = playing(...call(1, 'a', {}, 'first'), ...second)
   run.say(callOf(1, 'a', {}), callOf(2, 'a', {}))
   expect(run.heard()).toEqual(['answer 1: first', 'answer 2: second'])
+})
+
+const told = (method: string): Said =>
+  server({ method, params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } } })
+
+test('what a message sets off leaves by its own way out, until its client leaves; ids of two ways are two ids', () => {
+  const listen = { method: 'subscriptions/listen', params: { _meta: ENVELOPE, notifications: {} } }
+  const tape = tapeOf(
+    client({ id: 1, ...listen }),
+    told('notifications/subscriptions/acknowledged'),
+    client({ id: 2, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }),
+    server(answerOf(2, 'done')),
+    told('notifications/tools/list_changed'),
+  )
+  const leftBy = (isAbandoned: boolean): Record<string, number> => {
+    const sent: string[] = []
+    const wayOf = (scope: string): Outlet => ({
+      scope,
+      send: () => sent.push(scope),
+      reply: (text) => void (text !== undefined && sent.push(`answer by ${scope}`)),
+    })
+    const script = new Script({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
+    const player = new Player({ script, send: () => sent.push('main') })
+    const take = (message: object, way: Outlet): void => {
+      const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+      player.take(text, classify(JSON.parse(text)), way)
+    }
+    const [a, b] = [wayOf('a'), wayOf('b')]
+    take({ id: 7, ...listen }, a)
+    if (isAbandoned) player.abandon(7, a)
+    player.abandon(7, b)
+    take({ id: 7, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }, b)
+    return Object.fromEntries(sent.map((way) => [way, sent.filter((each) => each === way).length]))
+  }
+  expect(leftBy(false)).toEqual({ a: 2, 'answer by b': 1 })
+  expect(leftBy(true)).toEqual({ a: 1, 'answer by b': 1 })
 })

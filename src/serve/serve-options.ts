@@ -4,9 +4,11 @@ import type { Miss } from '../match/miss.ts'
 import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
 import { recordCommandLine } from './command-line.ts'
 import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
+import { RecordedHeads } from './http/recorded-heads.ts'
+import { withoutRefusals } from './http/transport-refusals.ts'
 import { readOverrides } from './overrides.ts'
 import { readPace } from './pace.ts'
-import type { PlayedTape } from './played-tape.ts'
+import { storeOf, type PlayedTape } from './played-tape.ts'
 import type { PlayOptions } from './play-options.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
@@ -44,7 +46,7 @@ export function playerOptions(
     script: new Script({
       ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
       given,
-      turns: tape.turns,
+      turns: withoutRefusals(storeOf(tape.turns), new RecordedHeads(tape.rest)),
       started: tape.header.started,
       server: played,
       tape: name ?? tape.path,

@@ -5,6 +5,7 @@ import type { Drift } from './drift.ts'
 import type { Elsewhere } from './elsewhere.ts'
 import { linesOf, type Line } from './input-lines.ts'
 import { Outbox } from './outbox.ts'
+import { withHttpFrames } from './played-tape.ts'
 import { Player } from './player.ts'
 import { Rests } from './rests.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
@@ -25,8 +26,9 @@ export async function serveStdio({
   output,
   signal,
   elsewhere,
-  ...options
+  ...given
 }: ServeStdioOptions): Promise<Drift> {
+  const options = { ...given, tape: await withHttpFrames(given.tape) }
   const outbox = new Outbox(output)
   const clock = new WallClock()
   const gone = new AbortController()

@@ -144,8 +144,8 @@ export class Conversation<Turn, Ask> {
 }
 
 // On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.
-function isAnsweredAnywhere<Turn>({ x, isEnveloped }: Unanswered<Turn>): boolean {
-  return x === undefined || !isEnveloped
+function isAnsweredAnywhere<Turn>({ x, isEnveloped: isModern }: Unanswered<Turn>): boolean {
+  return x === undefined || !isModern
 }
 
 function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {

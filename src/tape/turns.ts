@@ -25,11 +25,11 @@ export class TurnBuilder {
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Turn, Ask> {
-  readonly #log: TurnLog<Turn, Ask>
-  readonly #byPlace = new Map<string, Conversation<Turn, Ask>>()
+export class Conversations<Kept, Ask> {
+  readonly #log: TurnLog<Kept, Ask>
+  readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
 
-  constructor(log: TurnLog<Turn, Ask>) {
+  constructor(log: TurnLog<Kept, Ask>) {
     this.#log = log
   }
 

@@ -31,6 +31,7 @@ test('the names that the package exports', () => {
       "recordTransport",
       "replayTransport",
       "resolveTape",
+      "serveHttp",
       "serveStdio",
       "tapeFolder",
       "tapeTransport",
