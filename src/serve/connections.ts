@@ -1,6 +1,7 @@
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Drift } from './drift.ts'
 import { joinDrifts } from './joined-drift.ts'
+import { FAULTS_BY_OUTLET } from './outlet.ts'
 import { Player, type PlayerOptions } from './player.ts'
 import { recordedSessions, type RecordedSession } from './recorded-sessions.ts'
 import type { Script } from './script.ts'
@@ -36,7 +37,12 @@ export class Connections {
   /** Another connection; what is its own is said to it before anything else that was recorded. */
   begin(isOwn: RecordedSession | undefined, send: (text: string) => void): Player {
     const { turns: _, scriptOf: __, ...options } = this.#options
-    const player = new Player({ ...options, script: this.#scriptFor(isOwn).another(), send })
+    const player = new Player({
+      ...options,
+      link: FAULTS_BY_OUTLET,
+      script: this.#scriptFor(isOwn).another(),
+      send,
+    })
     this.#open.add(player)
     return player
   }
