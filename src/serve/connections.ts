@@ -1,6 +1,7 @@
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Drift } from './drift.ts'
 import { joinDrifts } from './joined-drift.ts'
+import { FAULTS_BY_OUTLET } from './outlet.ts'
 import { Player, type PlayerOptions } from './player.ts'
 import { recordedSessions, type RecordedSession } from './recorded-sessions.ts'
 import { preferredTurns } from './turn-views.ts'
@@ -40,7 +41,8 @@ export class Connections {
   begin(isOwn: RecordedSession | undefined, send: (text: string) => void): Player {
     const part = isOwn === undefined ? this.#part : this.#preferring(isOwn)
     const script = part.script.another()
-    const player = new Player({ ...part, script, send, later: this.#options.later })
+    const { later } = this.#options
+    const player = new Player({ ...part, link: FAULTS_BY_OUTLET, script, send, later })
     this.#open.add(player)
     return player
   }

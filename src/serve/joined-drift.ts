@@ -18,9 +18,13 @@ export function addDrifts(drifts: readonly Drift[]): Drift {
 
 // A note that many connections make is made once.
 function summed(drifts: readonly Drift[]): Omit<Drift, 'leftOver'> {
+  const faults = drifts.flatMap((drift) => drift.faults ?? [])
+  const wentLive = drifts.flatMap((drift) => drift.wentLive ?? [])
   return {
     answered: drifts.reduce((sum, { answered }) => sum + answered, 0),
     misses: drifts.flatMap(({ misses }) => misses),
     notes: [...new Set(drifts.flatMap(({ notes }) => notes))],
+    ...(faults.length > 0 && { faults }),
+    ...(wentLive.length > 0 && { wentLive }),
   }
 }

@@ -1,3 +1,4 @@
+import type { HttpAnswer, LinkFaults } from './faults/fault.ts'
 import type { Reply } from './reply.ts'
 
 /** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
@@ -8,6 +9,8 @@ export interface Outlet {
   readonly send: (text: string) => void
   /** Takes the answer to the request, or to the batch. */
   readonly reply: Reply
+  /** Ends an HTTP exchange that goes wrong on purpose: with this in place of a message, or else by breaking off. */
+  readonly breakOff?: (answer?: HttpAnswer) => void
 }
 
 /** The only way out of a connection that has one. */
@@ -19,4 +22,11 @@ export function singleOutlet(send: (text: string) => void): Outlet {
       if (text !== undefined) send(text)
     },
   }
+}
+
+/** Where every exchange has an outlet of its own, each goes wrong by itself. */
+export const FAULTS_BY_OUTLET: LinkFaults = {
+  http: (answer, outlet) => outlet.breakOff?.(answer),
+  drop: (outlet) => outlet.breakOff?.(),
+  disconnect: (outlet) => outlet.breakOff?.(),
 }

@@ -191,17 +191,22 @@ test('a connection that never got past the handshake closes without a complaint'
   await expect(transport.close()).resolves.toBeUndefined()
 })
 
-test('a server that breaks off closes the connection, once', async () => {
+const BREAKING = { faults: [{ tool: 'search', disconnect: true }], drift: 'ignore' } as const
+
+test('a server that breaks off fails the call of the SDK client', async () => {
   const sdk = new ClientV1(INFO)
-  const transport = replayTransport(tapeOf(...SESSION), {
-    faults: [{ tool: 'search', disconnect: true }],
-    drift: 'ignore',
-  })
-  await sdk.connect(transport)
-  let closed = 0
-  Object.assign(sdk, { onclose: () => closed++ })
+  await sdk.connect(replayTransport(tapeOf(...SESSION), BREAKING))
   await expect(search(sdk, 'cats')).rejects.toThrow('Connection closed')
-  await sdk.close()
+})
+
+test('a server that breaks off closes the connection once, whatever the client does then', async () => {
+  const transport = replayTransport(tapeOf(...SESSION), BREAKING)
+  let closed = 0
+  Object.assign(transport, { onclose: () => closed++ })
+  await transport.start()
+  await transport.send({ jsonrpc: '2.0', ...callOf(1, 'search', { q: 'cats' }) })
+  await transport.close()
+  await transport.close()
   expect(closed).toBe(1)
 })
 

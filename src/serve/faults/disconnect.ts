@@ -7,7 +7,7 @@ export const disconnect: FaultKind = flagFault('disconnect', {
   hidesAnswer: true,
   needs: 'disconnect',
   strike: ({ outlet, reply, link }) => {
-    reply(undefined)
     link.disconnect?.(outlet)
+    reply(undefined)
   },
 })

@@ -7,7 +7,7 @@ export const drop: FaultKind = flagFault('drop', {
   hidesAnswer: true,
   strike: ({ outlet, play, reply, link }) =>
     play(() => {
-      reply(undefined)
       link.drop?.(outlet)
+      reply(undefined)
     }),
 })

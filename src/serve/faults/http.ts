@@ -13,8 +13,8 @@ export const http: FaultKind = {
       hidesAnswer: true,
       needs: 'http',
       strike: ({ outlet, reply, link }) => {
-        reply(undefined)
         link.http?.(answer, outlet)
+        reply(undefined)
       },
     }
   },

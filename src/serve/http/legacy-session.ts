@@ -51,6 +51,7 @@ export class LegacySession {
     this.#player.take(posted.text, posted.message, {
       scope: exchange.scope,
       send: exchange.send,
+      breakOff: exchange.breakOff,
       reply: (text, source) => {
         onAnswer(text, source)
         exchange.reply(text, source)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Spoken } from '../../tape/turn.ts'
 import type { Era } from '../../wire/era.ts'
+import type { HttpAnswer } from '../faults/fault.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Answer } from '../own-answer.ts'
 import { answerStatus } from './answer-status.ts'
@@ -55,6 +56,14 @@ export class PostExchange implements Outlet {
     if (this.#isPlain(head)) this.#answerPlainly(text, source)
     else this.#answerByStream(text, head)
     this.end()
+  }
+
+  readonly breakOff = (answer?: HttpAnswer): void => {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { res, headers } = this.#options
+    if (answer === undefined || this.#stream !== undefined) res.destroy()
+    else res.writeHead(answer.status, { ...headers(), ...answer.headers }).end(answer.body)
   }
 
   /** The client wants no answer. A stream that it reads stays, because one that ends without an answer is asked for again. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Connections } from '../connections.ts'
+import { singleOutlet, type Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
 import { eventText, EventWriter } from './event-writer.ts'
 import type { Posted } from './posted.ts'
@@ -9,6 +10,7 @@ import { refuse } from './refusal.ts'
 interface SseClient {
   readonly player: Player
   readonly writer: EventWriter
+  readonly outlet: Outlet
 }
 
 /** The transport of 2024-11-05: one stream carries everything, and its first event says where to post. */
@@ -26,8 +28,10 @@ export class SseEndpoint {
   open(req: IncomingMessage, res: ServerResponse): void {
     const id = randomUUID()
     const writer = new EventWriter(res)
-    const player = this.#connections.beginSession((text) => writer.write(eventText(text)))
-    this.#clients.set(id, { player, writer })
+    const send = (text: string): void => writer.write(eventText(text))
+    const player = this.#connections.beginSession(send)
+    const outlet = { ...singleOutlet(send), breakOff: () => writer.end() }
+    this.#clients.set(id, { player, writer, outlet })
     res.on('close', () => this.#end(id))
     writer.write(eventText(`${this.#messages}?sessionId=${id}`, { event: 'endpoint' }))
     player.start()
@@ -42,7 +46,7 @@ export class SseEndpoint {
     if (message.kind === 'invalid') return refuse(res, { status: 400, code: -32600, message: message.why })
     await client.writer.caughtUp()
     res.writeHead(202, { 'Content-Type': 'text/plain' }).end('Accepted')
-    client.player.take(text, message)
+    client.player.take(text, message, client.outlet)
   }
 
   close(): void {

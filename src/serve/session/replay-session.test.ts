@@ -182,7 +182,7 @@ test('recorded notifications are told to handlers, by method or by the schema of
     await session.callTool({ name: 'work' }, undefined, { onprogress })
     expect(heard).toEqual([
       { level: 'info', data: 'working' },
-      { progressToken: 0, progress: 1, total: 2 },
+      { progressToken: 'session-1', progress: 1, total: 2 },
     ])
   }
 })
@@ -216,6 +216,16 @@ test('a call can be given up', async () => {
   const given = session.callTool({ name: 'search', arguments: { q: 'ä' } }, { signal: patience.signal })
   patience.abort(new Error('enough'))
   await expect(given).rejects.toThrow('enough')
+})
+
+test('a malformed answer is none, and a request of your own may have any id', () => {
+  const session = sessionOf({ faults: [{ tool: 'search', nth: 1, malformed: 'truncated' }] })
+  const search = { name: 'search', arguments: { q: 'ä' } }
+  expect(() => session.sync.callTool(search)).toThrow('tools/call was not answered at once')
+  expect(session.handleRequest({ id: 1, method: 'tools/call', params: search })).toMatchObject({
+    id: 1,
+    result: {},
+  })
 })
 
 test('handleRequest takes one request object and gives one response object', () => {

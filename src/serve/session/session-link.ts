@@ -4,6 +4,7 @@ import type { Miss } from '../../match/miss.ts'
 import { idKey, isId, type Id } from '../../wire/id.ts'
 import { classify, isObject, member, type JsonObject, type Response } from '../../wire/message.ts'
 import { META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
+import { parseJson } from '../../wire/parse-json.ts'
 import { Player, type PlayerOptions } from '../player.ts'
 import type { Heard } from './method-name.ts'
 import { ServerError } from './server-error.ts'
@@ -24,13 +25,13 @@ export class SessionLink {
   readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
   readonly #handlers = new Map<string, Handler>()
   #missed: Miss | undefined
-  #lastId = 0
+  #count = 0
 
   constructor(options: Omit<PlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
     this.#isModern = options.script.era.era === 'modern'
     this.player = new Player({
       ...options,
-      send: (text) => this.#hear(JSON.parse(text)),
+      send: (text) => this.#hear(parseJson(text)),
       onMiss: (miss) => {
         this.#missed = miss
         options.onMiss?.(miss)
@@ -51,7 +52,7 @@ export class SessionLink {
     { onprogress, signal }: CallOptions,
     settle: (outcome: Outcome) => void,
   ): void {
-    const id = this.#lastId++
+    const id = `session-${++this.#count}`
     if (onprogress !== undefined) this.#progress.set(id, onprogress)
     const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META.progressToken]: id })
     const give = (outcome: Outcome): void => {
