@@ -1,7 +1,7 @@
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { parseIgnored, requestKey, type Asked } from './key.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 import { playableTurns } from './playable.ts'
 
 export type MatchOutcome =
