@@ -2,14 +2,12 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-class Carried {
-  constructor(value) {
-    this.value = value
-  }
-}
+const CARRIED = Symbol('carried')
 
 /** Marks a value that was made from an earlier answer. */
-export const carried = (value) => new Carried(value)
+export const carried = (value) => ({ [CARRIED]: true, value })
+
+const isCarried = (value) => typeof value === 'object' && value !== null && CARRIED in value
 
 /** Runs a session against a command; resolves with the truth about every value that was sent. */
 export async function runSession(command, session) {
@@ -46,7 +44,7 @@ export async function runSession(command, session) {
 
 /** One label for each value in the order of the text; the name of an answer to a round of input is carried over too. */
 function labelsIn(value, path) {
-  if (value instanceof Carried) return [{ path, bound: true }]
+  if (isCarried(value)) return [{ path, bound: true }]
   if (typeof value !== 'object' || value === null) return [{ path, bound: false }]
   return Object.entries(value).flatMap(([key, inner], index) => {
     const step = Array.isArray(value) ? Number(key) : key
@@ -56,7 +54,7 @@ function labelsIn(value, path) {
 }
 
 function plain(value) {
-  if (value instanceof Carried) return value.value
+  if (isCarried(value)) return value.value
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))

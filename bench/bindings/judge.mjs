@@ -10,7 +10,7 @@ import { membersOf, rangeAt } from '../../dist/wire/members.js'
 import { formatPath } from '../../dist/wire/path.js'
 
 const FOLDER = join(import.meta.dirname, '../../test/fixtures/bindings')
-export const NAMES = ['handles', 'everything', 'memory', 'filesystem']
+export const NAMES = ['handles', 'desk', 'everything', 'memory', 'filesystem']
 
 /** One row for each value that a client sent: was it carried over, was it bound, and did the live value take its place. */
 export async function judgeTape(name, { confirmed = false } = {}) {

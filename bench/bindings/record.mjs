@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runSession } from './client.mjs'
+import { desk } from './desk-session.mjs'
 import { everything, filesystem, handles, memory } from './sessions.mjs'
 
 const OUT = 'test/fixtures/bindings'
@@ -9,6 +10,7 @@ const reference = (name) => ['node', `node_modules/@modelcontextprotocol/${name}
 
 const SUBJECTS = {
   handles: { session: handles, command: () => ['node', 'test/fixtures/servers/handles.mjs'] },
+  desk: { session: desk, command: () => ['node', 'test/fixtures/servers/desk.mjs'] },
   everything: { session: everything, command: () => reference('server-everything') },
   memory: { session: memory, command: () => reference('server-memory') },
   filesystem: { session: filesystem, command: (run) => [...reference('server-filesystem'), folderOf(run)] },

@@ -1,10 +1,13 @@
 import { Command } from 'commander'
+import { bindingsAsJson } from '../report/bindings-json.ts'
+import { bindingsAsText } from '../report/bindings-text.ts'
+import { bindingsOf } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape } from '../store/read.ts'
+import { loadTape, type Tape } from '../store/read.ts'
 import { print } from './print.ts'
 
 export const inspectCommand: Command = new Command('inspect')
@@ -12,16 +15,27 @@ export const inspectCommand: Command = new Command('inspect')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--json', 'print everything as JSON')
   .option('-v, --verbose', 'show every message in full')
+  .option('--bindings', 'show the values that the server made up and the client sent back')
   .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
-  .action(async (name: string, { json, verbose, server }: InspectFlags) => {
+  .action(async (name: string, flags: InspectFlags) => {
     const tape = await loadTape(resolveTape(name))
-    const inspection = inspectTape(server === undefined ? tape : onlyServers(tape, server))
-    const text = json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
-    print(text)
+    const shown = flags.server === undefined ? tape : onlyServers(tape, flags.server)
+    print(flags.bindings ? bindingsText(shown, flags) : inspectionText(shown, flags))
   })
 
 interface InspectFlags {
   readonly json?: true
   readonly verbose?: true
+  readonly bindings?: true
   readonly server?: string
+}
+
+function bindingsText(tape: Tape, { json }: InspectFlags): string {
+  const facts = bindingsOf(tape)
+  return json ? bindingsAsJson(facts) : bindingsAsText(facts)
+}
+
+function inspectionText(tape: Tape, { json, verbose }: InspectFlags): string {
+  const inspection = inspectTape(tape)
+  return json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
 }

@@ -35,7 +35,7 @@ export function namesHandle({ own }: Names): boolean {
 }
 
 const IDENTITY: ReadonlySet<string> = new Set(
-  'id uid uuid guid key name slug uri url href link path file filename folder directory handle token cursor ref reference sha hash number num no branch login username email session task job ticket'.split(
+  'id uid uuid guid key name slug uri url href link path file filename folder directory handle token cursor ref reference sha hash number num no revision rev etag branch login username email session task job ticket'.split(
     ' ',
   ),
 )

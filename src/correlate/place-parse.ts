@@ -43,7 +43,7 @@ export function parseClock(text: string): Extract<Producer, { kind: 'clock' }> |
 
 /** Cuts at ` > `, but not within quotes. */
 function partsOf(text: string): readonly string[] {
-  return text.match(/(?:"(?:[^"\\]|\\.)*"|(?! > )[^])+/g)?.map((part) => part.replace(/^ > /, '')) ?? []
+  return text.match(/(?:"(?:[^"\\]|\\.)*"|(?! > )[^])+/g)?.map((part) => part.replace(/^> /, '')) ?? []
 }
 
 function parseStep(step: string, text: string): WrittenStep {

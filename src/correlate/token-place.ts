@@ -20,11 +20,23 @@ export function tokenPlace(text: string, start: number, end: number): TokenPlace
 export function findToken(text: string, place: TokenPlace): Span | undefined {
   const tokens = tokensOf(text, place.joints)
   const alike = tokens.filter((token) => follows(text, token, place.before))
-  const inPlace = place.rank < 0 ? undefined : alike[place.rank]
-  if (inPlace !== undefined) return inPlace
-  return tokens.length === place.of && alike.length === 0
-    ? fittingToken(text, tokens[place.ordinal], place)
-    : undefined
+  if (alike.length > 0) return alike[place.rank]
+  return onlyAfter(text, tokens, place.before) ?? sameOrdinal(text, tokens, place)
+}
+
+// Words further back may have changed as well: the last ones before the token serve, as long as they name one token only.
+function onlyAfter(text: string, tokens: readonly Span[], before: string): Span | undefined {
+  for (const start of [...before.matchAll(/(?<=\P{L})\p{L}/gu)].map(({ index }) => index)) {
+    const alike = tokens.filter((token) => follows(text, token, before.slice(start)))
+    if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined
+  }
+  return undefined
+}
+
+function sameOrdinal(text: string, tokens: readonly Span[], place: TokenPlace): Span | undefined {
+  const token = tokens.length === place.of ? tokens[place.ordinal] : undefined
+  if (token === undefined) return undefined
+  return contextAfter(text, token.end)[0] === place.after[0] ? token : undefined
 }
 
 export interface Span {
@@ -75,9 +87,4 @@ function contextAfter(text: string, end: number): string {
 
 function follows(text: string, { start }: Span, before: string): boolean {
   return before !== '' && `\n${text.slice(Math.max(0, start - LONGEST_CONTEXT), start)}`.endsWith(before)
-}
-
-function fittingToken(text: string, token: Span | undefined, { after }: TokenPlace): Span | undefined {
-  if (token === undefined) return undefined
-  return contextAfter(text, token.end)[0] === after[0] ? token : undefined
 }
