@@ -1,6 +1,8 @@
 // npm run bench [-- --rounds N] [case…]: every figure is a ratio taken in one interleaved run.
 import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
+import { bindings } from './bindings.mjs'
+import { diff } from './diff.mjs'
 import { killRecorder } from './kill.mjs'
 import { scratch } from './measure.mjs'
 import { recordHttp } from './record-http.mjs'
@@ -12,6 +14,8 @@ const CASES = {
   'record-http': recordHttp,
   'start-up': startUp,
   kill: killRecorder,
+  diff,
+  bindings,
 }
 
 const words = process.argv.slice(2)

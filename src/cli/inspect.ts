@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { readBindingsFile } from '../correlate/bindings-file.ts'
 import { bindingsAsJson } from '../report/bindings-json.ts'
 import { bindingsAsText } from '../report/bindings-text.ts'
 import { bindingsOf } from '../report/bindings.ts'
@@ -6,6 +7,7 @@ import { inspectAsJson } from '../report/inspect-json.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
+import { readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
 import { print } from './print.ts'
@@ -20,7 +22,7 @@ export const inspectCommand: Command = new Command('inspect')
   .action(async (name: string, flags: InspectFlags) => {
     const tape = await loadTape(resolveTape(name))
     const shown = flags.server === undefined ? tape : onlyServers(tape, flags.server)
-    print(flags.bindings ? bindingsText(shown, flags) : inspectionText(shown, flags))
+    print(flags.bindings ? await bindingsText(shown, flags) : inspectionText(shown, flags))
   })
 
 interface InspectFlags {
@@ -30,8 +32,9 @@ interface InspectFlags {
   readonly server?: string
 }
 
-function bindingsText(tape: Tape, { json }: InspectFlags): string {
-  const facts = bindingsOf(tape)
+async function bindingsText(tape: Tape, { json }: InspectFlags): Promise<string> {
+  const file = await readBindingsBeside(tape.path)
+  const facts = bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file))
   return json ? bindingsAsJson(facts) : bindingsAsText(facts)
 }
 

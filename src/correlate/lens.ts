@@ -22,7 +22,7 @@ export function readSpot(text: string, { path, inside }: Spot): string | undefin
 }
 
 /** The text of a string or number; undefined for what is neither. */
-export function scalarIn(json: string): string | undefined {
+function scalarIn(json: string): string | undefined {
   return /^["\d-]/.test(json) ? leafText(json, { start: 0, end: json.length }) : undefined
 }
 

@@ -19,7 +19,7 @@ export interface Rebound {
   readonly unbound: readonly UnboundHandle[]
 }
 
-export interface UnboundHandle {
+interface UnboundHandle {
   readonly binding: Binding
   readonly consumer: Consumer
   /** `silent`: no live message of the producer came; `missing`: one came and the value was not in it. */

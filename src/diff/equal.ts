@@ -35,7 +35,7 @@ export function isEqual(
 }
 
 /** Whether two numbers are as near to each other as was asked for. */
-export function isNear(expected: number, actual: number, relative: number): boolean {
+function isNear(expected: number, actual: number, relative: number): boolean {
   return Math.abs(expected - actual) <= relative * Math.max(Math.abs(expected), Math.abs(actual))
 }
 

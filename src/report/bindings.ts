@@ -1,5 +1,7 @@
-import { correlate } from '../correlate/correlate.ts'
+import { applyBindingsFile } from '../correlate/apply-file.ts'
 import type { Binding } from '../correlate/binding.ts'
+import type { BindingsFile } from '../correlate/bindings-file.ts'
+import { correlate } from '../correlate/correlate.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import type { Tape } from '../store/read.ts'
 
@@ -19,8 +21,10 @@ export interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'sta
   readonly to: readonly string[]
 }
 
-export function bindingsOf({ path, turns, header }: Tape): BindingFacts {
-  const { bindings, guesses } = correlate(turns, { started: header.started })
+/** The bindings of a tape, with what its bindings file says, if there is one. */
+export function bindingsOf({ path, turns, header }: Tape, file?: BindingsFile): BindingFacts {
+  const found = correlate(turns, { started: header.started })
+  const { bindings, guesses } = file === undefined ? found : applyBindingsFile(found, file, turns)
   return { path, bindings: bindings.map(factOf), guesses: guesses.map(factOf) }
 }
 
