@@ -1,21 +1,21 @@
 import { isNumeric } from './distinct.ts'
-import { isLong } from './pieces.ts'
-import type { LeafUses, Use } from './uses.ts'
+import { pieceUses, type Use } from './uses.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */
 export class ClientWords {
   readonly #first = new Map<string, number>()
-  readonly #long: { readonly text: string; readonly frame: number }[] = []
 
-  add({ whole, pieces }: LeafUses): void {
-    for (const use of [whole, ...pieces]) this.#note(use)
-    if (isLong(whole.value)) this.#long.push({ text: whole.value, frame: whole.consumer.frame })
+  /** Takes what the client sent, in its order; only values that the server said too are worth remembering. */
+  constructor(uses: Iterable<Use>, isKnown: (value: string) => boolean) {
+    for (const whole of uses) {
+      if (isKnown(whole.value)) this.#note(whole)
+      for (const piece of pieceUses(whole, isKnown)) this.#note(piece)
+    }
   }
 
   /** Whether the client had said the value before this frame. */
   saidBefore(use: Use, frame: number): boolean {
-    if ((this.#first.get(keyOf(use)) ?? Infinity) < frame) return true
-    return this.#long.some((one) => one.frame < frame && one.text.includes(use.value))
+    return (this.#first.get(keyOf(use)) ?? Infinity) < frame
   }
 
   #note(use: Use): void {

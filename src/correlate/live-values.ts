@@ -1,4 +1,4 @@
-import { piecesOf } from './pieces.ts'
+import { piecesOf, type Piece } from './pieces.ts'
 
 /** Which live value stands for which recorded one. */
 export class LiveValues {
@@ -18,28 +18,20 @@ export class LiveValues {
   #translated(text: string): string {
     const whole = this.#live.get(text)
     if (whole !== undefined) return whole
-    const known = piecesOf(text)
-      .map((piece) => ({ ...piece, live: this.#live.get(text.slice(piece.start, piece.end)) }))
-      .filter(({ live }) => live !== undefined)
     let translated = ''
     let at = 0
-    for (const { start, end, live } of withoutOverlap(known)) {
-      translated += text.slice(at, start) + live
+    for (const { start, end } of withoutOverlap(piecesOf(text, (piece) => this.#live.has(piece)))) {
+      translated += text.slice(at, start) + this.#live.get(text.slice(start, end))
       at = end
     }
     return translated + text.slice(at)
   }
 }
 
-interface Stretch {
-  readonly start: number
-  readonly end: number
-}
-
 /** The longest came first: what lies within one that was taken is not taken again. */
-function withoutOverlap<Item extends Stretch>(stretches: readonly Item[]): readonly Item[] {
-  const taken: Item[] = []
-  for (const one of stretches)
+function withoutOverlap(pieces: readonly Piece[]): readonly Piece[] {
+  const taken: Piece[] = []
+  for (const one of pieces)
     if (!taken.some(({ start, end }) => one.start < end && start < one.end)) taken.push(one)
   return taken.toSorted((a, b) => a.start - b.start)
 }

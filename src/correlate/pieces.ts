@@ -4,43 +4,45 @@ export interface Piece {
   readonly end: number
 }
 
-// A long text is prose or a document: its first words say whether it holds a handle.
-const MOST_RUNS = 400
-const LONGEST_PIECE = 12
+// A path, a URI or a uuid is made of a few runs; a longer piece is none of them.
+const MOST_RUNS = 12
 
 /**
- * The stretches of a text that start and end at the edge of a run of letters and digits: tokens, parts of a composite,
- * segments and query values of a URI, folders of a path. The longest come first, because a uuid is no five handles.
+ * The stretches of a text that are meant: each starts and ends at the edge of a run of letters and digits, without a space
+ * inside. So tokens, parts of a composite, segments and query values of a URI and folders of a path are found. Of pieces in
+ * one place the longest comes first, because a uuid is no five handles.
  */
-export function piecesOf(text: string, accepts: (length: number) => boolean = () => true): readonly Piece[] {
-  const runs = [...text.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: { length }, index }) => ({
-    start: index,
-    end: index + length,
-  }))
+export function piecesOf(text: string, isMeant: (piece: string) => boolean): readonly Piece[] {
   const pieces: Piece[] = []
-  for (let size = Math.min(LONGEST_PIECE, runs.length); size > 0; size--) {
-    for (let first = 0; first + size <= runs.length; first++) {
-      const [start, end] = [runs[first]?.start ?? 0, runs[first + size - 1]?.end ?? 0]
-      for (const piece of spellings(text, start, end))
-        if (accepts(piece.end - piece.start)) pieces.push(piece)
-    }
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    for (const piece of stretchesOf(word, index))
+      for (const one of spellings(text, piece)) if (isMeant(text.slice(one.start, one.end))) pieces.push(one)
   }
   return pieces
 }
 
-/** Whether a text is too long to be looked at piece by piece. */
-export function isLong(text: string): boolean {
-  return text.length > MOST_RUNS * 16
+function* stretchesOf(word: string, offset: number): Iterable<Piece> {
+  const runs = [...word.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: { length }, index }) => ({
+    start: offset + index,
+    end: offset + index + length,
+  }))
+  for (let size = Math.min(MOST_RUNS, runs.length); size > 0; size--) {
+    for (let first = 0; first + size <= runs.length; first++)
+      yield { start: runs[first]?.start ?? 0, end: runs[first + size - 1]?.end ?? 0 }
+  }
 }
 
 // An absolute path starts with its slash, and base64 may end in its padding.
-function spellings(text: string, start: number, end: number): readonly Piece[] {
-  const pieces = [{ start, end }]
-  if (/(^|[\s"'`=(]|:\/\/)\/$/.test(text.slice(Math.max(0, start - 5), start)))
-    pieces.unshift({ start: start - 1, end })
-  const padding = /^={1,2}(?![\p{L}\p{N}])/u.exec(text.slice(end, end + 3))
-  if (padding !== null) pieces.unshift({ start, end: end + padding[0].length })
-  return pieces
+function spellings(text: string, piece: Piece): readonly Piece[] {
+  const { start, end } = piece
+  if (text[start - 1] !== '/' && text[end] !== '=') return [piece]
+  const isPath = /(^|[\s"'`=(]|:\/\/)\/$/.test(text.slice(Math.max(0, start - 5), start))
+  const padding = /^={1,2}(?![\p{L}\p{N}])/u.exec(text.slice(end, end + 3))?.[0] ?? ''
+  return [
+    ...(isPath ? [{ start: start - 1, end }] : []),
+    ...(padding === '' ? [] : [{ start, end: end + padding.length }]),
+    piece,
+  ]
 }
 
 /** The words that name a piece: what stands right before it in its text. */

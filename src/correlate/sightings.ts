@@ -1,31 +1,41 @@
-import type { Lens, Place } from './binding.ts'
+import type { Producer } from './binding.ts'
+import { distinctnessOf, isNumeric } from './distinct.ts'
+import type { Spot } from './lens.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
-import { labelBefore, piecesOf } from './pieces.ts'
+import { labelBefore, piecesOf, type Piece } from './pieces.ts'
 import { namesAt, namesInText } from './place-names.ts'
 import { tokenPlace } from './token-place.ts'
 import { valuesIn, type Value } from './values.ts'
+import type { Wanted } from './wanted.ts'
 
 /** One place where the server said a value that the client sent later. */
 export interface Sighting {
   readonly value: string
-  readonly place: Place
   readonly message: TapeMessage
   readonly names: Names
   /** How the value stands there: as a member of its own, inside JSON or base64 in a text, or among words. */
   readonly form: 'member' | 'nested' | 'token'
-}
-
-/** What the client sent somewhere: only that is worth a look. */
-export interface Wanted {
-  readonly values: ReadonlySet<string>
-  readonly lengths: ReadonlySet<number>
+  /** The text that holds it, and where in it when it is a token. */
+  readonly spot: Spot
+  readonly text: string
+  readonly piece?: Piece
 }
 
 export function sightingsIn(message: TapeMessage, wanted: Wanted): readonly Sighting[] {
   return valuesIn(message.spoken.text)
     .filter((value) => isProducing(value, message))
     .flatMap((value) => [...wholeSighting(value, message, wanted), ...tokenSightings(value, message, wanted)])
+}
+
+/** A sighting as the producer of a binding: a token is described so that it can be found again. */
+export function producerOf({ message, spot, text, piece }: Sighting): Producer {
+  const { turn, spoken } = message
+  const item = spoken.item === undefined ? {} : { item: spoken.item }
+  const place = { kind: 'message', turn, frame: spoken.n, ...item, path: spot.path } as const
+  if (piece === undefined) return { ...place, inside: spot.inside }
+  const token = tokenPlace(text, piece.start, piece.end)
+  return { ...place, inside: [...spot.inside, { kind: 'token', token }] }
 }
 
 // What a server lists of itself is constant, but for the cursor; of its resources the addresses are handles.
@@ -43,31 +53,28 @@ function isProducing({ path }: Value, { method }: TapeMessage): boolean {
   return LISTS[method]?.includes(String(path.at(-1))) ?? true
 }
 
-function wholeSighting(value: Value, message: TapeMessage, { values }: Wanted): readonly Sighting[] {
-  if (!values.has(value.text)) return []
-  const names = namesAt(value.path, value.inside, message.about)
-  const form = value.inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
-  return [{ value: value.text, place: placeOf(value, message), message, names, form }]
+function wholeSighting(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+  const { text, path, inside } = value
+  if (!wanted.has(text)) return []
+  const form = inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
+  return [{ value: text, message, names: namesAt(path, inside, message.about), form, spot: value, text }]
 }
 
-function tokenSightings(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
-  if (value.opened || value.inside[0]?.kind === 'key' || !/[^\p{L}\p{N}]/u.test(value.text)) return []
-  const outer = namesAt(value.path, value.inside, message.about)
-  return piecesOf(value.text, (length) => wanted.lengths.has(length))
-    .filter(({ start, end }) => end - start < value.text.length)
-    .filter(({ start, end }) => wanted.values.has(value.text.slice(start, end)))
-    .map(({ start, end }) => {
-      const lens: Lens = { kind: 'token', token: tokenPlace(value.text, start, end) }
-      return {
-        value: value.text.slice(start, end),
-        place: placeOf({ ...value, inside: [...value.inside, lens] }, message),
-        message,
-        names: namesInText(outer, labelBefore(value.text, start)),
-        form: 'token' as const,
-      }
-    })
+function tokenSightings(spot: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+  const { text, path, inside, opened } = spot
+  if (opened || inside[0]?.kind === 'key') return []
+  const isMeant = (piece: string): boolean =>
+    piece.length < text.length && wanted.has(piece) && isTelling(piece)
+  const pieces = piecesOf(text, isMeant)
+  if (pieces.length === 0) return []
+  const outer = namesAt(path, inside, message.about)
+  return pieces.map((piece) => {
+    const names = namesInText(outer, labelBefore(text, piece.start))
+    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, text, piece }
+  })
 }
 
-function placeOf({ path, inside }: Pick<Value, 'path' | 'inside'>, { turn, spoken }: TapeMessage): Place {
-  return { turn, frame: spoken.n, ...(spoken.item === undefined ? {} : { item: spoken.item }), path, inside }
+// A plain word among words is never taken for a handle.
+function isTelling(piece: string): boolean {
+  return isNumeric(piece) || distinctnessOf(piece) !== 'weak'
 }

@@ -1,7 +1,7 @@
-import type { Consumer } from './binding.ts'
+import type { Consumer, Lens } from './binding.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
-import { isLong, labelBefore, piecesOf } from './pieces.ts'
+import { labelBefore, piecesOf, type Piece } from './pieces.ts'
 import { namesAt, namesInText } from './place-names.ts'
 import { protocolPairOf, type ProtocolPair } from './protocol-pairs.ts'
 import { valuesIn, type Value } from './values.ts'
@@ -13,20 +13,23 @@ export interface Use {
   readonly message: TapeMessage
   readonly names: Names
   readonly pair: ProtocolPair | undefined
+  /** Whether its text may hold other values, which are not told apart already. */
+  readonly hasPieces: boolean
 }
 
-/** All that could be a handle in one leaf of a client's message: the whole first, then its pieces, the longest first. */
-export interface LeafUses {
-  readonly whole: Use
-  readonly pieces: readonly Use[]
-  /** Whether what it holds is looked at by itself. */
-  readonly opened: boolean
-}
-
-export function usesIn(message: TapeMessage): readonly LeafUses[] {
+/** The leaves of a client's message, each as the use of one value. */
+export function usesIn(message: TapeMessage): readonly Use[] {
   return valuesIn(message.spoken.text)
     .filter((value) => !isClientsOwn(value, message))
-    .map((value) => leafUses(value, message))
+    .map((value) => useOf(value, message))
+}
+
+/** The known values that stand inside of a leaf, the longest of each place first. The head of a URI is no value of its own. */
+export function pieceUses(whole: Use, isKnown: (value: string) => boolean): readonly Use[] {
+  if (!whole.hasPieces) return []
+  const isMeant = (piece: string): boolean =>
+    piece.length < whole.value.length && !piece.includes('://') && isKnown(piece)
+  return piecesOf(whole.value, isMeant).map((piece) => pieceUse(whole, piece))
 }
 
 const META = '_meta'
@@ -51,33 +54,29 @@ const OWN: Readonly<Record<string, readonly string[]>> = Object.assign(Object.cr
   'notifications/progress': ['progressToken', 'progress', 'total', 'message'],
 })
 
-function leafUses(value: Value, message: TapeMessage): LeafUses {
-  const { path, inside } = value
-  const names = namesAt(path, inside, message.about)
-  const use = inside[0]?.kind === 'key' ? ('key' as const) : ('value' as const)
-  const place = placeOf(message)
-  const consumer: Consumer = { ...place, path, inside, use }
-  const whole: Use = { value: value.text, consumer, message, names, pair: protocolPairOf(value) }
-  const isWhole = value.opened || use === 'key' || isLong(value.text)
-  return { whole, pieces: isWhole ? [] : pieceUses(whole), opened: value.opened }
+function useOf(value: Value, message: TapeMessage): Use {
+  const { text, path, inside, opened } = value
+  const use = inside[0]?.kind === 'key' ? 'key' : 'value'
+  return {
+    value: text,
+    consumer: { ...placeOf(message), path, inside, use },
+    message,
+    names: namesAt(path, inside, message.about),
+    pair: protocolPairOf(value),
+    hasPieces: !opened && use === 'value',
+  }
 }
 
-// The head of a URI is where the server lives, not what it made up.
-function pieceUses(whole: Use): readonly Use[] {
-  const text = whole.value
-  return piecesOf(text)
-    .filter(({ start, end }) => end - start < text.length && !text.slice(start, end).includes('://'))
-    .map(({ start, end }) => ({
-      ...whole,
-      value: text.slice(start, end),
-      consumer: {
-        ...whole.consumer,
-        use: 'part',
-        inside: [...whole.consumer.inside, { kind: 'span', start, end }],
-      },
-      names: namesInText(whole.names, labelBefore(text, start)),
-      pair: undefined,
-    }))
+function pieceUse(whole: Use, { start, end }: Piece): Use {
+  const inside: readonly Lens[] = [...whole.consumer.inside, { kind: 'span', start, end }]
+  return {
+    ...whole,
+    value: whole.value.slice(start, end),
+    consumer: { ...whole.consumer, use: 'part', inside },
+    names: namesInText(whole.names, labelBefore(whole.value, start)),
+    pair: undefined,
+    hasPieces: false,
+  }
 }
 
 function placeOf({ turn, spoken }: TapeMessage): { turn: number; frame: number; item?: number } {
