@@ -3,6 +3,7 @@ import type { Correlation } from './binding.ts'
 import { ClientWords } from './client-words.ts'
 import { Finder } from './finder.ts'
 import { messagesOf, type TapeMessage } from './messages.ts'
+import { isRenewed } from './protocol-pairs.ts'
 import { SchemaValues } from './schema-values.ts'
 import { sightingsIn, type Sighting } from './sightings.ts'
 import { usesIn } from './uses.ts'
@@ -28,8 +29,8 @@ export function correlate(turns: readonly Turn[], { started }: CorrelateOptions 
   return finder.found.correlation()
 }
 
-// A number or a code that stands in words this often is no handle; more need not be kept.
-const MOST_TOKENS = 100
+// The first places count, and of what is renewed with each answer the last: a handle that every answer repeats costs no more.
+const MOST_SIGHTINGS = 100
 
 function sightingsOf(
   messages: readonly TapeMessage[],
@@ -40,7 +41,7 @@ function sightingsOf(
     if (message.spoken.dir === 'c2s') continue
     for (const sighting of sightingsIn(message, wanted)) {
       const list = sightings.get(sighting.value) ?? []
-      if (sighting.form !== 'token' || list.length < MOST_TOKENS) list.push(sighting)
+      if (list.length < MOST_SIGHTINGS || isRenewed(sighting.spot)) list.push(sighting)
       sightings.set(sighting.value, list)
     }
   }

@@ -21,7 +21,15 @@ export function piecesOf(text: string, isMeant: (piece: string) => boolean): rea
   return pieces
 }
 
-function* stretchesOf(word: string, offset: number): Iterable<Piece> {
+// Most words of most texts are plain, and are one run.
+const PLAIN = /^[A-Za-z]+(?=[.,;:!?]?$)/
+
+function stretchesOf(word: string, offset: number): Iterable<Piece> {
+  const plain = PLAIN.exec(word)
+  return plain === null ? runsIn(word, offset) : [{ start: offset, end: offset + plain[0].length }]
+}
+
+function* runsIn(word: string, offset: number): Iterable<Piece> {
   const runs = [...word.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: { length }, index }) => ({
     start: offset + index,
     end: offset + index + length,

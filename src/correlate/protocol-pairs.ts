@@ -23,6 +23,11 @@ export function producesFor({ from }: ProtocolPair, { path, inside }: Spot): boo
   return inside.length === 0 && from === lastName(path)
 }
 
+/** Whether a spot of a server's message gets a new value with each answer. */
+export function isRenewed(spot: Spot): boolean {
+  return [ROUND, ...Object.values(PAIRS)].some((pair) => pair.pick === 'latest' && producesFor(pair, spot))
+}
+
 const ROUND: ProtocolPair = {
   from: 'inputRequests',
   pick: 'latest',

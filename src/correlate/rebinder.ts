@@ -61,11 +61,10 @@ export class Rebinder {
     for (const { binding, consumer } of this.#consumers.get(keyOf(recorded)) ?? []) {
       if (readSpot(bound, consumer) !== binding.value) continue
       const live = this.#liveValue(binding)
-      const written = live.kind === 'value' ? writeSpot(bound, consumer, live.value) : undefined
-      if (written !== undefined) used.add(binding)
-      else if (live.kind !== 'value' && binding.standing !== 'constant')
-        unbound.push({ binding, consumer, why: live.kind })
-      bound = written ?? bound
+      if (live.kind === 'value') {
+        bound = live.value === binding.value ? bound : (writeSpot(bound, consumer, live.value) ?? bound)
+        used.add(binding)
+      } else if (binding.standing !== 'constant') unbound.push({ binding, consumer, why: live.kind })
     }
     return { text: bound, used: [...used], unbound }
   }
