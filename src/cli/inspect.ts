@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { readBindingsFile } from '../correlate/bindings-file.ts'
 import { bindingsAsJson } from '../report/bindings-json.ts'
 import { bindingsAsText } from '../report/bindings-text.ts'
-import { bindingsOf } from '../report/bindings.ts'
+import { bindingsAsYaml } from '../report/bindings-yaml.ts'
+import { bindingFacts, bindingsOf } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
@@ -18,23 +19,29 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--json', 'print everything as JSON')
   .option('-v, --verbose', 'show every message in full')
   .option('--bindings', 'show the values that the server made up and the client sent back')
+  .option('--bindings-file', 'print these as YAML, to be edited and kept beside the tape')
   .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
   .action(async (name: string, flags: InspectFlags) => {
     const tape = await loadTape(resolveTape(name))
     const shown = flags.server === undefined ? tape : onlyServers(tape, flags.server)
-    print(flags.bindings ? await bindingsText(shown, flags) : inspectionText(shown, flags))
+    print(
+      flags.bindings || flags.bindingsFile ? await bindingsText(shown, flags) : inspectionText(shown, flags),
+    )
   })
 
 interface InspectFlags {
   readonly json?: true
   readonly verbose?: true
   readonly bindings?: true
+  readonly bindingsFile?: true
   readonly server?: string
 }
 
-async function bindingsText(tape: Tape, { json }: InspectFlags): Promise<string> {
+async function bindingsText(tape: Tape, { json, bindingsFile }: InspectFlags): Promise<string> {
   const file = await readBindingsBeside(tape.path)
-  const facts = bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file))
+  const correlation = bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file))
+  if (bindingsFile) return bindingsAsYaml(correlation.bindings)
+  const facts = bindingFacts(tape, correlation)
   return json ? bindingsAsJson(facts) : bindingsAsText(facts)
 }
 

@@ -20,18 +20,16 @@ const value = fc.oneof(
 const object = fc.dictionary(fc.constantFrom('id', 'issueId', 'cursor', 'text', '__proto__', 'key'), value)
 const nested = fc.oneof(object, fc.dictionary(fc.constantFrom('issue', 'items', 'inputRequests'), object))
 
-const session = fc
-  .array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 })
-  .map((calls) =>
-    calls.flatMap(([args, result], id): Said[] => [
-      client({
-        id,
-        method: 'tools/call',
-        params: { name: 'get_issue', arguments: args, inputResponses: args },
-      }),
-      server({ id, result }),
-    ]),
-  )
+const session = fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 }).map((calls) =>
+  calls.flatMap(([args, result], id): Said[] => [
+    client({
+      id,
+      method: 'tools/call',
+      params: { name: 'get_issue', arguments: args, inputResponses: args },
+    }),
+    server({ id, result }),
+  ]),
+)
 
 test('a server that answers as it did is sent what it was sent, to the byte', () => {
   fc.assert(

@@ -182,3 +182,43 @@ test('words that stand for a choice are not bound, though the server said them f
   )
   expect(linksIn(found)).toEqual([])
 })
+
+test('a value may come from an error, a notification or a request of the server, and go into an answer to it', () => {
+  const ids = ['el-4f5a6b7c', 'no-1a2b3c4d', 'as-9z8y7x6w']
+  const found = correlationOf(
+    asked(1, 'pay', {}),
+    server({
+      id: 1,
+      error: { code: -32042, message: 'sign in', data: { elicitations: [{ elicitationId: ids[0] }] } },
+    }),
+    asked(2, 'pay', { after: ids[0] }),
+    server({ method: 'notifications/message', params: { level: 'info', data: `ticket ${ids[1]}` } }),
+    server({
+      id: 9,
+      method: 'elicitation/create',
+      params: { message: `Which? ${ids[2]}`, requestedSchema: {} },
+    }),
+    client({ id: 9, result: { action: 'accept', content: { pick: ids[2] } } }),
+    server({ id: 2, result: { content: [] } }),
+    asked(3, 'close', { ticket: ids[1] }),
+  )
+  expect(linksIn(found)).toEqual([
+    '#2 error.data.elicitations[0].elicitationId -> #3 params.arguments.after (high)',
+    '#5 params.message > text "Which? {}" -> #6 result.content.pick (high)',
+    '#4 params.data > text "ticket {}" -> #8 params.arguments.ticket (high)',
+  ])
+})
+
+test('what is said more than fifty times is a word of the trade, unless nobody makes it up twice', () => {
+  const echoes = Array.from({ length: 51 }, (_, n) => [
+    asked(n, 'look_order', {}),
+    structured(n, { order: { id: 4711 }, session: { id: 's3ss10n-id-9f8e' } }),
+  ]).flat()
+  const found = correlationOf(
+    ...echoes,
+    asked(99, 'close_order', { orderId: 4711, session: 's3ss10n-id-9f8e' }),
+  )
+  expect(linksIn(found)).toEqual([
+    '#2 result.structuredContent.session.id -> #103 params.arguments.session (high)',
+  ])
+})

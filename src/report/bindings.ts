@@ -1,5 +1,5 @@
 import { applyBindingsFile } from '../correlate/apply-file.ts'
-import type { Binding } from '../correlate/binding.ts'
+import type { Binding, Correlation } from '../correlate/binding.ts'
 import type { BindingsFile } from '../correlate/bindings-file.ts'
 import { correlate } from '../correlate/correlate.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
@@ -21,11 +21,14 @@ export interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'sta
   readonly to: readonly string[]
 }
 
-/** The bindings of a tape, with what its bindings file says, if there is one. */
-export function bindingsOf({ path, turns, header }: Tape, file?: BindingsFile): BindingFacts {
-  const found = correlate(turns, { started: header.started })
-  const { bindings, guesses } = file === undefined ? found : applyBindingsFile(found, file, turns)
+export function bindingFacts({ path }: Tape, { bindings, guesses }: Correlation): BindingFacts {
   return { path, bindings: bindings.map(factOf), guesses: guesses.map(factOf) }
+}
+
+/** The bindings of a tape, with what its bindings file says, if there is one. */
+export function bindingsOf({ turns, header }: Tape, file: BindingsFile | undefined): Correlation {
+  const found = correlate(turns, { started: header.started })
+  return file === undefined ? found : applyBindingsFile(found, file, turns)
 }
 
 function factOf({ value, producer, also, consumers, confidence, standing, reason }: Binding): BindingFact {
