@@ -36,10 +36,8 @@ test('a server that answers as it did is sent what it was sent, to the byte', ()
     fc.property(session, (said) => {
       const { turns } = tapeOf(...said)
       const rebinder = new Rebinder(correlate(turns).bindings, { now: () => 0 })
-      for (const { trigger, response } of turns) {
-        if (trigger !== undefined) {
-          expect(rebinder.bind(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
-        }
+      for (const { trigger = fail(), response } of turns) {
+        expect(rebinder.bind(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
         if (response !== undefined) rebinder.learn(response, response.text)
       }
     }),
@@ -51,8 +49,8 @@ test('whatever a live server answers, what is sent is JSON of the same shape', (
     fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {
       const { turns } = tapeOf(...said)
       const rebinder = new Rebinder(correlate(turns).bindings, { now: () => 0 })
-      for (const [index, { trigger, response }] of turns.entries()) {
-        const sent: unknown = JSON.parse(rebinder.bind(trigger ?? fail()).text)
+      for (const [index, { trigger = fail(), response }] of turns.entries()) {
+        const sent: unknown = JSON.parse(rebinder.bind(trigger).text)
         expect(sent).toMatchObject({ jsonrpc: '2.0', id: index, method: 'tools/call' })
         if (response !== undefined)
           rebinder.learn(response, JSON.stringify({ id: index, result: live[index] }))

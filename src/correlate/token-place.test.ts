@@ -15,6 +15,7 @@ test('a token is known by what stands before it', () => {
 test('neighbours that are likely to change are no landmarks', () => {
   expect(foundIn('moved a1b2 to c3d4', 'c3d4', 'moved x9 to y8')).toBe('y8')
   expect(foundIn('for rosa, please: run a1b2', 'a1b2', 'for lilie, please: run c3d4')).toBe('c3d4')
+  expect(foundIn('for rosa, please: run a1b2', 'a1b2', 'for my lilie, please: run c3d4 now')).toBe('c3d4')
 })
 
 test('of equal places the same one in the order is meant', () => {

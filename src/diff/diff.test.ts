@@ -14,6 +14,8 @@ function block(value: unknown, space?: number): unknown {
   return { content: [{ type: 'text', text: JSON.stringify(value, null, space) }] }
 }
 
+const rows = (first: number): unknown => ['a', 'b', 'c'].map((v, n) => ({ id: first + n, v, w: v }))
+
 const nested = (leaf: string): string => `${'['.repeat(100_000)}${leaf}${']'.repeat(100_000)}`
 
 test('equal texts differ in nothing, and neither do texts that mean the same', () => {
@@ -50,6 +52,14 @@ test('a changed id is a finding of its own', () => {
   const expected = [{ id: 'a' }, { id: 'b' }, { id: 'c' }].map((item) => ({ ...item, of: 'us' }))
   const actual = expected.map((item) => (item.id === 'b' ? { ...item, id: 'x' } : item))
   expect(differences(expected, actual)).toEqual(['changed [1].id {"expected":"b","actual":"x"}'])
+})
+
+test('ids that were all given anew pair nothing: each is told, beside what it belongs to', () => {
+  expect(differences(rows(1), rows(3))).toEqual([
+    'changed [0].id {"expected":1,"actual":3}',
+    'changed [1].id {"expected":2,"actual":4}',
+    'changed [2].id {"expected":3,"actual":5}',
+  ])
 })
 
 test('items without an id are told apart by what they hold', () => {
@@ -96,6 +106,8 @@ test('ignored places are left out, for one item or for every item, whatever happ
   }
   const options = { ignore: paths('at', 'rows[*].at', 'gone', 'fresh') }
   expect(differences(expected, actual, options)).toEqual(['changed rows[1].v {"expected":2,"actual":3}'])
+  const both = { ignore: paths('[0].a', '[*].b') }
+  expect(differences([{ a: 1, b: 1 }], [{ a: 2, b: 2 }], both)).toEqual([])
   expect(differences([1, 2], [3, 4], { ignore: paths('[0]') })).toEqual([
     'changed [1] {"expected":2,"actual":4}',
   ])
@@ -126,6 +138,10 @@ test('structural looks at types and members only', () => {
     'type tags[0] {"expected":"a","actual":1}',
     'removed owner.name {"expected":"x"}',
   ])
+})
+
+test('structural holds each item to the one that stood in its place', () => {
+  expect(differences(['a', 1], ['b', 2, 3], { mode: 'structural' })).toEqual([])
 })
 
 test('partial lets more be there, and with required places looks at those alone', () => {

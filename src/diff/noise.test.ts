@@ -31,6 +31,9 @@ test('noise of another type, or a lost field, is a finding', () => {
   const noise = learnNoise([[text({ at: 1 }), text({ at: 2 })]])
   expect(judged(noise, { at: 1 }, { at: 'today' })).toEqual(['at'])
   expect(judged(noise, { at: 1 }, {})).toEqual(['at'])
+  const wavering = learnNoise([[text({ at: 1 }), text({ at: 'now' })]])
+  expect(judged(wavering, { at: 2 }, { at: 'now' })).toEqual([])
+  expect(judged(wavering, { at: 2 }, { at: null })).toEqual(['at'])
 })
 
 test('a field that comes and goes may do so', () => {
