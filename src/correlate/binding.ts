@@ -27,17 +27,21 @@ export interface TokenPlace {
   readonly joints: string
 }
 
-/** Where a value stands: in which message, at which path, and where within the text there. */
-export interface Place {
+/** Where in a message a value stands: a path, and the way into the text there. */
+export interface Spot {
+  /** From the message: `result.structuredContent.id`, `params.arguments.issueId`. */
+  readonly path: Path
+  readonly inside: readonly Lens[]
+}
+
+/** Where on a tape a value stands. */
+export interface Place extends Spot {
   /** Index of the turn. */
   readonly turn: number
   /** Number of the frame. */
   readonly frame: number
   /** Place in the batch, when the message came in one. */
   readonly item?: number
-  /** From the message: `result.structuredContent.id`, `params.arguments.issueId`. */
-  readonly path: Path
-  readonly inside: readonly Lens[]
 }
 
 /** Who made a value up: a message of the server, or the clock. */

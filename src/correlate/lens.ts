@@ -1,15 +1,9 @@
 import { leafText } from '../wire/leaves.ts'
 import { membersOf, rangeAt, type Path } from '../wire/members.ts'
 import { decodeBase64 } from './base64.ts'
-import type { Lens } from './binding.ts'
+import type { Lens, Spot } from './binding.ts'
 import { findToken } from './token-place.ts'
 import { jsonIn } from './values.ts'
-
-/** Where a value is looked for: a path in a message, and the way into the text there. */
-export interface Spot {
-  readonly path: Path
-  readonly inside: readonly Lens[]
-}
 
 /** The value at a spot of a message: a string's text, or a number as it is spelled; undefined when it is not there. */
 export function readSpot(text: string, { path, inside }: Spot): string | undefined {

@@ -53,8 +53,8 @@ function spellings(text: string, piece: Piece): readonly Piece[] {
   ]
 }
 
-/** The words that name a piece: what stands right before it in its text. */
+/** The words that name a piece: what stands right before it in its text, behind the last number. */
 export function labelBefore(text: string, start: number): readonly string[] {
-  const lead = text.slice(Math.max(0, start - 40), start)
+  const lead = text.slice(Math.max(0, start - 40), start).replace(/^.*\p{N}/su, '')
   return (lead.match(/\p{L}+/gu) ?? []).slice(-3)
 }

@@ -1,5 +1,5 @@
 import type { Path } from '../wire/members.ts'
-import type { Spot } from './lens.ts'
+import type { Spot } from './binding.ts'
 
 /** A pair that the protocol itself defines: what the server calls `from` comes back under this name. */
 export interface ProtocolPair {

@@ -161,9 +161,8 @@ test('a live text that differs from the recorded one only by values made up anew
     asked(2, 'get', { id: 'a1b2c3d4' }),
   )
   answer(0, answerOf(1, '{"id":"ffff0000"}'))
-  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is open')).toBe(true)
-  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is shut')).toBe(false)
-  expect(rebinder.explains('a1b2c3d4', 'a1b2c3d4')).toBe(false)
+  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is open', ['text'])).toBe(true)
+  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is shut', ['text'])).toBe(false)
 })
 
 test('a value that is no single token is explained as a whole', () => {
@@ -172,7 +171,30 @@ test('a value that is no single token is explained as a whole', () => {
     asked(2, 'update', { ifMatch: '"a1b2c3d4"' }),
   )
   answer(0, answerOf(1, JSON.stringify({ etag: 'W/"ffff0000"' })))
-  expect(rebinder.explains('"a1b2c3d4"', 'W/"ffff0000"')).toBe(true)
+  expect(rebinder.explains('"a1b2c3d4"', 'W/"ffff0000"', ['etag'])).toBe(true)
+})
+
+test('a small number is explained under the names that its binding has, and nowhere else', () => {
+  const { rebinder, answer } = sessionOf(
+    asked(1, 'create_issue', {}),
+    server({ id: 1, result: { structuredContent: { issue: { id: 42 } } } }),
+    asked(2, 'get_issue', { issueId: 42 }),
+  )
+  answer(0, { id: 1, result: { structuredContent: { issue: { id: 43 } } } })
+  expect(rebinder.explains(42, 43, ['result', 'issue', 'id'])).toBe(true)
+  expect(rebinder.explains('Issue 42 has 42 votes', 'Issue 43 has 42 votes', ['result', 'text'])).toBe(true)
+  expect(rebinder.explains(42, 43, ['result', 'votes'])).toBe(false)
+  expect(rebinder.explains('Issue 42 has 42 votes', 'Issue 43 has 43 votes', ['result', 'text'])).toBe(false)
+})
+
+test('a live text that only looks like a number is sent as a text', () => {
+  const { answer, sent } = sessionOf(
+    asked(1, 'create_issue', {}),
+    server({ id: 1, result: { structuredContent: { id: 42 } } }),
+    asked(2, 'get_issue', { issueId: 42 }),
+  )
+  answer(0, { id: 1, result: { structuredContent: { id: '007' } } })
+  expect(sent(1)).toEqual({ issueId: '007' })
 })
 
 test('any live id takes the place of any recorded one, in every text around it', () => {

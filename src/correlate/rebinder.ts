@@ -1,4 +1,5 @@
 import type { Spoken } from '../tape/turn.ts'
+import type { Path } from '../wire/members.ts'
 import type { Binding, Consumer, Producer } from './binding.ts'
 import { readSpot } from './lens.ts'
 import { LiveValues } from './live-values.ts'
@@ -44,13 +45,13 @@ export class Rebinder {
     for (const { binding, producer } of this.#producers.get(keyOf(recorded)) ?? []) {
       const live = readSpot(liveText, producer)
       this.#learned.set(producerKey(producer), live)
-      if (live !== undefined) this.#values.set(binding.value, live)
+      if (live !== undefined) this.#values.learn(binding, live)
     }
   }
 
-  /** Whether two texts or numbers, a recorded one and a live one, differ in nothing but values that were made up anew. */
-  explains(expected: unknown, actual: unknown): boolean {
-    return this.#values.explain(expected, actual)
+  /** Whether a recorded and a live text or number at a path differ in nothing but values that were made up anew. */
+  explains(expected: unknown, actual: unknown, path: Path): boolean {
+    return this.#values.explain(expected, actual, path)
   }
 
   /** The recorded message of the client with the live values in it. A value that was changed in `text` is left alone. */
@@ -61,10 +62,11 @@ export class Rebinder {
     for (const { binding, consumer } of this.#consumers.get(keyOf(recorded)) ?? []) {
       if (readSpot(bound, consumer) !== binding.value) continue
       const live = this.#liveValue(binding)
-      if (live.kind === 'value') {
-        bound = live.value === binding.value ? bound : (writeSpot(bound, consumer, live.value) ?? bound)
-        used.add(binding)
-      } else if (binding.standing !== 'constant') unbound.push({ binding, consumer, why: live.kind })
+      const written = live.kind === 'value' ? withValue(bound, { binding, consumer }, live.value) : undefined
+      if (written !== undefined) used.add(binding)
+      else if (binding.standing !== 'constant')
+        unbound.push({ binding, consumer, why: live.kind === 'value' ? 'missing' : live.kind })
+      bound = written ?? bound
     }
     return { text: bound, used: [...used], unbound }
   }
@@ -107,6 +109,11 @@ interface Source {
 
 type LiveValue = { readonly kind: 'value'; readonly value: string } | { readonly kind: UnboundHandle['why'] }
 type MessageProducer = Extract<Producer, { kind: 'message' }>
+
+// What is the same now stays as it is spelled.
+function withValue(text: string, { binding, consumer }: Use, live: string): string | undefined {
+  return live === binding.value ? text : writeSpot(text, consumer, live)
+}
 
 function producersOf({ producer, also }: Binding): readonly Producer[] {
   return [producer, ...also]

@@ -1,6 +1,5 @@
-import type { Producer } from './binding.ts'
+import type { Producer, Spot } from './binding.ts'
 import { distinctnessOf, isNumeric } from './distinct.ts'
-import type { Spot } from './lens.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
 import { labelBefore, piecesOf, type Piece } from './pieces.ts'

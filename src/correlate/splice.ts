@@ -1,10 +1,8 @@
 import { leafText } from '../wire/leaves.ts'
 import { membersOf, rangeAt } from '../wire/members.ts'
 import { decodeBase64, encodeLike } from './base64.ts'
-import type { Lens } from './binding.ts'
-import { isNumeric } from './distinct.ts'
+import type { Lens, Spot } from './binding.ts'
 import { findToken } from './token-place.ts'
-import type { Spot } from './lens.ts'
 
 /** The message with another value at a spot, every byte outside of that value as it was; undefined when nothing is there. */
 export function writeSpot(text: string, { path, inside }: Spot, value: string): string | undefined {
@@ -16,9 +14,12 @@ export function writeSpot(text: string, { path, inside }: Spot, value: string): 
   return written === undefined ? undefined : text.slice(0, range.start) + written + text.slice(range.end)
 }
 
-// A number stays a number as long as the new value is one.
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+
+// A number stays a number as long as the new value is one; `007` is none.
 function withScalar(json: string, inside: readonly Lens[], value: string): string | undefined {
-  if (!json.startsWith('"')) return inside.length === 0 && isNumeric(value) ? value : JSON.stringify(value)
+  if (!json.startsWith('"'))
+    return inside.length === 0 && JSON_NUMBER.test(value) ? value : JSON.stringify(value)
   if (inside.length === 0) return JSON.stringify(value)
   const written = withInside(leafText(json, { start: 0, end: json.length }), inside, value)
   return written === undefined ? undefined : JSON.stringify(written)

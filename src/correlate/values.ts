@@ -2,30 +2,29 @@ import { leavesOf, leafText } from '../wire/leaves.ts'
 import { membersOf, rangeAt, type Path } from '../wire/members.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { decodeBase64 } from './base64.ts'
-import type { Lens } from './binding.ts'
+import type { Spot } from './binding.ts'
 
 /** A value of a message: a leaf, or what stands in the JSON or base64 that a leaf holds. */
-export interface Value {
+export interface Value extends Spot {
   readonly text: string
-  readonly path: Path
-  readonly inside: readonly Lens[]
   /** Whether the text was opened, so that what it holds is told apart from it. */
   readonly opened: boolean
 }
 
 /** Every string and number of a message, the ones inside JSON and base64 texts too, and the names of MRTR rounds. */
 export function valuesIn(text: string): readonly Value[] {
-  return [...leavesOf(text).flatMap((leaf) => valuesAt(text, leaf)), ...roundKeys(text)]
+  return [...leafValues(text, (path) => ({ path, inside: [] })), ...roundKeys(text)]
 }
 
 const DEEPEST = 3
 const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 
-function valuesAt(text: string, leaf: ReturnType<typeof leavesOf>[number]): readonly Value[] {
-  const isString = text[leaf.start] === '"'
-  const said = leafText(text, leaf)
-  if (!isString) return LITERALS.has(said) ? [] : [{ text: said, path: leaf.path, inside: [], opened: false }]
-  return opened({ text: said, path: leaf.path, inside: [], opened: false })
+function leafValues(json: string, spotAt: (path: Path) => Spot): readonly Value[] {
+  return leavesOf(json).flatMap((leaf) => {
+    const value = { text: leafText(json, leaf), ...spotAt(leaf.path), opened: false }
+    if (json[leaf.start] === '"') return opened(value)
+    return LITERALS.has(value.text) ? [] : [value]
+  })
 }
 
 function opened(value: Value): readonly Value[] {
@@ -44,16 +43,8 @@ export function jsonIn(text: string): string | undefined {
   return parseJson(text) === undefined ? undefined : text
 }
 
-function jsonValues(outer: Value, json: string): readonly Value[] {
-  return leavesOf(json).flatMap((leaf) =>
-    valuesAt(json, leaf)
-      .slice(0, 1)
-      .flatMap(({ text, path }) => {
-        const inside: Lens[] = [...outer.inside, { kind: 'json', path }]
-        const value = { text, path: outer.path, inside, opened: false }
-        return json[leaf.start] === '"' ? opened(value) : [value]
-      }),
-  )
+function jsonValues({ path, inside }: Spot, json: string): readonly Value[] {
+  return leafValues(json, (inner) => ({ path, inside: [...inside, { kind: 'json', path: inner }] }))
 }
 
 const ROUND_PATHS: readonly Path[] = [

@@ -48,8 +48,10 @@ export class Noise {
   }
 
   judge(differences: readonly Difference[]): Judged {
-    const suppressed = differences.filter((difference) => this.#explains(difference))
-    return { kept: differences.filter((difference) => !suppressed.includes(difference)), suppressed }
+    const kept: Difference[] = []
+    const suppressed: Difference[] = []
+    for (const difference of differences) (this.#explains(difference) ? suppressed : kept).push(difference)
+    return { kept, suppressed }
   }
 
   #add(difference: Difference): void {
