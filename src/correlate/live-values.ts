@@ -22,7 +22,7 @@ export class LiveValues {
   explain(expected: unknown, actual: unknown, path: Path): boolean {
     if (!isScalar(expected) || !isScalar(actual)) return false
     const [recorded, live] = [String(expected), String(actual)]
-    const names = wordsOf(String(path.findLast((step) => typeof step === 'string') ?? ''))
+    const names = wordsOf(path.findLast((step) => typeof step === 'string') ?? '')
     if (this.#livesOf(recorded, names).includes(live)) return true
     return recorded !== live && this.#translated(recorded, names) === live
   }
