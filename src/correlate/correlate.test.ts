@@ -135,6 +135,17 @@ test('what the client said first is its own, wherever the server repeats it', ()
   expect(linksIn(found)).toEqual([])
 })
 
+test('the head of a longer path or address is no handle', () => {
+  const found = correlationOf(
+    client({ id: 1, method: 'resources/list' }),
+    server({ id: 1, result: { resources: [{ uri: 'demo://box4/a1/static/x.md' }] } }),
+    ...call(2, 'where', {}, 'Kept in /srv/box4/data/x.md'),
+    client({ id: 3, method: 'resources/read', params: { uri: 'demo://box4/a1/dynamic/7' } }),
+    asked(4, 'read', { path: '/srv/box4/data/y.md' }),
+  )
+  expect(linksIn(found)).toEqual([])
+})
+
 test('an enum value or default of the tool is no handle', () => {
   const inputSchema = {
     type: 'object',

@@ -57,12 +57,18 @@ export class Finder {
   }
 
   #bind(use: Use, inComposite = false): boolean {
-    const sightings = this.#producersOf(use)
-    const [first, ...also] = sightings
+    const [first, ...others] = this.#producersOf(use)
     if (first === undefined) return this.#bindToClock(use)
     const judgement = inComposite ? judgeInComposite(first, use) : judge(first, use)
-    if (judgement.kind === 'chance') return this.#bindToClock(use)
-    this.#keep(use, judgement, producerOf(first), also.slice(0, MOST_OTHERS).map(producerOf))
+    const producer = judgement.kind === 'chance' ? undefined : producerOf(first)
+    if (judgement.kind === 'chance' || producer === undefined) return this.#bindToClock(use)
+    const also = others.slice(0, MOST_OTHERS).map(producerOf)
+    this.#keep(
+      use,
+      judgement,
+      producer,
+      also.filter((one) => one !== undefined),
+    )
     return judgement.kind === 'binding'
   }
 

@@ -2,11 +2,14 @@ import type { Producer, Spot } from './binding.ts'
 import { distinctnessOf, isNumeric } from './distinct.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
+import { readSpot } from './lens.ts'
 import { labelBefore, piecesOf, type Piece } from './pieces.ts'
 import { namesAt, namesInText } from './place-names.ts'
 import { tokenPlace } from './token-place.ts'
 import { valuesIn, type Value } from './values.ts'
 import type { Wanted } from './wanted.ts'
+
+type MessageProducer = Extract<Producer, { kind: 'message' }>
 
 /** One place where the server said a value that the client sent later. */
 export interface Sighting {
@@ -27,8 +30,17 @@ export function sightingsIn(message: TapeMessage, wanted: Wanted): readonly Sigh
     .flatMap((value) => [...wholeSighting(value, message, wanted), ...tokenSightings(value, message, wanted)])
 }
 
-/** A sighting as the producer of a binding: a token is described so that it can be found again. */
-export function producerOf({ message, spot, text, piece }: Sighting): Producer {
+/**
+ * A sighting as the producer of a binding. A token is described so that it can be found again; one that is not even found
+ * where it was seen, such as the head of a longer path, is no producer.
+ */
+export function producerOf(sighting: Sighting): Producer | undefined {
+  const producer = describe(sighting)
+  const { value, message, piece } = sighting
+  return piece === undefined || readSpot(message.spoken.text, producer) === value ? producer : undefined
+}
+
+function describe({ message, spot, text, piece }: Sighting): MessageProducer {
   const { turn, spoken } = message
   const item = spoken.item === undefined ? {} : { item: spoken.item }
   const place = { kind: 'message', turn, frame: spoken.n, ...item, path: spot.path } as const
