@@ -1,6 +1,8 @@
 // npm run bench [-- --rounds N] [case…]: every figure is a ratio taken in one interleaved run.
 import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
+import { bindings } from './bindings.mjs'
+import { diff } from './diff.mjs'
 import { killRecorder } from './kill.mjs'
 import { match } from './match.mjs'
 import { scratch } from './measure.mjs'
@@ -18,6 +20,8 @@ const CASES = {
   serve,
   open,
   match,
+  diff,
+  bindings,
 }
 
 const words = process.argv.slice(2)

@@ -1,11 +1,17 @@
 import { Command } from 'commander'
+import { readBindingsFile } from '../correlate/bindings-file.ts'
+import { bindingsAsJson } from '../report/bindings-json.ts'
+import { bindingsAsText } from '../report/bindings-text.ts'
+import { bindingsAsYaml } from '../report/bindings-yaml.ts'
+import { bindingFacts, bindingsOf } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
 import { jsonDocument, plain } from '../report/json-text.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
+import { readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape } from '../store/read.ts'
+import { loadTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
 import { readFaultsFile, readSeed } from './play-flags.ts'
 import { print } from './print.ts'
@@ -15,25 +21,45 @@ export const inspectCommand: Command = new Command('inspect')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--json', 'print everything as JSON')
   .option('-v, --verbose', 'show every message in full')
+  .option('--bindings', 'show the values that the server made up and the client sent back')
+  .option('--bindings-file', 'print these as YAML, to be edited and kept beside the tape')
   .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
   .option('--faults <file>', 'show what the faults of this file would do to the recorded requests')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
-  .action(async (name: string, { json, verbose, server, faults, seed }: InspectFlags) => {
-    const whole = await loadTape(resolveTape(name))
-    const tape = server === undefined ? whole : onlyServers(whole, server)
-    if (faults !== undefined) {
-      const forecast = forecastFaults(tape.turns, await readFaultsFile(faults), seed)
-      return print(json ? jsonDocument({ faults: forecast.map(plain) }) : forecastAsText(forecast))
-    }
-    const inspection = inspectTape(tape)
-    const text = json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
-    print(text)
+  .action(async (name: string, flags: InspectFlags) => {
+    const tape = await loadTape(resolveTape(name))
+    print(await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags))
   })
 
 interface InspectFlags {
   readonly json?: true
   readonly verbose?: true
+  readonly bindings?: true
+  readonly bindingsFile?: true
   readonly server?: string
   readonly faults?: string
   readonly seed?: number
+}
+
+async function shown(tape: Tape, flags: InspectFlags): Promise<string> {
+  if (flags.bindings || flags.bindingsFile) return bindingsText(tape, flags)
+  return flags.faults === undefined ? inspectionText(tape, flags) : faultsText(tape, flags.faults, flags)
+}
+
+async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags): Promise<string> {
+  const forecast = forecastFaults(tape.turns, await readFaultsFile(file), seed)
+  return json ? jsonDocument({ faults: forecast.map(plain) }) : forecastAsText(forecast)
+}
+
+async function bindingsText(tape: Tape, { json, bindingsFile }: InspectFlags): Promise<string> {
+  const file = await readBindingsBeside(tape.path)
+  const correlation = bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file))
+  if (bindingsFile) return bindingsAsYaml(correlation.bindings)
+  const facts = bindingFacts(tape, correlation)
+  return json ? bindingsAsJson(facts) : bindingsAsText(facts)
+}
+
+function inspectionText(tape: Tape, { json, verbose }: InspectFlags): string {
+  const inspection = inspectTape(tape)
+  return json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
 }

@@ -43,6 +43,7 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "BINDINGS_INVALID": 2,
       "CALL_NOT_RECORDED": 1,
       "CA_EXISTS": 3,
       "CA_NOT_FOUND": 3,

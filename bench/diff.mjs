@@ -1,0 +1,101 @@
+// What differs between two answers: one changed leaf beside microdiff, ignored places beside microdiff and a filter, equal texts.
+import { createDiffer, diffJson } from '../dist/diff/diff.js'
+import { parsePath } from '../dist/wire/path.js'
+import { goal, interleave, median } from './measure.mjs'
+import { peer } from './peer.mjs'
+
+const SIZES = { '4 KB': { rows: 25, times: 4000 }, '1 MB': { rows: 6500, times: 15 } }
+
+export async function diff({ rounds }) {
+  const microdiff = (await peer('microdiff', '1.6.0'))?.default
+  if (microdiff === undefined) {
+    console.log('\ndiff: microdiff could not be fetched, so nothing is measured')
+    return []
+  }
+  const met = []
+  for (const [size, { rows, times }] of Object.entries(SIZES)) {
+    met.push(
+      await oneLeaf({ size, rows, times, rounds, microdiff }),
+      await ignored({ size, rows, times, rounds, microdiff }),
+    )
+  }
+  return [...met, await equalTexts({ rounds })]
+}
+
+async function oneLeaf({ size, rows, times, rounds, microdiff }) {
+  const { expected, actual } = pair(rows, (answer) => void (answer.rows[rows >> 1].owner.deep.x = -1))
+  const { values } = createDiffer()
+  const variants = { reelay: () => values(expected, actual), peer: () => microdiff(expected, actual) }
+  if (Object.values(variants).some((variant) => variant().length !== 1))
+    throw new Error('one difference was expected')
+  const speed = await measured(rounds, times, variants)
+  console.log(
+    `\none changed leaf in ${size}, diffs/s: reelay ${speed.text.reelay}, microdiff ${speed.text.peer}`,
+  )
+  return goal('times the speed of microdiff', speed.ratio, 2.5, 'at least')
+}
+
+async function ignored({ size, rows, times, rounds, microdiff }) {
+  const { expected, actual } = pair(rows, (answer) => answer.rows.forEach((row) => void (row.at += 1)))
+  const { values } = createDiffer({ ignore: [parsePath('rows[*].at')] })
+  const variants = {
+    reelay: () => values(expected, actual),
+    peer: () => microdiff(expected, actual).filter((one) => !isIgnored(one)),
+  }
+  if (Object.values(variants).some((variant) => variant().length !== 0))
+    throw new Error('no difference was expected')
+  const speed = await measured(rounds, times, variants)
+  console.log(
+    `\na changed and ignored leaf per row in ${size}, diffs/s: reelay ${speed.text.reelay}, microdiff + filter ${speed.text.peer}`,
+  )
+  return goal('times the speed of microdiff and a filter', speed.ratio, 3, 'at least')
+}
+
+const isIgnored = ({ path }) => path.length === 3 && path[0] === 'rows' && path[2] === 'at'
+
+// A string is compared by V8, which is slower than memcmp; whoever holds bytes compares those first.
+async function equalTexts({ rounds }) {
+  const bytes = Buffer.from(JSON.stringify(answerOf(6500)))
+  const [one, other] = [bytes.toString('latin1'), bytes.toString('latin1')]
+  const variants = { reelay: () => diffJson(one, other), peer: () => JSON.parse(one) }
+  const speed = await measured(rounds, 50, variants)
+  console.log(
+    `\nequal texts of 1 MB, per second: reelay ${speed.text.reelay}, JSON.parse of one side ${speed.text.peer}`,
+  )
+  return goal('times the speed of parsing one side', speed.ratio, 5, 'at least')
+}
+
+async function measured(rounds, times, variants) {
+  for (const variant of Object.values(variants)) perSecond(variant, times)
+  const results = await interleave(rounds * 3, variants, (variant) => perSecond(variant, times))
+  const rates = results.reelay.map((rate, round) => rate / results.peer[round])
+  const text = Object.fromEntries(
+    Object.entries(results).map(([name, values]) => [name, Math.round(median(values)).toLocaleString('en')]),
+  )
+  return { ratio: median(rates), text }
+}
+
+function perSecond(variant, times) {
+  const began = performance.now()
+  for (let time = 0; time < times; time++) variant()
+  return (times / (performance.now() - began)) * 1000
+}
+
+function pair(rows, change) {
+  const [expected, actual] = [structuredClone(answerOf(rows)), structuredClone(answerOf(rows))]
+  change(actual)
+  return { expected, actual }
+}
+
+function answerOf(rows) {
+  return {
+    rows: Array.from({ length: rows }, (_, n) => ({
+      id: `row-${n}`,
+      name: `Name ${n}`,
+      active: n % 2 === 0,
+      at: n * 1.5,
+      tags: ['a', 'b', `t${n}`],
+      owner: { id: n, mail: `u${n}@example.com`, deep: { x: n, y: null } },
+    })),
+  }
+}

@@ -1,0 +1,31 @@
+import { isNumeric } from './distinct.ts'
+import { pieceUses, type Use } from './uses.ts'
+
+/** What the client said, and when first: a value that it said before the server did is its own. */
+export class ClientWords {
+  readonly #first = new Map<string, number>()
+
+  /** Takes what the client sent, in its order; only values that the server said too are worth remembering. */
+  constructor(uses: Iterable<Use>, isKnown: (value: string) => boolean) {
+    for (const whole of uses) {
+      if (isKnown(whole.value)) this.#note(whole)
+      for (const piece of pieceUses(whole, isKnown)) this.#note(piece)
+    }
+  }
+
+  /** Whether the client had said the value before this frame. */
+  saidBefore(use: Use, frame: number): boolean {
+    return (this.#first.get(keyOf(use)) ?? Infinity) < frame
+  }
+
+  #note(use: Use): void {
+    const key = keyOf(use)
+    if (!this.#first.has(key)) this.#first.set(key, use.consumer.frame)
+  }
+}
+
+// Clients count pages and set limits all the time: a small number is theirs only under the name under which they said it.
+function keyOf({ value, names }: Use): string {
+  const isSmall = isNumeric(value) && value.length < 4
+  return isSmall ? `${names.own.join(' ')}=${value}` : value
+}

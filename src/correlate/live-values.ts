@@ -1,0 +1,80 @@
+import type { Path } from '../wire/members.ts'
+import type { Binding, Place, Producer } from './binding.ts'
+import { distinctnessOf } from './distinct.ts'
+import { wordsOf } from './names.ts'
+import { labelBefore, piecesOf, type Piece } from './pieces.ts'
+
+/** Which live values stand for which recorded ones, and where that is believed. */
+export class LiveValues {
+  readonly #known = new Map<string, Known[]>()
+
+  learn(binding: Binding, live: string): void {
+    const list = this.#known.get(binding.value) ?? []
+    const words = new Set([binding.producer, ...binding.consumers].flatMap(wordsAt))
+    const isDistinct = distinctnessOf(binding.value) === 'strong'
+    this.#known.set(binding.value, [...list.filter((one) => one.live !== live), { live, words, isDistinct }])
+  }
+
+  /**
+   * Whether two texts or numbers at a path differ in nothing but values that the live server made up anew. A small number or
+   * a plain word is one only under a name that its binding has, because any count may happen to be the same number.
+   */
+  explain(expected: unknown, actual: unknown, path: Path): boolean {
+    if (!isScalar(expected) || !isScalar(actual)) return false
+    const [recorded, live] = [String(expected), String(actual)]
+    const names = wordsOf(path.findLast((step) => typeof step === 'string') ?? '')
+    if (this.#livesOf(recorded, names).includes(live)) return true
+    return recorded !== live && this.#translated(recorded, names) === live
+  }
+
+  /** The recorded text with every value that is known to be another one now in its live form. */
+  #translated(text: string, names: readonly string[]): string {
+    let translated = ''
+    let at = 0
+    for (const { start, end } of withoutOverlap(piecesOf(text, (piece) => this.#known.has(piece)))) {
+      const label = labelBefore(text, start).flatMap(wordsOf)
+      const live = this.#livesOf(text.slice(start, end), [...names, ...label]).at(-1)
+      translated += text.slice(at, start) + (live ?? text.slice(start, end))
+      at = end
+    }
+    return translated + text.slice(at)
+  }
+
+  #livesOf(recorded: string, names: readonly string[]): readonly string[] {
+    return (this.#known.get(recorded) ?? [])
+      .filter(({ isDistinct, words }) => isDistinct || names.some((name) => words.has(name)))
+      .map(({ live }) => live)
+  }
+}
+
+interface Known {
+  readonly live: string
+  /** The words by which the value goes, where it was said and where it was sent. */
+  readonly words: ReadonlySet<string>
+  readonly isDistinct: boolean
+}
+
+/** The words of the last names on the way to a place: `issue.id` is issue, id. */
+function wordsAt(place: Producer | Place): readonly string[] {
+  if ('kind' in place && place.kind === 'clock') return []
+  const inner = place.inside.flatMap((lens) => (lens.kind === 'json' ? lens.path : []))
+  const names = [...place.path.slice(1), ...inner].filter((step) => typeof step === 'string')
+  return names
+    .filter((name) => !HOLDERS.has(name))
+    .slice(-2)
+    .flatMap(wordsOf)
+}
+
+const HOLDERS: ReadonlySet<string> = new Set(['arguments', 'structuredContent', 'content', 'text'])
+
+/** The longest came first: what lies within one that was taken is not taken again. */
+function withoutOverlap(pieces: readonly Piece[]): readonly Piece[] {
+  const taken: Piece[] = []
+  for (const one of pieces)
+    if (!taken.some(({ start, end }) => one.start < end && start < one.end)) taken.push(one)
+  return taken.toSorted((a, b) => a.start - b.start)
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
