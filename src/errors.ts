@@ -63,6 +63,10 @@ export const ERROR_CODES = {
       "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
   },
   SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
+  TARGET_REFUSED: {
+    exit: 3,
+    about: 'The live server that a tape is replayed against did not take part: no answer to the handshake, or a refusal.',
+  },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

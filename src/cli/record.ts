@@ -1,4 +1,4 @@
-import { cannotStart } from '../record/cannot-start.ts'
+import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from '../record/header.ts'
 import type { MethodFilter } from '../record/method-filter.ts'
 import { relay } from '../record/relay.ts'

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Channel } from './channel.ts'
+import type { Controller } from './controller.ts'
+import { dueTimes, type Timing } from './pace.ts'
+import type { Planned } from './plan.ts'
+import type { Scheduled } from './schedule.ts'
+import { Slots } from './slots.ts'
+import type { StepResult } from './step-result.ts'
+
+export interface Execution {
+  readonly order: readonly Scheduled[]
+  readonly timing: Timing
+  readonly maxConcurrent: number
+  readonly controller: Controller
+  /** What to do after a step that failed; retrying is the performer's own affair. */
+  readonly onError: 'continue' | 'pause' | 'stop'
+  /** Sends one message and says what became of it; never rejects because of the peer. */
+  readonly perform: (planned: Planned) => Promise<StepResult>
+  readonly skip: (planned: Planned, why: string) => StepResult
+  readonly hasFailed: (result: StepResult) => boolean
+  /** Milliseconds from the start of the run. */
+  readonly now: () => number
+}
+
+/** Sends every message when what it waits for is over and its time has come; gives each result as it is known. */
+export function execute(execution: Execution): AsyncIterable<StepResult> {
+  const results = new Channel<StepResult>()
+  drive(execution, results).then(
+    () => results.close(),
+    (error: unknown) => results.fail(error),
+  )
+  return results
+}
+
+async function drive(execution: Execution, results: Channel<StepResult>): Promise<void> {
+  const { order, timing, controller } = execution
+  const over = new Map<number, Promise<void>>()
+  const slots = new Slots(execution.maxConcurrent)
+  const dueAt = dueTimes(timing)
+  controller.start()
+  for (const { planned, dependencies } of order) {
+    await Promise.all(dependencies.map((index) => over.get(index)))
+    await untilDue(dueAt(planned, execution.now()), execution)
+    if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
+    else {
+      await slots.take()
+      over.set(planned.index, launch(planned, execution, results).finally(() => slots.give()))
+    }
+  }
+  await Promise.all(over.values())
+  controller.finish()
+}
+
+async function launch(planned: Planned, execution: Execution, results: Channel<StepResult>): Promise<void> {
+  const result = await execution.perform(planned)
+  if (execution.hasFailed(result)) {
+    if (execution.onError === 'stop') execution.controller.stop()
+    if (execution.onError === 'pause') execution.controller.pause()
+  }
+  results.push(result)
+}
+
+async function untilDue(due: number, { now, controller }: Execution): Promise<void> {
+  while (due > now() && controller.status !== 'stopped') await sleep(Math.min(due - now(), LOOK_EVERY))
+}
+
+// A run that is stopped while it waits for a message of the next hour is over at once.
+const LOOK_EVERY = 100

@@ -1,0 +1,57 @@
+import type { Id } from '../wire/id.ts'
+import type { Notification, Request } from '../wire/message.ts'
+
+/** How a live request ended. */
+export type CallEnd =
+  /** `asRecorded` when every byte of the answer but its id is the recorded one. */
+  | { readonly kind: 'answered'; readonly text: string; readonly asRecorded: boolean }
+  | { readonly kind: 'timeout'; readonly after: number }
+  | { readonly kind: 'lost'; readonly why: string }
+
+/** What the server said of its own accord while a request was open. */
+export interface Aside {
+  readonly message: Request | Notification
+  readonly text: string
+  readonly at: number
+}
+
+/** The recorded answer around its id: a live answer with the same bytes needs no look inside. */
+export interface ExpectedBytes {
+  readonly head: string
+  readonly tail: string
+}
+
+/** One request on its way through the live server. */
+export class LiveCall {
+  readonly id: Id
+  /** The JSON text that was sent. */
+  readonly text: string
+  readonly sentAt: number
+  readonly expected: ExpectedBytes | undefined
+  readonly asides: Aside[] = []
+  readonly done: Promise<CallEnd>
+  endedAt: number | undefined
+  readonly #settle: (end: CallEnd) => void
+  #isOver = false
+
+  constructor({ id, text, sentAt, expected }: Pick<LiveCall, 'id' | 'text' | 'sentAt' | 'expected'>) {
+    this.id = id
+    this.text = text
+    this.sentAt = sentAt
+    this.expected = expected
+    let settle: (end: CallEnd) => void = () => {}
+    this.done = new Promise((resolve) => (settle = resolve))
+    this.#settle = settle
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  end(end: CallEnd, at: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.endedAt = at
+    this.#settle(end)
+  }
+}
