@@ -1,6 +1,6 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
-import type { Path, Segment } from './path.ts'
+import type { Path, Segment } from '../wire/path.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */
 export interface Difference {

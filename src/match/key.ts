@@ -3,7 +3,7 @@ import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { HANDSHAKE_METHODS, isEnveloped, META } from '../wire/methods.ts'
 import type { Era } from '../wire/era.ts'
-import { parsePath, type Path } from './path.ts'
+import { parsePath, type Path } from '../wire/path.ts'
 import { without } from './without.ts'
 
 /** A request, or a notification, as far as matching looks at it. */

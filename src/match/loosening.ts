@@ -1,6 +1,6 @@
 import { requestKey, type Asked } from './key.ts'
 import type { Candidate } from './nearest.ts'
-import { formatPath, parsePath, type Path } from './path.ts'
+import { formatPath, parsePath, type Path } from '../wire/path.ts'
 import type { Matcher, RecordedRequest } from './matcher.ts'
 
 /** The options under which a request that missed would have been answered. */

@@ -1,6 +1,6 @@
 import type { Turn } from '../tape/turn.ts'
 import type { Asked } from './key.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 
 /** One connection's view of the recorded requests: what answers a live one, and what is left. */
 export interface Matcher {

@@ -4,7 +4,7 @@ import { comparedParams } from './key.ts'
 import type { MissReason } from './miss-reason.ts'
 import type { Miss } from './miss.ts'
 import type { Candidate } from './nearest.ts'
-import { formatPath } from './path.ts'
+import { formatPath } from '../wire/path.ts'
 import type { RecordedRequest } from './matcher.ts'
 
 /** Outside -32768..-32000, which JSON-RPC reserves, so that no recorded error can be mistaken for a miss. */

@@ -2,7 +2,7 @@ import { brief, briefRequest, toolOf } from './brief.ts'
 import type { Difference } from './field-diff.ts'
 import type { Miss } from './miss.ts'
 import type { Candidate } from './nearest.ts'
-import { formatPath, type Path } from './path.ts'
+import { formatPath, type Path } from '../wire/path.ts'
 import { visible } from '../wire/visible.ts'
 
 /** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */

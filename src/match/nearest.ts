@@ -1,6 +1,6 @@
 import { diffFields, type Difference } from './field-diff.ts'
 import { comparedParams, type Asked } from './key.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 import type { Entry } from './matcher.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */

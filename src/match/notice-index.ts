@@ -1,6 +1,6 @@
 import type { Turn } from '../tape/turn.ts'
 import { requestKey, type Asked } from './key.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 
 /** The recorded notifications of the client, and what each set off. They are never answered, so none can miss. */
 export class NoticeIndex {

@@ -1,7 +1,7 @@
 import type { Turn } from '../tape/turn.ts'
 import { requestKey } from './key.ts'
 import type { RecordedRequest } from './matcher.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 import { playableTurns } from './playable.ts'
 
 /** All recordings of one request, in their order. */

@@ -2,7 +2,7 @@ import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { parseIgnored, requestKey, type Asked } from './key.ts'
 import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
-import type { Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
 import { Recorded, requestOf, type Recordings } from './recorded.ts'
 
 export interface IndexOptions {
