@@ -44,7 +44,10 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
     else {
       await slots.take()
-      over.set(planned.index, launch(planned, execution, results).finally(() => slots.give()))
+      over.set(
+        planned.index,
+        launch(planned, execution, results).finally(() => slots.give()),
+      )
     }
   }
   await Promise.all(over.values())

@@ -50,7 +50,10 @@ function discover(turns: readonly Turn[]): Opening {
   const version = metaOf(params, META.protocolVersion) ?? MODERN_VERSION
   const own = { [META.protocolVersion]: version, [META.clientInfo]: CLIENT_INFO }
   const capabilities = { [META.clientCapabilities]: metaOf(params, META.clientCapabilities) ?? {} }
-  return { method: 'server/discover', params: { _meta: { ...(isObject(meta) && meta), ...capabilities, ...own } } }
+  return {
+    method: 'server/discover',
+    params: { _meta: { ...(isObject(meta) && meta), ...capabilities, ...own } },
+  }
 }
 
 function recordedParams(turns: readonly Turn[], method: string): unknown {

@@ -52,7 +52,11 @@ function byRank(
   rank: Rank,
   producersOf: (index: number) => readonly number[],
 ): readonly Scheduled[] {
-  const ranked = plan.map((planned) => ({ planned, rank: rank(planned), dependencies: producersOf(planned.index) }))
+  const ranked = plan.map((planned) => ({
+    planned,
+    rank: rank(planned),
+    dependencies: producersOf(planned.index),
+  }))
   const waiting = ranked.toSorted((a, b) => a.rank - b.rank || a.planned.index - b.planned.index)
   const placed = new Set<number>()
   const order: Scheduled[] = []

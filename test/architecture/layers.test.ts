@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
 const MEANING = ['errors', 'version', 'wire', 'tape', 'match']
-const JOBS = ['record', 'serve', 'wrap', 'report']
+const JOBS = ['record', 'serve', 'replay', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   transport: ['wire', 'errors'],
   record: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store'],
   auto: [...MEANING, 'record', 'serve', 'store'],
