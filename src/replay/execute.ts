@@ -55,12 +55,19 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
 }
 
 async function launch(planned: Planned, execution: Execution, results: Channel<StepResult>): Promise<void> {
-  const result = await execution.perform(planned)
-  if (execution.hasFailed(result)) {
-    if (execution.onError === 'stop') execution.controller.stop()
-    if (execution.onError === 'pause') execution.controller.pause()
+  try {
+    const result = await execution.perform(planned)
+    results.push(result)
+    if (execution.hasFailed(result)) react(execution)
+  } catch (error) {
+    execution.controller.stop()
+    results.fail(error)
   }
-  results.push(result)
+}
+
+function react({ onError, controller }: Execution): void {
+  if (onError === 'stop') controller.stop()
+  if (onError === 'pause') controller.pause()
 }
 
 async function untilDue(due: number, { now, controller }: Execution): Promise<void> {

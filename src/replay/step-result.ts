@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts'
+import type { Finding } from './verdict/finding.ts'
 
 /** What became of one message of the recorded client. */
 export interface StepResult {

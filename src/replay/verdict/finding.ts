@@ -14,4 +14,6 @@ export interface Finding {
   readonly path?: string
   readonly expected?: unknown
   readonly actual?: unknown
+  /** The rule that found it wants the message sent again. */
+  readonly retry?: boolean
 }
