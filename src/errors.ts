@@ -10,6 +10,10 @@ export const ERROR_CODES = {
     about:
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
+  BINDINGS_INVALID: {
+    exit: 2,
+    about: 'A bindings file cannot be read, or names a place that the tape does not have.',
+  },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
   URL_INVALID: {
     exit: 2,

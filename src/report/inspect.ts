@@ -1,6 +1,7 @@
 import type { Tape } from '../store/read.ts'
 import type { EventFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
 import type { Header } from '../tape/header.ts'
+import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { connectionsOf, type ConnectionFacts } from './connection-facts.ts'
 import { exchangesOf, type ExchangeFacts } from './exchange-facts.ts'
@@ -64,16 +65,11 @@ export function timestamp({ header }: Pick<Inspection, 'header'>, t: number): st
 const LAST_DATE = 8.64e15 // of JavaScript; a tape that was edited by hand may say anything
 
 function outsideOf({ turns, strays }: Tape): readonly Spoken[] {
-  const loose = turns.filter(({ trigger }) => trigger?.message.kind !== 'request').flatMap(spokenIn)
+  const loose = turns.filter(({ trigger }) => trigger?.message.kind !== 'request').flatMap(messagesOfTurn)
   return [...loose, ...strays].toSorted((a, b) => a.n - b.n)
 }
 
-function spokenIn({ trigger, steps }: Tape['turns'][number]): readonly Spoken[] {
-  const said = steps.flatMap((step) => (step.kind === 'ask' ? [step.request, step.answer] : [step.message]))
-  return [trigger, ...said].filter((spoken) => spoken !== undefined)
-}
-
 function durationOf({ turns, strays, rest }: Tape): number {
-  const times = [...turns.flatMap(spokenIn), ...strays, ...rest].map(({ t }) => t)
+  const times = [...turns.flatMap(messagesOfTurn), ...strays, ...rest].map(({ t }) => t)
   return times.reduce((latest, t) => Math.max(latest, t), 0)
 }

@@ -91,7 +91,8 @@ function endOfValue(text: string, start: number): number {
   return isOpening(code) ? endOfContainer(text, start) : endOfPlain(text, start)
 }
 
-function endOfString(text: string, start: number): number {
+/** Behind the closing quote of the string that opens here. */
+export function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1)
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
   return quote + 1
@@ -115,7 +116,8 @@ function endOfContainer(text: string, start: number): number {
   return at
 }
 
-function endOfPlain(text: string, start: number): number {
+/** Behind the number or literal that starts here. */
+export function endOfPlain(text: string, start: number): number {
   let at = start
   while (at < text.length && !isBetweenValues(text.charCodeAt(at)) && !isClosing(text.charCodeAt(at))) at++
   return at

@@ -3,12 +3,14 @@ import { dirname, join, sep } from 'node:path'
 import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
-const MEANING = ['errors', 'version', 'wire', 'tape', 'match']
+const MEANING = ['errors', 'version', 'wire', 'tape', 'match', 'correlate', 'diff']
 const JOBS = ['record', 'serve', 'replay', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
   match: ['tape', 'wire', 'errors'],
+  correlate: ['tape', 'wire', 'errors'],
+  diff: ['wire', 'errors'],
   store: ['tape', 'wire', 'errors'],
   transport: ['wire', 'errors'],
   record: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
@@ -20,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
   cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
 }
-const RUNS_IN_BROWSER = ['wire', 'tape', 'match']
+const RUNS_IN_BROWSER = ['wire', 'tape', 'match', 'correlate', 'diff']
 
 interface Import {
   file: string

@@ -1,0 +1,118 @@
+import type { Spoken } from '../tape/turn.ts'
+import type { Binding, Consumer, Producer } from './binding.ts'
+import { readSpot } from './lens.ts'
+import { messageKey } from './messages.ts'
+import { dateAt } from './relative-date.ts'
+import { writeSpot } from './splice.ts'
+
+export interface RebinderOptions {
+  /** The time now, in milliseconds: dates that hang on it are made anew. */
+  readonly now: () => number
+}
+
+export interface Rebound {
+  /** The message with the live values in place, every other byte as it was. */
+  readonly text: string
+  readonly used: readonly Binding[]
+  /** Values of the recorded server that are still in the text, because the live one has given no other. */
+  readonly unbound: readonly UnboundHandle[]
+}
+
+export interface UnboundHandle {
+  readonly binding: Binding
+  readonly consumer: Consumer
+  /** `silent`: no live message of the producer came; `missing`: one came and the value was not in it. */
+  readonly why: 'silent' | 'missing'
+}
+
+/** Carries the values of a live server forward: learns them from its messages, and puts them where the recorded ones stood. */
+export class Rebinder {
+  readonly #now: () => number
+  readonly #consumers = new Map<string, Use[]>()
+  readonly #producers = new Map<string, MessageProducer[]>()
+  readonly #learned = new Map<string, string | undefined>()
+
+  constructor(bindings: readonly Binding[], { now }: RebinderOptions) {
+    this.#now = now
+    for (const binding of bindings) this.#add(binding)
+  }
+
+  /** Takes what the live server said where `recorded` stands on the tape. */
+  learn(recorded: Pick<Spoken, 'n' | 'item'>, liveText: string): void {
+    for (const producer of this.#producers.get(keyOf(recorded)) ?? [])
+      this.#learned.set(producerKey(producer), readSpot(liveText, producer))
+  }
+
+  /** The recorded message of the client with the live values in it. A value that was changed in `text` is left alone. */
+  bind(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, text: string = recorded.text): Rebound {
+    const used = new Set<Binding>()
+    const unbound: UnboundHandle[] = []
+    let bound = text
+    for (const { binding, consumer } of this.#consumers.get(keyOf(recorded)) ?? []) {
+      if (readSpot(bound, consumer) !== binding.value) continue
+      const live = this.#liveValue(binding)
+      const written = live.kind === 'value' ? writeSpot(bound, consumer, live.value) : undefined
+      if (written !== undefined) used.add(binding)
+      else if (live.kind !== 'value' && binding.standing !== 'constant')
+        unbound.push({ binding, consumer, why: live.kind })
+      bound = written ?? bound
+    }
+    return { text: bound, used: [...used], unbound }
+  }
+
+  #add(binding: Binding): void {
+    for (const producer of producersOf(binding)) {
+      if (producer.kind === 'message') listIn(this.#producers, messageKey(producer)).push(producer)
+    }
+    for (const consumer of binding.consumers) {
+      const uses = listIn(this.#consumers, messageKey(consumer))
+      uses.push({ binding, consumer })
+      uses.sort((a, b) => startOf(b.consumer) - startOf(a.consumer))
+    }
+  }
+
+  #liveValue(binding: Binding): LiveValue {
+    let cameWithout = false
+    for (const producer of producersOf(binding)) {
+      if (producer.kind === 'clock')
+        return { kind: 'value', value: dateAt(binding.value, producer, this.#now()) }
+      const key = producerKey(producer)
+      const value = this.#learned.get(key)
+      if (value !== undefined) return { kind: 'value', value }
+      cameWithout ||= this.#learned.has(key)
+    }
+    return { kind: cameWithout ? 'missing' : 'silent' }
+  }
+}
+
+interface Use {
+  readonly binding: Binding
+  readonly consumer: Consumer
+}
+
+type LiveValue = { readonly kind: 'value'; readonly value: string } | { readonly kind: UnboundHandle['why'] }
+type MessageProducer = Extract<Producer, { kind: 'message' }>
+
+function producersOf({ producer, also }: Binding): readonly Producer[] {
+  return [producer, ...also]
+}
+
+// Two stretches of one text are written from its end, so that the first stays where it was.
+function startOf({ inside }: Consumer): number {
+  const last = inside.at(-1)
+  return last?.kind === 'span' ? last.start : -1
+}
+
+function producerKey(producer: MessageProducer): string {
+  return JSON.stringify([messageKey(producer), producer.path, producer.inside])
+}
+
+function keyOf({ n, item }: Pick<Spoken, 'n' | 'item'>): string {
+  return messageKey({ frame: n, ...(item === undefined ? {} : { item }) })
+}
+
+function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const list = lists.get(key) ?? []
+  lists.set(key, list)
+  return list
+}

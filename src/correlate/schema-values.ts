@@ -1,0 +1,51 @@
+import type { Turn } from '../tape/turn.ts'
+import type { Path } from '../wire/members.ts'
+import { isObject, member } from '../wire/message.ts'
+
+/** What the tools on the tape say about their arguments. */
+export class SchemaValues {
+  readonly #schemas = new Map<string, unknown>()
+
+  constructor(turns: readonly Turn[]) {
+    for (const { response } of turns) {
+      if (response?.message.kind !== 'response' || !('result' in response.message.outcome)) continue
+      const tools = member(response.message.outcome.result, 'tools')
+      for (const tool of Array.isArray(tools) ? tools : []) this.#add(tool)
+    }
+  }
+
+  /** Whether the tool's schema itself offers this value for an argument: an enum, a constant or a default. */
+  offers(tool: string | undefined, path: Path, value: string): boolean {
+    if (tool === undefined || path[1] !== 'arguments') return false
+    const schema = path.slice(2).reduce(schemaBelow, this.#schemas.get(tool))
+    return offered(schema).some((one) => String(one) === value)
+  }
+
+  #add(tool: unknown): void {
+    const name = member(tool, 'name')
+    if (typeof name === 'string') this.#schemas.set(name, member(tool, 'inputSchema'))
+  }
+}
+
+function schemaBelow(schema: unknown, step: string | number): unknown {
+  return typeof step === 'string' ? member(member(schema, 'properties'), step) : member(schema, 'items')
+}
+
+const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf']
+
+function offered(schema: unknown): readonly unknown[] {
+  if (!isObject(schema)) return []
+  const alternatives = ALTERNATIVES.flatMap((name) => listOf(member(schema, name)))
+  return [
+    ...listOf(member(schema, 'enum')),
+    ...(Object.hasOwn(schema, 'const') ? [schema['const']] : []),
+    ...(Object.hasOwn(schema, 'default') ? [schema['default']] : []),
+    ...alternatives.flatMap((each) =>
+      isObject(each) ? listOf(each['enum']).concat(each['const'] ?? []) : [],
+    ),
+  ]
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
