@@ -60,6 +60,12 @@ export class Rebinder {
     return { text: bound, used: [...used], unbound }
   }
 
+  /** The live counterpart of a bound value; none while it is not known. */
+  liveValueOf(binding: Binding): string | undefined {
+    const live = this.#liveValue(binding)
+    return live.kind === 'value' ? live.value : undefined
+  }
+
   #add(binding: Binding): void {
     for (const producer of producersOf(binding)) {
       if (producer.kind === 'message') listIn(this.#producers, messageKey(producer)).push(producer)

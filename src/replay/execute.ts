@@ -6,6 +6,7 @@ import type { Planned } from './plan.ts'
 import type { Scheduled } from './schedule.ts'
 import { Slots } from './slots.ts'
 import type { StepResult } from './step-result.ts'
+import type { Finding } from './verdict/finding.ts'
 
 export interface Execution {
   readonly order: readonly Scheduled[]
@@ -14,8 +15,10 @@ export interface Execution {
   readonly controller: Controller
   /** What to do after a step that failed; retrying is the performer's own affair. */
   readonly onError: 'continue' | 'pause' | 'stop'
+  /** Waits for what the server had said of its own accord by then; gives up on what does not come. */
+  readonly ready: (planned: Planned) => Promise<readonly Finding[]>
   /** Sends one message and says what became of it; never rejects because of the peer. */
-  readonly perform: (planned: Planned) => Promise<StepResult>
+  readonly perform: (planned: Planned, before: readonly Finding[]) => Promise<StepResult>
   readonly skip: (planned: Planned, why: string) => StepResult
   readonly hasFailed: (result: StepResult) => boolean
   /** Milliseconds from the start of the run. */
@@ -40,13 +43,14 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
   controller.start()
   for (const { planned, dependencies } of order) {
     await Promise.all(dependencies.map((index) => over.get(index)))
+    const before = await execution.ready(planned)
     await untilDue(dueAt(planned, execution.now()), execution)
     if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
     else {
       await slots.take()
       over.set(
         planned.index,
-        launch(planned, execution, results).finally(() => slots.give()),
+        launch({ planned, before }, execution, results).finally(() => slots.give()),
       )
     }
   }
@@ -54,9 +58,13 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
   controller.finish()
 }
 
-async function launch(planned: Planned, execution: Execution, results: Channel<StepResult>): Promise<void> {
+async function launch(
+  { planned, before }: { planned: Planned; before: readonly Finding[] },
+  execution: Execution,
+  results: Channel<StepResult>,
+): Promise<void> {
   try {
-    const result = await execution.perform(planned)
+    const result = await execution.perform(planned, before)
     results.push(result)
     if (execution.hasFailed(result)) react(execution)
   } catch (error) {

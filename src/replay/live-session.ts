@@ -4,6 +4,7 @@ import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { Attribution } from './attribution.ts'
+import { Heard } from './heard.ts'
 import { LiveCall, type ExpectedBytes } from './live-call.ts'
 import { sameBytes } from './same-bytes.ts'
 
@@ -33,6 +34,7 @@ export class LiveSession {
   #link: ClientLink | undefined
   #end: string | undefined
   #lastId = 0
+  readonly heard: Heard = new Heard()
   sent = 0
   received = 0
 
@@ -107,6 +109,7 @@ export class LiveSession {
     if (message?.kind === 'response') return this.#answer(message, text)
     if (message?.kind !== 'request' && message?.kind !== 'notification')
       return this.#options.onOddity(`the server sent what is no message: ${text.slice(0, 200)}`)
+    this.heard.note(message.method)
     this.#attribution.of(message)?.asides.push({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message, text)
   }

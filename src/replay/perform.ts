@@ -36,7 +36,20 @@ export class Performer {
     this.#options = options
   }
 
-  async perform(planned: Planned): Promise<StepResult> {
+  /** Waits for what the server had said of its own accord when the message was sent. */
+  async ready({ link, heard, fate }: Planned): Promise<readonly Finding[]> {
+    if (heard.size === 0 || fate.kind !== 'send') return []
+    const session = await this.#options.sessionOf(link)
+    return (await session.heard.until(heard, GRACE)).map(staysOut)
+  }
+
+  /** `before` is what was found wrong while it waited. */
+  async perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
+    const result = await this.#perform(planned)
+    return before.length === 0 ? result : { ...result, findings: [...before, ...result.findings] }
+  }
+
+  async #perform(planned: Planned): Promise<StepResult> {
     const { fate } = planned
     if (fate.kind !== 'send') return notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
     const { text, unbound } = this.#options.carrier.bind(planned)
@@ -120,6 +133,14 @@ export class Performer {
     const judged = judgedOf({ turn, tool, end, asides, duration })
     return answered(planned, heard, { findings: this.#options.judge(judged), retries, judged })
   }
+}
+
+const GRACE = 2000
+
+function staysOut(method: string): Finding {
+  const isRequest = !method.startsWith('notifications/')
+  const message = `${isRequest ? 'the request ' : ''}${method} of the server no longer comes before this`
+  return { layer: 'order', level: isRequest ? 'error' : 'warn', message }
 }
 
 function callKey(link: string, id: Id): string {

@@ -1,4 +1,4 @@
-import type { Turn } from '../tape/turn.ts'
+import type { Step, Turn } from '../tape/turn.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { HANDSHAKE_METHODS, isEnveloped } from '../wire/methods.ts'
 import { toolOf } from './tool.ts'
@@ -18,6 +18,8 @@ export interface Planned {
   readonly link: string
   /** Requests, by index, whose answers came after the client's last message before this one, and before this one. */
   readonly after: readonly number[]
+  /** Requests and changes that the server had told this link of by then, by method: how many. */
+  readonly heard: ReadonlyMap<string, number>
   readonly fate: Fate
 }
 
@@ -39,11 +41,14 @@ export interface PlanOptions {
 export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
   const spoken = turns.flatMap(spokenByClient).toSorted((a, b) => a.n - b.n)
   const answers = answersInOrder(spoken)
+  const heardBefore = hearing(turns)
   let next = 0
   return spoken.map(({ n, turn, message, text, at }, index) => {
     const after: number[] = []
     for (; (answers[next]?.n ?? Infinity) < n; next++) after.push(answers[next]?.index ?? 0)
-    const planned = { index, turn, message, text, tool: toolOf(message), at, link: linkOf(turn), after }
+    const link = linkOf(turn)
+    const heard = heardBefore(link, n)
+    const planned = { index, turn, message, text, tool: toolOf(message), at, link, after, heard }
     return { ...planned, fate: fateOf(planned) }
   })
 }
@@ -68,9 +73,48 @@ function answersInOrder(spoken: readonly SpokenByClient[]): readonly { n: number
     .toSorted((a, b) => a.n - b.n)
 }
 
+/** Counts what the server said of its own accord and a client may have waited for; to be asked in recorded order. */
+function hearing(turns: readonly Turn[]): (link: string, n: number) => ReadonlyMap<string, number> {
+  const told = turns
+    .flatMap((turn) => turn.steps.flatMap((step) => awaitable(step, linkOf(turn))))
+    .toSorted((a, b) => a.n - b.n)
+  const counts = new Map<string, Map<string, number>>()
+  let next = 0
+  return (link, n) => {
+    for (; (told[next]?.n ?? Infinity) < n; next++) count(counts, told[next])
+    return new Map(counts.get(link))
+  }
+}
+
+interface Told {
+  readonly n: number
+  readonly link: string
+  readonly method: string
+}
+
+/** Progress and logs come as often as the server likes: nobody waits for a certain one. */
+function awaitable(step: Step, link: string): readonly Told[] {
+  if (step.kind === 'respond') return []
+  const { n, message } = step.kind === 'ask' ? step.request : step.message
+  const method = 'method' in message ? message.method : ''
+  return isAwaited(method) ? [{ n, link, method }] : []
+}
+
+function count(counts: Map<string, Map<string, number>>, told: Told | undefined): void {
+  if (told === undefined) return
+  const ofLink = counts.get(told.link) ?? new Map<string, number>()
+  counts.set(told.link, ofLink.set(told.method, (ofLink.get(told.method) ?? 0) + 1))
+}
+
+/** Whether a client may wait for it: a request of the server, or word that something has changed. */
+export function isAwaited(method: string): boolean {
+  return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
+}
+
 // A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
-function linkOf({ trigger }: Turn): string {
-  return trigger?.x === undefined || !isStateless(trigger) ? `${trigger?.conn ?? 0}` : 'stateless'
+function linkOf({ trigger, steps: [first] }: Turn): string {
+  if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
+  return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'
 }
 
 function isStateless({ message }: NonNullable<Turn['trigger']>): boolean {

@@ -27,7 +27,9 @@ class HttpLink implements ClientLink {
   readonly #handlers: LinkHandlers
   readonly #client = new HttpClient()
   readonly #exchanges = new Map<string, HttpExchange>()
-  readonly #stream: ListeningStream
+  /** By which the server speaks of its own accord. */
+  #standing: ListeningStream | undefined
+  readonly #resumed = new Set<ListeningStream>()
   #session: string | undefined
   #version: string | undefined
   #isClosed = false
@@ -35,12 +37,6 @@ class HttpLink implements ClientLink {
   constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
     this.#options = options
     this.#handlers = handlers
-    this.#stream = new ListeningStream({
-      client: this.#client,
-      url: options.url,
-      headers: () => this.#sessionHeaders(),
-      onText: (text) => this.#hear(text),
-    })
   }
 
   send(text: string): void {
@@ -49,12 +45,13 @@ class HttpLink implements ClientLink {
     const headers = { ...COMMON, ...this.#headersFor(message) }
     const { url } = this.#options
     let answer: PostedAnswer | undefined
+    let lastEventId: string | undefined
     const exchange = this.#client.send(
       { method: 'POST', url, headers, body: text },
       {
-        onHead: (head) => (answer = this.#begin(head, key)),
+        onHead: (head) => (answer = this.#begin(head, key, (id) => (lastEventId = id))),
         onBody: (chunk) => answer?.push(chunk),
-        onEnd: () => this.#end(answer, key, message),
+        onEnd: () => this.#end({ answer, key, message, lastEventId }),
         onError: (why) => this.#lose(key, why),
       },
     )
@@ -70,7 +67,7 @@ class HttpLink implements ClientLink {
     if (this.#isClosed) return
     this.#isClosed = true
     if (this.#session !== undefined) await this.#leave()
-    this.#stream.close()
+    for (const stream of [...this.#resumed, this.#standing]) stream?.close()
     this.#client.close()
   }
 
@@ -90,9 +87,8 @@ class HttpLink implements ClientLink {
     }
   }
 
-  #begin(head: ResponseHead, key: string | undefined): PostedAnswer {
+  #begin(head: ResponseHead, key: string | undefined, onEventId: (id: string) => void): PostedAnswer {
     this.#session ??= head.headers.get('mcp-session-id')
-    const onEventId = (id: string): void => this.#stream.saw(id)
     return new PostedAnswer(head, { onText: (text) => this.#hear(text, key), onEventId })
   }
 
@@ -107,12 +103,32 @@ class HttpLink implements ClientLink {
     if (typeof version === 'string') this.#version = version
   }
 
-  #end(answer: PostedAnswer | undefined, key: string | undefined, message: Message): void {
+  #end({ answer, key, message, lastEventId }: Posted): void {
     if (answer?.isStream === false) this.#endOfBody(answer, key)
-    // The stream ended before the answer came: a server that lets its client poll sends the rest elsewhere.
-    else if (key !== undefined && this.#exchanges.has(key) && !this.#stream.resume())
-      this.#lose(key, 'the stream ended without an answer')
-    if ('method' in message && message.method === 'notifications/initialized') this.#stream.open()
+    else if (key !== undefined && this.#exchanges.has(key)) this.#goOn(key, lastEventId)
+    if ('method' in message && message.method === 'notifications/initialized') this.#stand()
+  }
+
+  #stand(): void {
+    this.#standing ??= this.#listen()
+  }
+
+  /** The stream ended before the answer came: a server that lets its client poll goes on in another one. */
+  #goOn(key: string, lastEventId: string | undefined): void {
+    if (lastEventId === undefined) this.#lose(key, 'the stream ended without an answer')
+    else this.#resumed.add(this.#listen(lastEventId))
+  }
+
+  #listen(lastEventId?: string): ListeningStream {
+    const stream = new ListeningStream({
+      client: this.#client,
+      url: this.#options.url,
+      headers: () => this.#sessionHeaders(),
+      onText: (text) => this.#hear(text),
+      ...(lastEventId !== undefined && { lastEventId }),
+    })
+    stream.open()
+    return stream
   }
 
   #endOfBody(answer: PostedAnswer, key: string | undefined): void {
@@ -139,6 +155,14 @@ class HttpLink implements ClientLink {
       )
     })
   }
+}
+
+/** A message that was posted, and how it was answered. */
+interface Posted {
+  readonly answer: PostedAnswer | undefined
+  readonly key: string | undefined
+  readonly message: Message
+  readonly lastEventId: string | undefined
 }
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

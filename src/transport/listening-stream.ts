@@ -6,9 +6,11 @@ export interface ListeningOptions {
   readonly url: URL
   readonly headers: () => Readonly<Record<string, string>>
   readonly onText: (text: string) => void
+  /** Goes on after this event of a stream that was cut. */
+  readonly lastEventId?: string
 }
 
-/** The GET stream of a legacy session, by which the server speaks of its own accord and resumes what was cut. */
+/** A GET stream of a legacy session: by it the server speaks of its own accord, or goes on where another stream was cut. */
 export class ListeningStream {
   readonly #options: ListeningOptions
   #exchange: HttpExchange | undefined
@@ -18,6 +20,7 @@ export class ListeningStream {
 
   constructor(options: ListeningOptions) {
     this.#options = options
+    this.#lastEventId = options.lastEventId
   }
 
   open(): void {
@@ -36,20 +39,6 @@ export class ListeningStream {
     )
   }
 
-  /** An event that a client may ask the server to go on from. */
-  saw(id: string): void {
-    this.#lastEventId = id
-  }
-
-  /** Asks for what came after the last event; false when the server gave none an id. */
-  resume(): boolean {
-    if (this.#lastEventId === undefined || this.#isRefused) return false
-    this.close()
-    this.#isClosed = false
-    this.open()
-    return true
-  }
-
   close(): void {
     this.#isClosed = true
     this.#exchange?.abort()
@@ -58,7 +47,7 @@ export class ListeningStream {
 
   readonly #handlers = {
     onText: (text: string): void => this.#options.onText(text),
-    onEventId: (id: string): void => this.saw(id),
+    onEventId: (id: string): void => void (this.#lastEventId = id),
   }
 
   #begin(answer: PostedAnswer): PostedAnswer {

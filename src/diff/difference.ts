@@ -1,0 +1,43 @@
+import type { Path } from '../wire/members.ts'
+
+/** One thing that is not the same. A side that has nothing there has no member. */
+export interface Difference {
+  /** From the value that was compared; it goes on into JSON inside a text. */
+  readonly path: Path
+  readonly kind: 'added' | 'removed' | 'changed' | 'type'
+  readonly expected?: unknown
+  readonly actual?: unknown
+}
+
+export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+
+/** The type of a value, in the words of JSON. */
+export function jsonTypeOf(value: unknown): JsonType {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (value instanceof ExactNumber) return 'number'
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'number':
+    case 'bigint':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return 'object'
+  }
+}
+
+/** A number that JavaScript cannot hold without loss: it is the one that it is spelled as. */
+export class ExactNumber {
+  readonly spelling: string
+
+  constructor(spelling: string) {
+    this.spelling = spelling
+  }
+
+  toJSON(): string {
+    return this.spelling
+  }
+}

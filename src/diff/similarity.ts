@@ -1,0 +1,35 @@
+import { isObject, type JsonObject } from '../wire/message.ts'
+import { jsonTypeOf } from './difference.ts'
+
+/** How much two items have in common, from 0 to 1; a look at their surface is enough to pair them. */
+export function similarity(expected: unknown, actual: unknown): number {
+  if (expected === actual) return 1
+  if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
+  if (isObject(expected) && isObject(actual)) return sharedMembers(expected, actual)
+  if (typeof expected === 'string' && typeof actual === 'string') return sharedEnds(expected, actual)
+  return 0.4
+}
+
+function sharedMembers(expected: JsonObject, actual: JsonObject): number {
+  const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
+  let shared = 0
+  for (const name of names) {
+    if (!Object.hasOwn(expected, name) || !Object.hasOwn(actual, name)) continue
+    shared += memberLikeness(expected[name], actual[name])
+  }
+  return names.size === 0 ? 1 : shared / names.size
+}
+
+function memberLikeness(expected: unknown, actual: unknown): number {
+  if (expected === actual) return 1
+  return jsonTypeOf(expected) === jsonTypeOf(actual) ? 0.4 : 0
+}
+
+function sharedEnds(a: string, b: string): number {
+  const shortest = Math.min(a.length, b.length)
+  let head = 0
+  while (head < shortest && a[head] === b[head]) head++
+  let tail = 0
+  while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
+  return Math.max(0.2, (head + tail) / Math.max(a.length, b.length, 1))
+}
