@@ -46,8 +46,15 @@ class Matching {
 
   alone(): { readonly expected: readonly number[]; readonly actual: readonly number[] } {
     return {
-      expected: placesWhere(this.#actualOf, (actual) => actual === undefined),
+      expected: placesWhere(this.#actualOf, (actual) => !isPaired(actual)),
       actual: placesWhere(this.#taken, (taken) => !taken),
+    }
+  }
+
+  gapAround(expected: number): Gap {
+    return {
+      after: this.#actualOf.slice(0, expected).findLast(isPaired) ?? -1,
+      before: this.#actualOf.slice(expected).find(isPaired) ?? Infinity,
     }
   }
 
@@ -58,6 +65,10 @@ class Matching {
     )
     return { pairs, removed: alone.expected, added: alone.actual }
   }
+}
+
+function isPaired(actual: number | undefined): boolean {
+  return actual !== undefined
 }
 
 function placesWhere<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly number[] {
@@ -90,15 +101,29 @@ function matchByLikeness({ expected, actual, order }: Lists, matching: Matching)
   const alone = matching.alone()
   const byPlace = alone.expected.length * alone.actual.length > MOST_COMPARISONS
   const free = new Set(alone.actual)
-  let last = -1
   for (const place of alone.expected) {
-    const reachable = [...free].filter((other) => order === 'free' || other > last)
-    const like = byPlace ? reachable[0] : mostAlike(expected[place], place, reachable, actual)
+    const gap = order === 'free' ? EVERYWHERE : matching.gapAround(place)
+    const candidates = byPlace
+      ? firstOf(free, gap)
+      : [...free].filter((at) => at > gap.after && at < gap.before)
+    const like = byPlace ? candidates[0] : mostAlike(expected[place], place, candidates, actual)
     if (like === undefined) continue
     free.delete(like)
-    last = like
     matching.pair(place, like)
   }
+}
+
+/** The places in the actual list between which a like item may stand without having moved. */
+interface Gap {
+  readonly after: number
+  readonly before: number
+}
+
+const EVERYWHERE: Gap = { after: -1, before: Infinity }
+
+function firstOf(places: ReadonlySet<number>, { after, before }: Gap): readonly number[] {
+  for (const at of places) if (at > after) return at < before ? [at] : []
+  return []
 }
 
 function mostAlike(

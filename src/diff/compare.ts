@@ -50,12 +50,13 @@ export class Comparison {
   #arrays(expected: readonly unknown[], actual: readonly unknown[], node: RuleNode | undefined): void {
     if (this.#isTooDeep(expected, actual)) return
     const same = (left: number, right: number): boolean =>
-      isEqual(expected[left], actual[right], node?.child(left), this.#settings)
+      isEqual(expected[left], actual[right], node?.child(left), this.#settings, this.#path.length)
     const shortest = Math.min(expected.length, actual.length)
+    const limit = expected.length === actual.length ? shortest - 1 : shortest // a last one is compared at once
     let start = 0
-    while (start < shortest && same(start, start)) start++
+    while (start < limit && same(start, start)) start++
     let tail = 0
-    while (tail < shortest - start && same(expected.length - 1 - tail, actual.length - 1 - tail)) tail++
+    while (tail < limit - start && same(expected.length - 1 - tail, actual.length - 1 - tail)) tail++
     this.#middles(
       { items: expected, start, end: expected.length - tail },
       { items: actual, start, end: actual.length - tail },

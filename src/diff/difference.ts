@@ -16,17 +16,8 @@ export function jsonTypeOf(value: unknown): JsonType {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
   if (value instanceof ExactNumber) return 'number'
-  switch (typeof value) {
-    case 'string':
-      return 'string'
-    case 'number':
-    case 'bigint':
-      return 'number'
-    case 'boolean':
-      return 'boolean'
-    default:
-      return 'object'
-  }
+  const type = typeof value
+  return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
 }
 
 /** A number that JavaScript cannot hold without loss: it is the one that it is spelled as. */

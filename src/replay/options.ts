@@ -28,7 +28,10 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number
   readonly retryDelay?: number
+  /** Holds, resumes and stops the run. */
   readonly controller?: Controller
+  /** Stops the run. */
+  readonly signal?: AbortSignal
 }
 
 /** Where the messages go, and what to call it in the report. */

@@ -1,7 +1,7 @@
 import type { Step, Turn } from '../tape/turn.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { HANDSHAKE_METHODS, isEnveloped } from '../wire/methods.ts'
-import { toolOf } from './tool.ts'
+import { toolOf } from '../match/brief.ts'
 
 /** One message of the recorded client, and when it may go out. */
 export interface Planned {

@@ -27,9 +27,15 @@ export interface Replay extends AsyncIterable<StepResult> {
 export function replay(tape: Tape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
   const steps = new Steps()
+  stopWith(controller, options.signal)
   const report = run(tape, { ...options, controller }, steps)
   report.catch((error: unknown) => steps.fail(error))
   return { controller, report, [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator]() }
+}
+
+function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) controller.stop()
+  signal?.addEventListener('abort', () => controller.stop(), { once: true })
 }
 
 async function run(

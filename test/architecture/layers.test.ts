@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
   replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
-  report: [...MEANING, 'store'],
+  report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
   cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],

@@ -1,3 +1,5 @@
+import type { Difference } from '../../diff/difference.ts'
+
 /** The layers of a verdict, in the order in which they are judged. */
 export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
 
@@ -14,6 +16,8 @@ export interface Finding {
   readonly path?: string
   readonly expected?: unknown
   readonly actual?: unknown
+  /** What the comparison of values found, for those who learn what is noise. */
+  readonly difference?: Difference
   /** The rule that found it wants the message sent again. */
   readonly retry?: boolean
 }

@@ -1,10 +1,10 @@
 import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
-import { rangeAt } from '../../wire/members.ts'
 import { formatPath, parsePath } from '../../wire/path.ts'
 import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
+import { outcomeIn } from './outcome-text.ts'
 
 export interface ValuesOptions {
   readonly judging: Judging
@@ -53,17 +53,16 @@ function diffOptions({ ignore = [], unordered = [], numeric }: Judging): DiffOpt
   }
 }
 
-/** The result or error of an answer, as an object of its own: paths begin with its name. */
-function outcomeIn(text: string): string | undefined {
-  for (const name of ['result', 'error']) {
-    const range = rangeAt(text, [name])
-    if (range !== undefined) return `{"${name}":${text.slice(range.start, range.end)}}`
+function asFinding(difference: Difference): Finding {
+  const { path, kind, ...sides } = difference
+  return {
+    layer: 'values',
+    level: 'error',
+    message: WORDS[kind],
+    path: formatPath(path),
+    ...sides,
+    difference,
   }
-  return undefined
-}
-
-function asFinding({ path, kind, ...sides }: Difference): Finding {
-  return { layer: 'values', level: 'error', message: WORDS[kind], path: formatPath(path), ...sides }
 }
 
 const WORDS: Readonly<Record<Difference['kind'], string>> = {

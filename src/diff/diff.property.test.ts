@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { canonicalJson } from '../wire/canonical.ts'
+import { isObject } from '../wire/message.ts'
+import { createDiffer } from './diff.ts'
+import { formatPath } from '../wire/path.ts'
+import type { Difference } from './difference.ts'
+
+// Texts that are JSON themselves count by what they mean, which is another test's subject.
+const isProse = (value: unknown): boolean => !/"\s*[[{]/.test(JSON.stringify([value]))
+const json = fc.jsonValue({ maxDepth: 4 }).filter(isProse)
+
+test('a value differs in nothing from itself, however it is spelled', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const differ = createDiffer({ order: 'kept' })
+      expect(differ.texts(JSON.stringify(value), JSON.stringify(value, null, 1))).toEqual([])
+      expect(differ.values(value, structuredClone(value))).toEqual([])
+    }),
+  )
+})
+
+test('two values without a difference are the same value', () => {
+  fc.assert(
+    fc.property(json, json, (one, other) => {
+      const differ = createDiffer({ order: 'kept' })
+      const found = differ.values(one, other)
+      expect(found.length === 0).toBe(canonicalJson(one) === canonicalJson(other))
+    }),
+  )
+})
+
+test('making the differences in one object gives the other', () => {
+  const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
+  const members = fc
+    .dictionary(fc.string(), fc.oneof(scalar, fc.dictionary(fc.string(), scalar)))
+    .filter(isProse)
+  fc.assert(
+    fc.property(members, members, (one, other) => {
+      const made: unknown = JSON.parse(JSON.stringify(one))
+      for (const difference of createDiffer().values(one, other)) make(made, difference)
+      expect(canonicalJson(made)).toBe(canonicalJson(other))
+    }),
+  )
+})
+
+test('the order of items makes no difference where it is free', () => {
+  const list = fc.array(fc.oneof(fc.integer(), fc.string(), fc.record({ id: fc.uuid(), n: fc.integer() })))
+  fc.assert(
+    fc.property(list, fc.infiniteStream(fc.nat()), (items, order) => {
+      const shuffled = items
+        .map((item) => ({ item, key: order.next().value }))
+        .toSorted((a, b) => a.key - b.key)
+        .map(({ item }) => item)
+      expect(createDiffer().values(items, shuffled)).toEqual([])
+    }),
+  )
+})
+
+test('an ignored member never makes a difference, and no other is hidden by it', () => {
+  fc.assert(
+    fc.property(json, json, json, (kept, one, other) => {
+      const ignoring = createDiffer({ ignore: [['a', 'noise']] })
+      expect(ignoring.values(noisy(one, kept), noisy(other, kept))).toEqual([])
+      const visible = createDiffer().values({ a: { rest: one } }, { a: { rest: other } })
+      expect(ignoring.values(noisy(1, one), noisy(2, other))).toEqual(visible)
+    }),
+  )
+})
+
+function noisy(noise: unknown, rest: unknown): unknown {
+  return { a: { noise, rest } }
+}
+
+function make(target: unknown, { path, kind, actual }: Difference): void {
+  const holder = path.slice(0, -1).reduce<unknown>((at, step) => Reflect.get(Object(at), step), target)
+  const name = path.at(-1)
+  if (!isObject(holder) || name === undefined) throw new Error(`there is no ${formatPath(path)}`)
+  if (kind === 'removed') Reflect.deleteProperty(holder, name)
+  else Object.defineProperty(holder, name, { value: actual, enumerable: true, configurable: true })
+}

@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest'
+import { formatPath, parsePath } from '../wire/path.ts'
+import { createDiffer, diffJson, type DiffOptions } from './diff.ts'
+
+function differences(expected: unknown, actual: unknown, options?: DiffOptions): readonly string[] {
+  return createDiffer(options)
+    .texts(JSON.stringify(expected), JSON.stringify(actual))
+    .map(({ path, kind, ...sides }) => `${kind} ${formatPath(path)} ${JSON.stringify(sides)}`)
+}
+
+const paths = (...texts: readonly string[]): ReturnType<typeof parsePath>[] => texts.map(parsePath)
+
+test('equal texts differ in nothing, and neither do texts that mean the same', () => {
+  expect(diffJson('{"a":1}', '{"a":1}')).toEqual([])
+  expect(diffJson('{"a":1,"b":[true]}', '{ "b": [true], "a": 1.0 }')).toEqual([])
+})
+
+test('what was added, removed, changed or of another type is told with its path and both sides', () => {
+  const expected = { kept: 1, gone: 'x', value: 1, type: 1, list: [{ id: 1, a: 1 }] }
+  const actual = { kept: 1, fresh: null, value: 2, type: '1', list: [{ id: 1, a: 2 }] }
+  expect(differences(expected, actual)).toEqual([
+    'removed gone {"expected":"x"}',
+    'changed value {"expected":1,"actual":2}',
+    'type type {"expected":1,"actual":"1"}',
+    'changed list[0].a {"expected":1,"actual":2}',
+    'added fresh {"actual":null}',
+  ])
+})
+
+test('items are told apart by their id, so an item at the head of a list is one addition', () => {
+  const expected = [
+    { id: 'a', n: 1 },
+    { id: 'b', n: 2 },
+    { id: 'c', n: 3 },
+  ]
+  const actual = [{ id: 'z', n: 0 }, ...expected.map((item) => (item.id === 'b' ? { ...item, n: 9 } : item))]
+  expect(differences(expected, actual)).toEqual([
+    'changed [1].n {"expected":2,"actual":9}',
+    'added [0] {"actual":{"id":"z","n":0}}',
+  ])
+})
+
+test('a changed id is a finding of its own', () => {
+  const expected = [{ id: 'a' }, { id: 'b' }, { id: 'c' }].map((item) => ({ ...item, of: 'us' }))
+  const actual = expected.map((item) => (item.id === 'b' ? { ...item, id: 'x' } : item))
+  expect(differences(expected, actual)).toEqual(['changed [1].id {"expected":"b","actual":"x"}'])
+})
+
+test('items without an id are told apart by what they hold', () => {
+  expect(differences(['a', 'b', 'c'], ['x', 'a', 'b', 'c'])).toEqual(['added [0] {"actual":"x"}'])
+  expect(differences([[1, 2], [3]], [[3], [1, 2], [4]])).toEqual(['added [2] {"actual":[4]}'])
+})
+
+test('a moved item is no difference, unless the order counts', () => {
+  const [expected, actual] = [{ list: ['one', 'two', 'three'] }, { list: ['three', 'one', 'two'] }]
+  expect(differences(expected, actual)).toEqual([])
+  expect(differences(expected, actual, { ordered: paths('list') })).toEqual([
+    'removed list[2] {"expected":"three"}',
+    'added list[0] {"actual":"three"}',
+  ])
+  expect(differences(expected, actual, { order: 'kept', unordered: paths('list') })).toEqual([])
+})
+
+test('JSON inside a text is compared as JSON, and its paths go on into it', () => {
+  const block = (value: unknown, space?: number): unknown => ({
+    content: [{ type: 'text', text: JSON.stringify(value, null, space) }],
+  })
+  expect(differences(block({ a: 1, b: 2 }), block({ b: 2, a: 1 }, 2))).toEqual([])
+  expect(differences(block({ a: { id: 1 } }), block({ a: { id: 2 } }))).toEqual([
+    'changed content[0].text.a.id {"expected":1,"actual":2}',
+  ])
+  expect(
+    differences(block({ a: { id: 1 } }), block({ a: { id: 2 } }), { ignore: paths('content[*].text.a.id') }),
+  ).toEqual([])
+})
+
+test('ignored places are left out, for one item or for every item, whatever happens there', () => {
+  const expected = {
+    at: 1,
+    rows: [
+      { at: 1, v: 1 },
+      { at: 2, v: 2 },
+    ],
+    gone: 1,
+  }
+  const actual = {
+    at: 2,
+    rows: [
+      { at: 9, v: 1 },
+      { at: 9, v: 3 },
+    ],
+    fresh: 1,
+  }
+  const options = { ignore: paths('at', 'rows[*].at', 'gone', 'fresh') }
+  expect(differences(expected, actual, options)).toEqual(['changed rows[1].v {"expected":2,"actual":3}'])
+  expect(differences([1, 2], [3, 4], { ignore: paths('[0]') })).toEqual([
+    'changed [1] {"expected":2,"actual":4}',
+  ])
+})
+
+test('numbers may be as far apart as the tolerance says', () => {
+  const [expected, actual] = [
+    { a: 100, b: 100 },
+    { a: 104, b: 104 },
+  ]
+  expect(differences(expected, actual, { tolerance: 0.05 })).toEqual([])
+  expect(differences(expected, actual, { tolerances: [{ path: parsePath('a'), relative: 0.05 }] })).toEqual([
+    'changed b {"expected":100,"actual":104}',
+  ])
+})
+
+test('structural looks at types and members only', () => {
+  const expected = { id: 1, tags: ['a'], owner: { name: 'x' }, none: [] }
+  expect(
+    differences(
+      expected,
+      { id: 9, tags: ['z', 'y'], owner: { name: '' }, none: [1] },
+      { mode: 'structural' },
+    ),
+  ).toEqual([])
+  expect(differences(expected, { id: '1', tags: [1], owner: {}, none: [] }, { mode: 'structural' })).toEqual([
+    'type id {"expected":1,"actual":"1"}',
+    'type tags[0] {"expected":"a","actual":1}',
+    'removed owner.name {"expected":"x"}',
+  ])
+})
+
+test('partial lets more be there, and with required places looks at those alone', () => {
+  const expected = { a: 1, b: { c: 1 } }
+  expect(differences(expected, { a: 1, b: { c: 1, d: 2 }, e: 3 }, { mode: 'partial' })).toEqual([])
+  expect(differences(expected, { a: 2 }, { mode: 'partial', required: paths('b.c') })).toEqual([
+    'removed b {"expected":{"c":1}}',
+  ])
+})
+
+test('numbers beyond 2^53 are compared by their spelling', () => {
+  const [one, other] = ['{"id":9007199254740993}', '{"id":9007199254740992}']
+  expect(diffJson(one, other).map(({ kind }) => kind)).toEqual(['changed'])
+  expect(diffJson(one, ` ${one}`)).toEqual([])
+  expect(diffJson('[1e400]', '[1e401]')).toHaveLength(1)
+})
+
+test('__proto__ and constructor are names like any other', () => {
+  expect(diffJson('{"__proto__":1}', '{"__proto__":2}')).toMatchObject([
+    { path: ['__proto__'], kind: 'changed' },
+  ])
+  expect(diffJson('{}', '{"__proto__":{"a":1},"constructor":1}')).toMatchObject([
+    { path: ['__proto__'], kind: 'added' },
+    { path: ['constructor'], kind: 'added' },
+  ])
+  expect(diffJson('{"__proto__":{},"toString":1}', '{}')).toMatchObject([
+    { path: ['__proto__'], kind: 'removed' },
+    { path: ['toString'], kind: 'removed' },
+  ])
+})
+
+test('values that nest without end are compared without exhausting the stack', () => {
+  const nested = (leaf: string): string => `${'['.repeat(100_000)}${leaf}${']'.repeat(100_000)}`
+  expect(diffJson(nested('1'), nested('2'))).toHaveLength(1)
+  expect(diffJson(nested('1'), `${nested('1')} `)).toEqual([])
+  expect(diffJson(nested('1'), nested('2'), { mode: 'structural' })).toEqual([])
+})
+
+test('texts that are no JSON are compared as texts', () => {
+  expect(diffJson('plain', 'words')).toEqual([
+    { path: [], kind: 'changed', expected: 'plain', actual: 'words' },
+  ])
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { diffJson } from './diff.ts'
+import { learnNoise, type Noise } from './noise.ts'
+
+const text = (value: unknown): string => JSON.stringify(value)
+
+function judged(noise: Noise, expected: unknown, actual: unknown): readonly string[] {
+  return noise.judge(diffJson(text(expected), text(actual))).kept.map(({ path }) => path.join('.'))
+}
+
+test('a place on which the server disagrees with itself explains a difference there, and nowhere else', () => {
+  const noise = learnNoise([[text({ at: 1, id: 7 }), text({ at: 2, id: 7 })]])
+  expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 7 })).toEqual([])
+  expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 8 })).toEqual(['id'])
+  expect(noise.paths()).toEqual([{ path: 'at', kinds: ['changed'], types: ['number'], seen: 1 }])
+})
+
+test('what was learned of one item holds for every item', () => {
+  const noise = learnNoise([[text([{ at: 1 }, { at: 1 }]), text([{ at: 1 }, { at: 2 }])]])
+  expect(judged(noise, [{ at: 1 }, { at: 1 }], [{ at: 5 }, { at: 6 }])).toEqual([])
+})
+
+test('nothing is noise because of its name', () => {
+  expect(judged(learnNoise([]), { timestamp: 1, id: 'a' }, { timestamp: 2, id: 'b' })).toEqual([
+    'timestamp',
+    'id',
+  ])
+})
+
+test('noise of another type, or a lost field, is a finding', () => {
+  const noise = learnNoise([[text({ at: 1 }), text({ at: 2 })]])
+  expect(judged(noise, { at: 1 }, { at: 'today' })).toEqual(['at'])
+  expect(judged(noise, { at: 1 }, {})).toEqual(['at'])
+})
+
+test('a field that comes and goes may do so', () => {
+  const noise = learnNoise([[text({ hint: 'x' }), text({})]])
+  expect(judged(noise, { hint: 'x' }, {})).toEqual([])
+  expect(judged(noise, { hint: 'x' }, { hint: 'y' })).toEqual(['hint'])
+})
+
+test('of a text only the words that differed are noise', () => {
+  const noise = learnNoise([
+    ['"done at 12:00:01 by ada"', '"done at 12:00:07 by ada"'],
+    ['"done at 12:00:01 by ada"', '"done at 12:00:09 by ada"'],
+  ])
+  expect(judged(noise, 'done at 12:00:01 by ada', 'done at 23:59:59 by ada')).toEqual([])
+  expect(judged(noise, 'done at 12:00:01 by ada', 'done at 23:59:59 by eve')).toEqual([''])
+  expect(judged(noise, 'done at 12:00:01 by ada', 'failed at 23:59:59 by ada')).toEqual([''])
+})

@@ -1,0 +1,115 @@
+import { EVERY, formatPath, type Path } from '../wire/path.ts'
+import { createDiffer, type DiffOptions } from './diff.ts'
+import { jsonTypeOf, type Difference, type JsonType } from './difference.ts'
+import { fits, templateOf, widen, type TextTemplate } from './text-template.ts'
+
+/** A place on which the same server disagreed with itself. */
+export interface NoisyPath {
+  /** With `[*]` for the places of items. */
+  readonly path: string
+  /** How it disagreed. */
+  readonly kinds: readonly Difference['kind'][]
+  /** What was seen there. */
+  readonly types: readonly JsonType[]
+  /** How many differences were seen. */
+  readonly seen: number
+}
+
+export interface Judged {
+  /** What is not explained by noise. */
+  readonly kept: readonly Difference[]
+  readonly suppressed: readonly Difference[]
+}
+
+/**
+ * What a server says differently each time, learned from repeats, never guessed from a name. It explains a difference only
+ * at a place that was seen to differ, in a way that was seen, with a type that was seen; of a text only the words that differed.
+ */
+export class Noise {
+  readonly #places = new Map<string, Place>()
+  readonly #values: (expected: string, actual: string) => readonly Difference[]
+
+  constructor(options: DiffOptions = {}) {
+    this.#values = createDiffer(options).texts
+  }
+
+  /** Takes two answers of the same server to the same request. */
+  learn(one: string, other: string): void {
+    for (const difference of this.#values(one, other)) this.#add(difference)
+  }
+
+  paths(): readonly NoisyPath[] {
+    return [...this.#places].map(([path, { kinds, types, seen }]) => ({
+      path,
+      kinds: [...kinds],
+      types: [...types],
+      seen,
+    }))
+  }
+
+  judge(differences: readonly Difference[]): Judged {
+    const suppressed = differences.filter((difference) => this.#explains(difference))
+    return { kept: differences.filter((difference) => !suppressed.includes(difference)), suppressed }
+  }
+
+  #add(difference: Difference): void {
+    const key = generalised(difference.path)
+    const place = this.#places.get(key) ?? {
+      kinds: new Set(),
+      types: new Set(),
+      seen: 0,
+      template: undefined,
+    }
+    place.kinds.add(difference.kind)
+    for (const value of sidesOf(difference)) place.types.add(jsonTypeOf(value))
+    place.seen++
+    place.template = sidesOf(difference).filter(isText).reduce(widened, place.template)
+    this.#places.set(key, place)
+  }
+
+  #explains(difference: Difference): boolean {
+    const place = this.#places.get(generalised(difference.path))
+    if (place === undefined || !place.kinds.has(difference.kind)) return false
+    return sidesOf(difference).every(
+      (value) =>
+        place.types.has(jsonTypeOf(value)) &&
+        (typeof value !== 'string' || place.template === undefined || fits(place.template, value)),
+    )
+  }
+}
+
+/** What differs between answers that should be the same. */
+export function learnNoise(
+  pairs: Iterable<readonly [one: string, other: string]>,
+  options?: DiffOptions,
+): Noise {
+  const noise = new Noise(options)
+  for (const [one, other] of pairs) noise.learn(one, other)
+  return noise
+}
+
+interface Place {
+  readonly kinds: Set<Difference['kind']>
+  readonly types: Set<JsonType>
+  seen: number
+  template: TextTemplate | undefined
+}
+
+function generalised(path: Path): string {
+  return formatPath(path.map((step) => (typeof step === 'number' ? EVERY : step)))
+}
+
+function sidesOf(difference: Difference): readonly unknown[] {
+  return [
+    ...('expected' in difference ? [difference.expected] : []),
+    ...('actual' in difference ? [difference.actual] : []),
+  ]
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function widened(template: TextTemplate | undefined, text: string): TextTemplate {
+  return template === undefined ? templateOf(text) : widen(template, text)
+}
