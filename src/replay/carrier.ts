@@ -10,6 +10,8 @@ export interface Carrier {
   producersOf(index: number): readonly number[]
   /** Any recorded text, with every live value that is known by now. */
   live(text: string): string
+  /** Any live text, with the names that the tape has for what the live server made up. */
+  recorded(text: string): string
 }
 
 export interface Carried {
@@ -30,4 +32,5 @@ export const NOTHING_CARRIED: Carrier = {
   learn: () => {},
   producersOf: () => [],
   live: (text) => text,
+  recorded: (text) => text,
 }

@@ -26,6 +26,14 @@ export class LiveValues {
     return text.replaceAll(this.#pattern, (recorded) => this.#pairs.get(recorded) ?? recorded)
   }
 
+  /** A live text with the names that the tape has for things. */
+  recordedIn(text: string): string {
+    if (this.#isStale) this.#read()
+    const back = new Map([...this.#pairs].map(([recorded, live]) => [live, recorded]))
+    const pattern = patternOf([...back.keys()])
+    return pattern === undefined ? text : text.replaceAll(pattern, (live) => back.get(live) ?? live)
+  }
+
   #read(): void {
     this.#isStale = false
     const pairs = this.#bindings.flatMap((binding) => {

@@ -1,6 +1,7 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { OpenLink } from '../transport/client-link.ts'
 import type { Controller } from './controller.ts'
+import type { ErrorInjection } from './injection.ts'
 import type { Timing } from './pace.ts'
 import type { AskPolicy } from './recorded-answers.ts'
 import type { Permission } from './safety.ts'
@@ -24,6 +25,9 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly rules?: readonly TransformRule[]
   /** Bindings to use; by default they are found on the tape. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
+  /** Moves points in time in what is sent, by as long ago as it was recorded. */
+  readonly updateTimestamps?: boolean
+  readonly injection?: ErrorInjection
   readonly onAsk?: AskPolicy
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isId, idKey, type Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
+import { acceptable } from './accepted.ts'
 import type { Carrier } from './carrier.ts'
-import type { LiveCall } from './live-call.ts'
+import type { CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
 import { withFreshNames } from './outgoing.ts'
 import type { Planned } from './plan.ts'
@@ -11,6 +12,7 @@ import { bytesAroundId } from './same-bytes.ts'
 import type { StepResult } from './step-result.ts'
 import { answered, handedOn, notSent, type Heard } from './step-results.ts'
 import type { TransformRule } from './transform/rule.ts'
+import { withMovedTimes } from './transform/timestamps.ts'
 import { transform, transformAnswer, type Transformed } from './transform/transform.ts'
 import type { Finding } from './verdict/finding.ts'
 import { judgedOf, type Judged } from './verdict/judged.ts'
@@ -19,6 +21,10 @@ export interface PerformerOptions {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   readonly carrier: Carrier
   readonly rules: readonly TransformRule[]
+  /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
+  readonly moveTimes?: (at: number) => number
+  /** A fault in the place of the answer. */
+  readonly inject?: () => CallEnd | undefined
   readonly judge: (judged: Judged) => readonly Finding[]
   readonly timeout: number
   readonly retries: number
@@ -56,7 +62,13 @@ export class Performer {
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
     const made = transform(text, planned, this.#options.rules, () => new Date())
     if (made.delay > 0) await sleep(made.delay)
-    return planned.message.kind === 'request' ? this.#request(planned, made) : this.#notify(planned, made)
+    const timely = { ...made, text: this.#inTime(made.text, planned) }
+    return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
+  }
+
+  #inTime(text: string, { at }: Planned): string {
+    const { moveTimes } = this.#options
+    return moveTimes === undefined ? text : withMovedTimes(text, moveTimes(at))
   }
 
   async #notify(planned: Planned, { text }: Transformed): Promise<StepResult> {
@@ -93,7 +105,9 @@ export class Performer {
     const session = await this.#options.sessionOf(planned.link)
     const id = made.id ?? session.nextId()
     const { text, token } = withFreshNames(made.text, id)
-    if (made.error !== undefined) return injected(text, id, made.error, this.#options.now())
+    if (made.error !== undefined) return injected(text, answerOf(id, made.error), this.#options.now())
+    const fault = this.#options.inject?.()
+    if (fault !== undefined) return injected(text, fault, this.#options.now())
     const expected = planned.turn.response && bytesAroundId(planned.turn.response.text)
     const { timeout } = this.#options
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
@@ -131,7 +145,10 @@ export class Performer {
     const { turn, tool } = planned
     const duration = endedAt === undefined ? undefined : endedAt - sentAt
     const judged = judgedOf({ turn, tool, end, asides, duration })
-    return answered(planned, heard, { findings: this.#options.judge(judged), retries, judged })
+    const result = answered(planned, heard, { findings: this.#options.judge(judged), retries, judged })
+    if (end.kind !== 'answered' || result.findings.length === 0) return result
+    const accept = acceptable(turn, end.text, (text) => this.#options.carrier.recorded(text))
+    return accept === undefined ? result : { ...result, acceptable: accept }
   }
 }
 
@@ -151,9 +168,11 @@ function whyUnbound(unbound: readonly { path: string; recorded: string; why: str
   return unbound.map(({ path, recorded, why }) => `${path} = ${JSON.stringify(recorded)}: ${why}`).join('; ')
 }
 
-function injected(text: string, id: Id, error: NonNullable<Transformed['error']>, now: number): Heard {
-  const answer = JSON.stringify({ jsonrpc: '2.0', id, error })
-  const end = { kind: 'answered', text: answer, asRecorded: false } as const
+function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
+  return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
+}
+
+function injected(text: string, end: CallEnd, now: number): Heard {
   return { end, sent: text, sentAt: now, endedAt: now, asides: [] }
 }
 

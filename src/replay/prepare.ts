@@ -4,6 +4,7 @@ import { isObject, member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
+import { injector } from './injection.ts'
 import { Links } from './links.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
@@ -140,13 +141,24 @@ async function performerFor({
   carrier: Carrier
   tools: Tools
 }): Promise<Performer> {
-  const { rules = [], timeout = TIMEOUT, onError, maxRetries = 3, retryDelay = RETRY_DELAY, now } = options
+  const {
+    rules = [],
+    updateTimestamps,
+    injection,
+    timeout = TIMEOUT,
+    onError,
+    maxRetries = 3,
+    retryDelay = RETRY_DELAY,
+    now,
+  } = options
   const schema = await SchemaJudge.create(() => tools)
   const values = new ValuesJudge({ judging: options, live: (text) => carrier.live(text) })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     carrier,
     rules,
+    ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
+    ...(injection && { inject: injector(injection) }),
     judge: (judged) =>
       options.validate === false ? [] : judge(judged, { schema, values, judging: options }),
     timeout,

@@ -1,3 +1,4 @@
+import type { Acceptable } from './accepted.ts'
 import type { Finding } from './verdict/finding.ts'
 
 /** What became of one message of the recorded client. */
@@ -21,6 +22,8 @@ export interface StepResult {
   readonly recordedDuration: number | undefined
   readonly retries: number
   readonly findings: readonly Finding[]
+  /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
+  readonly acceptable?: Acceptable
 }
 
 export type StepState =

@@ -56,6 +56,10 @@ export class TapeCarrier implements Carrier {
     return this.#values.in(text)
   }
 
+  recorded(text: string): string {
+    return this.#values.recordedIn(text)
+  }
+
   #link({ producer, consumers }: Binding): void {
     if (producer.kind !== 'message') return
     for (const { turn } of consumers) {

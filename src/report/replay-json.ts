@@ -15,7 +15,7 @@ export function replayAsJson(report: RepeatedReport): string {
 }
 
 // Messages as JSON, not as text inside of JSON; what is no JSON stays the text that it is.
-function asStep({ sent, answer, recordedAnswer, findings, ...step }: StepResult): object {
+function asStep({ sent, answer, recordedAnswer, findings, acceptable: _, ...step }: StepResult): object {
   return {
     ...step,
     sent: valueOf(sent),

@@ -36,6 +36,7 @@ export interface ReplayFlags {
   readonly dryRun?: true
   readonly json?: true
   readonly output?: string
+  readonly results?: string
 }
 
 /** Declares them. */
@@ -88,6 +89,10 @@ export function withReplayOptions(command: Command): Command {
     .option('--dry-run', 'show what would be sent and what not, and why; nothing is started')
     .option('--json', 'print the report as JSON')
     .option('-o, --output <file>', 'write the report as JSON to this file')
+    .option(
+      '--results <file>',
+      'write what each message brought: original_request, sent_message, response, error, duration_ms',
+    )
 }
 
 export function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -5,6 +5,7 @@ import type { AskPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatedReport } from '../../replay/repeat.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
+import { replayResults } from '../../report/replay-results.ts'
 import { replaySummaryText, stepAsText } from '../../report/replay-text.ts'
 import { resolveTape } from '../../store/home.ts'
 import { loadTape } from '../../store/read.ts'
@@ -15,11 +16,12 @@ import type { ReplayFlags } from './flags.ts'
 import { atLeastOne, choice, readFlags } from './read-flags.ts'
 import { recorded } from './recorded.ts'
 import { readTarget } from './target.ts'
+import { updateTape } from './update.ts'
 
 export interface ReplayCall {
   readonly tape: string
   readonly command: readonly string[]
-  readonly flags: ReplayFlags & { readonly record?: string }
+  readonly flags: ReplayFlags & { readonly record?: string; readonly update?: true }
   readonly repeat: { readonly text: string; readonly always: boolean }
 }
 
@@ -36,7 +38,8 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const report = await replayRepeatedly(tape, run, { ...runs, onStep })
   await target.close()
   await tell(report, flags)
-  process.exitCode = signal.aborted ? 130 : EXIT[report.summary.verdict]
+  const accepted = flags.update === true && (await updateTape(tape, report))
+  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
 }
 
 const EXIT: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
@@ -55,8 +58,9 @@ function tellSteps(): (step: StepResult, run: number) => void {
   }
 }
 
-async function tell(report: RepeatedReport, { json, output }: ReplayFlags): Promise<void> {
+async function tell(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
   if (output !== undefined) await writeReport(output, replayAsJson(report))
+  if (results !== undefined) await writeReport(results, replayResults(report))
   print(json === true ? replayAsJson(report) : replaySummaryText(report))
 }
 
@@ -78,7 +82,8 @@ function readAsk({ onAsk }: ReplayFlags): AskPolicy {
   return policy === 'ask' ? askOnTerminal() : policy
 }
 
-function stopOnSignals(): AbortSignal {
+/** Aborts with the name of the signal as its reason. */
+export function stopOnSignals(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
   return stop.signal

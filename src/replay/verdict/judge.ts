@@ -6,6 +6,7 @@ import { judgeOrder } from './order.ts'
 import type { SchemaJudge } from './schema.ts'
 import { judgeTiming } from './timing.ts'
 import { judgeTransport } from './transport.ts'
+import type { ValidationRule } from './validation-rule.ts'
 import type { ValuesJudge } from './values.ts'
 
 /** What the judges are to know beside the two answers. */
@@ -20,6 +21,10 @@ export interface Judging {
   readonly numeric?: number
   /** Milliseconds by which an answer may be slower than recorded. */
   readonly slower?: number
+  /** How the values of some answers are compared, where it is not exactly. */
+  readonly validation?: readonly ValidationRule[]
+  /** Warnings count as errors. */
+  readonly strict?: boolean
 }
 
 export interface Judges {
@@ -29,7 +34,14 @@ export interface Judges {
 }
 
 /** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
-export function judge(judged: Judged, { schema, values, judging }: Judges): readonly Finding[] {
+export function judge(judged: Judged, judges: Judges): readonly Finding[] {
+  const findings = judgeLayers(judged, judges)
+  return judges.judging.strict === true
+    ? findings.map((finding) => ({ ...finding, level: 'error' }))
+    : findings
+}
+
+function judgeLayers(judged: Judged, { schema, values, judging }: Judges): readonly Finding[] {
   const { slower } = judging
   const aside = [
     ...judgeOrder(judged),

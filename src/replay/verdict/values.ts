@@ -1,10 +1,17 @@
-import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
-import { formatPath, parsePath } from '../../wire/path.ts'
+import { formatPath } from '../../wire/path.ts'
 import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
 import { outcomeIn } from './outcome-text.ts'
+import {
+  differsFor,
+  EXACTLY,
+  isFor,
+  type Differs,
+  type FailureAction,
+  type ValidationRule,
+} from './validation-rule.ts'
 
 export interface ValuesOptions {
   readonly judging: Judging
@@ -14,25 +21,45 @@ export interface ValuesOptions {
 
 /** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
 export class ValuesJudge {
-  readonly #kept: Differ
-  readonly #free: Differ
-  readonly #live: (text: string) => string
+  readonly #options: ValuesOptions
+  readonly #rules: readonly ValidationRule[]
+  readonly #differs = new Map<ValidationRule, Differs>()
 
-  constructor({ judging, live }: ValuesOptions) {
-    const options = diffOptions(judging)
-    this.#kept = createDiffer({ ...options, order: 'kept' })
-    this.#free = createDiffer({ ...options, order: 'free' })
-    this.#live = live
+  constructor(options: ValuesOptions) {
+    this.#options = options
+    this.#rules = options.judging.validation ?? []
   }
 
-  judge({ turn, end }: Judged): readonly Finding[] {
-    const expected = turn.response === undefined ? undefined : outcomeIn(turn.response.text)
-    const actual = end.kind === 'answered' ? outcomeIn(end.text) : undefined
+  judge(judged: Judged): readonly Finding[] {
+    return this.rulesFor(judged).flatMap((rule) => {
+      const effect = EFFECTS[rule.onFailure]
+      if (effect === undefined) return []
+      return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
+    })
+  }
+
+  /** The user's rules for this answer; without any, every value counts. */
+  rulesFor(judged: Judged): readonly ValidationRule[] {
+    const own = this.#rules.filter((rule) => isFor(rule, judged))
+    return own.length === 0 ? [EXACTLY] : own
+  }
+
+  #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
+    if (rule.kind.kind === 'custom') return custom(rule, rule.kind.check(judged))
+    const expected = judged.turn.response === undefined ? undefined : outcomeIn(judged.turn.response.text)
+    const actual = judged.end.kind === 'answered' ? outcomeIn(judged.end.text) : undefined
     if (expected === undefined || actual === undefined) return []
-    const differences = this.#unexplained(this.#kept.texts(expected, actual))
+    const { kept, free } = this.#differsOf(rule)
+    const differences = this.#unexplained(kept.texts(expected, actual))
     if (differences.length === 0) return []
-    const changed = this.#unexplained(this.#free.texts(expected, actual))
+    const changed = this.#unexplained(free.texts(expected, actual))
     return changed.length === 0 ? [orderFinding(differences)] : changed.map(asFinding)
+  }
+
+  #differsOf(rule: ValidationRule): Differs {
+    const known = this.#differs.get(rule) ?? differsFor(rule.kind, this.#options.judging)
+    this.#differs.set(rule, known)
+    return known
   }
 
   #unexplained(differences: readonly Difference[]): readonly Difference[] {
@@ -41,16 +68,21 @@ export class ValuesJudge {
 
   #isLiveName({ kind, expected, actual }: Difference): boolean {
     if (kind !== 'changed' || typeof expected === 'object') return false
-    return this.#live(String(expected)) === String(actual)
+    return this.#options.live(String(expected)) === String(actual)
   }
 }
 
-function diffOptions({ ignore = [], unordered = [], numeric }: Judging): DiffOptions {
-  return {
-    ignore: ignore.map(parsePath),
-    unordered: unordered.map(parsePath),
-    ...(numeric !== undefined && { tolerance: numeric }),
-  }
+/** What a failure makes of a finding; none when it counts for nothing. */
+const EFFECTS: Readonly<Record<FailureAction, Partial<Finding> | undefined>> = {
+  ignore: undefined,
+  skip: undefined,
+  warn: { level: 'warn' },
+  error: { level: 'error' },
+  retry: { level: 'error', retry: true },
+}
+
+function custom({ name }: ValidationRule, wrong: string | undefined): readonly Finding[] {
+  return wrong === undefined ? [] : [{ layer: 'values', level: 'error', message: `${name}: ${wrong}` }]
 }
 
 function asFinding(difference: Difference): Finding {
