@@ -39,9 +39,9 @@ export class LiveCall {
     this.text = text
     this.sentAt = sentAt
     this.expected = expected
-    let settle: (end: CallEnd) => void = () => {}
-    this.done = new Promise((resolve) => (settle = resolve))
-    this.#settle = settle
+    const { promise, resolve } = deferred<CallEnd>()
+    this.done = promise
+    this.#settle = resolve
   }
 
   get isOver(): boolean {
@@ -54,4 +54,10 @@ export class LiveCall {
     this.endedAt = at
     this.#settle(end)
   }
+}
+
+function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  const parts: { resolve?: (value: Value) => void } = {}
+  const promise = new Promise<Value>((resolve) => (parts.resolve = resolve))
+  return { promise, resolve: (value) => parts.resolve?.(value) }
 }

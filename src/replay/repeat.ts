@@ -37,11 +37,13 @@ export async function replayRepeatedly(
   { repeat, always = false, onStep }: RepeatOptions,
 ): Promise<RepeatedReport> {
   const reports: ReplayReport[] = []
+  const isWanted = (): boolean =>
+    reports.length < repeat && options.signal?.aborted !== true && (always || isInDoubt(reports[0]))
   do {
     const run = replay(tape, options)
     for await (const step of run) onStep?.(step, reports.length + 1)
     reports.push(await run.report)
-  } while (reports.length < repeat && options.signal?.aborted !== true && (always || isInDoubt(reports[0])))
+  } while (isWanted())
   return joined(reports)
 }
 

@@ -15,13 +15,14 @@ export function replayAsJson(report: RepeatedReport): string {
 }
 
 // Messages as JSON, not as text inside of JSON; what is no JSON stays the text that it is.
-function asStep({ sent, answer, recordedAnswer, findings, acceptable: _, ...step }: StepResult): object {
+function asStep(step: StepResult): object {
   return {
     ...step,
-    sent: valueOf(sent),
-    answer: valueOf(answer),
-    recordedAnswer: valueOf(recordedAnswer),
-    findings: findings.map(plain),
+    sent: valueOf(step.sent),
+    answer: valueOf(step.answer),
+    recordedAnswer: valueOf(step.recordedAnswer),
+    findings: step.findings.map(plain),
+    acceptable: undefined,
   }
 }
 
@@ -29,6 +30,6 @@ function valueOf(text: string | undefined): unknown {
   return text === undefined ? null : (parseJson(text) ?? text)
 }
 
-function plain({ difference: _, ...finding }: Finding): object {
-  return finding
+function plain(finding: Finding): object {
+  return { ...finding, difference: undefined }
 }

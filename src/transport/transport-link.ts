@@ -13,8 +13,10 @@ export interface ClientTransport {
 /** A link over a transport that somebody else has made: of an SDK, or a served tape in memory. */
 export function transportLink(transport: ClientTransport): OpenLink {
   return async ({ onText, onEnd }) => {
-    transport.onmessage = (message: never): void => onText(JSON.stringify(message))
-    transport.onclose = (): void => onEnd('the transport was closed')
+    Object.assign(transport, {
+      onmessage: (message: unknown): void => onText(JSON.stringify(message)),
+      onclose: (): void => onEnd('the transport was closed'),
+    })
     await transport.start()
     return new TransportLink(transport, onEnd)
   }

@@ -5,7 +5,7 @@ import type { Path } from '../../wire/path.ts'
 export interface TransformRule {
   readonly name: string
   readonly when: Condition
-  readonly then: Action
+  readonly action: Action
 }
 
 /** What a rule looks at: a message of the client on its way out. */

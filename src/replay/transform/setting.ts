@@ -17,7 +17,7 @@ export function settingRule(text: string, env: Environment): TransformRule {
   return {
     name: `--set ${method}:${path}`,
     when: tool === undefined ? { kind: 'method', equals: method } : { kind: 'tool', equals: tool },
-    then: { kind: 'set-param', path: parseJsonPath(path), value: parseJson(plain) ?? plain },
+    action: { kind: 'set-param', path: parseJsonPath(path), value: parseJson(plain) ?? plain },
   }
 }
 

@@ -26,19 +26,19 @@ export function transform(
   now: () => Date,
 ): Transformed {
   let result: Transformed = { text, applied: [], delay: 0, error: undefined, id: undefined }
-  for (const { name, when, then } of rules) {
+  for (const { name, when, action } of rules) {
     const message = classify(parseJson(result.text))
     if (!holds(when, { ...passing, message })) continue
-    result = { ...act(result, then, now), applied: [...result.applied, name] }
+    result = { ...act(result, action, now), applied: [...result.applied, name] }
   }
   return result
 }
 
 /** Applies the rules that change answers. */
 export function transformAnswer(answer: string, passing: Passing, rules: readonly TransformRule[]): string {
-  return rules.reduce((text, { when, then }) => {
-    if (then.kind !== 'set-result' || !holds(when, passing)) return text
-    return edited(text, 'result', then.path, () => then.value)
+  return rules.reduce((text, { when, action }) => {
+    if (action.kind !== 'set-result' || !holds(when, passing)) return text
+    return edited(text, 'result', action.path, () => action.value)
   }, answer)
 }
 
