@@ -42,7 +42,7 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
   const dueAt = dueTimes(timing)
   controller.start()
   for (const { planned, dependencies } of order) {
-    await Promise.all(dependencies.map((index) => over.get(index)))
+    await Promise.all(dependencies.flatMap((index) => over.get(index) ?? []))
     const before = await execution.ready(planned)
     await untilDue(dueAt(planned, execution.now()), execution)
     if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))

@@ -31,20 +31,22 @@ export class Links {
   }
 
   async close(): Promise<void> {
-    const sessions = await Promise.allSettled(this.#sessions.values())
-    await Promise.all(
-      sessions.map((session) => (session.status === 'fulfilled' ? session.value.close() : undefined)),
-    )
+    const open = await this.#opened()
+    await Promise.all(open.map((session) => session.close()))
   }
 
   /** How many messages went out and came in. */
   async counts(): Promise<{ readonly sent: number; readonly received: number }> {
-    const sessions = await Promise.allSettled(this.#sessions.values())
-    const open = sessions.flatMap((session) => (session.status === 'fulfilled' ? [session.value] : []))
+    const open = await this.#opened()
     return {
       sent: open.reduce((sum, { sent }) => sum + sent, 0),
       received: open.reduce((sum, { received }) => sum + received, 0),
     }
+  }
+
+  async #opened(): Promise<readonly LiveSession[]> {
+    const sessions = await Promise.allSettled(this.#sessions.values())
+    return sessions.flatMap((session) => (session.status === 'fulfilled' ? [session.value] : []))
   }
 
   async #open(link: string): Promise<LiveSession> {

@@ -5,7 +5,7 @@ import { parseJson } from '../../wire/parse-json.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
 export function askOnTerminal(): (request: Request) => Promise<object> {
-  if (process.stdin.isTTY !== true)
+  if (!process.stdin.isTTY)
     throw new ReelayError('USAGE', '--on-ask ask needs a terminal, and there is none', {
       hint: 'choose --on-ask decline or --on-ask fail',
     })

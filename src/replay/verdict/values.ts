@@ -67,9 +67,13 @@ export class ValuesJudge {
   }
 
   #isLiveName({ kind, expected, actual }: Difference): boolean {
-    if (kind !== 'changed' || typeof expected === 'object') return false
+    if (kind !== 'changed' || !isName(expected) || !isName(actual)) return false
     return this.#options.live(String(expected)) === String(actual)
   }
+}
+
+function isName(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
 }
 
 /** What a failure makes of a finding; none when it counts for nothing. */
