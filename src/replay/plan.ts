@@ -34,43 +34,62 @@ export type Fate =
 export interface PlanOptions {
   readonly turns: readonly Turn[]
   /** Why a message is left out, if it is. */
-  readonly fateOf: (planned: Omit<Planned, 'fate'>) => Fate
+  readonly fateOf: (planned: Candidate) => Fate
 }
+
+/** A message, before it is decided whether it is sent. */
+export type Candidate = Pick<Planned, 'index' | 'turn' | 'message' | 'tool' | 'at'>
 
 /** What the recorded client said, in its order, each with what it had waited for. */
 export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
   const spoken = turns.flatMap(spokenByClient).toSorted((a, b) => a.n - b.n)
-  const answers = answersInOrder(spoken)
-  const heardBefore = hearing(turns)
-  let next = 0
-  return spoken.map(({ n, turn, message, text, at }, index) => {
-    const after: number[] = []
-    for (; (answers[next]?.n ?? Infinity) < n; next++) after.push(answers[next]?.index ?? 0)
-    const link = linkOf(turn)
-    const heard = heardBefore(link, n)
-    const planned = { index, turn, message, text, tool: toolOf(message), at, link, after, heard }
-    return { ...planned, fate: fateOf(planned) }
+  const candidates = spoken.map(({ turn, message, at }, index) => {
+    const candidate = { index, turn, message, tool: toolOf(message), at }
+    return { ...candidate, fate: fateOf(candidate) }
   })
+  const answeredBefore = answering(spoken)
+  const heardBefore = hearing(turns.filter(isHeardOf(candidates)))
+  return candidates.map((candidate) => {
+    const { n = 0, text = '' } = candidate.turn.trigger ?? {}
+    const link = linkOf(candidate.turn)
+    return { ...candidate, text, link, after: answeredBefore(n), heard: heardBefore(link, n) }
+  })
+}
+
+/** What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did. */
+function isHeardOf(candidates: readonly (Candidate & { fate: Fate })[]): (turn: Turn) => boolean {
+  const unsent = new Set(
+    candidates
+      .filter(({ fate, message }) => fate.kind !== 'send' && !isHandshake(message))
+      .map(({ turn }) => turn),
+  )
+  return (turn) => !unsent.has(turn)
 }
 
 interface SpokenByClient {
   readonly n: number
   readonly turn: Turn
   readonly message: Request | Notification
-  readonly text: string
   readonly at: number
 }
 
 function spokenByClient(turn: Turn): readonly SpokenByClient[] {
   const { trigger } = turn
   if (trigger?.message.kind !== 'request' && trigger?.message.kind !== 'notification') return []
-  return [{ n: trigger.n, turn, message: trigger.message, text: trigger.text, at: trigger.t }]
+  return [{ n: trigger.n, turn, message: trigger.message, at: trigger.t }]
 }
 
-function answersInOrder(spoken: readonly SpokenByClient[]): readonly { n: number; index: number }[] {
-  return spoken
+/** The requests whose answers came since it was asked last; to be asked in recorded order. */
+function answering(spoken: readonly SpokenByClient[]): (n: number) => readonly number[] {
+  const answers = spoken
     .flatMap(({ turn: { response } }, index) => (response === undefined ? [] : [{ n: response.n, index }]))
     .toSorted((a, b) => a.n - b.n)
+  let next = 0
+  return (n) => {
+    const from = next
+    while ((answers[next]?.n ?? Infinity) < n) next++
+    return answers.slice(from, next).map(({ index }) => index)
+  }
 }
 
 /** Counts what the server said of its own accord and a client may have waited for; to be asked in recorded order. */

@@ -10,19 +10,21 @@ import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { planOf, type Fate, type Planned } from './plan.ts'
+import { planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { leftOut, type Selection } from './select.ts'
 import { TapeCarrier } from './tape-carrier.ts'
+import type { ClockOptions } from './verdict/clock.ts'
 import { judge } from './verdict/judge.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
 export interface PrepareOptions extends ReplayOptions {
-  /** When the recording began. */
+  /** When the recording began, and how many milliseconds it lasted. */
   readonly started: string
+  readonly ended: number
   readonly now: () => number
 }
 
@@ -69,7 +71,7 @@ export function planFor(
   tools: Tools,
 ): readonly Planned[] {
   const selection = { ...options, handshake: options.handshake ?? 'own' }
-  const fateOf = (planned: Omit<Planned, 'fate'>): Fate =>
+  const fateOf = (planned: Candidate): Fate =>
     leftOut(planned, selection) ?? heldBack(planned, options, tools) ?? { kind: 'send' }
   return planOf({ turns, fateOf })
 }
@@ -152,7 +154,11 @@ async function performerFor({
     now,
   } = options
   const schema = await SchemaJudge.create(() => tools)
-  const values = new ValuesJudge({ judging: options, live: (text) => carrier.live(text) })
+  const values = new ValuesJudge({
+    judging: options,
+    live: (text) => carrier.live(text),
+    clock: clockFor(options),
+  })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     carrier,
@@ -166,6 +172,12 @@ async function performerFor({
     retryDelay,
     now,
   })
+}
+
+/** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
+function clockFor({ started, ended, now }: PrepareOptions): ClockOptions {
+  const [from, began] = [Date.parse(started), Date.now() - now()]
+  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }
 
 function greetingNotes({ version, result }: Greeting, turns: readonly Turn[]): readonly string[] {

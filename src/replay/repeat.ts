@@ -12,6 +12,8 @@ export interface RepeatOptions {
   readonly repeat: number
   /** Whether all runs are made, whatever they find: for faults that come and go. */
   readonly always?: boolean
+  /** Puts the world into the state in which the recording found it. */
+  readonly beforeRun?: (run: number) => Promise<void>
   readonly onStep?: (step: StepResult, run: number) => void
 }
 
@@ -34,12 +36,13 @@ export interface NoisyPlace {
 export async function replayRepeatedly(
   tape: Tape,
   options: ReplayOptions,
-  { repeat, always = false, onStep }: RepeatOptions,
+  { repeat, always = false, beforeRun, onStep }: RepeatOptions,
 ): Promise<RepeatedReport> {
   const reports: ReplayReport[] = []
   const isWanted = (): boolean =>
     reports.length < repeat && options.signal?.aborted !== true && (always || isInDoubt(reports[0]))
   do {
+    await beforeRun?.(reports.length + 1)
     const run = replay(tape, options)
     for await (const step of run) onStep?.(step, reports.length + 1)
     reports.push(await run.report)

@@ -46,7 +46,7 @@ async function run(
   const started = performance.now()
   const now = (): number => performance.now() - started
   const part = onePart(tape, options.server)
-  const prepared = await prepare(part, { ...options, now, ...startOf(tape) })
+  const prepared = await prepare(part, { ...options, now, ...timesOf(tape) })
   try {
     for await (const step of execute({ ...prepared, ...executionOf(options), now })) steps.push(step)
   } finally {
@@ -56,8 +56,12 @@ async function run(
   return reportOf(steps.all, { ...factsOf(tape, options, prepared), duration: now() })
 }
 
-function startOf({ header }: Tape): { started: string } {
-  return { started: header.started }
+function timesOf({ header, turns }: Tape): { started: string; ended: number } {
+  const last = turns.reduce(
+    (latest, { trigger, response }) => Math.max(latest, response?.t ?? trigger?.t ?? 0),
+    0,
+  )
+  return { started: header.started, ended: last }
 }
 
 function executionOf({

@@ -1,6 +1,6 @@
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
-import type { Fate, Planned } from './plan.ts'
+import type { Candidate, Fate } from './plan.ts'
 
 export interface Permission {
   /** Tools that may be called whatever they do. */
@@ -13,7 +13,7 @@ export type Tools = ReadonlyMap<string, unknown>
 
 /** Why a call is held back: it may change the world, and the user did not say that it may. */
 export function heldBack(
-  { message, tool }: Omit<Planned, 'fate'>,
+  { message, tool }: Candidate,
   { allow = [], allowWrites = false }: Permission,
   tools: Tools,
 ): Fate | undefined {

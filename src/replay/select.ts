@@ -1,5 +1,5 @@
 import type { Notification, Request } from '../wire/message.ts'
-import { isHandshake, type Fate, type Planned } from './plan.ts'
+import { isHandshake, type Candidate, type Fate } from './plan.ts'
 
 export interface Selection {
   /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */
@@ -15,7 +15,7 @@ export interface Selection {
 }
 
 /** Why a message is not to be sent; undefined when it is. */
-export function leftOut(planned: Omit<Planned, 'fate'>, selection: Selection): Fate | undefined {
+export function leftOut(planned: Candidate, selection: Selection): Fate | undefined {
   const why = isHandshake(planned.message)
     ? handshakeReason(selection.handshake)
     : reasonFor(planned, selection)
@@ -28,7 +28,7 @@ function handshakeReason(handshake: Selection['handshake']): string | undefined 
 }
 
 function reasonFor(
-  { message, tool, at, turn }: Omit<Planned, 'fate'>,
+  { message, tool, at, turn }: Candidate,
   { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: Selection,
 ): string | undefined {
   const named = (pattern: string): boolean => matches(pattern, message, tool)

@@ -1,5 +1,6 @@
 import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../wire/path.ts'
+import { differByClock, type ClockOptions } from './clock.ts'
 import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
@@ -17,6 +18,7 @@ export interface ValuesOptions {
   readonly judging: Judging
   /** A recorded text as the live server would have put it. */
   readonly live: (text: string) => string
+  readonly clock: ClockOptions
 }
 
 /** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
@@ -63,12 +65,13 @@ export class ValuesJudge {
   }
 
   #unexplained(differences: readonly Difference[]): readonly Difference[] {
-    return differences.filter((difference) => !this.#isLiveName(difference))
+    return differences.filter((difference) => !this.#isExplained(difference))
   }
 
-  #isLiveName({ kind, expected, actual }: Difference): boolean {
+  #isExplained({ kind, expected, actual }: Difference): boolean {
     if (kind !== 'changed' || !isName(expected) || !isName(actual)) return false
-    return this.#options.live(String(expected)) === String(actual)
+    if (this.#options.live(String(expected)) === String(actual)) return true
+    return differByClock(expected, actual, this.#options.clock)
   }
 }
 
