@@ -25,6 +25,13 @@ function asked(id: number, name: string, args: object): Said {
   return client({ id, method: 'tools/call', params: { name, arguments: args } })
 }
 
+function page(id: number, cursor: string | undefined, next: string | undefined): readonly Said[] {
+  return [
+    client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
+    server({ id, result: { tools: [], ...(next === undefined ? {} : { nextCursor: next }) } }),
+  ]
+}
+
 test('an id in structured content is found where it is sent back, whole or as a part', () => {
   const found = correlationOf(
     asked(1, 'create_issue', { title: 'a bug' }),
@@ -80,10 +87,6 @@ test('a small number is bound only when the names say the same; else it is a gue
 })
 
 test('each page is asked for with the cursor of the page before it, however short the cursors are', () => {
-  const page = (id: number, cursor: string | undefined, next: string | undefined): readonly Said[] => [
-    client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
-    server({ id, result: { tools: [], ...(next === undefined ? {} : { nextCursor: next }) } }),
-  ]
   const found = correlationOf(...page(1, undefined, '2'), ...page(2, '2', ''), ...page(3, '', undefined))
   expect(linksIn(found)).toEqual([
     '#2 result.nextCursor -> #3 params.cursor (certain)',

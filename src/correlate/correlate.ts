@@ -58,7 +58,7 @@ class Finder {
       if (this.#isOffered(leaf.whole)) continue
       if (consumer.use === 'value' && outersOf(consumer).some((outer) => bound.has(outer))) continue
       if (this.#bind(leaf.whole)) bound.add(spotKey(consumer))
-      else this.#bindPieces(leaf)
+      else if (!this.#isKnownWord(leaf.whole)) this.#bindPieces(leaf)
     }
   }
 
@@ -79,7 +79,7 @@ class Finder {
     const [first, ...also] = sightings
     if (first === undefined) return this.#bindToClock(use)
     const judgement = inComposite ? judgeInComposite(first, use) : judge(first, use)
-    if (judgement.kind === 'chance') return false
+    if (judgement.kind === 'chance') return this.#bindToClock(use)
     this.#keep(use, judgement, producerOf(first), also.map(producerOf))
     return judgement.kind === 'binding'
   }
@@ -119,7 +119,8 @@ class Finder {
     const { pair } = use
     if (pair !== undefined) {
       const fitting = earlier.filter(({ place }) => producesFor(pair, place))
-      return pair.pick === 'latest' ? fitting.toReversed().slice(0, 1) : fitting
+      if (pair.pick === 'latest') return fitting.toReversed().slice(0, 1)
+      return fitting.toSorted((a, b) => promise(a) - promise(b))
     }
     return this.#isClients(use, earlier) ? [] : earlier.toSorted((a, b) => rank(a, use) - rank(b, use))
   }
@@ -128,6 +129,11 @@ class Finder {
     const [first] = earlier
     if (first === undefined || earlier.length > MOST_APPEARANCES) return true
     return this.#known.words.saidBefore(use, first.place.frame)
+  }
+
+  // What the server says as one word is no composite.
+  #isKnownWord(use: Use): boolean {
+    return !/\s/.test(use.value) && this.#producersOf(use).length > 0
   }
 
   #isOffered({ value, message, consumer }: Use): boolean {
@@ -154,7 +160,12 @@ const FAMILY_RANK = { same: 0, kin: 1, none: 2 }
 // A value that nobody makes up twice comes from where it was said first; any other from where it has the right name.
 function rank(sighting: Sighting, use: Use): number {
   const named = distinctnessOf(use.value) === 'strong' ? 0 : FAMILY_RANK[familyOf(sighting.names, use.names)]
-  return named * 1e12 + sighting.place.frame * 10 + FORM_RANK[sighting.form]
+  return named * 1e14 + promise(sighting) * 1e12 + sighting.place.frame * 10 + FORM_RANK[sighting.form]
+}
+
+// An answer is owed; a notification comes when it comes, or not at all.
+function promise({ message }: Sighting): number {
+  return message.spoken.message.kind === 'response' ? 0 : 1
 }
 
 function producerOf({ place }: Sighting): Producer {

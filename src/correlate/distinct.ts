@@ -17,7 +17,7 @@ export function isNumeric(value: string): boolean {
 }
 
 const SHORTEST = 3
-const NEVER: ReadonlySet<string> = new Set(['true', 'false', 'null', 'undefined', 'none', ''])
+const NEVER: ReadonlySet<string> = new Set(['true', 'false', 'null', 'undefined', 'none', '0', ''])
 
 function numberIs(value: string): Distinct {
   const digits = value.replace(/\D/g, '')
@@ -32,6 +32,7 @@ function isYear(value: string): boolean {
 
 function textIs(value: string): Distinct {
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return 'fair'
+  if (/^#[0-9a-f]{3,8}$/i.test(value)) return 'weak'
   if (/^\d+(\.\d+){1,3}$|^\d{1,2}:\d\d(:\d\d)?$|^v?\d+(\.\d+)+$/.test(value)) return 'weak'
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value) || /^\/[^/\s]+(\/[^/\s]+)+\/?$/.test(value)) return 'strong'
   if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) return 'strong'
@@ -41,15 +42,15 @@ function textIs(value: string): Distinct {
 
 function wordIs(value: string): Distinct {
   const [letters, digits] = [/\p{L}/u.test(value), /\d/.test(value)]
-  if (letters && digits) return isNumberedWord(value) ? 'fair' : strongWhenLong(value, 6)
+  if (letters && digits) return isNamed(value) ? 'fair' : strongWhenLong(value, 6)
   if (/\p{Ll}\p{Lu}/u.test(value) && !/[^\p{L}\p{N}+/=_-]/u.test(value) && value.length >= 12) return 'strong'
   if (digits) return strongWhenLong(value, 8)
   return /[-_./:#]/.test(value) ? 'fair' : 'weak'
 }
 
-// `item1`, `page-2`, `utf-8`, `gpt-4`: many things are called so.
-function isNumberedWord(value: string): boolean {
-  return /^\p{L}+[-_ ]?\d{1,3}$/u.test(value)
+// `item1`, `page-2`, `eu-west-1`, `gpt-4o-mini`, `sha256`: words with a number, and many things are called so.
+function isNamed(value: string): boolean {
+  return value.split(/[-_.:/ ]/).every((part) => part.length <= 3 || /^(\p{L}+\d{0,3}|\d{1,4})$/u.test(part))
 }
 
 function strongWhenLong(value: string, length: number): Distinct {

@@ -1,6 +1,6 @@
 import type { Confidence } from './binding.ts'
 import { distinctnessOf, isNumeric } from './distinct.ts'
-import { familyOf, namesHandle, type Family } from './names.ts'
+import { familyOf, isSameWord, namesHandle, type Family } from './names.ts'
 import type { Sighting } from './sightings.ts'
 import type { Use } from './uses.ts'
 
@@ -43,7 +43,8 @@ function strong({ form }: Sighting, { consumer }: Use): Judgement {
 function fair(family: Family, sighting: Sighting, use: Use): Judgement {
   const isPart = use.consumer.use === 'part'
   if (isPart && sighting.form === 'token') return CHANCE
-  if (family === 'same') return binding('medium', namesReason(sighting, use))
+  if (family === 'same' || (isNumeric(use.value) && isSameWord(sighting.names, use.names)))
+    return binding('medium', namesReason(sighting, use))
   if (isPart) return CHANCE
   if (family === 'kin' && /\d/.test(use.value))
     return binding('low', 'both names say that they hold a handle')

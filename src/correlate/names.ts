@@ -17,6 +17,12 @@ export function familyOf(producer: Names, consumer: Names): Family {
   return namesHandle(consumer) ? 'kin' : 'none'
 }
 
+/** Whether both go by the same word, and it is no word for a choice or a quantity. */
+export function isSameWord(producer: Names, consumer: Names): boolean {
+  const last = consumer.own.at(-1) ?? ''
+  return last !== '' && last === producer.own.at(-1) && !VALUE_WORDS.has(last)
+}
+
 /** The words of a name, singular and in lower case. */
 export function wordsOf(name: string): readonly string[] {
   const words = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2').match(/\p{L}+/gu) ?? []
@@ -29,7 +35,7 @@ export function namesHandle({ own }: Names): boolean {
 }
 
 const IDENTITY: ReadonlySet<string> = new Set(
-  'id uid uuid guid key name slug uri url href link path file filename folder directory handle token cursor ref reference sha hash number num no code branch login username email session task job ticket'.split(
+  'id uid uuid guid key name slug uri url href link path file filename folder directory handle token cursor ref reference sha hash number num no branch login username email session task job ticket'.split(
     ' ',
   ),
 )
@@ -71,7 +77,7 @@ function isEntity(producer: Names, consumer: Names): boolean {
 
 // Names of choices and quantities: their values are picked from few, or counted.
 const VALUE_WORDS: ReadonlySet<string> = new Set(
-  'status state type kind level priority sort order format count total limit size max min amount page offset'.split(
+  'status state type kind level priority sort format count total limit size max min amount page offset'.split(
     ' ',
   ),
 )

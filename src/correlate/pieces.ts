@@ -36,7 +36,8 @@ export function isLong(text: string): boolean {
 // An absolute path starts with its slash, and base64 may end in its padding.
 function spellings(text: string, start: number, end: number): readonly Piece[] {
   const pieces = [{ start, end }]
-  if (text[start - 1] === '/' && text[start - 2] !== '/') pieces.unshift({ start: start - 1, end })
+  if (/(^|[\s"'`=(]|:\/\/)\/$/.test(text.slice(Math.max(0, start - 5), start)))
+    pieces.unshift({ start: start - 1, end })
   const padding = /^={1,2}(?![\p{L}\p{N}])/u.exec(text.slice(end, end + 3))
   if (padding !== null) pieces.unshift({ start, end: end + padding[0].length })
   return pieces

@@ -1,6 +1,7 @@
 import type { Spoken } from '../tape/turn.ts'
 import type { Binding, Consumer, Producer } from './binding.ts'
 import { readSpot } from './lens.ts'
+import { LiveValues } from './live-values.ts'
 import { messageKey } from './messages.ts'
 import { dateAt } from './relative-date.ts'
 import { writeSpot } from './splice.ts'
@@ -29,8 +30,9 @@ export interface UnboundHandle {
 export class Rebinder {
   readonly #now: () => number
   readonly #consumers = new Map<string, Use[]>()
-  readonly #producers = new Map<string, MessageProducer[]>()
+  readonly #producers = new Map<string, Source[]>()
   readonly #learned = new Map<string, string | undefined>()
+  readonly #values = new LiveValues()
 
   constructor(bindings: readonly Binding[], { now }: RebinderOptions) {
     this.#now = now
@@ -39,8 +41,16 @@ export class Rebinder {
 
   /** Takes what the live server said where `recorded` stands on the tape. */
   learn(recorded: Pick<Spoken, 'n' | 'item'>, liveText: string): void {
-    for (const producer of this.#producers.get(keyOf(recorded)) ?? [])
-      this.#learned.set(producerKey(producer), readSpot(liveText, producer))
+    for (const { binding, producer } of this.#producers.get(keyOf(recorded)) ?? []) {
+      const live = readSpot(liveText, producer)
+      this.#learned.set(producerKey(producer), live)
+      if (live !== undefined) this.#values.set(binding.value, live)
+    }
+  }
+
+  /** Whether two texts or numbers, a recorded one and a live one, differ in nothing but values that were made up anew. */
+  explains(expected: unknown, actual: unknown): boolean {
+    return this.#values.explain(expected, actual)
   }
 
   /** The recorded message of the client with the live values in it. A value that was changed in `text` is left alone. */
@@ -68,7 +78,8 @@ export class Rebinder {
 
   #add(binding: Binding): void {
     for (const producer of producersOf(binding)) {
-      if (producer.kind === 'message') listIn(this.#producers, messageKey(producer)).push(producer)
+      if (producer.kind === 'message')
+        listIn(this.#producers, messageKey(producer)).push({ binding, producer })
     }
     for (const consumer of binding.consumers) {
       const uses = listIn(this.#consumers, messageKey(consumer))
@@ -94,6 +105,11 @@ export class Rebinder {
 interface Use {
   readonly binding: Binding
   readonly consumer: Consumer
+}
+
+interface Source {
+  readonly binding: Binding
+  readonly producer: MessageProducer
 }
 
 type LiveValue = { readonly kind: 'value'; readonly value: string } | { readonly kind: UnboundHandle['why'] }

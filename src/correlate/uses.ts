@@ -62,10 +62,11 @@ function leafUses(value: Value, message: TapeMessage): LeafUses {
   return { whole, pieces: isWhole ? [] : pieceUses(whole), opened: value.opened }
 }
 
+// The head of a URI is where the server lives, not what it made up.
 function pieceUses(whole: Use): readonly Use[] {
   const text = whole.value
   return piecesOf(text)
-    .filter(({ start, end }) => end - start < text.length)
+    .filter(({ start, end }) => end - start < text.length && !text.slice(start, end).includes('://'))
     .map(({ start, end }) => ({
       ...whole,
       value: text.slice(start, end),

@@ -10,6 +10,12 @@ function differences(expected: unknown, actual: unknown, options?: DiffOptions):
 
 const paths = (...texts: readonly string[]): ReturnType<typeof parsePath>[] => texts.map(parsePath)
 
+function block(value: unknown, space?: number): unknown {
+  return { content: [{ type: 'text', text: JSON.stringify(value, null, space) }] }
+}
+
+const nested = (leaf: string): string => `${'['.repeat(100_000)}${leaf}${']'.repeat(100_000)}`
+
 test('equal texts differ in nothing, and neither do texts that mean the same', () => {
   expect(diffJson('{"a":1}', '{"a":1}')).toEqual([])
   expect(diffJson('{"a":1,"b":[true]}', '{ "b": [true], "a": 1.0 }')).toEqual([])
@@ -62,9 +68,6 @@ test('a moved item is no difference, unless the order counts', () => {
 })
 
 test('JSON inside a text is compared as JSON, and its paths go on into it', () => {
-  const block = (value: unknown, space?: number): unknown => ({
-    content: [{ type: 'text', text: JSON.stringify(value, null, space) }],
-  })
   expect(differences(block({ a: 1, b: 2 }), block({ b: 2, a: 1 }, 2))).toEqual([])
   expect(differences(block({ a: { id: 1 } }), block({ a: { id: 2 } }))).toEqual([
     'changed content[0].text.a.id {"expected":1,"actual":2}',
@@ -155,7 +158,6 @@ test('__proto__ and constructor are names like any other', () => {
 })
 
 test('values that nest without end are compared without exhausting the stack', () => {
-  const nested = (leaf: string): string => `${'['.repeat(100_000)}${leaf}${']'.repeat(100_000)}`
   expect(diffJson(nested('1'), nested('2'))).toHaveLength(1)
   expect(diffJson(nested('1'), `${nested('1')} `)).toEqual([])
   expect(diffJson(nested('1'), nested('2'), { mode: 'structural' })).toEqual([])
