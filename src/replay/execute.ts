@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Channel } from './channel.ts'
 import type { Controller } from './controller.ts'
 import { dueTimes, type Timing } from './pace.ts'
-import type { Planned } from './plan.ts'
+import { isOpenEnded, type Planned } from './plan.ts'
 import type { Scheduled } from './schedule.ts'
 import { Slots } from './slots.ts'
 import type { StepResult } from './step-result.ts'
@@ -19,6 +19,8 @@ export interface Execution {
   readonly ready: (planned: Planned) => Promise<readonly Finding[]>
   /** Sends one message and says what became of it; never rejects because of the peer. */
   readonly perform: (planned: Planned, before: readonly Finding[]) => Promise<StepResult>
+  /** Everything else is over: what never gets an answer is no longer waited for. */
+  readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
   readonly hasFailed: (result: StepResult) => boolean
   /** Milliseconds from the start of the run. */
@@ -38,6 +40,7 @@ export function execute(execution: Execution): AsyncIterable<StepResult> {
 async function drive(execution: Execution, results: Channel<StepResult>): Promise<void> {
   const { order, timing, controller } = execution
   const over = new Map<number, Promise<void>>()
+  const endless: Promise<void>[] = []
   const slots = new Slots(execution.maxConcurrent)
   const dueAt = dueTimes(timing)
   controller.start()
@@ -46,6 +49,7 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     const before = await execution.ready(planned)
     await untilDue(dueAt(planned, execution.now()), execution)
     if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
+    else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
     else {
       await slots.take()
       over.set(
@@ -55,6 +59,8 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     }
   }
   await Promise.all(over.values())
+  execution.release()
+  await Promise.all(endless)
   controller.finish()
 }
 

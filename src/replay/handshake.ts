@@ -81,7 +81,8 @@ function resultOf(end: CallEnd, method: string): unknown {
 }
 
 function inWords(end: Exclude<CallEnd, { kind: 'answered' }>): string {
-  return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : end.why
+  if (end.kind === 'lost') return end.why
+  return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : 'no answer came'
 }
 
 function refused(method: string, why: string, kind: CallEnd['kind'] | 'error'): ReelayError {

@@ -7,7 +7,7 @@ import type { Carrier } from './carrier.ts'
 import type { CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
 import { withFreshNames } from './outgoing.ts'
-import type { Planned } from './plan.ts'
+import { isOpenEnded, type Planned } from './plan.ts'
 import { bytesAroundId } from './same-bytes.ts'
 import type { StepResult } from './step-result.ts'
 import { answered, handedOn, notSent, type Heard } from './step-results.ts'
@@ -37,6 +37,8 @@ export class Performer {
   readonly #options: PerformerOptions
   /** The live calls of recorded requests, by their link and recorded id: cancellations name them. */
   readonly #calls = new Map<string, LiveCall>()
+  /** Those that were never answered when they were recorded, and how to stop waiting for them. */
+  readonly #endless = new Map<LiveCall, () => void>()
 
   constructor(options: PerformerOptions) {
     this.#options = options
@@ -53,6 +55,11 @@ export class Performer {
   async perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
     const result = await this.#perform(planned)
     return before.length === 0 ? result : { ...result, findings: [...before, ...result.findings] }
+  }
+
+  /** Stops waiting for what is never answered. */
+  release(): void {
+    for (const stop of this.#endless.values()) stop()
   }
 
   async #perform(planned: Planned): Promise<StepResult> {
@@ -89,6 +96,7 @@ export class Performer {
     if (call.isOver) return notSent(planned, 'skipped', 'the request that it cancels was already answered')
     const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
+    this.#endless.get(call)?.()
     return handedOn(planned, live, this.#options.now())
   }
 
@@ -109,10 +117,10 @@ export class Performer {
     const fault = this.#options.inject?.()
     if (fault !== undefined) return injected(text, fault, this.#options.now())
     const expected = planned.turn.response && bytesAroundId(planned.turn.response.text)
-    const { timeout } = this.#options
+    const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
     this.#remember(planned, call)
-    const end = await call.done
+    const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
     const changed = this.#changedAnswer(planned, end)
     const heard = {
       end: changed,
@@ -123,6 +131,15 @@ export class Performer {
     }
     if (changed.kind === 'answered') this.#learn(planned, heard)
     return heard
+  }
+
+  async #untilReleased(call: LiveCall): Promise<CallEnd> {
+    const released = new Promise<CallEnd>((resolve) => {
+      this.#endless.set(call, () => resolve({ kind: 'open' }))
+    })
+    const end = await Promise.race([call.done, released])
+    this.#endless.delete(call)
+    return end
   }
 
   #remember({ message, link }: Planned, call: LiveCall): void {

@@ -140,6 +140,11 @@ function isStateless({ message }: NonNullable<Turn['trigger']>): boolean {
   return 'params' in message && isEnveloped(message.params)
 }
 
+/** Whether nobody waits for its answer: it never got one. */
+export function isOpenEnded({ message, turn, fate }: Planned): boolean {
+  return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
+}
+
 /** Whether it opens a conversation. */
 export function isHandshake({ method }: Request | Notification): boolean {
   return HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized'

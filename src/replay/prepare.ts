@@ -29,7 +29,7 @@ export interface PrepareOptions extends ReplayOptions {
 }
 
 /** What a run needs, with the link to the live server open. */
-export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform'> {
+export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly notes: readonly string[]
   close(): Promise<void>
 }
@@ -55,6 +55,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
       order,
       ready: (planned) => performer.ready(planned),
       perform: (planned, before) => performer.perform(planned, before),
+      release: () => performer.release(),
       notes,
       close: () => links.close(),
     }

@@ -49,6 +49,7 @@ export function answered(
 
 const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
   answered: 'done',
+  open: 'done',
   timeout: 'timeout',
   lost: 'lost',
 }
