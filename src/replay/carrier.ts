@@ -24,6 +24,8 @@ export interface Unbound {
   readonly path: string
   readonly recorded: string
   readonly why: string
+  /** Nothing came where it is said, which has a reason of its own; otherwise something came, and it was not in it. */
+  readonly isSilent: boolean
 }
 
 /** Sends what was recorded, to the byte. */

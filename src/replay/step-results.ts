@@ -78,7 +78,7 @@ function blank({ index, turn, message, tool }: Planned): StepResult {
   }
 }
 
-function asFinding({ path, recorded, why }: Unbound): Finding {
+function asFinding({ path, recorded, why, isSilent }: Unbound): Finding {
   const message = `UNBOUND_HANDLE: ${why}`
-  return { layer: 'values', level: 'error', message, path, expected: recorded }
+  return { layer: 'values', level: isSilent ? 'warn' : 'error', message, path, expected: recorded }
 }

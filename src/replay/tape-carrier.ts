@@ -86,5 +86,10 @@ function asUnbound({ binding, consumer, why }: UnboundHandle): Unbound {
     why === 'silent'
       ? `it comes from ${from}, and nothing came there in this run`
       : `it comes from ${from}, and the live server's answer holds nothing there`
-  return { path: placeText(consumer).replace(/^#\d+ /, ''), recorded: binding.value, why: reason }
+  return {
+    path: placeText(consumer).replace(/^#\d+ /, ''),
+    recorded: binding.value,
+    why: reason,
+    isSilent: why === 'silent',
+  }
 }

@@ -50,7 +50,8 @@ const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], strin
 
 function outcomeOf(step: StepResult): readonly [string, Style] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
-  if (hasFailed(step)) return [step.state === 'unbound' ? 'unbound' : 'differs', 'red']
+  if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
+  if (hasFailed(step)) return ['differs', 'red']
   if (step.findings.length > 0) return ['warning', 'yellow']
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
 }
