@@ -9,12 +9,14 @@ import { scratch } from './measure.mjs'
 import { open } from './open.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
+import { replayBench } from './replay.mjs'
 import { serve } from './serve.mjs'
 import { startUp } from './start-up.mjs'
 
 const CASES = {
   'record-stdio': recordStdio,
   'record-http': recordHttp,
+  replay: replayBench,
   'start-up': startUp,
   kill: killRecorder,
   serve,

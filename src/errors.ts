@@ -78,6 +78,12 @@ export const ERROR_CODES = {
   },
   SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
   SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
+  TARGET_REFUSED: {
+    exit: 3,
+    about:
+      'The live server that a tape is replayed against did not take part: no answer to the handshake, or a refusal.',
+  },
+  REPORT_UNWRITABLE: { exit: 3, about: 'A report cannot be written where it was wanted.' },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

@@ -78,6 +78,20 @@ export type { SyncSession } from './serve/session/sync-session.ts'
 export type { FaultSetting } from './serve/fault-rules.ts'
 export type { Override } from './serve/overrides.ts'
 
+// Play the client.
+export { replay } from './replay/replay.ts'
+export type { Replay } from './replay/replay.ts'
+export type { ReplayOptions, Target } from './replay/options.ts'
+export { replayRepeatedly } from './replay/repeat.ts'
+export type { RepeatedReport, RepeatOptions } from './replay/repeat.ts'
+export type { ReplayReport, Verdict } from './replay/report.ts'
+export type { StepResult, StepState } from './replay/step-result.ts'
+export type { Finding, Layer } from './replay/verdict/finding.ts'
+export type { ValidationRule } from './replay/verdict/validation-rule.ts'
+export type { TransformRule } from './replay/transform/rule.ts'
+export { Controller } from './replay/controller.ts'
+export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/targets.ts'
+
 // JSON-RPC as it travels.
 export { canonicalJson } from './wire/canonical.ts'
 export { classify } from './wire/message.ts'

@@ -6,6 +6,8 @@ import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { matchCommand } from './match.ts'
 import { recordCommand } from './record-help.ts'
+import { replayCommand } from './replay/replay.ts'
+import { verifyCommand } from './replay/verify.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
 import { tailCommand } from './tail.ts'
@@ -20,6 +22,8 @@ export const COMMANDS: readonly Command[] = [
   doctorCommand,
   serveCommand,
   matchCommand,
+  replayCommand,
+  verifyCommand,
   runCommand,
   inspectCommand,
   tailCommand,

@@ -20,7 +20,7 @@ export interface Rebound {
   readonly unbound: readonly UnboundHandle[]
 }
 
-interface UnboundHandle {
+export interface UnboundHandle {
   readonly binding: Binding
   readonly consumer: Consumer
   /** `silent`: no live message of the producer came; `missing`: one came and the value was not in it. */
@@ -69,6 +69,12 @@ export class Rebinder {
       bound = written ?? bound
     }
     return { text: bound, used: [...used], unbound }
+  }
+
+  /** The live counterpart of a bound value; none while it is not known. */
+  liveValueOf(binding: Binding): string | undefined {
+    const live = this.#liveValue(binding)
+    return live.kind === 'value' ? live.value : undefined
   }
 
   #add(binding: Binding): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Readable, Writable } from 'node:stream'
 import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
-import { endServer } from './ending.ts'
+import { endServer } from '../transport/ending.ts'
 import { startPump, type Pump } from './pump.ts'
 import type { SessionTape } from './session-tape.ts'
 

@@ -9,7 +9,7 @@ export interface EraFound {
   readonly version: string | undefined
 }
 
-interface Exchange {
+export interface Exchange {
   readonly request: Request
   readonly response: Response | undefined
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
 const MEANING = ['errors', 'version', 'wire', 'tape', 'match', 'correlate', 'diff']
-const JOBS = ['record', 'serve', 'wrap', 'report']
+const JOBS = ['record', 'serve', 'replay', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
@@ -16,8 +16,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   bridge: ['transport', 'wire', 'errors'],
   record: ['store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
   serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
-  report: [...MEANING, 'store'],
+  report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'transport'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],

@@ -1,17 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client, type SubscriptionFilter } from '@modelcontextprotocol/client'
+import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 import { loadTape } from '../../src/store/read.ts'
 import type { JsonObject } from '../../src/wire/message.ts'
 import { fixtureServer, isAlive, linesOf } from '../support/recorder.ts'
 import { clientOf } from '../support/sdk.ts'
-import { connect, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { connect, type Target } from '../support/sdk-session.ts'
 import { startServing } from '../support/serving.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
-import type { Results } from './account.ts'
-import { dualEraSession } from './dual-era-session.ts'
+import { modernSession, v2 } from './modern-session.ts'
 import { httpRun, judge, recorded, run, served, type Run } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -100,20 +99,6 @@ test('the tape is played in the same process to a client that asks for the moder
   expect(replay.account).toEqual({ ...recording.account, server: SEEN_BY_TAPE })
   expect(results.progress).toEqual(recording.account.progress)
 })
-
-async function modernSession(session: SdkSession, filters: readonly SubscriptionFilter[]): Promise<Results> {
-  const client = v2(session)
-  const subscriptions = []
-  for (const filter of filters) subscriptions.push(await client.listen(filter))
-  const { steady, ...rest } = await dualEraSession(session)
-  for (const subscription of subscriptions) await subscription.close()
-  return { steady: [client.getProtocolEra(), client.getNegotiatedProtocolVersion(), steady], ...rest }
-}
-
-function v2({ client }: SdkSession): Client {
-  if (client instanceof Client) return client
-  throw new Error('only SDK v2 speaks the modern era')
-}
 
 function acknowledged(id: string, notifications: SubscriptionFilter): JsonObject {
   return {

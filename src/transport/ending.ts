@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isGroupAlive, signalGroup } from '../transport/process-group.ts'
+import { isGroupAlive, signalGroup } from './process-group.ts'
 
 export interface EndingOptions {
   readonly pid: number

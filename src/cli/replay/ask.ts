@@ -1,0 +1,30 @@
+import { createInterface } from 'node:readline/promises'
+import { ReelayError } from '../../errors.ts'
+import { isObject, type Request } from '../../wire/message.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+
+/** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
+export function askOnTerminal(): (request: Request) => Promise<object> {
+  if (!process.stdin.isTTY)
+    throw new ReelayError('USAGE', '--on-ask ask needs a terminal, and there is none', {
+      hint: 'choose --on-ask decline or --on-ask fail',
+    })
+  return async ({ method, params }) => {
+    process.stderr.write(`the server asks ${method}:\n${JSON.stringify(params, null, 2)}\n`)
+    for (;;) {
+      const answer = await lineOf('the result, as a JSON object: ')
+      const value = parseJson(answer)
+      if (isObject(value)) return value
+      process.stderr.write('that is no JSON object\n')
+    }
+  }
+}
+
+async function lineOf(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await terminal.question(question)
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+
+/** The options that `replay` and `verify` share, as commander gives them. */
+export interface ReplayFlags {
+  readonly url?: string
+  readonly sse?: true
+  readonly header?: readonly string[]
+  readonly server?: string
+  readonly handshake?: string
+  readonly timeout?: string
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly from?: string
+  readonly to?: string
+  readonly skipNotifications?: true
+  readonly skipErrors?: true
+  readonly order?: string
+  readonly priority?: readonly string[]
+  readonly seed?: string
+  readonly pace?: string
+  readonly maxConcurrent?: string
+  readonly correlate: boolean
+  readonly validate: boolean
+  readonly ignore?: readonly string[]
+  readonly unordered?: readonly string[]
+  readonly tolerance?: string
+  readonly slower?: string
+  readonly allow?: readonly string[]
+  readonly allowWrites?: true
+  readonly set?: readonly string[]
+  readonly onAsk?: string
+  readonly onError?: string
+  readonly retries?: string
+  readonly retryDelay?: string
+  readonly repeat?: string
+  readonly dryRun?: true
+  readonly json?: true
+  readonly output?: string
+  readonly results?: string
+}
+
+/** Declares them. */
+export function withReplayOptions(command: Command): Command {
+  return command
+    .argument('<tape>', 'a tape name, or a path to a tape file')
+    .argument('[command...]', 'after --: the command that starts the server')
+    .option('--url <url>', 'a server at this URL instead of a command')
+    .option('--sse', 'the URL is that of a legacy stream of events')
+    .option(
+      '--header <header>',
+      'a header for every request, as Name: value; ${env.NAME} is read from the environment',
+      collect,
+    )
+    .option('--server <name>', 'whose client to be, when the tape holds several servers')
+    .option('--handshake <own|recorded|none>', 'how the conversation is opened', 'own')
+    .option('--timeout <ms>', 'how long each answer may take', '10000')
+    .option('--include <methods>', 'send only these, such as tools/call:search; * for anything', collectNames)
+    .option('--exclude <methods>', 'do not send these', collectNames)
+    .option('--from <ms>', 'leave out what was sent before this time of the tape')
+    .option('--to <ms>', 'leave out what was sent after this time of the tape')
+    .option('--skip-notifications', 'send requests only')
+    .option('--skip-errors', 'leave out requests that were answered with an error')
+    .option('--order <correlated|sequential|priority|random>', 'in which order messages go out', 'correlated')
+    .option('--priority <method=n>', 'with --order priority: higher goes first', collect)
+    .option('--seed <n>', 'with --order random', '1')
+    .option('--pace <fast|original|x2|100ms|50rps>', 'when messages go out', 'fast')
+    .option('--max-concurrent <n>', 'how many requests may be open at once')
+    .option('--no-correlate', 'send recorded ids and handles as they are')
+    .option('--no-validate', 'do not compare the answers')
+    .option('--ignore <path>', 'do not compare this part of answers, such as result.content[0].text', collect)
+    .option('--unordered <path>', 'a list whose order means nothing', collect)
+    .option('--tolerance <percent>', 'how far numbers may be apart')
+    .option('--slower <ms>', 'how much slower an answer may be before it counts')
+    .option(
+      '--allow <tools>',
+      'tools that may be called though they are not marked as read-only',
+      collectNames,
+    )
+    .option('--allow-writes', 'every tool may be called')
+    .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
+    .option(
+      '--on-ask <decline|fail|ask>',
+      'what to answer when the server asks what was never recorded',
+      'decline',
+    )
+    .option('--on-error <continue|pause|stop|retry>', 'what to do after a step that failed', 'continue')
+    .option('--retries <n>', 'with --on-error retry', '3')
+    .option('--retry-delay <ms>', 'with --on-error retry', '500')
+    .option('--dry-run', 'show what would be sent and what not, and why; nothing is started')
+    .option('--json', 'print the report as JSON')
+    .option('-o, --output <file>', 'write the report as JSON to this file')
+    .option(
+      '--results <file>',
+      'write what each message brought: original_request, sent_message, response, error, duration_ms',
+    )
+}
+
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
+function collectNames(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...value.split(',').map((name) => name.trim())]
+}

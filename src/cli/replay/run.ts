@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises'
+import { ReelayError } from '../../errors.ts'
+import type { ReplayOptions } from '../../replay/options.ts'
+import type { AskPolicy } from '../../replay/recorded-answers.ts'
+import { replayRepeatedly, type RepeatedReport } from '../../replay/repeat.ts'
+import type { StepResult } from '../../replay/step-result.ts'
+import { replayAsJson } from '../../report/replay-json.ts'
+import { replayResults } from '../../report/replay-results.ts'
+import { replaySummaryText, stepAsText } from '../../report/replay-text.ts'
+import { resolveTape } from '../../store/home.ts'
+import { loadTape } from '../../store/read.ts'
+import { print } from '../print.ts'
+import { askOnTerminal } from './ask.ts'
+import { showPlan } from './dry-run.ts'
+import type { ReplayFlags } from './flags.ts'
+import { atLeastOne, choice, readFlags } from './read-flags.ts'
+import { recorded } from './recorded.ts'
+import { readTarget } from './target.ts'
+import { updateTape } from './update.ts'
+
+export interface ReplayCall {
+  readonly tape: string
+  readonly command: readonly string[]
+  readonly flags: ReplayFlags & { readonly record?: string; readonly update?: true }
+  readonly repeat: { readonly text: string; readonly always: boolean }
+}
+
+/** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
+export async function runReplay({ tape: name, command, flags, repeat }: ReplayCall): Promise<void> {
+  const options = readFlags(flags)
+  const tape = await loadTape(resolveTape(name))
+  if (flags.dryRun === true) return showPlan(tape, options)
+  const target = recorded(readTarget(command, flags), flags.record)
+  const signal = stopOnSignals()
+  const runs = { repeat: atLeastOne('--repeat', repeat.text), always: repeat.always }
+  const onStep = flags.json === true ? () => {} : tellSteps()
+  const run: ReplayOptions = { ...options, target: target.target, signal, onAsk: readAsk(flags) }
+  const report = await replayRepeatedly(tape, run, { ...runs, onStep })
+  await target.close()
+  await tell(report, flags)
+  const accepted = flags.update === true && (await updateTape(tape, report))
+  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
+}
+
+const EXIT: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
+  pass: 0,
+  fail: 1,
+  incomplete: 3,
+}
+
+/** Each run of a tape has a heading of its own; most often there is one. */
+function tellSteps(): (step: StepResult, run: number) => void {
+  let last = 1
+  return (step, run) => {
+    if (run !== last) print(`run ${run}:\n`)
+    last = run
+    print(`${stepAsText(step)}\n`)
+  }
+}
+
+async function tell(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
+  if (output !== undefined) await writeReport(output, replayAsJson(report))
+  if (results !== undefined) await writeReport(results, replayResults(report))
+  print(json === true ? replayAsJson(report) : replaySummaryText(report))
+}
+
+async function writeReport(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { mode: 0o600 })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const hint = 'check the folder; the report is printed all the same'
+    throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {
+      hint,
+      cause: error,
+    })
+  }
+}
+
+function readAsk({ onAsk }: ReplayFlags): AskPolicy {
+  const policy = choice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
+  return policy === 'ask' ? askOnTerminal() : policy
+}
+
+/** Aborts with the name of the signal as its reason. */
+export function stopOnSignals(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
+  return stop.signal
+}

@@ -1,0 +1,32 @@
+import { Command } from 'commander'
+import { fail } from '../fail.ts'
+import { runReplay, stopOnSignals, type ReplayCall } from './run.ts'
+import { untilChanged, watchedFolders } from './watch.ts'
+import { withReplayOptions } from './flags.ts'
+
+export const verifyCommand: Command = withReplayOptions(
+  new Command('verify').description(
+    'check that a live server still answers as recorded; the exit code says so',
+  ),
+)
+  .option('--repeat <n>', 'play the tape up to so often while something differs, to learn what is noise', '3')
+  .option('--record <file>', 'make a tape of the run')
+  .option('--update', 'put the answers that are not as recorded on the tape, and show which')
+  .option('--watch', 'check again whenever the files of the server change')
+  .action(async (tape: string, command: readonly string[], flags: VerifyFlags) => {
+    const call = { tape, command, flags, repeat: { text: flags.repeat ?? '3', always: false } }
+    await (flags.watch === true ? verifyOnChange(call) : runReplay(call))
+  })
+
+type VerifyFlags = ReplayCall['flags'] & { readonly watch?: true }
+
+/** Until the user ends it; the exit code is that of the last run. */
+async function verifyOnChange(call: ReplayCall): Promise<void> {
+  const folders = watchedFolders(call.command)
+  const stop = stopOnSignals()
+  while (!stop.aborted) {
+    await runReplay(call).catch(fail)
+    process.stderr.write(`reelay verify: waiting for a change in ${folders.join(', ')}; Ctrl+C ends it\n`)
+    await untilChanged(folders, stop)
+  }
+}

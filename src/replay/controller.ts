@@ -1,0 +1,43 @@
+export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
+
+/** Holds, resumes and stops a run from outside; what is on its way is let come in. */
+export class Controller {
+  #status: RunStatus = 'idle'
+  #wake: (() => void)[] = []
+
+  get status(): RunStatus {
+    return this.#status
+  }
+
+  start(): void {
+    if (this.#status === 'idle') this.#become('running')
+  }
+
+  pause(): void {
+    if (this.#status === 'running' || this.#status === 'idle') this.#become('paused')
+  }
+
+  resume(): void {
+    if (this.#status === 'paused') this.#become('running')
+  }
+
+  /** Nothing more is sent; what was not sent is reported as left out. */
+  stop(): void {
+    if (this.#status !== 'done') this.#become('stopped')
+  }
+
+  finish(): void {
+    if (this.#status !== 'stopped') this.#become('done')
+  }
+
+  /** Resolves when the next message may go out; false when none may. */
+  async mayGo(): Promise<boolean> {
+    while (this.#status === 'paused') await new Promise<void>((resolve) => this.#wake.push(resolve))
+    return this.#status === 'running'
+  }
+
+  #become(status: RunStatus): void {
+    this.#status = status
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+}

@@ -1,0 +1,27 @@
+import type { CallEnd } from './live-call.ts'
+import { seededRandom } from './seeded-random.ts'
+
+export type InjectedError = 'timeout' | 'network-error' | 'invalid-response'
+
+/** Faults on the way to the server, by chance: the request is not sent, and its answer is as if it had gone wrong. */
+export interface ErrorInjection {
+  /** From 0 to 1. */
+  readonly probability: number
+  readonly errors: readonly [InjectedError, ...InjectedError[]]
+  readonly seed?: number
+}
+
+/** Decides for each request in turn, the same for the same seed; undefined lets it through. */
+export function injector({ probability, errors, seed = 42 }: ErrorInjection): () => CallEnd | undefined {
+  const random = seededRandom(seed)
+  return () => {
+    if (random() >= probability) return undefined
+    return ENDS[errors[Math.floor(random() * errors.length)] ?? errors[0]]
+  }
+}
+
+const ENDS: Readonly<Record<InjectedError, CallEnd>> = {
+  timeout: { kind: 'timeout', after: 0 },
+  'network-error': { kind: 'lost', why: 'injected: the network failed' },
+  'invalid-response': { kind: 'answered', text: '{"jsonrpc":"2.0","id":', asRecorded: false },
+}

@@ -1,0 +1,71 @@
+import type { OpenLink } from '../transport/client-link.ts'
+import type { Turn } from '../tape/turn.ts'
+import type { Era } from '../wire/era.ts'
+import { greet, type Greeting } from './handshake.ts'
+import { LiveSession, type LiveSessionOptions } from './live-session.ts'
+
+export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
+  readonly open: OpenLink
+  readonly handshake: 'own' | 'recorded' | 'none'
+  readonly turns: readonly Turn[]
+  readonly era: Era
+  readonly timeout: number
+  readonly onGreeting: (greeting: Greeting) => void
+}
+
+/** The live sessions of a run: one for each connection of the tape, opened when the first message for it is due. */
+export class Links {
+  readonly #options: LinksOptions
+  readonly #sessions = new Map<string, Promise<LiveSession>>()
+
+  constructor(options: LinksOptions) {
+    this.#options = options
+  }
+
+  sessionOf(link: string): Promise<LiveSession> {
+    const known = this.#sessions.get(link)
+    if (known !== undefined) return known
+    const session = this.#open(link)
+    this.#sessions.set(link, session)
+    return session
+  }
+
+  async close(): Promise<void> {
+    const open = await this.#opened()
+    await Promise.all(open.map((session) => session.close()))
+  }
+
+  /** How many messages went out and came in. */
+  async counts(): Promise<{ readonly sent: number; readonly received: number }> {
+    const open = await this.#opened()
+    return {
+      sent: open.reduce((sum, { sent }) => sum + sent, 0),
+      received: open.reduce((sum, { received }) => sum + received, 0),
+    }
+  }
+
+  async #opened(): Promise<readonly LiveSession[]> {
+    const sessions = await Promise.allSettled(this.#sessions.values())
+    return sessions.flatMap((session) => (session.status === 'fulfilled' ? [session.value] : []))
+  }
+
+  async #open(link: string): Promise<LiveSession> {
+    const { open, onAsk, onOddity, now, handshake, era, timeout } = this.#options
+    const session = new LiveSession({ open, onAsk, onOddity, now })
+    await session.connect()
+    if (handshake !== 'own') return session
+    try {
+      this.#options.onGreeting(await greet(session, { turns: this.#turnsOf(link), era, timeout }))
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+    return session
+  }
+
+  /** The recorded connection, whose capabilities are shown again; without one of its own, the whole tape. */
+  #turnsOf(link: string): readonly Turn[] {
+    const own = this.#options.turns.filter(({ trigger }) => String(trigger?.conn) === link)
+    return own.length === 0 ? this.#options.turns : own
+  }
+}

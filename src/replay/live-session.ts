@@ -1,0 +1,146 @@
+import type { ClientLink, OpenLink } from '../transport/client-link.ts'
+import { idKey, type Id } from '../wire/id.ts'
+import { itemsOf } from '../wire/members.ts'
+import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import { Attribution } from './attribution.ts'
+import { Heard } from './heard.ts'
+import { LiveCall, type ExpectedBytes } from './live-call.ts'
+import { sameBytes } from './same-bytes.ts'
+
+export interface LiveSessionOptions {
+  readonly open: OpenLink
+  /** Answers a request of the server: the outcome as JSON members, such as `"result":{}`. */
+  readonly onAsk: (request: Request, text: string) => Promise<string>
+  /** What the server sent that cannot be read, or that nobody waits for. */
+  readonly onOddity: (oddity: string) => void
+  readonly now: () => number
+}
+
+export interface Outgoing {
+  /** A JSON text whose id is that of the call. */
+  readonly text: string
+  readonly id: Id
+  readonly token: Id | undefined
+  readonly expected?: ExpectedBytes
+  readonly timeout: number
+}
+
+/** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
+export class LiveSession {
+  readonly #options: LiveSessionOptions
+  readonly #open = new Map<string, LiveCall>()
+  readonly #attribution = new Attribution()
+  #link: ClientLink | undefined
+  #end: string | undefined
+  #lastId = 0
+  readonly heard: Heard = new Heard()
+  sent = 0
+  received = 0
+
+  constructor(options: LiveSessionOptions) {
+    this.#options = options
+  }
+
+  async connect(): Promise<void> {
+    this.#link = await this.#options.open({
+      onText: (text) => this.#hear(text),
+      onLost: (key, why) => this.#lose(key, why),
+      onEnd: (why) => this.#over(why),
+    })
+  }
+
+  /** Why nothing comes any more; undefined while the link is open. */
+  get end(): string | undefined {
+    return this.#end
+  }
+
+  nextId(): number {
+    return ++this.#lastId
+  }
+
+  openCalls(): readonly LiveCall[] {
+    return [...this.#open.values()]
+  }
+
+  /** Sends a request; what becomes of it is in `done`, which never rejects. */
+  call({ text, id, token, expected, timeout }: Outgoing): LiveCall {
+    const call = new LiveCall({ id, text, sentAt: this.#options.now(), expected })
+    this.#open.set(idKey(id), call)
+    this.#attribution.opened(call, token)
+    if (this.#end === undefined) this.send(text)
+    else this.#lose(idKey(id), this.#end)
+    this.#limit(call, timeout)
+    return call
+  }
+
+  send(text: string): void {
+    this.sent++
+    this.#link?.send(text)
+  }
+
+  /** Gives a request up on a link whose requests have streams of their own. */
+  abort(id: Id): boolean {
+    this.#link?.abort?.(idKey(id))
+    return this.#link?.abort !== undefined
+  }
+
+  async close(): Promise<void> {
+    await this.#link?.close()
+  }
+
+  #limit(call: LiveCall, timeout: number): void {
+    if (!Number.isFinite(timeout) || call.isOver) return
+    const timer = setTimeout(() => this.#finish(call, { kind: 'timeout', after: timeout }), timeout)
+    void call.done.then(() => clearTimeout(timer))
+  }
+
+  #hear(text: string): void {
+    this.received++
+    const equal = sameBytes(text, this.#open)
+    if (equal !== undefined) return this.#finish(equal, { kind: 'answered', text, asRecorded: true })
+    const message = classify(parseJson(text))
+    if (message.kind !== 'batch') return this.#take(message, text)
+    for (const [place, range] of itemsOf(text).entries())
+      this.#take(message.items[place], text.slice(range.start, range.end))
+  }
+
+  #take(message: Message | undefined, text: string): void {
+    if (message?.kind === 'response') return this.#answer(message, text)
+    if (message?.kind !== 'request' && message?.kind !== 'notification')
+      return this.#options.onOddity(`the server sent what is no message: ${text.slice(0, 200)}`)
+    this.heard.note(message.method)
+    this.#attribution.of(message)?.asides.push({ message, text, at: this.#options.now() })
+    if (message.kind === 'request') void this.#reply(message, text)
+  }
+
+  async #reply(request: Request, text: string): Promise<void> {
+    const outcome = await this.#options.onAsk(request, text)
+    this.send(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},${outcome}}`)
+  }
+
+  #answer({ id, outcome }: Response, text: string): void {
+    const call = id === null ? undefined : this.#open.get(idKey(id))
+    if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
+    const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
+    this.#options.onOddity(
+      `the server answered ${JSON.stringify(id)}, which no open request has for an id${why}`,
+    )
+  }
+
+  #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
+    this.#open.delete(idKey(call.id))
+    this.#attribution.closed(call)
+    call.end(end, this.#options.now())
+  }
+
+  #lose(key: string, why: string): void {
+    const call = this.#open.get(key)
+    if (call !== undefined) this.#finish(call, { kind: 'lost', why })
+  }
+
+  #over(why: string): void {
+    this.#end ??= why
+    for (const key of this.#open.keys()) this.#lose(key, why)
+  }
+}

@@ -1,0 +1,30 @@
+import { ReelayError } from '../errors.ts'
+import type { Tape } from '../store/read.ts'
+import type { Turn } from '../tape/turn.ts'
+import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
+
+/** One server's part of a tape, for a client to be played to. */
+export interface ServerPart {
+  readonly server: string
+  readonly turns: readonly Turn[]
+  readonly era: EraFound
+}
+
+/** The part that the user means; it is never guessed. */
+export function onePart({ path, turns }: Tape, wanted: string | undefined): ServerPart {
+  const names = [...new Set(turns.flatMap(({ trigger }) => trigger?.server ?? []))]
+  const server = wanted ?? names[0] ?? ''
+  if (wanted === undefined ? names.length < 2 : names.includes(wanted)) {
+    const own = turns.filter(({ trigger }) => trigger?.server === server)
+    return { server, turns: own, era: eraOf(own.flatMap(exchangeIn)) }
+  }
+  const problem =
+    wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`
+  throw new ReelayError('USAGE', problem, { hint: `choose one with --server: ${names.join(', ')}` })
+}
+
+function exchangeIn({ trigger, response }: Turn): readonly Exchange[] {
+  if (trigger?.message.kind !== 'request') return []
+  const answer = response?.message
+  return [{ request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }]
+}

@@ -1,0 +1,45 @@
+import type { Correlation } from '../correlate/binding.ts'
+import type { OpenLink } from '../transport/client-link.ts'
+import type { Controller } from './controller.ts'
+import type { ErrorInjection } from './injection.ts'
+import type { Timing } from './pace.ts'
+import type { AskPolicy } from './recorded-answers.ts'
+import type { Permission } from './safety.ts'
+import type { Ordering } from './schedule.ts'
+import type { Selection } from './select.ts'
+import type { TransformRule } from './transform/rule.ts'
+import type { Judging } from './verdict/judge.ts'
+
+/** How a tape is to be replayed against a live server. */
+export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
+  /** The way to the live server. */
+  readonly target: Target
+  /** Whose client to be, when the tape holds several servers. */
+  readonly server?: string
+  readonly ordering?: Ordering
+  readonly timing?: Timing
+  /** How many requests may be open at once. */
+  readonly maxConcurrent?: number
+  /** Milliseconds that each answer may take. */
+  readonly timeout?: number
+  readonly rules?: readonly TransformRule[]
+  /** Bindings to use; by default they are found on the tape. `false` sends what was recorded. */
+  readonly correlate?: Correlation | false
+  /** Moves points in time in what is sent, by as long ago as it was recorded. */
+  readonly updateTimestamps?: boolean
+  readonly injection?: ErrorInjection
+  readonly onAsk?: AskPolicy
+  readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
+  readonly maxRetries?: number
+  readonly retryDelay?: number
+  /** Holds, resumes and stops the run. */
+  readonly controller?: Controller
+  /** Stops the run. */
+  readonly signal?: AbortSignal
+}
+
+/** Where the messages go, and what to call it in the report. */
+export interface Target {
+  readonly name: string
+  readonly open: OpenLink
+}

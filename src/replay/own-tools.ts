@@ -1,0 +1,54 @@
+import { classify, member } from '../wire/message.ts'
+import { META } from '../wire/methods.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { LiveSession } from './live-session.ts'
+import { describedTools, type Tools } from './safety.ts'
+
+/** Asks the live server for its tools: what it says of them itself decides what may be called. */
+export async function askForTools(
+  session: LiveSession,
+  { envelope, timeout }: { envelope: unknown; timeout: number },
+): Promise<Tools> {
+  const tools = new Map<string, unknown>()
+  let cursor: unknown
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const result = await askOnce(session, { cursor, envelope, timeout })
+    for (const [name, tool] of describedTools(result)) tools.set(name, tool)
+    cursor = member(result, 'nextCursor')
+    if (typeof cursor !== 'string') break
+  }
+  return tools
+}
+
+const MOST_PAGES = 100
+
+/** Undefined when the server has no tools to tell of. */
+async function askOnce(
+  session: LiveSession,
+  { cursor, envelope, timeout }: { cursor: unknown; envelope: unknown; timeout: number },
+): Promise<unknown> {
+  const id = `__tools_${session.nextId()}__`
+  const params = {
+    ...(cursor !== undefined && { cursor }),
+    ...(envelope !== undefined && { _meta: envelope }),
+  }
+  const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
+  const end = await session.call({ text, id, token: undefined, timeout }).done
+  const message = end.kind === 'answered' ? classify(parseJson(end.text)) : undefined
+  return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
+}
+
+/** The `_meta` that a modern request of ours needs, as the recorded client wrote it, without what names a request. */
+export function envelopeOf(params: unknown): unknown {
+  const meta = member(params, '_meta')
+  if (member(meta, META.protocolVersion) === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(meta as Record<string, unknown>).filter(([name]) => ENVELOPE.has(name)),
+  )
+}
+
+const ENVELOPE: ReadonlySet<string> = new Set([
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+])

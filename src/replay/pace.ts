@@ -1,0 +1,58 @@
+import type { Planned } from './plan.ts'
+
+/** When messages go out, beyond what they wait for. */
+export type Timing =
+  /** At once. */
+  | { readonly kind: 'fast' }
+  /** At the recorded distance from the first message. */
+  | { readonly kind: 'original' }
+  /** At `1 / factor` of it: 2 is twice as fast. */
+  | { readonly kind: 'scaled'; readonly factor: number }
+  /** This many milliseconds after the message before. */
+  | { readonly kind: 'fixed'; readonly delay: number }
+  /** So many requests a second, held by looking at how many went out so far. */
+  | { readonly kind: 'adaptive'; readonly rps: number }
+  /** As a function says: the milliseconds to wait between two messages. */
+  | { readonly kind: 'custom'; readonly delay: (previous: Planned, next: Planned) => number }
+
+/** The milliseconds from the start of the run at which a message is due, asked in the order of the run. */
+export function dueTimes(timing: Timing): (planned: Planned, now: number) => number {
+  let previous: Planned | undefined
+  let due = 0
+  let first: number | undefined
+  return (planned, now) => {
+    first ??= planned.at
+    due = nextDue({ timing, planned, previous, due, sinceFirst: planned.at - first, now })
+    previous = planned
+    return due
+  }
+}
+
+interface Moment {
+  readonly timing: Timing
+  readonly planned: Planned
+  readonly previous: Planned | undefined
+  readonly due: number
+  readonly sinceFirst: number
+  readonly now: number
+}
+
+function nextDue({ timing, planned, previous, due, sinceFirst, now }: Moment): number {
+  switch (timing.kind) {
+    case 'fast':
+      return 0
+    case 'original':
+      return sinceFirst
+    case 'scaled':
+      return sinceFirst / timing.factor
+    case 'fixed':
+      return previous === undefined ? 0 : now + timing.delay
+    case 'adaptive':
+      return previous === undefined ? 0 : Math.max(due + 1000 / timing.rps, now - BURST)
+    case 'custom':
+      return previous === undefined ? 0 : now + timing.delay(previous, planned)
+  }
+}
+
+// After a stall the rate is caught up with, but not by a burst of everything that was missed.
+const BURST = 1000

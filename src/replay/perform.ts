@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isId, idKey, type Id } from '../wire/id.ts'
+import { replaceAt } from '../wire/members.ts'
+import { member } from '../wire/message.ts'
+import { acceptable } from './accepted.ts'
+import type { Carrier } from './carrier.ts'
+import type { CallEnd, LiveCall } from './live-call.ts'
+import type { LiveSession } from './live-session.ts'
+import { withFreshNames } from './outgoing.ts'
+import { isOpenEnded, type Planned } from './plan.ts'
+import { bytesAroundId } from './same-bytes.ts'
+import type { StepResult } from './step-result.ts'
+import { answered, handedOn, notSent, type Heard } from './step-results.ts'
+import type { TransformRule } from './transform/rule.ts'
+import { withMovedTimes } from './transform/timestamps.ts'
+import { transform, transformAnswer, type Transformed } from './transform/transform.ts'
+import type { Finding } from './verdict/finding.ts'
+import { judgedOf, type Judged } from './verdict/judged.ts'
+
+export interface PerformerOptions {
+  readonly sessionOf: (link: string) => Promise<LiveSession>
+  readonly carrier: Carrier
+  readonly rules: readonly TransformRule[]
+  /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
+  readonly moveTimes?: (at: number) => number
+  /** A fault in the place of the answer. */
+  readonly inject?: () => CallEnd | undefined
+  readonly judge: (judged: Judged) => readonly Finding[]
+  readonly timeout: number
+  readonly retries: number
+  readonly retryDelay: number
+  readonly now: () => number
+}
+
+/** Sends one message of the recorded client after the other, and says what became of each. */
+export class Performer {
+  readonly #options: PerformerOptions
+  /** The live calls of recorded requests, by their link and recorded id: cancellations name them. */
+  readonly #calls = new Map<string, LiveCall>()
+  /** Those that were never answered when they were recorded, and how to stop waiting for them. */
+  readonly #endless = new Map<LiveCall, () => void>()
+
+  constructor(options: PerformerOptions) {
+    this.#options = options
+  }
+
+  /** Waits for what the server had said of its own accord when the message was sent. */
+  async ready({ link, heard, fate }: Planned): Promise<readonly Finding[]> {
+    if (heard.size === 0 || fate.kind !== 'send') return []
+    const session = await this.#options.sessionOf(link)
+    return (await session.heard.until(heard, GRACE)).map(staysOut)
+  }
+
+  /** `before` is what was found wrong while it waited. */
+  async perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
+    const result = await this.#perform(planned)
+    return before.length === 0 ? result : { ...result, findings: [...before, ...result.findings] }
+  }
+
+  /** Stops waiting for what is never answered. */
+  release(): void {
+    for (const stop of this.#endless.values()) stop()
+  }
+
+  async #perform(planned: Planned): Promise<StepResult> {
+    const { fate } = planned
+    if (fate.kind !== 'send') return notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
+    const { text, unbound } = this.#options.carrier.bind(planned)
+    if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
+    const made = transform(text, planned, this.#options.rules, () => new Date())
+    if (made.delay > 0) await sleep(made.delay)
+    const timely = { ...made, text: this.#inTime(made.text, planned) }
+    return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
+  }
+
+  #inTime(text: string, { at }: Planned): string {
+    const { moveTimes } = this.#options
+    return moveTimes === undefined ? text : withMovedTimes(text, moveTimes(at))
+  }
+
+  async #notify(planned: Planned, { text }: Transformed): Promise<StepResult> {
+    const session = await this.#options.sessionOf(planned.link)
+    const cancelled = this.#cancelledBy(planned)
+    if (cancelled !== undefined) return this.#cancel(planned, text, cancelled, session)
+    session.send(text)
+    return handedOn(planned, text, this.#options.now())
+  }
+
+  #cancelledBy({ message, link }: Planned): LiveCall | 'unknown' | undefined {
+    const id = message.method === 'notifications/cancelled' ? member(message.params, 'requestId') : undefined
+    return isId(id) ? (this.#calls.get(callKey(link, id)) ?? 'unknown') : undefined
+  }
+
+  #cancel(planned: Planned, text: string, call: LiveCall | 'unknown', session: LiveSession): StepResult {
+    if (call === 'unknown') return notSent(planned, 'skipped', 'the request that it cancels was not sent')
+    if (call.isOver) return notSent(planned, 'skipped', 'the request that it cancels was already answered')
+    const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
+    if (!session.abort(call.id)) session.send(live)
+    this.#endless.get(call)?.()
+    return handedOn(planned, live, this.#options.now())
+  }
+
+  async #request(planned: Planned, made: Transformed): Promise<StepResult> {
+    for (let retry = 0; ; retry++) {
+      const heard = await this.#ask(planned, made)
+      const result = this.#judged(planned, heard, retry)
+      if (retry >= this.#options.retries || !isWorthARetry(result)) return result
+      await sleep(this.#options.retryDelay)
+    }
+  }
+
+  async #ask(planned: Planned, made: Transformed): Promise<Heard> {
+    const session = await this.#options.sessionOf(planned.link)
+    const id = made.id ?? session.nextId()
+    const { text, token } = withFreshNames(made.text, id)
+    if (made.error !== undefined) return injected(text, answerOf(id, made.error), this.#options.now())
+    const fault = this.#options.inject?.()
+    if (fault !== undefined) return injected(text, fault, this.#options.now())
+    const expected = planned.turn.response && bytesAroundId(planned.turn.response.text)
+    const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
+    const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
+    this.#remember(planned, call)
+    const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
+    const changed = this.#changedAnswer(planned, end)
+    const heard = {
+      end: changed,
+      sent: text,
+      sentAt: call.sentAt,
+      endedAt: call.endedAt,
+      asides: call.asides,
+    }
+    if (changed.kind === 'answered') this.#learn(planned, heard)
+    return heard
+  }
+
+  async #untilReleased(call: LiveCall): Promise<CallEnd> {
+    const released = new Promise<CallEnd>((resolve) => {
+      this.#endless.set(call, () => resolve({ kind: 'open' }))
+    })
+    const end = await Promise.race([call.done, released])
+    this.#endless.delete(call)
+    return end
+  }
+
+  #remember({ message, link }: Planned, call: LiveCall): void {
+    if (message.kind === 'request') this.#calls.set(callKey(link, message.id), call)
+  }
+
+  #learn(planned: Planned, { end, asides }: Heard): void {
+    const answer = end.kind === 'answered' ? [end.text] : []
+    this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), ...answer])
+  }
+
+  #changedAnswer({ index, tool, message }: Planned, end: Heard['end']): Heard['end'] {
+    if (end.kind !== 'answered' || this.#options.rules.length === 0) return end
+    const text = transformAnswer(end.text, { index, tool, message }, this.#options.rules)
+    return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
+  }
+
+  #judged(planned: Planned, heard: Heard, retries: number): StepResult {
+    const { end, asides, sentAt, endedAt } = heard
+    const { turn, tool } = planned
+    const duration = endedAt === undefined ? undefined : endedAt - sentAt
+    const judged = judgedOf({ turn, tool, end, asides, duration })
+    const result = answered(planned, heard, { findings: this.#options.judge(judged), retries, judged })
+    if (end.kind !== 'answered' || result.findings.length === 0) return result
+    const accept = acceptable(turn, end.text, (text) => this.#options.carrier.recorded(text))
+    return accept === undefined ? result : { ...result, acceptable: accept }
+  }
+}
+
+const GRACE = 2000
+
+function staysOut(method: string): Finding {
+  const isRequest = !method.startsWith('notifications/')
+  const message = `${isRequest ? 'the request ' : ''}${method} of the server no longer comes before this`
+  return { layer: 'order', level: isRequest ? 'error' : 'warn', message }
+}
+
+function callKey(link: string, id: Id): string {
+  return `${link} ${idKey(id)}`
+}
+
+function whyUnbound(unbound: readonly { path: string; recorded: string; why: string }[]): string {
+  return unbound.map(({ path, recorded, why }) => `${path} = ${JSON.stringify(recorded)}: ${why}`).join('; ')
+}
+
+function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
+  return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
+}
+
+function injected(text: string, end: CallEnd, now: number): Heard {
+  return { end, sent: text, sentAt: now, endedAt: now, asides: [] }
+}
+
+function isWorthARetry({ state, findings }: StepResult): boolean {
+  return state === 'timeout' || state === 'lost' || findings.some(({ retry }) => retry === true)
+}

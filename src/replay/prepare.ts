@@ -1,0 +1,203 @@
+import { correlate } from '../correlate/correlate.ts'
+import type { Turn } from '../tape/turn.ts'
+import { isObject, member } from '../wire/message.ts'
+import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
+import type { Execution } from './execute.ts'
+import type { Greeting } from './handshake.ts'
+import { injector } from './injection.ts'
+import { Links } from './links.ts'
+import type { ServerPart } from './one-server.ts'
+import type { ReplayOptions } from './options.ts'
+import { askForTools, envelopeOf } from './own-tools.ts'
+import { Performer } from './perform.ts'
+import { planOf, type Candidate, type Fate, type Planned } from './plan.ts'
+import { RecordedAnswers } from './recorded-answers.ts'
+import { heldBack, toolsIn, type Tools } from './safety.ts'
+import { scheduled } from './schedule.ts'
+import { leftOut, type Selection } from './select.ts'
+import { TapeCarrier } from './tape-carrier.ts'
+import type { ClockOptions } from './verdict/clock.ts'
+import { judge } from './verdict/judge.ts'
+import { SchemaJudge } from './verdict/schema.ts'
+import { ValuesJudge } from './verdict/values.ts'
+
+export interface PrepareOptions extends ReplayOptions {
+  /** When the recording began, and how many milliseconds it lasted. */
+  readonly started: string
+  readonly ended: number
+  readonly now: () => number
+}
+
+/** What a run needs, with the link to the live server open. */
+export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
+  readonly notes: readonly string[]
+  close(): Promise<void>
+}
+
+const TIMEOUT = 10_000
+const RETRY_DELAY = 500
+
+/** Opens the conversation, and makes the plan of what is sent. */
+export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
+  const notes: string[] = []
+  const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
+  const links = linksFor(part, options, { notes, live: (text) => carried.carrier.live(text) })
+  try {
+    const tools = await toolsFor(part, options, links)
+    const plan = planFor(part.turns, options, tools)
+    const carrier = carrierFor(part.turns, plan, options)
+    carried.carrier = carrier
+    const performer = await performerFor({ options, links, carrier, tools })
+    const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
+      carrier.producersOf(index),
+    )
+    return {
+      order,
+      ready: (planned) => performer.ready(planned),
+      perform: (planned, before) => performer.perform(planned, before),
+      release: () => performer.release(),
+      notes,
+      close: () => links.close(),
+    }
+  } catch (error) {
+    await links.close()
+    throw error
+  }
+}
+
+/** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
+export function planFor(
+  turns: readonly Turn[],
+  options: Partial<Selection> & Parameters<typeof heldBack>[1],
+  tools: Tools,
+): readonly Planned[] {
+  const selection = { ...options, handshake: options.handshake ?? 'own' }
+  const fateOf = (planned: Candidate): Fate =>
+    leftOut(planned, selection) ?? heldBack(planned, options, tools) ?? { kind: 'send' }
+  return planOf({ turns, fateOf })
+}
+
+function linksFor(
+  { turns, era }: ServerPart,
+  { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
+  { notes, live }: { notes: string[]; live: (text: string) => string },
+): Links {
+  const answers = new RecordedAnswers(turns, { policy: onAsk, live })
+  return new Links({
+    open: target.open,
+    handshake,
+    turns,
+    era: era.era ?? 'legacy',
+    timeout,
+    now,
+    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, turns)),
+    onOddity: (oddity) => void notes.push(oddity),
+    onAsk: async (request) => {
+      const { outcome, report } = await answers.answer(request)
+      if (report.by === 'own')
+        notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
+      return outcome
+    },
+  })
+}
+
+/** What the live server says of its tools counts more than what the recorded one said. */
+async function toolsFor(
+  { turns }: ServerPart,
+  { handshake = 'own', timeout = TIMEOUT }: PrepareOptions,
+  links: Links,
+): Promise<Tools> {
+  const call = turns.find(({ trigger }) => isCall(trigger?.message))
+  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(turns)
+  const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
+  const session = await links.sessionOf(linkOfFirst(turns))
+  const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
+  return live.size === 0 ? toolsIn(turns) : live
+}
+
+function isCall(message: unknown): boolean {
+  return isObject(message) && member(message, 'method') === 'tools/call'
+}
+
+function linkOfFirst(turns: readonly Turn[]): string {
+  return planOf({ turns, fateOf: () => ({ kind: 'send' }) })[0]?.link ?? '0'
+}
+
+function carrierFor(
+  turns: readonly Turn[],
+  plan: readonly Planned[],
+  { correlate: wanted, started }: PrepareOptions,
+): Carrier {
+  if (wanted === false) return NOTHING_CARRIED
+  const { bindings } = wanted ?? correlate(turns, { started })
+  return new TapeCarrier(bindings, { turns, plan, now: () => Date.now() })
+}
+
+async function performerFor({
+  options,
+  links,
+  carrier,
+  tools,
+}: {
+  options: PrepareOptions
+  links: Links
+  carrier: Carrier
+  tools: Tools
+}): Promise<Performer> {
+  const {
+    rules = [],
+    updateTimestamps,
+    injection,
+    timeout = TIMEOUT,
+    onError,
+    maxRetries = 3,
+    retryDelay = RETRY_DELAY,
+    now,
+  } = options
+  const schema = await SchemaJudge.create(() => tools)
+  const values = new ValuesJudge({
+    judging: options,
+    live: (text) => carrier.live(text),
+    clock: clockFor(options),
+  })
+  return new Performer({
+    sessionOf: (link) => links.sessionOf(link),
+    carrier,
+    rules,
+    ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
+    ...(injection && { inject: injector(injection) }),
+    judge: (judged) =>
+      options.validate === false ? [] : judge(judged, { schema, values, judging: options }),
+    timeout,
+    retries: onError === 'retry' ? maxRetries : 0,
+    retryDelay,
+    now,
+  })
+}
+
+/** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
+function clockFor({ started, ended, now }: PrepareOptions): ClockOptions {
+  const [from, began] = [Date.parse(started), Date.now() - now()]
+  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
+}
+
+function greetingNotes({ version, result }: Greeting, turns: readonly Turn[]): readonly string[] {
+  const recorded = turns.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
+  const then =
+    recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
+      ? recorded.message.outcome.result
+      : undefined
+  if (then === undefined) return []
+  const before = member(then, 'protocolVersion')
+  return [
+    ...(version === before ? [] : [`the server speaks ${String(version)}, recorded ${String(before)}`]),
+    ...(serverName(result) === serverName(then)
+      ? []
+      : [`the server is ${serverName(result)}, recorded ${serverName(then)}`]),
+  ]
+}
+
+function serverName(result: unknown): string {
+  const info = member(result, 'serverInfo')
+  return `${String(member(info, 'name'))} ${String(member(info, 'version'))}`
+}

@@ -1,0 +1,92 @@
+import type { Tape } from '../store/read.ts'
+import { Controller } from './controller.ts'
+import { execute } from './execute.ts'
+import { onePart } from './one-server.ts'
+import type { ReplayOptions } from './options.ts'
+import { prepare, type Prepared } from './prepare.ts'
+import { hasFailed, reportOf, type ReplayReport } from './report.ts'
+import type { StepResult } from './step-result.ts'
+import { notSent } from './step-results.ts'
+import { Steps } from './steps.ts'
+
+/** A run: its steps as they are known, and the report at the end. */
+export interface Replay extends AsyncIterable<StepResult> {
+  readonly controller: Controller
+  /** Resolves when the run is over, whether or not anybody looked at the steps. */
+  readonly report: Promise<ReplayReport>
+}
+
+/**
+ * Plays the recorded client against a live server.
+ *
+ * @example
+ * const run = replay(await loadTape('search.tape.jsonl'), { target: commandTarget(['node', 'server.js']) })
+ * for await (const step of run) console.log(step.method, step.findings.length)
+ * const { summary } = await run.report
+ */
+export function replay(tape: Tape, options: ReplayOptions): Replay {
+  const controller = options.controller ?? new Controller()
+  const steps = new Steps()
+  stopWith(controller, options.signal)
+  const report = run(tape, { ...options, controller }, steps)
+  report.catch((error: unknown) => steps.fail(error))
+  return { controller, report, [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator]() }
+}
+
+function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) controller.stop()
+  signal?.addEventListener('abort', () => controller.stop(), { once: true })
+}
+
+async function run(
+  tape: Tape,
+  options: ReplayOptions & { controller: Controller },
+  steps: Steps,
+): Promise<ReplayReport> {
+  const started = performance.now()
+  const now = (): number => performance.now() - started
+  const part = onePart(tape, options.server)
+  const prepared = await prepare(part, { ...options, now, ...timesOf(tape) })
+  try {
+    for await (const step of execute({ ...prepared, ...executionOf(options), now })) steps.push(step)
+  } finally {
+    await prepared.close()
+    steps.close()
+  }
+  return reportOf(steps.all, { ...factsOf(tape, options, prepared), duration: now() })
+}
+
+function timesOf({ header, turns }: Tape): { started: string; ended: number } {
+  const last = turns.reduce(
+    (latest, { trigger, response }) => Math.max(latest, response?.t ?? trigger?.t ?? 0),
+    0,
+  )
+  return { started: header.started, ended: last }
+}
+
+function executionOf({
+  timing = { kind: 'fast' },
+  maxConcurrent = Infinity,
+  onError = 'continue',
+  controller,
+}: ReplayOptions & { controller: Controller }): Pick<
+  Parameters<typeof execute>[0],
+  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip' | 'hasFailed'
+> {
+  return {
+    timing,
+    maxConcurrent,
+    onError: onError === 'retry' ? 'continue' : onError,
+    controller,
+    skip: (planned, why) => notSent(planned, 'skipped', why),
+    hasFailed,
+  }
+}
+
+function factsOf(
+  { path, header }: Tape,
+  { target }: ReplayOptions,
+  { notes }: Prepared,
+): { tape: string; tapeId: string; target: string; notes: readonly string[] } {
+  return { tape: path, tapeId: header.id, target: target.name, notes: [...notes] }
+}

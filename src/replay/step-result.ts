@@ -1,0 +1,39 @@
+import type { Acceptable } from './accepted.ts'
+import type { Finding } from './verdict/finding.ts'
+
+/** What became of one message of the recorded client. */
+export interface StepResult {
+  readonly index: number
+  /** Its frame on the tape. */
+  readonly frame: number
+  readonly method: string
+  readonly tool: string | undefined
+  readonly state: StepState
+  /** Why it was not sent, or got no answer. */
+  readonly why: string | undefined
+  /** The text that went out, and the text that came back. */
+  readonly sent: string | undefined
+  readonly answer: string | undefined
+  readonly recordedAnswer: string | undefined
+  /** Milliseconds from the start of the run. */
+  readonly sentAt: number | undefined
+  /** Milliseconds that the answer took, now and on the tape. */
+  readonly duration: number | undefined
+  readonly recordedDuration: number | undefined
+  readonly retries: number
+  readonly findings: readonly Finding[]
+  /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
+  readonly acceptable?: Acceptable
+}
+
+export type StepState =
+  /** Answered, or a notification that went out. */
+  | 'done'
+  | 'timeout'
+  | 'lost'
+  /** Left out by the user or the handshake. */
+  | 'skipped'
+  /** It might change the world, and nobody allowed that. */
+  | 'held'
+  /** A value that the live server had to make up is not known, so that it was not sent. */
+  | 'unbound'

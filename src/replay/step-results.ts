@@ -1,0 +1,84 @@
+import type { Aside, CallEnd } from './live-call.ts'
+import type { Planned } from './plan.ts'
+import type { StepResult, StepState } from './step-result.ts'
+import type { Finding } from './verdict/finding.ts'
+import type { Judged } from './verdict/judged.ts'
+import type { Unbound } from './carrier.ts'
+
+/** What came of a request that was sent. */
+export interface Heard {
+  readonly end: CallEnd
+  readonly sent: string
+  readonly sentAt: number
+  readonly endedAt: number | undefined
+  readonly asides: readonly Aside[]
+}
+
+export function notSent(
+  planned: Planned,
+  state: 'skipped' | 'held' | 'unbound',
+  why: string,
+  unbound: readonly Unbound[] = [],
+): StepResult {
+  return { ...blank(planned), state, why, findings: unbound.map(asFinding) }
+}
+
+/** A notification that went out. */
+export function handedOn(planned: Planned, sent: string, sentAt: number): StepResult {
+  return { ...blank(planned), sent, sentAt }
+}
+
+export function answered(
+  planned: Planned,
+  { end, sent, sentAt }: Heard,
+  { findings, retries, judged }: { findings: readonly Finding[]; retries: number; judged: Judged },
+): StepResult {
+  return {
+    ...blank(planned),
+    state: STATES[end.kind],
+    why: whyOf(end),
+    sent,
+    answer: end.kind === 'answered' ? end.text : undefined,
+    sentAt,
+    duration: judged.duration,
+    recordedDuration: judged.recordedDuration,
+    retries,
+    findings,
+  }
+}
+
+const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
+  answered: 'done',
+  open: 'done',
+  timeout: 'timeout',
+  lost: 'lost',
+}
+
+function whyOf(end: CallEnd): string | undefined {
+  if (end.kind === 'lost') return end.why
+  return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
+}
+
+function blank({ index, turn, message, tool }: Planned): StepResult {
+  return {
+    index,
+    frame: turn.trigger?.n ?? 0,
+    method: message.method,
+    tool,
+    state: 'done',
+    why: undefined,
+    sent: undefined,
+    answer: undefined,
+    recordedAnswer: turn.response?.text,
+    sentAt: undefined,
+    duration: undefined,
+    recordedDuration: undefined,
+    retries: 0,
+    findings: [],
+  }
+}
+
+function asFinding({ path, recorded, why, isSilent }: Unbound): Finding {
+  const message = `UNBOUND_HANDLE: ${why}`
+  return { layer: 'values', level: isSilent ? 'warn' : 'error', message, path, expected: recorded }
+}

@@ -1,0 +1,95 @@
+import type { Binding } from '../correlate/binding.ts'
+import { placeText, producerText } from '../correlate/place-text.ts'
+import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
+import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import { classify } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { Carried, Carrier, Unbound } from './carrier.ts'
+import { LiveValues } from './live-values.ts'
+import type { Planned } from './plan.ts'
+
+/** Carries values forward by the bindings that were found on the tape. */
+export class TapeCarrier implements Carrier {
+  readonly #rebinder: Rebinder
+  readonly #values: LiveValues
+  /** For each turn that sends such values, the turns that they come from. */
+  readonly #producers = new Map<number, Set<number>>()
+  /** The index, among the client's messages, of each turn. */
+  readonly #indexOf: ReadonlyMap<number, number>
+  readonly #turnOf: ReadonlyMap<number, number>
+
+  constructor(
+    bindings: readonly Binding[],
+    { turns, plan, now }: { turns: readonly Turn[]; plan: readonly Planned[]; now: () => number },
+  ) {
+    this.#rebinder = new Rebinder(bindings, { now })
+    this.#values = new LiveValues(bindings, this.#rebinder)
+    const places = new Map(turns.map((turn, place) => [turn, place]))
+    const pairs = plan.map(({ turn, index }) => [places.get(turn) ?? -1, index] as const)
+    this.#indexOf = new Map(pairs)
+    this.#turnOf = new Map(pairs.map(([place, index]) => [index, place]))
+    for (const binding of bindings) this.#link(binding)
+  }
+
+  bind({ turn: { trigger } }: Planned): Carried {
+    if (trigger === undefined) return { text: '', unbound: [] }
+    const { text, unbound } = this.#rebinder.bind(trigger)
+    return { text, unbound: unbound.map(asUnbound) }
+  }
+
+  learn({ turn }: Planned, texts: readonly string[]): void {
+    const told = turn.steps.map(messageIn)
+    for (const text of texts) {
+      const place = told.findIndex((spoken) => isSameKind(spoken, text))
+      const [spoken] = place < 0 ? [] : told.splice(place, 1)
+      if (spoken !== undefined) this.#rebinder.learn(spoken, text)
+    }
+    this.#values.refresh()
+  }
+
+  producersOf(index: number): readonly number[] {
+    const producers = this.#producers.get(this.#turnOf.get(index) ?? -1) ?? []
+    return [...producers].flatMap((turn) => this.#indexOf.get(turn) ?? [])
+  }
+
+  live(text: string): string {
+    return this.#values.in(text)
+  }
+
+  recorded(text: string): string {
+    return this.#values.recordedIn(text)
+  }
+
+  #link({ producer, consumers }: Binding): void {
+    if (producer.kind !== 'message') return
+    for (const { turn } of consumers) {
+      if (turn === producer.turn) continue
+      const known = this.#producers.get(turn) ?? new Set()
+      this.#producers.set(turn, known.add(producer.turn))
+    }
+  }
+}
+
+function messageIn(step: Step): Spoken {
+  return step.kind === 'ask' ? step.request : step.message
+}
+
+function isSameKind({ message }: Spoken, text: string): boolean {
+  const live = classify(parseJson(text))
+  if (live.kind !== message.kind) return false
+  return !('method' in live) || !('method' in message) || live.method === message.method
+}
+
+function asUnbound({ binding, consumer, why }: UnboundHandle): Unbound {
+  const from = producerText(binding.producer)
+  const reason =
+    why === 'silent'
+      ? `it comes from ${from}, and nothing came there in this run`
+      : `it comes from ${from}, and the live server's answer holds nothing there`
+  return {
+    path: placeText(consumer).replace(/^#\d+ /, ''),
+    recorded: binding.value,
+    why: reason,
+    isSilent: why === 'silent',
+  }
+}

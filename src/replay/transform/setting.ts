@@ -1,0 +1,33 @@
+import { ReelayError } from '../../errors.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+import { parseJsonPath } from './json-path.ts'
+import type { TransformRule } from './rule.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads `tools/call:$.arguments.q=milk` or `tools/call:search:$.arguments.q="milk"`; what is no JSON is text. */
+export function settingRule(text: string, env: Environment): TransformRule {
+  const found = /^(?<method>[^:=]+):(?:(?<tool>[^:=$]+):)?(?<path>\$[^=]*)=(?<value>.*)$/s.exec(text)?.groups
+  if (found === undefined)
+    throw new ReelayError('USAGE', `cannot read --set ${JSON.stringify(text)}`, {
+      hint: "write it like 'tools/call:$.arguments.q=milk', or for one tool 'tools/call:search:$.arguments.q=milk'",
+    })
+  const { method = '', tool, path = '$', value = '' } = found
+  const plain = withEnvironment(value, env)
+  return {
+    name: `--set ${method}:${path}`,
+    when: tool === undefined ? { kind: 'method', equals: method } : { kind: 'tool', equals: tool },
+    action: { kind: 'set-param', path: parseJsonPath(path), value: parseJson(plain) ?? plain },
+  }
+}
+
+/** Puts the values of the environment in the place of `${env.NAME}`. */
+export function withEnvironment(text: string, env: Environment): string {
+  return text.replaceAll(/\$\{env\.(\w+)\}/g, (_, name: string) => {
+    const value = env[name]
+    if (value !== undefined) return value
+    throw new ReelayError('USAGE', `the environment has no ${name}, which \${env.${name}} asks for`, {
+      hint: 'set the variable, or write the value itself',
+    })
+  })
+}

@@ -1,0 +1,18 @@
+import { member } from '../../wire/message.ts'
+import type { Finding } from './finding.ts'
+import { errorIn, type Judged } from './judged.ts'
+
+/** Whether a result came where a result had come, and an error of the same code where an error had. */
+export function judgeJsonRpc({ live, recorded }: Judged): readonly Finding[] {
+  if (live === undefined || recorded === undefined) return []
+  const [expected, actual] = [errorIn(recorded), errorIn(live)]
+  if (expected === undefined && actual === undefined) return []
+  if (member(expected, 'code') === member(actual, 'code') && expected !== undefined) return []
+  const message = `answered with ${inWords(actual)}, recorded ${inWords(expected)}`
+  return [{ layer: 'json-rpc', level: 'error', message, path: 'error', expected, actual }]
+}
+
+function inWords(error: unknown): string {
+  if (error === undefined) return 'a result'
+  return `the error ${String(member(error, 'code'))} ${JSON.stringify(member(error, 'message') ?? '')}`
+}

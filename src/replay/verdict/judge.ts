@@ -1,0 +1,58 @@
+import type { Finding } from './finding.ts'
+import { judgeIsError } from './is-error.ts'
+import { judgeJsonRpc } from './json-rpc.ts'
+import type { Judged } from './judged.ts'
+import { judgeOrder } from './order.ts'
+import type { SchemaJudge } from './schema.ts'
+import { judgeTiming } from './timing.ts'
+import { judgeTransport } from './transport.ts'
+import type { ValidationRule } from './validation-rule.ts'
+import type { ValuesJudge } from './values.ts'
+
+/** What the judges are to know beside the two answers. */
+export interface Judging {
+  /** Off: answers are taken as they come. */
+  readonly validate?: boolean
+  /** Paths in answers that are not compared. */
+  readonly ignore?: readonly string[]
+  /** Paths of arrays whose order means nothing. */
+  readonly unordered?: readonly string[]
+  /** The relative difference that two numbers may have. */
+  readonly numeric?: number
+  /** Milliseconds by which an answer may be slower than recorded. */
+  readonly slower?: number
+  /** How the values of some answers are compared, where it is not exactly. */
+  readonly validation?: readonly ValidationRule[]
+  /** Warnings count as errors. */
+  readonly strict?: boolean
+}
+
+export interface Judges {
+  readonly schema: SchemaJudge
+  readonly values: ValuesJudge
+  readonly judging: Judging
+}
+
+/** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
+export function judge(judged: Judged, judges: Judges): readonly Finding[] {
+  const findings = judgeLayers(judged, judges)
+  return judges.judging.strict === true
+    ? findings.map((finding) => ({ ...finding, level: 'error' }))
+    : findings
+}
+
+function judgeLayers(judged: Judged, { schema, values, judging }: Judges): readonly Finding[] {
+  const { slower } = judging
+  const aside = [
+    ...judgeOrder(judged),
+    ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
+  ]
+  const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
+  if (kind !== undefined) return kind
+  if (judged.end.kind === 'answered' && judged.end.asRecorded) return aside
+  return [...schema.judge(judged), ...values.judge(judged), ...aside]
+}
+
+function hasFound(findings: readonly Finding[]): boolean {
+  return findings.length > 0
+}

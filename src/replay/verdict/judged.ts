@@ -1,0 +1,45 @@
+import type { Turn } from '../../tape/turn.ts'
+import { classify, type Response } from '../../wire/message.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+import type { Aside, CallEnd } from '../live-call.ts'
+
+/** A live answer beside the recorded one, as the layers of a verdict look at it. */
+export interface Judged {
+  readonly turn: Turn
+  readonly tool: string | undefined
+  readonly end: CallEnd
+  readonly live: Response | undefined
+  readonly recorded: Response | undefined
+  readonly asides: readonly Aside[]
+  /** Milliseconds, from the request to the answer. */
+  readonly duration: number | undefined
+  readonly recordedDuration: number | undefined
+}
+
+export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'duration'>): Judged {
+  const { turn, end } = given
+  const recorded = turn.response?.message
+  return {
+    ...given,
+    live: end.kind === 'answered' ? responseIn(end.text) : undefined,
+    recorded: recorded?.kind === 'response' ? recorded : undefined,
+    recordedDuration:
+      turn.response === undefined || turn.trigger === undefined
+        ? undefined
+        : turn.response.t - turn.trigger.t,
+  }
+}
+
+/** The result of a response; undefined when it is an error. */
+export function resultIn(response: Response | undefined): unknown {
+  return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined
+}
+
+export function errorIn(response: Response | undefined): unknown {
+  return response !== undefined && 'error' in response.outcome ? response.outcome.error : undefined
+}
+
+function responseIn(text: string): Response | undefined {
+  const message = classify(parseJson(text))
+  return message.kind === 'response' ? message : undefined
+}

@@ -1,0 +1,10 @@
+import { rangeAt } from '../../wire/members.ts'
+
+/** The result or error of an answer, as an object of its own: paths in it begin with its name. */
+export function outcomeIn(text: string): string | undefined {
+  for (const name of ['result', 'error']) {
+    const range = rangeAt(text, [name])
+    if (range !== undefined) return `{"${name}":${text.slice(range.start, range.end)}}`
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
+import { parsePath } from '../../wire/path.ts'
+import type { Judging } from './judge.ts'
+import type { Judged } from './judged.ts'
+
+/** How the values of some answers are compared, and what a difference means. */
+export interface ValidationRule {
+  readonly name: string
+  readonly appliesTo: Scope
+  readonly kind: Comparing
+  readonly onFailure: FailureAction
+}
+
+export type Scope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'method'; readonly equals: string }
+  | { readonly kind: 'tool'; readonly equals: string }
+  /** Results, or errors. */
+  | { readonly kind: 'message-type'; readonly equals: 'result' | 'error' }
+  | { readonly kind: 'custom'; readonly test: (judged: Judged) => boolean }
+
+export type Comparing =
+  | { readonly kind: 'exact' }
+  /** Types and names of members only. */
+  | { readonly kind: 'structural' }
+  /** What was recorded must be there, more may be; with `required`, only these places count. */
+  | { readonly kind: 'partial'; readonly required?: readonly string[] }
+  /** A function of its own: it says what is wrong, or nothing. */
+  | { readonly kind: 'custom'; readonly check: (judged: Judged) => string | undefined }
+
+/** `skip` takes the answer out of the verdict, and says so; `retry` sends the request again. */
+export type FailureAction = 'ignore' | 'warn' | 'error' | 'retry' | 'skip'
+
+/** What holds where no rule of the user does. */
+export const EXACTLY: ValidationRule = {
+  name: 'exact',
+  appliesTo: { kind: 'all' },
+  kind: { kind: 'exact' },
+  onFailure: 'error',
+}
+
+export function isFor({ appliesTo }: ValidationRule, judged: Judged): boolean {
+  switch (appliesTo.kind) {
+    case 'all':
+      return true
+    case 'method':
+      return methodOf(judged) === appliesTo.equals
+    case 'tool':
+      return judged.tool === appliesTo.equals
+    case 'message-type':
+      return judged.live !== undefined && appliesTo.equals in judged.live.outcome
+    case 'custom':
+      return appliesTo.test(judged)
+  }
+}
+
+/** Two ways to look at the same answers: with the order of lists, and without. */
+export interface Differs {
+  readonly kept: Differ
+  readonly free: Differ
+}
+
+export function differsFor(kind: Comparing, judging: Judging): Differs {
+  const options = { ...diffOptions(judging), ...modeOf(kind) }
+  return {
+    kept: createDiffer({ ...options, order: 'kept' }),
+    free: createDiffer({ ...options, order: 'free' }),
+  }
+}
+
+function modeOf(kind: Comparing): DiffOptions {
+  if (kind.kind === 'structural') return { mode: 'structural' }
+  if (kind.kind !== 'partial') return {}
+  return { mode: 'partial', required: (kind.required ?? []).map(parsePath) }
+}
+
+function diffOptions({ ignore = [], unordered = [], numeric }: Judging): DiffOptions {
+  return {
+    ignore: ignore.map(parsePath),
+    unordered: unordered.map(parsePath),
+    ...(numeric !== undefined && { tolerance: numeric }),
+  }
+}
+
+function methodOf({ turn: { trigger } }: Judged): string | undefined {
+  return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : undefined
+}

@@ -1,0 +1,122 @@
+import type { Difference } from '../../diff/difference.ts'
+import { formatPath } from '../../wire/path.ts'
+import { differByClock, type ClockOptions } from './clock.ts'
+import type { Finding } from './finding.ts'
+import type { Judging } from './judge.ts'
+import type { Judged } from './judged.ts'
+import { outcomeIn } from './outcome-text.ts'
+import {
+  differsFor,
+  EXACTLY,
+  isFor,
+  type Differs,
+  type FailureAction,
+  type ValidationRule,
+} from './validation-rule.ts'
+
+export interface ValuesOptions {
+  readonly judging: Judging
+  /** A recorded text as the live server would have put it. */
+  readonly live: (text: string) => string
+  readonly clock: ClockOptions
+}
+
+/** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
+export class ValuesJudge {
+  readonly #options: ValuesOptions
+  readonly #rules: readonly ValidationRule[]
+  readonly #differs = new Map<ValidationRule, Differs>()
+
+  constructor(options: ValuesOptions) {
+    this.#options = options
+    this.#rules = options.judging.validation ?? []
+  }
+
+  judge(judged: Judged): readonly Finding[] {
+    return this.rulesFor(judged).flatMap((rule) => {
+      const effect = EFFECTS[rule.onFailure]
+      if (effect === undefined) return []
+      return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
+    })
+  }
+
+  /** The user's rules for this answer; without any, every value counts. */
+  rulesFor(judged: Judged): readonly ValidationRule[] {
+    const own = this.#rules.filter((rule) => isFor(rule, judged))
+    return own.length === 0 ? [EXACTLY] : own
+  }
+
+  #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
+    if (rule.kind.kind === 'custom') return custom(rule, rule.kind.check(judged))
+    const expected = judged.turn.response === undefined ? undefined : outcomeIn(judged.turn.response.text)
+    const actual = judged.end.kind === 'answered' ? outcomeIn(judged.end.text) : undefined
+    if (expected === undefined || actual === undefined) return []
+    const { kept, free } = this.#differsOf(rule)
+    const differences = this.#unexplained(kept.texts(expected, actual))
+    if (differences.length === 0) return []
+    const changed = this.#unexplained(free.texts(expected, actual))
+    return changed.length === 0 ? [orderFinding(differences)] : changed.map(asFinding)
+  }
+
+  #differsOf(rule: ValidationRule): Differs {
+    const known = this.#differs.get(rule) ?? differsFor(rule.kind, this.#options.judging)
+    this.#differs.set(rule, known)
+    return known
+  }
+
+  #unexplained(differences: readonly Difference[]): readonly Difference[] {
+    return differences.filter((difference) => !this.#isExplained(difference))
+  }
+
+  #isExplained({ kind, expected, actual }: Difference): boolean {
+    if (kind !== 'changed' || !isName(expected) || !isName(actual)) return false
+    if (this.#options.live(String(expected)) === String(actual)) return true
+    return differByClock(expected, actual, this.#options.clock)
+  }
+}
+
+function isName(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+/** What a failure makes of a finding; none when it counts for nothing. */
+const EFFECTS: Readonly<Record<FailureAction, Partial<Finding> | undefined>> = {
+  ignore: undefined,
+  skip: undefined,
+  warn: { level: 'warn' },
+  error: { level: 'error' },
+  retry: { level: 'error', retry: true },
+}
+
+function custom({ name }: ValidationRule, wrong: string | undefined): readonly Finding[] {
+  return wrong === undefined ? [] : [{ layer: 'values', level: 'error', message: `${name}: ${wrong}` }]
+}
+
+function asFinding(difference: Difference): Finding {
+  const { path, kind, ...sides } = difference
+  return {
+    layer: 'values',
+    level: 'error',
+    message: WORDS[kind],
+    path: formatPath(path),
+    ...sides,
+    difference,
+  }
+}
+
+const WORDS: Readonly<Record<Difference['kind'], string>> = {
+  added: 'is new',
+  removed: 'is missing',
+  changed: 'has another value',
+  type: 'has another type',
+}
+
+function orderFinding(differences: readonly Difference[]): Finding {
+  const at = differences[0]?.path.slice(0, -1) ?? []
+  return {
+    layer: 'order',
+    level: 'error',
+    message: 'the same items come in another order',
+    path: formatPath(at),
+  }
+}

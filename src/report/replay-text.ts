@@ -1,0 +1,75 @@
+import { styleText } from 'node:util'
+import { brief } from '../match/brief.ts'
+import type { RepeatedReport } from '../replay/repeat.ts'
+import { hasFailed } from '../replay/report.ts'
+import type { StepResult } from '../replay/step-result.ts'
+import type { Finding } from '../replay/verdict/finding.ts'
+import { shortened, visible } from '../wire/visible.ts'
+import { durationText } from './duration.ts'
+import type { Style } from './table.ts'
+
+/** One step on one line, and below it what is not as recorded. */
+export function stepAsText(step: StepResult): string {
+  const { frame, method, tool, duration, state, why } = step
+  const [word, style] = outcomeOf(step)
+  const title = shortened(tool === undefined ? method : `${method} ${tool}`, 44).padEnd(44)
+  const time = duration === undefined ? '' : durationText(duration)
+  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', visible(why))}`
+  const line = `${styleText(style, word.padEnd(7))} ${`#${frame}`.padStart(6)}  ${title} ${time.padStart(9)}${reason}`
+  return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
+}
+
+/** What matters of a run, after its steps. */
+export function replaySummaryText(report: RepeatedReport): string {
+  const { summary, performance, validation, notes, noise, unstable, runs } = report
+  return [
+    ...notes.map((note) => `note: ${note}`),
+    ...noise.map(
+      ({ method, tool, path }) =>
+        `noise: ${nameOf(method, tool)} ${path}: the server says something else each time`,
+    ),
+    ...unstable
+      .filter(({ finding }) => finding.difference === undefined)
+      .map(
+        ({ index, finding, inRuns }) =>
+          `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
+      ),
+    `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}`,
+    `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
+    `verdict: ${VERDICT_WORDS[summary.verdict]}`,
+  ]
+    .map((line) => `${visible(line)}\n`)
+    .join('')
+}
+
+const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
+  pass: 'as recorded',
+  fail: 'not as recorded',
+  incomplete: 'as recorded, as far as it went: not everything could be sent',
+}
+
+function outcomeOf(step: StepResult): readonly [string, Style] {
+  if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
+  if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
+  if (hasFailed(step)) return ['differs', 'red']
+  if (step.findings.length > 0) return ['warning', 'yellow']
+  return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
+}
+
+function findingAsText({ layer, message, path, expected, actual }: Finding): string {
+  const sides = [
+    ...(expected === undefined ? [] : [`recorded ${brief(expected, 60)}`]),
+    ...(actual === undefined ? [] : [`now ${brief(actual, 60)}`]),
+  ]
+  const words = [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '')
+  return `          ${styleText('yellow', layer.padEnd(9))} ${visible(words.join('   '))}`
+}
+
+function nameOf(method: string, tool: string | undefined): string {
+  return tool === undefined ? method : `${method} ${tool}`
+}
+
+function layersText(layers: RepeatedReport['validation']['layers']): string {
+  const found = Object.entries(layers).filter(([, count]) => count > 0)
+  return found.length === 0 ? '' : ` (${found.map(([layer, count]) => `${layer} ${count}`).join(', ')})`
+}

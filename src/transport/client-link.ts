@@ -1,0 +1,21 @@
+/** A client's way to a server. */
+export interface ClientLink {
+  /** Sends one JSON text. */
+  send(text: string): void
+  /** Gives a request up: the stream that waits for its answer is closed, where there is one. */
+  abort?(idKey: string): void
+  /** Ends the link, and the server if the link started it; may be called twice. */
+  close(): Promise<void>
+}
+
+export interface LinkHandlers {
+  /** One JSON text of the server, or what it sent in its place. */
+  readonly onText: (text: string) => void
+  /** A request that will never be answered, by the key of its id, and why. */
+  readonly onLost: (idKey: string, why: string) => void
+  /** Nothing comes any more. */
+  readonly onEnd: (why: string) => void
+}
+
+/** Opens a link. What can be found wrong at once (no such command, no such host) is thrown. */
+export type OpenLink = (handlers: LinkHandlers) => Promise<ClientLink>

@@ -1,0 +1,85 @@
+import { LineSplitter } from '../wire/lines.ts'
+import { cannotStart } from './cannot-start.ts'
+import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
+import { endServer } from './ending.ts'
+import { startServer, type Exit, type ServerProcess } from './server-process.ts'
+
+export interface CommandLinkOptions {
+  readonly command: readonly [string, ...string[]]
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** What the server writes to its stderr; by default it is dropped. */
+  readonly onStderr?: (chunk: Uint8Array) => void
+}
+
+/** A link over the pipes of a server that is started for it, and ended with it. */
+export function commandLink(options: CommandLinkOptions): OpenLink {
+  return async (handlers) => {
+    const { command, cwd, env } = options
+    const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
+    const { pid } = server
+    if (pid === undefined) throw await cannotStart(server)
+    return new CommandLink(server, pid, options, handlers)
+  }
+}
+
+class CommandLink implements ClientLink {
+  readonly #server: ServerProcess
+  readonly #pid: number
+  /** Lines of the current round: they leave in one write. */
+  #waiting = ''
+  #closing: Promise<void> | undefined
+
+  constructor(server: ServerProcess, pid: number, options: CommandLinkOptions, handlers: LinkHandlers) {
+    this.#server = server
+    this.#pid = pid
+    const splitter = new LineSplitter({
+      onLine: (line) => handlers.onText(textOf(line)),
+      onOverlong: (head, total) => handlers.onText(`${textOf(head.subarray(0, 200))}… (${total} bytes)`),
+    })
+    const { stdin, stdout, stderr } = server.child
+    stdin.on('error', () => {}) // the end of its output says that it is gone
+    stdout.on('data', (chunk: Buffer) => splitter.push(chunk))
+    stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
+    stdout.once('close', () => {
+      splitter.end()
+      void server.exited.then((exit) => handlers.onEnd(`the server ${inWords(exit)}`))
+    })
+  }
+
+  send(text: string): void {
+    if (this.#waiting === '') queueMicrotask(() => this.#flush())
+    this.#waiting += `${text}\n`
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  #flush(): void {
+    this.#server.child.stdin.write(this.#waiting)
+    this.#waiting = ''
+  }
+
+  async #end(): Promise<void> {
+    this.#server.child.stdin.end()
+    await endServer({
+      pid: this.#pid,
+      exited: this.#server.exited,
+      isClientGone: () => true,
+      isServerBusy: async () => false,
+      lastHeard: () => 0,
+      onSignal: () => {},
+    })
+    this.#server.guard.dismiss()
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+function inWords({ code, signal }: Exit): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
+}

@@ -1,0 +1,178 @@
+import { idKey } from '../wire/id.ts'
+import { mirroredHeaders } from '../wire/mirrored-headers.ts'
+import { classify, member, type Message } from '../wire/message.ts'
+import { isEnveloped } from '../wire/methods.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
+import { HttpClient, type HttpExchange } from './http1/client.ts'
+import type { ResponseHead } from './http1/response-reader.ts'
+import { ListeningStream } from './listening-stream.ts'
+import { PostedAnswer } from './posted-answer.ts'
+
+export interface HttpLinkOptions {
+  readonly url: URL
+  /** Sent with every request; never to another origin, because redirects are not followed. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The input schema of a tool, whose `x-mcp-header` arguments are repeated as headers. */
+  readonly inputSchemaOf?: (tool: string) => unknown
+}
+
+/** A link over Streamable HTTP, in both its forms: every message says by itself which one it wants. */
+export function httpLink(options: HttpLinkOptions): OpenLink {
+  return async (handlers) => new HttpLink(options, handlers)
+}
+
+class HttpLink implements ClientLink {
+  readonly #options: HttpLinkOptions
+  readonly #handlers: LinkHandlers
+  readonly #client = new HttpClient()
+  readonly #exchanges = new Map<string, HttpExchange>()
+  /** By which the server speaks of its own accord. */
+  #standing: ListeningStream | undefined
+  readonly #resumed = new Set<ListeningStream>()
+  #session: string | undefined
+  #version: string | undefined
+  #isClosed = false
+
+  constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
+    this.#options = options
+    this.#handlers = handlers
+  }
+
+  send(text: string): void {
+    const message = classify(parseJson(text))
+    const key = message.kind === 'request' ? idKey(message.id) : undefined
+    const headers = { ...COMMON, ...this.#headersFor(message) }
+    const { url } = this.#options
+    let answer: PostedAnswer | undefined
+    let lastEventId: string | undefined
+    const exchange = this.#client.send(
+      { method: 'POST', url, headers, body: text },
+      {
+        onHead: (head) => (answer = this.#begin(head, key, (id) => (lastEventId = id))),
+        onBody: (chunk) => answer?.push(chunk),
+        onEnd: () => this.#end({ answer, key, message, lastEventId }),
+        onError: (why) => this.#lose(key, why),
+      },
+    )
+    if (key !== undefined) this.#exchanges.set(key, exchange)
+  }
+
+  abort(key: string): void {
+    this.#exchanges.get(key)?.abort()
+    this.#exchanges.delete(key)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (this.#session !== undefined) await this.#leave()
+    for (const stream of [...this.#resumed, this.#standing]) stream?.close()
+    this.#client.close()
+  }
+
+  #headersFor(message: Message): Readonly<Record<string, string>> {
+    if (!('method' in message) || !isEnveloped(message.params)) return this.#sessionHeaders()
+    const { method, params } = message
+    const tool = String(member(params, 'name'))
+    const own = mirroredHeaders(method, params, this.#options.inputSchemaOf?.(tool))
+    return { ...own, ...this.#options.headers }
+  }
+
+  #sessionHeaders(): Readonly<Record<string, string>> {
+    return {
+      ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
+      ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
+      ...this.#options.headers,
+    }
+  }
+
+  #begin(head: ResponseHead, key: string | undefined, onEventId: (id: string) => void): PostedAnswer {
+    this.#session ??= head.headers.get('mcp-session-id')
+    return new PostedAnswer(head, { onText: (text) => this.#hear(text, key), onEventId })
+  }
+
+  #hear(text: string, key?: string): void {
+    if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
+    if (key !== undefined && this.#exchanges.has(key) && isAnswer(text)) this.#exchanges.delete(key)
+    this.#handlers.onText(text)
+  }
+
+  #noteVersion(text: string): void {
+    const version = member(member(parseJson(text), 'result'), 'protocolVersion')
+    if (typeof version === 'string') this.#version = version
+  }
+
+  #end({ answer, key, message, lastEventId }: Posted): void {
+    if (answer?.isStream === false) this.#endOfBody(answer, key)
+    else if (key !== undefined && this.#exchanges.has(key)) this.#goOn(key, lastEventId)
+    if ('method' in message && message.method === 'notifications/initialized') this.#stand()
+  }
+
+  #stand(): void {
+    this.#standing ??= this.#listen()
+  }
+
+  /** The stream ended before the answer came: a server that lets its client poll goes on in another one. */
+  #goOn(key: string, lastEventId: string | undefined): void {
+    if (lastEventId === undefined) this.#lose(key, 'the stream ended without an answer')
+    else this.#resumed.add(this.#listen(lastEventId))
+  }
+
+  #listen(lastEventId?: string): ListeningStream {
+    const stream = new ListeningStream({
+      client: this.#client,
+      url: this.#options.url,
+      headers: () => this.#sessionHeaders(),
+      onText: (text) => this.#hear(text),
+      ...(lastEventId !== undefined && { lastEventId }),
+    })
+    stream.open()
+    return stream
+  }
+
+  #endOfBody(answer: PostedAnswer, key: string | undefined): void {
+    const { status } = answer
+    const body = answer.body()
+    const isMessage = body !== '' && (status < 300 || classify(parseJson(body)).kind === 'response')
+    if (isMessage) this.#hear(body, key)
+    if (key !== undefined && this.#exchanges.has(key)) this.#lose(key, inWords(status, body))
+  }
+
+  #lose(key: string | undefined, why: string): void {
+    if (key === undefined || !this.#exchanges.delete(key)) return
+    this.#handlers.onLost(key, why)
+  }
+
+  /** Ends the session; a server that does not want to be told says so, and that is all. */
+  #leave(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => resolve()
+      const { url } = this.#options
+      this.#client.send(
+        { method: 'DELETE', url, headers: this.#sessionHeaders() },
+        { onHead: done, onBody: () => {}, onEnd: done, onError: done },
+      )
+    })
+  }
+}
+
+/** A message that was posted, and how it was answered. */
+interface Posted {
+  readonly answer: PostedAnswer | undefined
+  readonly key: string | undefined
+  readonly message: Message
+  readonly lastEventId: string | undefined
+}
+
+const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+function isAnswer(text: string): boolean {
+  return classify(parseJson(text)).kind === 'response'
+}
+
+function inWords(status: number, body: string): string {
+  const said = body.trim() === '' ? '' : `: ${body.trim().slice(0, 200)}`
+  const hint = status === 401 ? ' (the server wants a token: give it with --header)' : ''
+  return `the server answered HTTP ${status}${hint}${said}`
+}

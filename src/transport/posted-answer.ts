@@ -1,0 +1,45 @@
+import { SseReader, type SseEvent } from '../wire/sse.ts'
+import { MAX_LINE_BYTES } from '../wire/lines.ts'
+import type { ResponseHead } from './http1/response-reader.ts'
+
+export interface AnswerHandlers {
+  readonly onText: (text: string) => void
+  readonly onEventId: (id: string) => void
+}
+
+/** The body of an answer to a POST or GET: one JSON text, or a stream of events. */
+export class PostedAnswer {
+  readonly status: number
+  readonly isStream: boolean
+  readonly #handlers: AnswerHandlers
+  readonly #reader: SseReader | undefined
+  readonly #parts: Buffer[] = []
+
+  constructor({ status, headers }: ResponseHead, handlers: AnswerHandlers) {
+    this.status = status
+    this.#handlers = handlers
+    this.isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (this.isStream)
+      this.#reader = new SseReader({
+        maxBytes: MAX_LINE_BYTES,
+        onEvent: (event) => this.#event(event),
+        onComment: () => {},
+      })
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#reader === undefined) this.#parts.push(chunk)
+    else this.#reader.push(chunk)
+  }
+
+  /** The text of a body that is no stream. */
+  body(): string {
+    return Buffer.concat(this.#parts).toString('utf8')
+  }
+
+  #event({ id, event, data }: SseEvent): void {
+    if (id !== undefined && id !== '') this.#handlers.onEventId(id)
+    if (data === undefined || data.length === 0 || (event !== undefined && event !== 'message')) return
+    this.#handlers.onText(Buffer.concat(data.parts).toString('utf8'))
+  }
+}

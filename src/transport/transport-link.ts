@@ -1,0 +1,46 @@
+import type { ClientLink, OpenLink } from './client-link.ts'
+
+/** The part of an SDK's transport that a client needs; both SDKs' transports fit. */
+export interface ClientTransport {
+  start(): Promise<void>
+  send(message: never): Promise<void>
+  close(): Promise<void>
+  onmessage?: ((message: never, extra?: never) => void) | undefined
+  onclose?: (() => void) | undefined
+  onerror?: ((error: Error) => void) | undefined
+}
+
+/** A link over a transport that somebody else has made: of an SDK, or a served tape in memory. */
+export function transportLink(transport: ClientTransport): OpenLink {
+  return async ({ onText, onEnd }) => {
+    Object.assign(transport, {
+      onmessage: (message: unknown): void => onText(JSON.stringify(message)),
+      onclose: (): void => onEnd('the transport was closed'),
+    })
+    await transport.start()
+    return new TransportLink(transport, onEnd)
+  }
+}
+
+class TransportLink implements ClientLink {
+  readonly #transport: ClientTransport
+  readonly #onEnd: (why: string) => void
+  #isClosed = false
+
+  constructor(transport: ClientTransport, onEnd: (why: string) => void) {
+    this.#transport = transport
+    this.#onEnd = onEnd
+  }
+
+  send(text: string): void {
+    this.#transport.send(JSON.parse(text) as never).catch((error: unknown) => {
+      this.#onEnd(error instanceof Error ? error.message : String(error))
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#transport.close()
+  }
+}

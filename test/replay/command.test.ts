@@ -1,0 +1,155 @@
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import { recordOrders } from './orders-tape.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const recorded = join(sharedFolder(), 'orders.tape.jsonl')
+
+beforeAll(() => recordOrders(recorded))
+
+test('verify ends with 0 for a server that is as recorded, and with 1 for one that is not', async () => {
+  const same = await reelay('verify', recorded, '--allow-writes', '--', ...fixtureServer('orders'))
+  const other = await reelay('verify', recorded, '--allow-writes', '--', ...fixtureServer('orders', 'value'))
+  expect([same.code, other.code]).toEqual([0, 1])
+  expect(same.out).toMatch(/4 sent, 2 left out, 0 held back, 0 unbound; 0 of 4 answers not as recorded\n/)
+  expect(other.out).toMatch(
+    /values +result\.structuredContent\.order\.total +has another value +recorded 42 +now 43/,
+  )
+})
+
+test('what may write is held back and named, what needs it is not sent, and the exit code says that not all was', async () => {
+  const { code, out } = await reelay('verify', recorded, '--', ...fixtureServer('orders'))
+  expect(out).toMatch(/held +#\d+ +tools\/call create_order +the tool is not marked as read-only/)
+  expect(out).toMatch(/unbound +#\d+ +tools\/call get_order/)
+  expect(out).toMatch(/verdict: as recorded, as far as it went/)
+  expect(code).toBe(3)
+})
+
+test('one tool is allowed by its name', async () => {
+  const { code } = await reelay(
+    'verify',
+    recorded,
+    '--allow',
+    'create_order',
+    '--',
+    ...fixtureServer('orders'),
+  )
+  expect(code).toBe(0)
+})
+
+test('a dry run starts nothing and says what would be sent', async () => {
+  const { code, out } = await reelay('replay', recorded, '--dry-run')
+  expect(code).toBe(0)
+  expect(out.replaceAll(/#\d+/g, '#').replaceAll(/ +/g, ' ')).toBe(
+    [
+      'skip # initialize (the handshake is our own)',
+      'skip # notifications/initialized (the handshake is our own)',
+      'send # tools/list',
+      'hold # tools/call create_order (the tool is not marked as read-only)',
+      'send # tools/call get_order (after 1 answer)',
+      'send # tools/call describe (after 1 answer)',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('the JSON report fits its published schema', async () => {
+  const { out } = await reelay(
+    'verify',
+    recorded,
+    '--json',
+    '--allow-writes',
+    '--',
+    ...fixtureServer('orders', 'type'),
+  )
+  const schema: unknown = JSON.parse(readFileSync('schema/replay-report-1.json', 'utf8'))
+  const validate = new Ajv2020({ allErrors: true, strict: true }).compile(Object(schema))
+  const report: unknown = JSON.parse(out)
+  validate(report)
+  expect(validate.errors).toBeNull()
+  expect(report).toMatchObject({ summary: { verdict: 'fail', sent: 4 }, runs: 3 })
+})
+
+test('an update puts the new answers on the tape and leaves every other byte alone', async () => {
+  const tape = join(temporaryFolder(), 'copy.tape.jsonl')
+  copyFileSync(recorded, tape)
+  const changed = fixtureServer('orders', 'value')
+  const update = await reelay('verify', tape, '--update', '--allow-writes', '--', ...changed)
+  expect(update.out).toMatch(/accepted +#\d+ tools\/call get_order\n1 answer on .* replaced/)
+  const again = await reelay('verify', tape, '--allow-writes', '--', ...changed)
+  expect([update.code, again.code]).toEqual([0, 0])
+  const differing = linesOf(tape).filter((line, place) => line !== linesOf(recorded)[place])
+  expect(differing).toHaveLength(1)
+  expect(differing[0]).toBe(
+    linesOf(recorded)
+      .find((line) => line.includes('{\\"order\\":{'))
+      ?.replaceAll('42', '43'),
+  )
+})
+
+test('--set sends another value, and --record makes a tape of what was sent', async () => {
+  const tape = join(temporaryFolder(), 'run.tape.jsonl')
+  const set = 'tools/call:create_order:$.arguments.item=bread'
+  const target = ['--', ...fixtureServer('orders')]
+  const { code } = await reelay(
+    'replay',
+    recorded,
+    '--allow-writes',
+    '--set',
+    set,
+    '--record',
+    tape,
+    ...target,
+  )
+  expect(code).toBe(1)
+  const { turns } = await loadTape(tape)
+  expect(turns.map(({ trigger }) => trigger?.text).join('\n')).toContain(
+    '{"name":"create_order","arguments":{"item":"bread"}}',
+  )
+})
+
+test.each([
+  [['replay', recorded], /there is no server to replay the tape against/],
+  [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and a --url/],
+  [['replay', recorded, '--url', 'ftp://x'], /ftp:\/\/x is no http or https URL/],
+  [['replay', recorded, '--pace', 'quick', '--', 'x'], /--pace cannot be "quick"/],
+  [['replay', recorded, '--order', 'any', '--', 'x'], /--order cannot be "any"/],
+  [['replay', recorded, '--set', 'nonsense', '--', 'x'], /cannot read --set "nonsense"/],
+  [['replay', recorded, '--ignore', 'a..b', '--', 'x'], /cannot read the path "a\.\.b"/],
+  [['replay', recorded, '--repeat', '0', '--', 'x'], /--repeat cannot be "0"/],
+  [['replay', recorded, '--header', 'x: ${env.NO_SUCH_NAME}', '--url', 'http://127.0.0.1:1'], /NO_SUCH_NAME/],
+])('misuse ends with 2 and a hint: %j', async (args, message) => {
+  const { code, err } = await reelay(...args)
+  expect(code).toBe(2)
+  expect(err).toMatch(message)
+  expect(err).toMatch(/hint: /)
+})
+
+test('a server that cannot be started, or does not answer, ends with 3', async () => {
+  const missing = await reelay('replay', recorded, '--', 'no-such-command')
+  const silent = await reelay('replay', recorded, '--timeout', '200', '--', ...fixtureServer('read-nothing'))
+  const gone = await reelay('replay', recorded, '--url', 'http://127.0.0.1:1/mcp')
+  expect([missing.code, silent.code, gone.code]).toEqual([3, 3, 3])
+  expect(missing.err).toMatch(/COMMAND_NOT_FOUND/)
+  expect(silent.err).toMatch(/TARGET_REFUSED .*no answer came within 200 ms/)
+  expect(gone.err).toMatch(/TARGET_REFUSED .*ECONNREFUSED/)
+})
+
+async function reelay(
+  ...args: readonly string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const run = start([process.execPath, REELAY, ...args])
+  run.child.stdin.end()
+  const { code } = await run.exited
+  return { code, out: run.stdout().toString(), err: run.stderr() }
+}
+
+function linesOf(path: string): readonly string[] {
+  return readFileSync(path, 'utf8').split('\n')
+}

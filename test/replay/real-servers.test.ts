@@ -1,0 +1,104 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { replayRepeatedly, type RepeatedReport } from '../../src/replay/repeat.ts'
+import { commandTarget } from '../../src/replay/targets.ts'
+import { loadTape } from '../../src/store/read.ts'
+import { everythingSession } from '../interop/everything-session.ts'
+import { filesystemSession } from '../interop/filesystem-session.ts'
+import { memorySession } from '../interop/memory-session.ts'
+import { referenceServer } from '../interop/reference-server.ts'
+import { recorded, run, type Session } from '../interop/run.ts'
+import type { Answers, Sdk } from '../support/sdk.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+interface Subject {
+  readonly name: string
+  readonly sdk: Sdk
+  readonly command: readonly string[]
+  readonly env: Record<string, string>
+  readonly answers: Answers
+  readonly session: Session
+  readonly prepare: () => void
+}
+
+const files = join(sharedFolder(), 'files')
+const MEMORY_FILE_PATH = join(sharedFolder(), 'graph.jsonl')
+// The SDKs give their servers a few variables of the environment, which server-everything tells to whoever asks.
+const ENV = getDefaultEnvironment()
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'server-everything',
+    sdk: 'v1',
+    command: referenceServer('server-everything', 'stdio'),
+    env: ENV,
+    answers: { root: 'file:///home/tester', elicited: { name: 'Zoë' } },
+    session: everythingSession,
+    prepare: () => {},
+  },
+  {
+    name: 'server-filesystem',
+    sdk: 'v2',
+    command: referenceServer('server-filesystem', files),
+    env: ENV,
+    answers: { root: pathToFileURL(files).href, elicited: {} },
+    session: (session) => filesystemSession(session, files),
+    prepare: () => {
+      rmSync(files, { recursive: true, force: true })
+      mkdirSync(join(files, 'empty'), { recursive: true })
+      writeFileSync(join(files, 'notes.txt'), 'first\nsecond\n')
+    },
+  },
+  {
+    name: 'server-memory',
+    sdk: 'v1',
+    command: referenceServer('server-memory'),
+    env: { ...ENV, MEMORY_FILE_PATH },
+    answers: { root: 'file:///nowhere', elicited: {} },
+    session: memorySession,
+    prepare: () => rmSync(MEMORY_FILE_PATH, { force: true }),
+  },
+]
+
+describe.each(SUBJECTS)(
+  '$name, recorded with SDK $sdk',
+  ({ sdk, command, env, answers, session, prepare }) => {
+    const path = join(sharedFolder(), 'session.tape.jsonl')
+
+    beforeAll(async () => {
+      prepare()
+      await run({ sdk, answers, command: recorded(path, command), env }, session)
+    })
+
+    test('a fresh one is found to be as recorded, with nothing left to explain', async () => {
+      const report = await verified()
+      expect(findingsIn(report)).toEqual([])
+      expect(report.summary).toMatchObject({ verdict: 'pass', held: 0, unbound: 0, successRate: 1 })
+    })
+
+    test('what may write is held back until it is allowed', async () => {
+      const report = await verified({ allowWrites: false })
+      expect(report.summary.held).toBeGreaterThan(0)
+      expect(report.steps.filter(({ state, sent }) => state === 'held' && sent !== undefined)).toEqual([])
+    })
+
+    async function verified({ allowWrites = true } = {}): Promise<RepeatedReport> {
+      const target = commandTarget(command as [string, ...string[]], { env })
+      const options = { target, allowWrites }
+      return replayRepeatedly(await loadTape(path), options, { repeat: 2, beforeRun: async () => prepare() })
+    }
+  },
+)
+
+function findingsIn({ steps }: RepeatedReport): readonly string[] {
+  return steps.flatMap(({ frame, method, tool, findings }) =>
+    findings.map(({ layer, path, message, expected, actual }) =>
+      JSON.stringify([frame, method, tool, layer, path, message, expected, actual]).slice(0, 500),
+    ),
+  )
+}
