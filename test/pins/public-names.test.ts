@@ -8,6 +8,7 @@ import * as api from '../../src/index.ts'
 test('the names that the package exports', () => {
   expect(Object.keys(api).toSorted()).toMatchInlineSnapshot(`
     [
+      "Controller",
       "ERROR_CODES",
       "MISS_CODE",
       "Recorder",
@@ -18,6 +19,7 @@ test('the names that the package exports', () => {
       "VERSION",
       "canonicalJson",
       "classify",
+      "commandTarget",
       "createRecording",
       "leftOverCauses",
       "listTapes",
@@ -29,12 +31,17 @@ test('the names that the package exports', () => {
       "recordFetch",
       "recordHttp",
       "recordTransport",
+      "replay",
+      "replayRepeatedly",
       "replayTransport",
       "resolveTape",
       "serveHttp",
       "serveStdio",
+      "sseTarget",
       "tapeFolder",
       "tapeTransport",
+      "transportTarget",
+      "urlTarget",
     ]
   `)
 })
@@ -57,6 +64,7 @@ test('the error codes and the exit code of each', () => {
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,
       "REPLAY_DRIFT": 1,
+      "REPORT_UNWRITABLE": 3,
       "RULE_INVALID": 2,
       "SERVER_NOT_FOUND": 3,
       "SETTINGS_INVALID": 2,
@@ -69,6 +77,7 @@ test('the error codes and the exit code of each', () => {
       "TAPE_TOO_NEW": 3,
       "TAPE_UNREADABLE": 3,
       "TAPE_UNWRITABLE": 3,
+      "TARGET_REFUSED": 3,
       "UNEXPECTED": 3,
       "URL_INVALID": 2,
       "USAGE": 2,
