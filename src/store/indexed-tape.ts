@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TAPE_VERSION, type Header } from '../tape/header.ts'
@@ -51,7 +51,7 @@ export async function openIndexedTape(
   const index = isWorthIt ? await indexOf(path, fingerprint) : undefined
   if (index === undefined) return held(path)
   const { ended, problems, joined } = index.about
-  const file = new LineFile(path, fingerprint.bytes)
+  const file = new LineFile(path, (await stat(path)).size) // it may have grown while it was looked through
   const matchFile = await readMatchFile(path)
   return {
     path,

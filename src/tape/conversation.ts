@@ -22,7 +22,7 @@ export interface TurnLog<Turn, Ask> {
 interface Unanswered<Turn> {
   readonly turn: Turn
   readonly x: number | undefined
-  readonly isModern: boolean
+  readonly isEnveloped: boolean
 }
 
 /**
@@ -69,7 +69,7 @@ export class Conversation<Turn, Ask> {
     const turn = this.#begin(spoken)
     if (spoken.x !== undefined) this.#byExchange.set(spoken.x, turn)
     if (message.kind === 'notification') return this.#noteCancelled(message)
-    const unanswered = { turn, x: spoken.x, isModern: isEnveloped(message.params) }
+    const unanswered = { turn, x: spoken.x, isEnveloped: isEnveloped(message.params) }
     listIn(this.#unanswered, idKey(message.id)).push(unanswered)
     const token = metaOf(message.params, META.progressToken)
     if (isId(token)) this.#byToken.set(idKey(token), turn)
@@ -160,7 +160,7 @@ export class Conversation<Turn, Ask> {
 }
 
 // On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.
-function isAnsweredAnywhere<Turn>({ x, isModern }: Unanswered<Turn>): boolean {
+function isAnsweredAnywhere<Turn>({ x, isEnveloped: isModern }: Unanswered<Turn>): boolean {
   return x === undefined || !isModern
 }
 

@@ -26,11 +26,11 @@ export class TurnBuilder {
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Row, Ask> {
-  readonly #log: TurnLog<Row, Ask>
-  readonly #byPlace = new Map<string, Conversation<Row, Ask>>()
+export class Conversations<Kept, Ask> {
+  readonly #log: TurnLog<Kept, Ask>
+  readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
 
-  constructor(log: TurnLog<Row, Ask>) {
+  constructor(log: TurnLog<Kept, Ask>) {
     this.#log = log
   }
 
