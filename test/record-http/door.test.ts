@@ -92,7 +92,7 @@ test('what cannot be recorded or listened on is refused with a code and a hint',
     /^2 reelay: URL_INVALID .*\n.*Authorization/,
   )
   expect(await complaint('--listen', taken, '--url', origin)).toMatch(
-    /^3 reelay: LISTEN_FAILED .*EADDRINUSE.*\n {2}hint: .*--listen/,
+    /^3 reelay: LISTEN_FAILED .*EADDRINUSE.*\n {2}hint: choose another port/,
   )
   expect(await complaint('--listen', 'x:y', '--url', origin)).toMatch(/^2 reelay: USAGE .*host:port/)
   expect(await complaint('--listen', '1', '--', 'node')).toMatch(/^2 reelay: USAGE .*neither --url/)
