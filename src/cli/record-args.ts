@@ -1,5 +1,6 @@
 import type { ReelayError } from '../errors.ts'
 import type { Limits } from '../record/limits.ts'
+import type { RedactOption } from '../record/redaction.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
 import { readCount, readLimits, usage } from './record-limits.ts'
 
@@ -61,6 +62,18 @@ export const RECORD_OPTIONS = [
     value: 'MiB',
     about: 'the longest message that is taped whole (256)',
   },
+  {
+    short: undefined,
+    long: '--no-redact',
+    value: undefined,
+    about: 'write secrets to the tape as they are, instead of stand-ins',
+  },
+  {
+    short: undefined,
+    long: '--redact-email',
+    value: undefined,
+    about: 'give e-mail addresses stand-ins too',
+  },
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const
 
@@ -96,6 +109,7 @@ export interface TapeArgs {
   readonly limits: Limits
   readonly maxLineMiB: number
   readonly quiet: boolean
+  readonly redact: RedactOption
 }
 
 type Given = { readonly long: string; readonly value: string }
@@ -157,7 +171,13 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
       LONGEST_LINE_BYTES / MIB,
     ),
     quiet: last('--quiet') !== undefined,
+    redact: readRedact(last('--no-redact') !== undefined, last('--redact-email') !== undefined),
   }
+}
+
+function readRedact(isOff: boolean, email: boolean): RedactOption {
+  if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
+  return isOff ? false : email ? { email } : {}
 }
 
 const FOR_A_COMMAND = ['--only', '--skip', '--max-size', '--max-messages', '--idle', '--rotate']

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 
 /** Records a server at a URL until a signal ends it. */
 export async function recordUrl(args: UrlArgs): Promise<void> {
-  const { url, tags, maxLineMiB } = args
+  const { url, tags, maxLineMiB, redact } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
   const recording = await recordHttp({
@@ -18,6 +18,7 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     tape: tapePath(args, server),
     server,
     tags,
+    redact,
     maxMessageBytes: maxLineMiB * MIB,
     ...(listen && { listen }),
   })
@@ -28,9 +29,9 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
 }
 
 function introduce(args: UrlArgs, recording: HttpRecording): void {
-  const { url, tape, failure, isOpen } = recording
+  const { url, tape, failure, keyTrouble, isOpen } = recording
   if (isOpen) say(`WARNING: other machines can reach this recorder, and through it ${visible(args.url)}`)
-  announce(args, { path: tape, failure })
+  announce(args, { path: tape, failure, keyTrouble })
   // Without a port of the user's choice nobody else knows it, however quiet we are to be.
   if (!args.quiet || args.listen === undefined) say(`give this URL to the client: ${url}`)
 }

@@ -1,6 +1,7 @@
 import { cannotStart } from '../record/cannot-start.ts'
 import { stdioHeader } from '../record/header.ts'
 import type { MethodFilter } from '../record/method-filter.ts'
+import { redactionFor, type Redaction } from '../record/redaction.ts'
 import { relay } from '../record/relay.ts'
 import { serverName } from '../record/server-name.ts'
 import { SessionTape } from '../record/session-tape.ts'
@@ -18,8 +19,9 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
   const name = args.server ?? serverName(args.command)
-  const log = openLog(args, name)
-  announce(args, { path: log.path, failure: log.failure })
+  const redaction = openRedaction(args)
+  const log = openLog(args, name, redaction)
+  announce(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
   const filter = await filterFor(args)
   const maxLineBytes = args.maxLineMiB * MIB
   const tape = new SessionTape({ log, server: name, maxLineBytes, ...(filter && { filter }) })
@@ -29,12 +31,25 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   endAs(exit)
 }
 
-function openLog(args: CommandArgs, server: string): TapeLog {
+type OpenedRedaction = Partial<Redaction> & { readonly refusal?: string }
+
+/** The server runs already, and is not to be ended for want of a rule: without its rules, nothing is taped. */
+function openRedaction({ redact }: CommandArgs): OpenedRedaction {
+  try {
+    return redactionFor({ redact }) ?? {}
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function openLog(args: CommandArgs, server: string, { redactor, refusal }: OpenedRedaction): TapeLog {
   const { command, tags, limits } = args
   return new TapeLog({
     path: tapePath(args, server),
     header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
     limits,
+    redactor,
+    refusal,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
   })
 }

@@ -1,9 +1,11 @@
+import type { Redactor } from '../redact/redactor.ts'
 import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 import type { Authority } from '../transport/request-target.ts'
 import { forwardHeader } from './header.ts'
 import { nameOfUrl } from './http-recorder.ts'
 import { HttpTape } from './http-tape.ts'
+import { redactionFor, type RedactOption } from './redaction.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
 export interface RecordForwardOptions extends ForwardOptions {
@@ -13,6 +15,8 @@ export interface RecordForwardOptions extends ForwardOptions {
   readonly server: string | undefined
   readonly tags: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
   /** What the user should know, said once a host. */
   readonly onNotice: (notice: ForwardNotice) => void
 }
@@ -29,21 +33,24 @@ export interface ForwardRecording {
   /** Undefined when the tape could not be made; then `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
   /** Ends what is under way and finishes the tape; may be called twice. */
   readonly close: () => Promise<Summary>
 }
 
 /** Stands between clients and whatever servers they name, and makes a tape. */
 export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
+  const redaction = redactionFor({ redact: options.redact })
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardTape => new ForwardTape(options)
+  const begin = (): ForwardTape => new ForwardTape(options, redaction?.redactor)
   const { origin, watcher } = await proxy.listen(begin)
   const { log } = watcher.tape
   const close = async (): Promise<Summary> => {
     await proxy.close()
     return watcher.tape.finish()
   }
-  return { proxy: origin, tape: log.path, failure: log.failure, close }
+  return { proxy: origin, tape: log.path, failure: log.failure, keyTrouble: redaction?.trouble, close }
 }
 
 /** Names the servers as they come up, and tells what could not be looked at. */
@@ -52,11 +59,14 @@ class ForwardTape implements ForwardWatcher {
   readonly #onNotice: RecordForwardOptions['onNotice']
   readonly #seen = new Set<string>()
 
-  constructor({ tape, server, tags, maxMessageBytes, onNotice }: RecordForwardOptions) {
+  constructor(
+    { tape, server, tags, maxMessageBytes, onNotice }: RecordForwardOptions,
+    redactor: Redactor | undefined,
+  ) {
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
       forwardHeader({ started, server, tags })
     this.tape = new HttpTape({
-      log: new TapeLog({ path: tape, header }),
+      log: new TapeLog({ path: tape, header, redactor }),
       server: (line) => server ?? nameOf(line),
       maxBytes: maxMessageBytes,
     })

@@ -1,9 +1,10 @@
+import type { Redactor } from '../redact/redactor.ts'
 import { isLoopback } from '../transport/loopback.ts'
 import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
 import { httpHeader } from './header.ts'
-import { maskQuery } from './http-secrets.ts'
 import { HttpTape } from './http-tape.ts'
+import { redactionFor, type RedactOption } from './redaction.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
 export interface RecordHttpOptions {
@@ -18,6 +19,8 @@ export interface RecordHttpOptions {
   readonly tags?: Readonly<Record<string, string>>
   /** The longest message that is taped. */
   readonly maxMessageBytes?: number
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
 }
 
 /** A recorder that waits for its client. */
@@ -27,6 +30,8 @@ export interface HttpRecording {
   /** Undefined when the tape could not be made; then `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
   /** Whether other machines can reach it. */
   readonly isOpen: boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
@@ -48,10 +53,11 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const { listen = ANYWHERE, maxMessageBytes = MAX_MESSAGE_BYTES } = options
   const url = readTarget(options.url)
   const server = options.server ?? nameOfUrl(url)
+  const redaction = redactionFor({ redact: options.redact })
   const proxy = new HttpProxy({ url, listen })
   const begin = (): HttpTape =>
     new HttpTape({
-      log: openLog(options, server, url),
+      log: openLog(options, server, url, redaction?.redactor),
       server: () => server,
       url,
       maxBytes: maxMessageBytes,
@@ -61,6 +67,7 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
     failure: tape.log.failure,
+    keyTrouble: redaction?.trouble,
     isOpen: !isLoopback(listen.host),
     close: async () => {
       await proxy.close()
@@ -69,10 +76,16 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   }
 }
 
-function openLog({ tape, tags = {} }: RecordHttpOptions, server: string, url: URL): TapeLog {
+function openLog(
+  { tape, tags = {} }: RecordHttpOptions,
+  server: string,
+  url: URL,
+  redactor: Redactor | undefined,
+): TapeLog {
   return new TapeLog({
     path: tape,
-    header: (started) => httpHeader({ started, server, url: maskQuery(url.href), tags }),
+    header: (started) => httpHeader({ started, server, url: url.href, tags }),
+    redactor,
   })
 }
 

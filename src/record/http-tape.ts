@@ -7,7 +7,8 @@ import { canDecode, decodedInto } from './body-decoder.ts'
 import { anyBody } from './any-body.ts'
 import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
 import { HttpConnections } from './http-connections.ts'
-import { maskHeaders, maskQuery } from './http-secrets.ts'
+import { eventMembers } from './event-members.ts'
+import { redactedHeaders } from './redacted-head.ts'
 import { MessageFrames } from './message-frames.ts'
 import type { Summary, TapeLog } from './tape-log.ts'
 
@@ -42,8 +43,8 @@ export class HttpTape {
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
     this.#head(place, 'c2s', () => ({
       method: line.method,
-      path: maskQuery(line.path),
-      headers: maskHeaders(line.headers),
+      path: this.#url(line.path),
+      headers: redactedHeaders(line.headers, this.#options.log.redactor),
     }))
     return this.#watcher(line, { conn, place })
   }
@@ -85,7 +86,10 @@ export class HttpTape {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
-        this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
+        this.#head(link.place, 's2c', () => ({
+          status,
+          headers: redactedHeaders(headers, this.#options.log.redactor),
+        }))
         if (isTaped) answer = this.#body('s2c', line, link, headers)
         return answer
       },
@@ -107,7 +111,7 @@ export class HttpTape {
   }
 
   #event(place: string, event: string, details: Readonly<Record<string, unknown>>): void {
-    this.#put(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+    this.#put(`${place}${eventMembers(event, details, this.#options.log.redactor)}`)
   }
 
   #put(rest: string): void {
@@ -127,7 +131,7 @@ export class HttpTape {
         : this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
     const isStream = dir === 's2c' && isEventStream(headers)
     const onEvent: StreamOptions['onEvent'] = (event, details) => this.#event(link.place, event, details)
-    const onEndpoint = (data: string): string => this.#endpoint(line, link.conn, data)
+    const onEndpoint = (data: string): void => this.#endpoint(line, link.conn, data)
     const whole = this.#options.url === undefined ? anyBody(options, headers) : wholeBody(options)
     const body = this.#afterwards(isStream ? eventStream({ ...options, onEvent, onEndpoint }) : whole)
     return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
@@ -146,13 +150,17 @@ export class HttpTape {
     void done.finally(() => this.#decoding.delete(done))
   }
 
-  #endpoint({ path, origin }: RequestLine, conn: number, data: string): string {
+  #endpoint({ path, origin }: RequestLine, conn: number, data: string): void {
     const base = `${origin ?? this.#options.url?.origin}${path}`
-    if (!URL.canParse(data, base)) return maskQuery(data)
+    if (!URL.canParse(data, base)) return
+    this.#options.log.redactor?.learnUrl(data)
     const named = new URL(data, base)
     const address = named.pathname + named.search
     this.#connections.endpoint(conn, origin === undefined ? address : named.origin + address)
-    return maskQuery(data)
+  }
+
+  #url(url: string): string {
+    return this.#options.log.redactor?.url(url) ?? url
   }
 
   /** Other paths of the server are none of a tape's business: tokens are fetched there. */

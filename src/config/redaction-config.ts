@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { ReelayError } from '../errors.ts'
+import type { RuleChanges } from '../redact/rule-set.ts'
+import { readRedactionSection } from './redaction-section.ts'
+
+const NAMES = ['reelay.config.yaml', 'reelay.config.json']
+
+/** What the project says about redaction: the section of the config in its folder, or nothing. */
+export function redactionConfig(folder: string): RuleChanges {
+  const file = NAMES.map((name) => join(folder, name)).find((path) => existsSync(path))
+  return file === undefined ? {} : readConfig(file)
+}
+
+function readConfig(file: string): RuleChanges {
+  const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  const lines = new yaml.LineCounter()
+  const document = yaml.parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
+  const [error] = document.errors
+  if (error === undefined) return readRedactionSection({ file, document, lines, yaml })
+  const { line, col } = lines.linePos(error.pos[0])
+  const why = error.message.split(/ at line|\n/)[0]
+  throw new ReelayError('REDACTION_CONFIG', `${file}, line ${line}, column ${col}: ${why}`, {
+    hint: 'mend the file; nothing is recorded with half of the rules',
+    cause: error,
+  })
+}

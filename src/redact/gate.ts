@@ -1,0 +1,179 @@
+import type { ByteTest } from './surroundings.ts'
+
+/** Something that bytes must hold before they are worth a close look. */
+export interface GatePattern {
+  readonly text: string
+  /** Upper and lower case are the same. */
+  readonly isAnyCase: boolean
+  /** What must come right behind it. */
+  readonly follow?: ByteTest | undefined
+  /** What must not stand right before it. */
+  readonly notAfter?: ByteTest | undefined
+}
+
+/**
+ * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. Every second pair of
+ * bytes is looked up in a table. Of three bytes of a pattern one pair is sure to be looked at, so a pair that no pattern
+ * has takes two bytes out of the question at once.
+ */
+export class Gate {
+  /** What each pair of bytes is to the patterns. */
+  readonly #roles = new Uint8Array(1 << 16)
+  readonly #hashes = new Uint8Array(1 << HASH_BITS)
+  readonly #entries = new Map<number, Entry[]>()
+  readonly #single: number[] = []
+  #isOpen = false
+
+  /** From now on every text is worth a look. */
+  open(): void {
+    this.#isOpen = true
+  }
+
+  add(pattern: GatePattern): void {
+    const bytes = encoder.encode(pattern.text).subarray(0, COMPARED)
+    if (bytes.length >= WINDOW) this.#addEntry(pattern, bytes)
+    else if (bytes.length === 1) this.#single.push(bytes[0]!)
+    else this.open()
+  }
+
+  /** Whether a close look is needed. */
+  stops(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    if (this.#isOpen) return true
+    if (end - start < WINDOW) return false
+    const first = start + ((bytes.byteOffset + start) & 1)
+    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset + first, (end - first) >> 1)
+    if (this.#isAmong(pairs, bytes, first, start, end)) return true
+    return this.#single.length > 0 && this.#single.some((byte) => bytes.subarray(start, end).includes(byte))
+  }
+
+  // Four lookups at a time: they do not wait for each other.
+  #isAmong(pairs: Uint16Array, bytes: Uint8Array, first: number, start: number, end: number): boolean {
+    const roles = this.#roles
+    const rounded = pairs.length & ~3
+    for (let at = 0; at < rounded; at += 4) {
+      if (
+        (roles[pairs[at]!]! | roles[pairs[at + 1]!]! | roles[pairs[at + 2]!]! | roles[pairs[at + 3]!]!) ===
+        0
+      )
+        continue
+      for (let each = at; each < at + 4; each++)
+        if (this.#isNear(roles[pairs[each]!]!, bytes, first + each * STRIDE, start, end)) return true
+    }
+    for (let at = rounded; at < pairs.length; at++)
+      if (this.#isNear(roles[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
+    return false
+  }
+
+  #addEntry(pattern: GatePattern, bytes: Uint8Array): void {
+    const offset = rarestWindow(bytes)
+    this.#addPair(BEGINS, bytes[offset]!, bytes[offset + 1]!, pattern.isAnyCase)
+    this.#addPair(ENDS, bytes[offset + 1]!, bytes[offset + 2]!, pattern.isAnyCase)
+    const hash = hashAt(bytes, offset)
+    this.#hashes[hash] = 1
+    const entry = { bytes, offset, pattern }
+    const same = this.#entries.get(hash)
+    if (same === undefined) this.#entries.set(hash, [entry])
+    else same.push(entry)
+  }
+
+  #addPair(role: number, first: number, second: number, isAnyCase: boolean): void {
+    for (const one of cases(first, isAnyCase))
+      for (const other of cases(second, isAnyCase)) this.#roles[pairOf(one, other)]! |= role
+  }
+
+  /** Whether a pattern really stands around this pair. */
+  #isNear(role: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
+    return (
+      ((role & BEGINS) !== 0 && this.#isFrom(bytes, pair, start, end)) ||
+      ((role & ENDS) !== 0 && this.#isFrom(bytes, pair - 1, start, end))
+    )
+  }
+
+  #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
+    if (at < start || at + WINDOW > end) return false
+    const hash = hashAt(bytes, at)
+    if (this.#hashes[hash] === 0) return false
+    for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
+    return false
+  }
+}
+
+/** Two bytes, as this machine reads them at once. */
+function pairOf(first: number, second: number): number {
+  return IS_LITTLE_ENDIAN ? (second << 8) | first : (first << 8) | second
+}
+
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+
+/** What a pair is to a pattern: the first two of its three bytes, or the last two. */
+const BEGINS = 1
+const ENDS = 2
+const NONE: readonly Entry[] = []
+
+interface Entry {
+  readonly pattern: GatePattern
+  readonly bytes: Uint8Array
+  /** Where in it the three bytes stand by which it is found. */
+  readonly offset: number
+}
+
+const encoder = new TextEncoder()
+const WINDOW = 3
+const STRIDE = 2
+const HASH_BITS = 16
+const HASH_MASK = (1 << HASH_BITS) - 1
+/** So much of a pattern is compared; the close look compares the rest. */
+const COMPARED = 32
+const CASE = 0x20
+
+/** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
+function hashAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! | CASE) * 9739 + (bytes[at + 1]! | CASE) * 173 + (bytes[at + 2]! | CASE)) & HASH_MASK
+}
+
+function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
+  const { bytes: wanted, offset, pattern } = entry
+  const begin = at - offset
+  const behind = begin + wanted.length
+  if (begin < start || behind > end) return false
+  for (let index = 0; index < wanted.length; index++)
+    if (!isSame(bytes[begin + index]!, wanted[index]!, pattern.isAnyCase)) return false
+  const { follow, notAfter } = pattern
+  if (notAfter?.(bytes, begin, end) === true) return false
+  return follow === undefined || follow(bytes, behind, end)
+}
+
+function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
+  return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
+}
+
+/** Where the three bytes of a pattern begin whose pairs are the least common in texts. */
+function rarestWindow(bytes: Uint8Array): number {
+  let best = 0
+  let least = Infinity
+  for (let at = 0; at + WINDOW <= bytes.length; at++) {
+    const score = commonness(bytes[at]!, bytes[at + 1]!) + commonness(bytes[at + 1]!, bytes[at + 2]!)
+    if (score < least) [best, least] = [at, score]
+  }
+  return best
+}
+
+function commonness(first: number, second: number): number {
+  return COMMON_PAIRS.get((first << 8) | second) ?? WEIGHTS[first]! * WEIGHTS[second]!
+}
+
+const COMMON_PAIRS: ReadonlyMap<number, number> = new Map(
+  'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ta ot'
+    .split(' ')
+    .map((pair, rank) => [(pair.charCodeAt(0) << 8) | pair.charCodeAt(1), 3000 - rank * 30]),
+)
+const COMMON = encoder.encode(' etaoinshrdlucmfwypvbgkjqxz')
+const WEIGHTS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const rank = COMMON.indexOf(byte)
+  return rank < 0 ? 2 : COMMON.length - rank + 2
+})
+
+function cases(byte: number, isAnyCase: boolean): readonly number[] {
+  const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
+  return isAnyCase && isLetter ? [byte | CASE, byte & ~CASE] : [byte]
+}
