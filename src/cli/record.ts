@@ -36,7 +36,7 @@ type OpenedRedaction = Partial<Redaction> & { readonly refusal?: string }
 /** The server runs already, and is not to be ended for want of a rule: without its rules, nothing is taped. */
 function openRedaction({ redact }: CommandArgs): OpenedRedaction {
   try {
-    return redactionFor({ redact }) ?? {}
+    return redactionFor(redact) ?? {}
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : String(error) }
   }

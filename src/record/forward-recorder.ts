@@ -41,7 +41,7 @@ export interface ForwardRecording {
 
 /** Stands between clients and whatever servers they name, and makes a tape. */
 export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
-  const redaction = redactionFor({ redact: options.redact })
+  const redaction = redactionFor(options.redact)
   const proxy = new ForwardProxy(options)
   const begin = (): ForwardTape => new ForwardTape(options, redaction?.redactor)
   const { origin, watcher } = await proxy.listen(begin)

@@ -53,7 +53,7 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const { listen = ANYWHERE, maxMessageBytes = MAX_MESSAGE_BYTES } = options
   const url = readTarget(options.url)
   const server = options.server ?? nameOfUrl(url)
-  const redaction = redactionFor({ redact: options.redact })
+  const redaction = redactionFor(options.redact)
   const proxy = new HttpProxy({ url, listen })
   const begin = (): HttpTape =>
     new HttpTape({

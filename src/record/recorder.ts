@@ -70,7 +70,7 @@ export class Recorder {
 
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
   const { command, client, cwd, env, redact } = options
-  const redaction = redactionFor({ redact, ...(env && { env }) })
+  const redaction = redactionFor(redact, env)
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)

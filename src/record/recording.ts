@@ -1,5 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import type { RuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerInfo } from '../tape/header.ts'
 import { asciiJson } from './ascii-json.ts'
@@ -7,7 +8,7 @@ import { tapeHeader } from './header.ts'
 import { HttpTape } from './http-tape.ts'
 import { LinkTape } from './link-tape.ts'
 import { redactedServer } from './redacted-header.ts'
-import { redactionFor, type RedactOption } from './redaction.ts'
+import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
@@ -37,7 +38,8 @@ const MAX_BYTES = 256 * 1024 * 1024
 export class Recording {
   readonly #path: string
   readonly #tags: Readonly<Record<string, string>>
-  readonly #redactor: Redactor | undefined
+  readonly #rules: RuleSet | undefined
+  #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
   #log: TapeLog | undefined
@@ -45,7 +47,7 @@ export class Recording {
   constructor({ tape, tags = {}, redact }: RecordingOptions) {
     this.#path = resolveTape(tape)
     this.#tags = tags
-    this.#redactor = redactionFor({ redact })?.redactor
+    this.#rules = rulesFor(redact)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -91,6 +93,7 @@ export class Recording {
   #join({ server, info, env }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
     if (this.#http.has(server) || (info.transport === 'http' && conn > 1)) throw twoKinds(server)
+    if (this.#links.size === 0) this.#redactor = this.#rules && redactionBy(this.#rules).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     const isLate = this.#links.size > 0 && conn === 1
     this.#links.set(server, conn)

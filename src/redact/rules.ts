@@ -65,7 +65,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
   token('age', ['AGE-SECRET-KEY-1'], 50, '[A-Z0-9]'),
   {
     name: 'azure-client-secret',
-    keywords: [...'0123456789'].map((digit) => `${digit}Q~`),
+    keywords: Array.from({ length: 10 }, (_, digit) => `${digit}Q~`),
     pattern: /(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])/g,
   },
   {

@@ -123,7 +123,7 @@ const SCHEME = /^((?:bearer|basic|token|dpop|apikey|digest) +)?([\s\S]*)$/i
 
 /** The nearest name: the items of a list are called as the list is. */
 function nameOf(path: JsonToken['path']): string {
-  return String(path.findLast((step) => typeof step === 'string') ?? '')
+  return path.findLast((step) => typeof step === 'string') ?? ''
 }
 
 function moved(edits: readonly Edit[], by: number): readonly Edit[] {

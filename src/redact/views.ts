@@ -10,8 +10,7 @@ export interface View {
 /** The text with the escapes of JSON resolved; undefined when it has none. */
 export function unescaped(text: string): View | undefined {
   if (!text.includes('\\')) return undefined
-  const encode = (plain: string): string => JSON.stringify(plain).slice(1, -1)
-  return viewOf(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, encode)
+  return viewOf(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, escaped)
 }
 
 /** The text with percent signs resolved; undefined when it has none. */
@@ -106,6 +105,10 @@ function rawPlace(
 
 function decodeEscape(found: string): string {
   return String(JSON.parse(`"${found}"`))
+}
+
+function escaped(plain: string): string {
+  return JSON.stringify(plain).slice(1, -1)
 }
 
 function decodePercent(found: string): string {

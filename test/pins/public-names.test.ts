@@ -46,6 +46,8 @@ test('the error codes and the exit code of each', () => {
       "LISTEN_FAILED": 3,
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,
+      "REDACTION_CONFIG": 3,
+      "REDACTION_KEY": 3,
       "REPLAY_DRIFT": 1,
       "SERVER_NOT_FOUND": 3,
       "TAPE_BROKEN": 3,
