@@ -5,11 +5,13 @@ import { killRecorder } from './kill.mjs'
 import { scratch } from './measure.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
+import { redact } from './redact.mjs'
 import { startUp } from './start-up.mjs'
 
 const CASES = {
   'record-stdio': recordStdio,
   'record-http': recordHttp,
+  redact,
   'start-up': startUp,
   kill: killRecorder,
 }

@@ -51,13 +51,16 @@ export class Gate {
     const roles = this.#roles
     const rounded = pairs.length & ~3
     for (let at = 0; at < rounded; at += 4) {
-      if (
-        (roles[pairs[at]!]! | roles[pairs[at + 1]!]! | roles[pairs[at + 2]!]! | roles[pairs[at + 3]!]!) ===
-        0
-      )
-        continue
-      for (let each = at; each < at + 4; each++)
-        if (this.#isNear(roles[pairs[each]!]!, bytes, first + each * STRIDE, start, end)) return true
+      const one = roles[pairs[at]!]!
+      const two = roles[pairs[at + 1]!]!
+      const three = roles[pairs[at + 2]!]!
+      const four = roles[pairs[at + 3]!]!
+      if ((one | two | three | four) === 0) continue
+      const place = first + at * STRIDE
+      if (one !== 0 && this.#isNear(one, bytes, place, start, end)) return true
+      if (two !== 0 && this.#isNear(two, bytes, place + STRIDE, start, end)) return true
+      if (three !== 0 && this.#isNear(three, bytes, place + 2 * STRIDE, start, end)) return true
+      if (four !== 0 && this.#isNear(four, bytes, place + 3 * STRIDE, start, end)) return true
     }
     for (let at = rounded; at < pairs.length; at++)
       if (this.#isNear(roles[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
@@ -83,16 +86,17 @@ export class Gate {
 
   /** Whether a pattern really stands around this pair. */
   #isNear(role: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
-    return (
-      ((role & BEGINS) !== 0 && this.#isFrom(bytes, pair, start, end)) ||
-      ((role & ENDS) !== 0 && this.#isFrom(bytes, pair - 1, start, end))
-    )
+    const hashes = this.#hashes
+    if ((role & BEGINS) !== 0 && pair + WINDOW <= end) {
+      const hash = hashAt(bytes, pair)
+      if (hashes[hash] !== 0 && this.#isFrom(hash, bytes, pair, start, end)) return true
+    }
+    if ((role & ENDS) === 0 || pair === start) return false
+    const hash = hashAt(bytes, pair - 1)
+    return hashes[hash] !== 0 && this.#isFrom(hash, bytes, pair - 1, start, end)
   }
 
-  #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
-    if (at < start || at + WINDOW > end) return false
-    const hash = hashAt(bytes, at)
-    if (this.#hashes[hash] === 0) return false
+  #isFrom(hash: number, bytes: Uint8Array, at: number, start: number, end: number): boolean {
     for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
     return false
   }
