@@ -7,7 +7,7 @@ export const RULES_NAME = 'default-1'
 /** A token that begins with one of the prefixes, followed by at least so many characters of `[A-Za-z0-9_-]`. */
 function token(name: string, prefixes: readonly string[], least: number, chars = '[\\w-]'): Rule {
   const any = prefixes.map((prefix) => prefix.replaceAll(/[.]/g, '\\$&')).join('|')
-  const pattern = new RegExp(`(?<![A-Za-z0-9])(?:${any})${chars}{${least},}`, 'g')
+  const pattern = new RegExp(`(?:${any})${chars}{${least},}`, 'g')
   return { name, keywords: prefixes, pattern, prefixes }
 }
 
@@ -19,7 +19,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
   token('gitlab', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-'], 16, '[\\w.-]'),
   token('anthropic', ['sk-ant-'], 20),
   token('openai', ['sk-proj-', 'sk-svcacct-', 'sk-admin-'], 20),
-  { name: 'openai-legacy', keywords: ['T3BlbkFJ'], pattern: /(?<![A-Za-z0-9])sk-\w{16,}T3BlbkFJ\w{16,}/g },
+  { name: 'openai-legacy', keywords: ['T3BlbkFJ'], pattern: /sk-\w{16,}T3BlbkFJ\w{16,}/g },
   token('openrouter', ['sk-or-v1-'], 32),
   token('aws-access-key', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], 16, '[A-Z0-9]'),
   token('google-api-key', ['AIza'], 35),
@@ -38,7 +38,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
   {
     name: 'sendgrid',
     keywords: ['SG.'],
-    pattern: /(?<![A-Za-z0-9])SG\.[\w-]{16,}\.[\w-]{16,}/g,
+    pattern: /SG\.[\w-]{16,}\.[\w-]{16,}/g,
     prefixes: ['SG.'],
   },
   { name: 'twilio', keywords: ['twilio'], pattern: /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/gi },
@@ -78,9 +78,9 @@ export const DEFAULT_RULES: readonly Rule[] = [
     name: 'jwt',
     // {"alg, {"typ, {"kid, {"cty, {"enc, {"jku, {"x5, {"b64, {"zip
     keywords: ['eyJhb', 'eyJ0e', 'eyJra', 'eyJjd', 'eyJlb', 'eyJqa', 'eyJ4N', 'eyJiN', 'eyJ6a'],
-    pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2}(?![\w-])/g,
+    pattern: /eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2}(?![\w-])/g,
   },
-  { name: 'private-key', keywords: ['PRIVATE KEY'], pattern: PRIVATE_KEY },
+  { name: 'private-key', keywords: ['-----BEGIN'], pattern: PRIVATE_KEY },
   {
     name: 'url-password',
     keywords: ['://'],

@@ -17,8 +17,9 @@ const judged = new Map<string, NameVerdict>()
 const MOST_NAMES = 5000
 
 const SECRET =
-  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pwd|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
-const MAYBE = /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat)$/
+  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
+const MAYBE =
+  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$/
 // Cursors and the like come back in later requests, and a count of tokens is no token.
 const NO = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
@@ -53,7 +54,7 @@ export const NAME_KEYWORDS: readonly string[] = [
 /** The same for names that are, or end in, so short a word that it must be the end. */
 export const NAME_ENDINGS: readonly string[] = [
   'dpop',
-  '"pwd',
+  'pwd',
   '"pin',
   '"otp',
   '"cvv',
