@@ -121,7 +121,8 @@ function endOfLongRun(bytes: Uint8Array, start: number, end: number): number {
 
 /** How many of the first `length` bytes come before a control character. */
 function plainLength(bytes: Uint8Array, length: number): number {
-  const aligned = Math.min(length, -bytes.byteOffset & 3)
+  const aligned = -bytes.byteOffset & 3
+  if (length < aligned) return plainBytes(bytes, 0, length)
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (length - aligned) >> 2)
   const head = plainBytes(bytes, 0, aligned)
   if (head < aligned) return head
