@@ -24,7 +24,8 @@ export class Scanner {
   /** The edits of a text of any kind. */
   inText(text: string, depth = 0): readonly Edit[] {
     if (isJson(text)) return this.inJson(text, depth + 1)
-    const plain = disjoint(this.#plainly(text), (start, end) => this.#secrets.standIn(text.slice(start, end)))
+    const cover = (start: number, end: number): string => this.#secrets.standIn(text.slice(start, end))
+    const plain = disjoint([...this.#inStretch(text, depth + 1), ...this.#plainly(text)], cover)
     return depth < DEEPEST ? [...plain, ...besides(this.#inViews(text, depth + 1), plain)] : plain
   }
 
@@ -73,6 +74,13 @@ export class Scanner {
     if (!isSecretValue(verdict, secret) || this.#secrets.isLeft(secret)) return inside
     this.#secrets.learn(secret)
     return [{ start: scheme.length, end: value.length, text: this.#secrets.standIn(secret) }]
+  }
+
+  /** JSON may stand in the middle of a text, as in `Result: {…}`. */
+  #inStretch(text: string, depth: number): readonly Edit[] {
+    const start = text.indexOf('{')
+    const stretch = start < 0 || depth > DEEPEST ? '' : text.slice(start, text.lastIndexOf('}') + 1)
+    return isJson(stretch) ? moved(this.inJson(stretch, depth), start) : []
   }
 
   #plainly(text: string): readonly Edit[] {
