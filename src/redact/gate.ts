@@ -17,8 +17,8 @@ export interface GatePattern {
  * has takes two bytes out of the question at once.
  */
 export class Gate {
-  /** What each pair of bytes is to the patterns. */
-  readonly #roles = new Uint8Array(1 << 16)
+  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern, and before it. */
+  readonly #neighbours = new Uint16Array(1 << 16)
   readonly #hashes = new Uint8Array(1 << HASH_BITS)
   readonly #entries = new Map<number, Entry[]>()
   readonly #single: number[] = []
@@ -48,13 +48,13 @@ export class Gate {
 
   // Four lookups at a time: they do not wait for each other.
   #isAmong(pairs: Uint16Array, bytes: Uint8Array, first: number, start: number, end: number): boolean {
-    const roles = this.#roles
+    const neighbours = this.#neighbours
     const rounded = pairs.length & ~3
     for (let at = 0; at < rounded; at += 4) {
-      const one = roles[pairs[at]!]!
-      const two = roles[pairs[at + 1]!]!
-      const three = roles[pairs[at + 2]!]!
-      const four = roles[pairs[at + 3]!]!
+      const one = neighbours[pairs[at]!]!
+      const two = neighbours[pairs[at + 1]!]!
+      const three = neighbours[pairs[at + 2]!]!
+      const four = neighbours[pairs[at + 3]!]!
       if ((one | two | three | four) === 0) continue
       const place = first + at * STRIDE
       if (one !== 0 && this.#isNear(one, bytes, place, start, end)) return true
@@ -63,14 +63,15 @@ export class Gate {
       if (four !== 0 && this.#isNear(four, bytes, place + 3 * STRIDE, start, end)) return true
     }
     for (let at = rounded; at < pairs.length; at++)
-      if (this.#isNear(roles[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
+      if (this.#isNear(neighbours[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
     return false
   }
 
   #addEntry(pattern: GatePattern, bytes: Uint8Array): void {
     const offset = rarestWindow(bytes)
-    this.#addPair(BEGINS, bytes[offset]!, bytes[offset + 1]!, pattern.isAnyCase)
-    this.#addPair(ENDS, bytes[offset + 1]!, bytes[offset + 2]!, pattern.isAnyCase)
+    const [one, two, three] = [bytes[offset]!, bytes[offset + 1]!, bytes[offset + 2]!]
+    this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
+    this.#addPair(two, three, pattern.isAnyCase, 1 << ((one & KIND) + BEFORE))
     const hash = hashAt(bytes, offset)
     this.#hashes[hash] = 1
     const entry = { bytes, offset, pattern }
@@ -79,24 +80,26 @@ export class Gate {
     else same.push(entry)
   }
 
-  #addPair(role: number, first: number, second: number, isAnyCase: boolean): void {
+  #addPair(first: number, second: number, isAnyCase: boolean, neighbour: number): void {
     for (const one of cases(first, isAnyCase))
-      for (const other of cases(second, isAnyCase)) this.#roles[pairOf(one, other)]! |= role
+      for (const other of cases(second, isAnyCase)) this.#neighbours[pairOf(one, other)]! |= neighbour
   }
 
-  /** Whether a pattern really stands around this pair. */
-  #isNear(role: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
-    const hashes = this.#hashes
-    if ((role & BEGINS) !== 0 && pair + WINDOW <= end) {
-      const hash = hashAt(bytes, pair)
-      if (hashes[hash] !== 0 && this.#isFrom(hash, bytes, pair, start, end)) return true
-    }
-    if ((role & ENDS) === 0 || pair === start) return false
-    const hash = hashAt(bytes, pair - 1)
-    return hashes[hash] !== 0 && this.#isFrom(hash, bytes, pair - 1, start, end)
+  /** Whether a pattern really stands around this pair: first by the kind of the third byte, which is cheap. */
+  #isNear(neighbours: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
+    // To read outside of the bytes would make every read slow.
+    const behind = pair + WINDOW <= end ? (neighbours >> (bytes[pair + 2]! & KIND)) & 1 : 0
+    const before = pair > start ? (neighbours >> ((bytes[pair - 1]! & KIND) + BEFORE)) & 1 : 0
+    if ((behind | before) === 0) return false
+    return (
+      (behind !== 0 && this.#isFrom(bytes, pair, start, end)) ||
+      (before !== 0 && this.#isFrom(bytes, pair - 1, start, end))
+    )
   }
 
-  #isFrom(hash: number, bytes: Uint8Array, at: number, start: number, end: number): boolean {
+  #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
+    const hash = hashAt(bytes, at)
+    if (this.#hashes[hash] === 0) return false
     for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
     return false
   }
@@ -109,9 +112,10 @@ function pairOf(first: number, second: number): number {
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-/** What a pair is to a pattern: the first two of its three bytes, or the last two. */
-const BEGINS = 1
-const ENDS = 2
+/** Bytes are of eight kinds; the case of a letter makes no difference. */
+const KIND = 7
+/** Where the kinds of bytes before a pair stand. */
+const BEFORE = 8
 const NONE: readonly Entry[] = []
 
 interface Entry {

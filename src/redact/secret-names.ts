@@ -54,7 +54,8 @@ export const NAME_KEYWORDS: readonly string[] = [
 /** The same for names that are, or end in, so short a word that it must be the end. */
 export const NAME_ENDINGS: readonly string[] = [
   'dpop',
-  'pwd',
+  '"pwd',
+  '_pwd',
   '"pin',
   '"otp',
   '"cvv',
