@@ -157,29 +157,43 @@ function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
 
 /** Where the three bytes of a pattern begin whose pairs are the least common in texts. */
 function rarestWindow(bytes: Uint8Array): number {
+  const last = Math.min(bytes.length - WINDOW, LOOKED_AT)
   let best = 0
   let least = Infinity
-  for (let at = 0; at + WINDOW <= bytes.length; at++) {
-    const score = commonness(bytes[at]!, bytes[at + 1]!) + commonness(bytes[at + 1]!, bytes[at + 2]!)
-    if (score < least) [best, least] = [at, score]
+  let first = commonness(bytes[0]!, bytes[1]!)
+  for (let at = 0; at <= last; at++) {
+    const second = commonness(bytes[at + 1]!, bytes[at + 2]!)
+    if (first + second < least) {
+      best = at
+      least = first + second
+    }
+    first = second
   }
   return best
 }
 
+const LOOKED_AT = 24
+const LOWER_A = 0x61
+const LETTER = 31
+
 function commonness(first: number, second: number): number {
-  return COMMON_PAIRS.get((first << 8) | second) ?? WEIGHTS[first]! * WEIGHTS[second]!
+  if (first < LOWER_A || second < LOWER_A) return first === SPACE || second === SPACE ? 200 : 1
+  const pair = COMMON[((first & LETTER) << 5) | (second & LETTER)]!
+  return pair + RANKS[first & LETTER]! * RANKS[second & LETTER]!
 }
 
-const COMMON_PAIRS: ReadonlyMap<number, number> = new Map(
-  'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ta ot'
-    .split(' ')
-    .map((pair, rank) => [(pair.charCodeAt(0) << 8) | pair.charCodeAt(1), 3000 - rank * 30]),
-)
-const COMMON = encoder.encode(' etaoinshrdlucmfwypvbgkjqxz')
-const WEIGHTS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const rank = COMMON.indexOf(byte)
-  return rank < 0 ? 2 : COMMON.length - rank + 2
-})
+const SPACE = 0x20
+/** Of the letters: the higher, the more common. */
+const RANKS = new Uint8Array(32).fill(2)
+for (const [rank, letter] of encoder.encode('zxqjkgbvpywfmculdrhsnioate').entries())
+  RANKS[letter & LETTER] = rank + 3
+const COMMON = new Uint16Array(1024)
+/** The most common pairs of letters, the commonest last. */
+const COMMON_PAIRS =
+  'ottauromsimabellchliceraeaneicrorihidemecoveleioouashasengnttostaralitisedofteorestindenatonreanerinheth'
+for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
+  COMMON[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
+    500 + at * 10
 
 function cases(byte: number, isAnyCase: boolean): readonly number[] {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a

@@ -72,9 +72,12 @@ function keyNames(what: string): readonly string[] {
 /** Names of environment variables are made of words. */
 export function isSecretVariable(name: string): boolean {
   if (name === 'PWD' || name === 'OLDPWD') return false // the working directory
+  if (!VARIABLE_HINT.test(name)) return false
   return name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).some((word) => VARIABLE_WORD.test(word))
 }
 
+const VARIABLE_HINT =
+  /token|secret|key|pass|pwd|cred|auth|dsn|pat|bearer|cookie|jwt|signature|webhook|connection/i
 const VARIABLE_WORD =
   /^(tokens?|secrets?|keys?|pass|passwords?|passwd|pwd|passphrase|credentials?|creds|auth|dsn|pat|apikey|accesskey|secretkey|privatekey|bearer|cookie|jwt|signature|webhook|connectionstring)$|(token|secret|password|apikey)$/i
 
