@@ -2,10 +2,13 @@
 import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
 import { killRecorder } from './kill.mjs'
+import { match } from './match.mjs'
 import { scratch } from './measure.mjs'
+import { open } from './open.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
 import { redact } from './redact.mjs'
+import { serve } from './serve.mjs'
 import { startUp } from './start-up.mjs'
 
 const CASES = {
@@ -14,6 +17,9 @@ const CASES = {
   redact,
   'start-up': startUp,
   kill: killRecorder,
+  serve,
+  open,
+  match,
 }
 
 const words = process.argv.slice(2)

@@ -11,6 +11,16 @@ export const ERROR_CODES = {
       'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  RULE_INVALID: {
+    exit: 2,
+    about:
+      'A matching rule cannot be read, whether it stands in an option, in `reelay.config.yaml` or beside a tape.',
+  },
+  SETTINGS_INVALID: {
+    exit: 2,
+    about:
+      'A settings file, `reelay.config.yaml` or the matching rules beside a tape, cannot be read, or asks for something that makes no sense.',
+  },
   URL_INVALID: {
     exit: 2,
     about: 'What was given as the URL of a server is none, or is one that cannot be recorded.',
@@ -73,9 +83,14 @@ export const ERROR_CODES = {
     about:
       'The redaction section of the project’s config cannot be read. Nothing is recorded with half of the rules.',
   },
+  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',
+  },
+  CALL_NOT_RECORDED: {
+    exit: 1,
+    about: 'A program asked for what is not on the tape, or more often than it was recorded.',
   },
   UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
 } as const

@@ -8,7 +8,7 @@ export { listTapes } from './store/list.ts'
 export type { TapeSummary } from './store/list.ts'
 export { loadTape, openTape } from './store/read.ts'
 export type { Tape, TapeReader } from './store/read.ts'
-export type { Problem } from './store/frame-lines.ts'
+export type { Problem } from './store/line-checks.ts'
 export type {
   EventFrame,
   Frame,
@@ -42,14 +42,21 @@ export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts
 
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'
-export type { IndexOptions, MatchOutcome, RecordedRequest } from './match/recording-index.ts'
+export type { RecordedAnswer } from './match/recording-index.ts'
+export type { IndexOptions } from './match/matcher-for.ts'
+export type { MatchOutcome, RecordedRequest } from './match/matcher.ts'
 export { MISS_CODE } from './match/miss-error.ts'
 export type { Miss } from './match/miss.ts'
+export type { MissReason } from './match/finding.ts'
+export type { Fix } from './match/fixes.ts'
+export type { MatchOptions } from './match/match-options.ts'
 export { serveStdio } from './serve/stdio.ts'
 export type { ServeStdioOptions } from './serve/stdio.ts'
 export { replayTransport } from './serve/replay-transport.ts'
 export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
 export type { Drift } from './serve/drift.ts'
+export { leftOverCauses } from './serve/left-over.ts'
+export type { LeftOverCause } from './serve/left-over.ts'
 
 // JSON-RPC as it travels.
 export { canonicalJson } from './wire/canonical.ts'

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder runs: it boots while we do.
+import type { Command } from 'commander'
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../transport/process-group.ts'
 import { PASSED_ON, startServer } from '../transport/server-process.ts'
@@ -9,8 +10,14 @@ import { record } from './record.ts'
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
-  const { runProgram } = await import('./program.ts')
-  await runProgram(process.argv)
+  const { runProgram } = await import('./run-program.ts')
+  await runProgram(process.argv, await commandsFor(verb))
+}
+
+/** A client waits for `serve` to answer: it loads no other command. */
+async function commandsFor(verb: string | undefined): Promise<readonly Command[]> {
+  if (verb === 'serve') return [(await import('./serve.ts')).serveCommand]
+  return (await import('./program.ts')).COMMANDS
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {

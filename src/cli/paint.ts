@@ -13,7 +13,8 @@ export function paintMiss(report: string): string {
     [/^REPLAY MISS/, 'red'],
     [/^ {2}~.*/, 'yellow'],
     [/^ {2}=.*/, 'dim'],
-    [/^accept.*/, 'green'],
+    [/^fix one.*/, 'green'],
+    [/^ {13}.*/, 'green'],
     [/^\w+/, 'cyan'],
   ])
 }

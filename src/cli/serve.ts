@@ -1,31 +1,38 @@
 import { Command } from 'commander'
-import { parseIgnored } from '../match/key.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, type Tape } from '../store/read.ts'
-import type { Turn } from '../tape/turn.ts'
-import type { Message } from '../wire/message.ts'
+import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
+import type { TurnKind } from '../tape/turn-store.ts'
+import {
+  configuredMatching,
+  matchOptionsOf,
+  settingsInWords,
+  withMatchFlags,
+  type MatchFlags,
+} from './match-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
 
-export const serveCommand: Command = new Command('serve')
+export const serveCommand: Command = withMatchFlags(new Command('serve'))
   .description('be the recorded server, on stdin and stdout')
   .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--ignore <path>', 'do not compare this part of a request; may be repeated', addIgnored)
-  .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
   .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { ignore = [], permissive = false, server }: ServeFlags) => {
-    const tape = await loadTape(resolveTape(name))
+  .action(async (name: string, { server, ...flags }: ServeFlags) => {
+    const tape = await openIndexedTape(resolveTape(name))
+    const configured = await configuredMatching()
+    const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
     announce(name, tape, whichServer(tape, server))
+    for (const line of matching) say(`reelay serve: ${line}`)
     const signal = stopOnSignals()
     const drift = await serveStdio({
       tape,
       name,
-      ignore,
-      permissive,
+      ...matchOptionsOf(flags),
+      settings: configured.settings,
       ...(server !== undefined && { server }),
       input: process.stdin,
       output: process.stdout,
@@ -36,31 +43,22 @@ export const serveCommand: Command = new Command('serve')
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 
-interface ServeFlags {
-  readonly ignore?: readonly string[]
-  readonly permissive?: boolean
+interface ServeFlags extends MatchFlags {
   readonly server?: string
 }
 
-function addIgnored(path: string, before: readonly string[] = []): readonly string[] {
-  parseIgnored([path])
-  return [...before, path]
-}
-
-function announce(name: string, { turns, ended, problems }: Tape, server: string): void {
-  const exchanges = turns.filter(
-    ({ trigger }) => trigger?.message.kind === 'request' && trigger.server === server,
-  )
-  const { era, version } = tapeEra(exchanges)
+function announce(name: string, tape: IndexedTape, server: string): void {
+  const kinds = tape.turns.kinds().filter((kind) => kind.trigger === 'request' && kind.server === server)
+  const { era, version } = tapeEra(tape.turns, server)
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  say(
-    `reelay serve: ${name}, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
-  )
-  for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
-  if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
-  if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe(exchanges))
+  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
+  say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
+  for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
+  if (tape.problems.length > WARNINGS)
+    warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
+  if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
+  if (isProbe(kinds))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
@@ -69,12 +67,8 @@ function announce(name: string, { turns, ended, problems }: Tape, server: string
 const WARNINGS = 5
 
 /** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(exchanges: readonly Turn[]): boolean {
-  return exchanges.length > 0 && exchanges.every(({ trigger }) => isDiscover(trigger?.message))
-}
-
-function isDiscover(message: Message | undefined): boolean {
-  return message?.kind === 'request' && message.method === 'server/discover'
+function isProbe(kinds: readonly TurnKind[]): boolean {
+  return kinds.length === 1 && kinds[0]?.method === 'server/discover'
 }
 
 /** Aborts with the name of the signal as its reason. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../wire/canonical.ts'
 import { diffFields } from './field-diff.ts'
-import { formatPath } from './path.ts'
+import { formatPath } from '../wire/path.ts'
 import { without } from './without.ts'
 
 test('every differing field is named once, with both its values', () => {

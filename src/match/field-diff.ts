@@ -1,6 +1,6 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
-import type { Path, Segment } from './path.ts'
+import type { Path, Segment } from '../wire/path.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */
 export interface Difference {
@@ -17,9 +17,12 @@ export interface FieldDiff {
   readonly equal: readonly Path[]
 }
 
+/** Whether two values of a field count as equal, where something other than equality decides; undefined elsewhere. */
+export type Verdict = (path: Path, recorded: unknown, got: unknown) => boolean | undefined
+
 /** Compares two values field by field, from `root` on. */
-export function diffFields(recorded: unknown, got: unknown, root: Path): FieldDiff {
-  const tally: Tally = { cost: 0, differences: [], equal: [] }
+export function diffFields(recorded: unknown, got: unknown, root: Path, verdict?: Verdict): FieldDiff {
+  const tally: Tally = { cost: 0, differences: [], equal: [], verdict }
   compare({ recorded, got }, root, tally)
   const fields = tally.differences.length + tally.equal.length
   return { distance: tally.cost / fields, fields, differences: tally.differences, equal: tally.equal }
@@ -29,6 +32,7 @@ interface Tally {
   cost: number
   readonly differences: Difference[]
   readonly equal: Path[]
+  readonly verdict: Verdict | undefined
 }
 
 interface Sides {
@@ -40,11 +44,18 @@ interface Sides {
 const DEEPEST = 60
 
 function compare(sides: Sides, path: Path, tally: Tally): void {
+  const verdict = verdictOn(sides, path, tally)
+  if (verdict === true) return void tally.equal.push(path)
   const inside = path.length < DEEPEST ? sidesInside(sides) : []
   if (inside.length > 0) return inside.forEach(([segment, next]) => compare(next, [...path, segment], tally))
-  if (areEqual(sides)) return void tally.equal.push(path)
+  if (verdict === undefined && areEqual(sides)) return void tally.equal.push(path)
   tally.differences.push({ path, ...sides })
   tally.cost += costOf(sides)
+}
+
+function verdictOn(sides: Sides, path: Path, { verdict }: Tally): boolean | undefined {
+  if (verdict === undefined || !('recorded' in sides && 'got' in sides)) return undefined
+  return verdict(path, sides.recorded, sides.got)
 }
 
 function sidesInside({ recorded, got }: Sides): readonly (readonly [Segment, Sides])[] {

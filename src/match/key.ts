@@ -1,9 +1,10 @@
-import { ReelayError } from '../errors.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { HANDSHAKE_METHODS, isEnveloped, META } from '../wire/methods.ts'
 import type { Era } from '../wire/era.ts'
-import { parsePath, type Path } from './path.ts'
+import type { Path } from '../wire/path.ts'
+import { withGuarded } from './guard.ts'
+import { parseRequestPath } from './request-path.ts'
 import { without } from './without.ts'
 
 /** A request, or a notification, as far as matching looks at it. */
@@ -24,9 +25,14 @@ export function comparedParams(
   ignore: readonly Path[] = [],
 ): unknown {
   if (isKnownByMethod(method)) return undefined
-  const rest = ignore.length === 0 ? params : member(without({ params }, ignore), 'params')
+  const rest = ignore.length === 0 ? params : withoutIgnored(params, ignore)
   const own = isObject(rest) ? withoutProtocolMeta(rest) : rest
   return isEmpty(own) ? undefined : own
+}
+
+/** The params without the ignored paths; what the user agreed to is never left out. */
+export function withoutIgnored(params: unknown, ignore: readonly Path[]): unknown {
+  return withGuarded(member(without({ params }, ignore), 'params'), params)
 }
 
 /** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
@@ -37,16 +43,7 @@ export function eraAsked({ method, params }: Asked): Era | undefined {
 
 /** The paths of `--ignore`: they start at the request, so the first name is `params`. */
 export function parseIgnored(texts: readonly string[]): readonly Path[] {
-  return texts.map(parseIgnoredPath)
-}
-
-function parseIgnoredPath(text: string): Path {
-  const path = parsePath(text)
-  if (path[0] === 'params') return path
-  const meant = path[0] === 'arguments' ? `params.${text}` : `params.arguments.${text}`
-  throw new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start at "params"`, {
-    hint: `a path leads from the request to the value: write ${meant} for an argument of a tool`,
-  })
+  return texts.map(parseRequestPath)
 }
 
 // A cancellation names a live id, which no recording can know.

@@ -1,11 +1,12 @@
 import { brief, briefRequest, briefValue, toolOf } from './brief.ts'
 import type { Difference } from './field-diff.ts'
 import { comparedParams } from './key.ts'
-import type { MissReason } from './miss-reason.ts'
+import type { MissReason } from './finding.ts'
+import type { Fix } from './fixes.ts'
 import type { Miss } from './miss.ts'
-import type { Candidate } from './nearest.ts'
-import { formatPath } from './path.ts'
-import type { RecordedRequest } from './recording-index.ts'
+import { nearestData, type NearestData } from './nearest-data.ts'
+import { formatPath } from '../wire/path.ts'
+import type { RecordedRequest } from './matcher.ts'
 
 /** Outside -32768..-32000, which JSON-RPC reserves, so that no recorded error can be mistaken for a miss. */
 export const MISS_CODE = -39404
@@ -18,10 +19,14 @@ export interface MissError {
   readonly data: {
     readonly kind: 'replay_miss'
     readonly reason: MissReason
+    readonly why: string
     readonly method: string
     readonly tool?: string
     readonly tape: string
     readonly nearest: readonly NearestData[]
+    /** What would accept it, ready to paste. */
+    readonly fixes: readonly Fix[]
+    /** The options that would accept it in a run like this one. */
     readonly accept?: string
     readonly next?: NextData
   }
@@ -33,39 +38,27 @@ interface NextData {
   readonly params: unknown
 }
 
-interface NearestData {
-  readonly frame: number
-  readonly distance: number
-  readonly used: number
-  readonly of: number
-  readonly differences: readonly {
-    readonly path: string
-    readonly recorded?: unknown
-    readonly got?: unknown
-  }[]
-}
-
 export function missAsError(miss: Miss): MissError {
-  const { reason, asked, tape, nearest, accept, next } = miss
+  const { reason, why, asked, tape, fixes, next } = miss
   const tool = toolOf(asked)
+  const accept = fixes.find(({ kind }) => kind === 'run')
   return {
     code: MISS_CODE,
     message: messageOf(miss),
     data: {
       kind: 'replay_miss',
       reason,
+      why,
       method: asked.method,
       ...(tool !== undefined && { tool }),
       tape,
-      nearest: nearest.slice(0, NEAREST).map(nearestData),
+      nearest: nearestData(miss),
+      fixes,
       ...(accept && { accept: accept.command }),
       ...(next && { next: nextData(next) }),
     },
   }
 }
-
-const NEAREST = 3
-const DIFFERENCES = 20
 
 function messageOf({ reason, why, asked, nearest, next }: Miss): string {
   const [first] = nearest[0]?.differences ?? []
@@ -85,18 +78,4 @@ function say(value: unknown): string {
 
 function nextData(next: RecordedRequest): NextData {
   return { frame: next.frame, method: next.method, params: briefValue(comparedParams(next)) }
-}
-
-function nearestData({ frame, distance, entry, differences }: Candidate): NearestData {
-  return {
-    frame,
-    distance: Math.round(distance * 1000) / 1000,
-    used: entry.used,
-    of: entry.turns.length,
-    differences: differences.slice(0, DIFFERENCES).map(({ path, ...sides }) => ({
-      path: formatPath(path),
-      ...('recorded' in sides && { recorded: briefValue(sides.recorded) }),
-      ...('got' in sides && { got: briefValue(sides.got) }),
-    })),
-  }
 }

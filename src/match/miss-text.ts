@@ -2,30 +2,20 @@ import { brief, briefRequest, toolOf } from './brief.ts'
 import type { Difference } from './field-diff.ts'
 import type { Miss } from './miss.ts'
 import type { Candidate } from './nearest.ts'
-import { formatPath, type Path } from './path.ts'
+import { formatPath } from '../wire/path.ts'
+import type { Fix } from './fixes.ts'
 import { visible } from '../wire/visible.ts'
 
 /** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */
 export function missAsText(miss: Miss): string {
-  const [top, ...others] = miss.nearest
   return [
     line('REPLAY MISS', `${named(miss)}   tape: ${miss.tape}`),
     line('why', `${miss.reason}: ${miss.why}`),
     line('asked', briefRequest(miss.asked, 200)),
-    ...(top === undefined ? [] : candidateLines(top, miss.nearest.length)),
-    ...(others.length === 0
-      ? []
-      : [
-          line(
-            'others',
-            others
-              .slice(0, OTHERS)
-              .map((other) => briefCandidate(other))
-              .join('; '),
-          ),
-        ]),
+    ...nearestLines(miss),
+    ...othersLine(miss),
     ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${briefRequest(miss.next)}`)]),
-    ...(miss.accept === undefined ? [] : acceptLines(miss.accept)),
+    ...fixLines(miss.fixes),
   ]
     .map((text) => visible(text))
     .join('\n')
@@ -42,34 +32,82 @@ function named({ asked }: Miss): string {
   return [asked.method, toolOf(asked)].filter((word) => word !== undefined).join(' ')
 }
 
-function candidateLines(candidate: Candidate, of: number): readonly string[] {
-  const { differences, equal } = candidate
-  const width = Math.max(0, ...differences.slice(0, SHOWN).map(({ path }) => formatPath(path).length))
+function nearestLines(miss: Miss): readonly string[] {
+  const { nearest, recordedAt } = miss
+  const [top] = nearest
+  if (top === undefined) return []
+  const among = nearest.length > 1 ? ` of ${nearest.length} candidates` : ''
+  const when = recordedAt === undefined ? '' : `, recorded ${new Date(recordedAt).toISOString().slice(0, 10)}`
   return [
-    line('nearest', briefCandidate(candidate, of > 1 ? ` of ${of} candidates` : '')),
-    ...differences.slice(0, SHOWN).map((difference) => differenceLine(difference, width)),
-    ...(differences.length > SHOWN ? [`  ~ and ${differences.length - SHOWN} more`] : []),
-    ...(equal.length > 0 ? [`  = ${pathList(equal)}`] : []),
+    line('nearest', briefCandidate(top, among, when)),
+    ...differenceLines(top, miss),
+    ...equalLines(top, miss),
   ]
 }
 
-function briefCandidate({ frame, distance, entry }: Candidate, among = ''): string {
-  return `#${frame}${among}, distance ${distance.toFixed(2)}, used ${entry.used} of ${entry.turns.length} times`
+function othersLine({ nearest: [, ...others] }: Miss): readonly string[] {
+  if (others.length === 0) return []
+  return [
+    line(
+      'others',
+      others
+        .slice(0, OTHERS)
+        .map((other) => briefCandidate(other))
+        .join('; '),
+    ),
+  ]
 }
 
-function differenceLine({ path, recorded, got }: Difference, width: number): string {
-  return `  ~ ${formatPath(path).padEnd(width)}   recorded ${shown(recorded)}   got ${shown(got)}`
+function briefCandidate({ frame, distance, entry }: Candidate, among = '', when = ''): string {
+  return `#${frame}${among}, distance ${distance.toFixed(2)}${when}, used ${entry.used} of ${entry.answers} times`
+}
+
+function differenceLines({ differences }: Candidate, miss: Miss): readonly string[] {
+  const width = Math.max(0, ...differences.slice(0, SHOWN).map(({ path }) => formatPath(path).length))
+  return [
+    ...differences.slice(0, SHOWN).map((difference) => differenceLine(difference, width, miss)),
+    ...(differences.length > SHOWN ? [`  ~ and ${differences.length - SHOWN} more`] : []),
+  ]
+}
+
+function differenceLine({ path, recorded, got }: Difference, width: number, miss: Miss): string {
+  const at = formatPath(path)
+  return `  ~ ${at.padEnd(width)}   recorded ${shown(recorded)}   got ${shown(got)}${annotated(at, miss)}`
+}
+
+function equalLines({ equal }: Candidate, miss: Miss): readonly string[] {
+  const paths = equal.map((path) => formatPath(path))
+  const known = paths.filter((path) => annotated(path, miss) !== '').slice(0, SHOWN)
+  const plain = paths.filter((path) => !known.includes(path))
+  return [
+    ...known.map((path) => `  = ${path}${annotated(path, miss)}`),
+    ...(plain.length > 0 ? [`  = ${pathList(plain)}`] : []),
+  ]
+}
+
+function annotated(at: string, { annotations }: Miss): string {
+  const { looksLike, boundTo, value, rule } = annotations.find(({ path }) => path === at) ?? {}
+  return [
+    value === undefined ? '' : `   ${shown(value)}`,
+    rule === undefined ? '' : `   (rule: ${rule})`,
+    looksLike === undefined ? '' : `   looks like: ${looksLike}`,
+    boundTo === undefined ? '' : `   (bound to #${boundTo.frame} ${formatPath(boundTo.path)})`,
+  ].join('')
 }
 
 function shown(value: unknown): string {
   return value === undefined ? '(nothing)' : brief(value, 60)
 }
 
-function pathList(paths: readonly Path[]): string {
+function pathList(paths: readonly string[]): string {
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ''
-  return paths.slice(0, SHOWN).map(formatPath).join(', ') + more
+  return paths.slice(0, SHOWN).join(', ') + more
 }
 
-function acceptLines({ command, note }: NonNullable<Miss['accept']>): readonly string[] {
-  return [line('accept', command), ...(note === undefined ? [] : [line('', note)])]
+function fixLines(fixes: readonly Fix[]): readonly string[] {
+  const width = Math.max(0, ...fixes.map(({ what }) => what.length))
+  return fixes.flatMap(({ what, command, note }, place) => [
+    line(place === 0 ? 'fix one' : '', `${what.padEnd(width)}   ${command}`),
+    ...(note === undefined ? [] : [line('', `${' '.repeat(width)}   (${note})`)]),
+  ])
 }

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
 import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import type { Loosening } from './loosening.ts'
 import { MISS_CODE, missAsError } from './miss-error.ts'
 import { missAsText } from './miss-text.ts'
 import { MissExplainer, type Miss } from './miss.ts'
-import { RecordingIndex, type IndexOptions } from './recording-index.ts'
+import type { IndexOptions } from './matcher-for.ts'
+import { RecordingIndex } from './recording-index.ts'
+
+const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
 
 const SEARCHES: readonly Said[] = [
   ...HANDSHAKE,
@@ -20,18 +24,31 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
     "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
     asked        tools/call search {"limit":20,"q":"cats","sort":"new"}
-    nearest      #4 of 2 candidates, distance 0.13, used 0 of 1 times
+    nearest      #4 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q, params.arguments.sort
     others       #6, distance 0.57, used 0 of 1 times
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    accept       accept params.arguments.limit"
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search
+                 for this run only                    accept params.arguments.limit"
   `)
   expect(missAsError(miss)).toMatchInlineSnapshot(`
     {
       "code": -39404,
       "data": {
         "accept": "accept params.arguments.limit",
+        "fixes": [
+          {
+            "command": "reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search",
+            "kind": "store",
+            "what": "ignore the difference, from now on",
+          },
+          {
+            "command": "accept params.arguments.limit",
+            "kind": "run",
+            "what": "for this run only",
+          },
+        ],
         "kind": "replay_miss",
         "method": "tools/call",
         "nearest": [
@@ -46,6 +63,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
             "distance": 0.125,
             "frame": 4,
             "of": 1,
+            "recorded": "2026-11-15T00:00:00.004Z",
             "used": 0,
           },
           {
@@ -87,6 +105,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
         "reason": "ARGUMENT_DRIFT",
         "tape": "animals.tape.jsonl",
         "tool": "search",
+        "why": "same tool, 1 of 4 fields differs",
       },
       "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #4: params.arguments.limit recorded 10, got 20); next expected: #4 tools/call search {"limit":10,"q":"cats","sort":"new"}",
     }
@@ -100,10 +119,10 @@ test('a request used up says how often it was used, and --permissive accepts it'
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
     why          EXHAUSTED: already used 1 of 1 times
     asked        tools/call count {}
-    nearest      #8, distance 0.00, used 1 of 1 times
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
       = params.name, params.arguments
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    accept       accept  permissively"
+    fix one      repeat the last answer   accept  permissively"
   `)
 })
 
@@ -117,6 +136,7 @@ test('a tool that was never called has nothing to be compared with', () => {
   `)
   expect(missAsError(miss).data).toMatchInlineSnapshot(`
     {
+      "fixes": [],
       "kind": "replay_miss",
       "method": "tools/call",
       "nearest": [],
@@ -135,6 +155,7 @@ test('a tool that was never called has nothing to be compared with', () => {
       "reason": "UNKNOWN_TOOL",
       "tape": "animals.tape.jsonl",
       "tool": "delete",
+      "why": "no call of "delete" was recorded; recorded tools: search, count",
     }
   `)
 })
@@ -181,10 +202,11 @@ test('one prompt is not compared with another, one resource is', () => {
     "REPLAY MISS  resources/read   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
     asked        resources/read {"uri":"file:///tmp/b2/x.md"}
-    nearest      #3, distance 0.19, used 0 of 1 times
+    nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
-    accept       accept params.uri"
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --ignore --method resources/read
+                 for this run only                    accept params.uri"
   `)
 })
 
@@ -213,7 +235,7 @@ test('when more requests miss than the tape can answer, the advice is to repeat 
 
 test('options that are on already stay in the advice', () => {
   const run = runOf(SEARCHES, { ignore: ['params.arguments.sort'], permissive: true })
-  expect(run.miss('search', { q: 'cats', limit: 20 }).accept?.command).toBe(
+  expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(-1)?.command).toBe(
     'accept params.arguments.sort params.arguments.limit permissively',
   )
 })
@@ -221,7 +243,7 @@ test('options that are on already stay in the advice', () => {
 test('many differing fields are accepted by the argument that holds them', () => {
   const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
   const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
-  expect(miss.accept?.command).toBe('accept params.arguments.numbers')
+  expect(miss.fixes.at(-1)?.command).toBe('accept params.arguments.numbers')
 })
 
 test('a report stays short when values are long and requests are many', () => {
@@ -232,6 +254,144 @@ test('a report stays short when values are long and requests are many', () => {
   expect(missAsText(miss).length).toBeLessThan(1_500)
   expect(JSON.stringify(missAsError(miss)).length).toBeLessThan(6_000)
   expect(missAsError(miss).message).not.toContain('\n')
+})
+
+test('a date that moved with the calendar is told so, and the rule that would follow it comes first', () => {
+  const said = call(1, 'book', { on: '2026-11-22', seats: 2 }, 'booked')
+  const miss = runOf(said).miss('book', { on: '2026-11-29', seats: 2 })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-29","seats":2}
+    nearest      #1, distance 0.06, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-22"   got "2026-11-29"   looks like: today + 7 days
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-22","seats":2}
+    fix one      compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
+                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                       accept params.arguments.on"
+  `)
+  const [first] = miss.fixes
+  expect(first?.kind).toBe('store')
+  runOf(said, { rules: ['tools/call book params.arguments.on relative-date'] }).hit('book', {
+    on: '2026-11-29',
+    seats: 2,
+  })
+})
+
+test.each([
+  [{ tags: ['b', 'a'], who: 'Ann' }, ['params.arguments.tags unordered']],
+  [{ tags: ['a', 'b'], who: ' Ann' }, ['params.arguments.who trim']],
+  [
+    { tags: ['b', 'a'], who: 'ANN' },
+    ['params.arguments.tags unordered', 'params.arguments.who case-insensitive'],
+  ],
+])('%j is accepted by the rule that fits it best', (args, rules) => {
+  const said = call(1, 'tag', { tags: ['a', 'b'], who: 'Ann' }, '')
+  const [fix] = runOf(said).miss('tag', args).fixes
+  expect(fix?.command.split(' && ')).toEqual(
+    rules.map((rule) => {
+      const [path = '', kind = ''] = rule.split(' ')
+      return `reelay match add animals.tape.jsonl ${path} --as ${kind} --tool tag`
+    }),
+  )
+  runOf(said, { rules }).hit('tag', args)
+})
+
+const TEAMS: readonly Said[] = [
+  client({ id: 1, method: 'tools/call', params: { name: 'teams' } }),
+  server({ id: 1, result: { structuredContent: { teams: [{ id: 'TEAM_1', name: 'core' }] } } }),
+  ...call(2, 'issue', { team: 'TEAM_1', title: 'core' }, 'made'),
+]
+
+test('a value that the server made up is shown with the response that it came from', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_1', title: 'other' })
+  expect(miss.reason).toBe('ARGUMENT_DRIFT')
+  expect(missAsText(miss)).toContain(
+    '  = params.arguments.team   "TEAM_1"   (bound to #2 result.structuredContent.teams[0].id)',
+  )
+  expect(missAsError(miss).data.nearest[0]?.bound).toEqual([
+    { path: 'params.arguments.team', boundTo: '#2 result.structuredContent.teams[0].id' },
+  ])
+})
+
+test('a handle that this tape never gave to the client is a class of its own', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
+  expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
+    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server gave in #2; the client sent what this tape never gave it"`,
+  )
+  expect(missAsError(miss).data.nearest[0]?.differences).toEqual([
+    {
+      path: 'params.arguments.team',
+      recorded: 'TEAM_1',
+      got: 'TEAM_7',
+      boundTo: '#2 result.structuredContent.teams[0].id',
+    },
+  ])
+})
+
+test('a request that another server of the tape was sent is told so', () => {
+  const elsewhere = call(1, 'blame', { file: 'a.ts' }, 'Ann').map((said) => ({ ...said, server: 'git' }))
+  const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
+  expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
+  expect(whyOf(miss)).toMatchInlineSnapshot(
+    `"WRONG_SERVER: this very request was recorded as #10, sent to the server "git" (compared)"`,
+  )
+  expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
+})
+
+test('out of order names what comes first, and is accepted where order does not count', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
+    why          OUT_OF_ORDER: recorded as #8, but the tape has #4 tools/call search {"limit":10,"q":"cats","sort":"new"} first
+    asked        tools/call count {}
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
+      = params.name, params.arguments
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    fix one      accept any order   accept method-and-params"
+  `)
+})
+
+test('a field that a rule compares is shown with the rule that it broke', () => {
+  const run = runOf(call(1, 'book', { seats: 2, on: '2026-11-20' }, ''), {
+    rules: ['params.arguments.seats number within 1', 'params.arguments.on relative-date'],
+  })
+  expect(missAsText(run.miss('book', { seats: 3, on: '2026-11-20' }))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-20","seats":3}
+    nearest      #1, distance 0.03, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-20","seats":2}
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
+  `)
+})
+
+test('what the user agreed to is shown when it differs, and no fix is offered', () => {
+  const params = { name: 'delete', requestState: 's', inputResponses: { sure: { action: 'accept' } } }
+  const run = runOf([client({ id: 1, method: 'tools/call', params }), server({ id: 1, result: {} })])
+  const miss = run.missOf('tools/call', { ...params, inputResponses: { sure: { action: 'decline' } } })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call delete
+    nearest      #1, distance 0.33, recorded 2026-11-15, used 0 of 1 times
+      ~ params.inputResponses.sure.action   recorded "accept"   got "decline"
+      = params.name, params.requestState
+    next         #1 tools/call delete"
+  `)
+})
+
+test('a miss on a long tape looks at the few requests that are alike, and finds the nearest', () => {
+  const said = Array.from({ length: 3_000 }, (_, id) =>
+    call(id, 'read', { path: `/src/${id}.ts`, line: id }, ''),
+  ).flat()
+  const miss = runOf(said).miss('read', { path: '/src/2345.ts', line: 99_999 })
+  expect(miss.nearest[0]?.frame).toBe(2 * 2345 + 1)
+  expect(miss.nearest.length).toBeLessThan(100)
 })
 
 test('the code of a miss lies outside what JSON-RPC reserves', () => {
@@ -249,12 +409,23 @@ function runOf(
   options: IndexOptions = {},
   onAdvice = (_advice: Loosening): void => {},
 ): Run {
-  const index = new RecordingIndex(tapeOf(...said).turns, options)
+  const { turns, header } = tapeOf(...said)
+  const times = { started: header.started, now: () => NOW }
+  const index = new RecordingIndex(turns, { ...options, server: 'demo', ...times })
   const commandFor = (advice: Loosening): string => {
     onAdvice(advice)
-    return `accept ${advice.ignore.join(' ')}${advice.permissive ? ' permissively' : ''}`
+    const { match = '', server: other = '', ignore, rules } = advice
+    const words = [match, other, ...ignore, ...rules].filter((word) => word !== '')
+    return `accept ${words.join(' ')}${advice.permissive ? ' permissively' : ''}`
   }
-  const explainer = new MissExplainer({ index, tape: 'animals.tape.jsonl', commandFor })
+  const explainer = new MissExplainer({
+    index,
+    tape: 'animals.tape.jsonl',
+    turns: heldTurns(turns),
+    ...times,
+    given: options,
+    commandFor,
+  })
   const missOf = (method: string, params?: unknown): Miss => {
     const asked = { server: 'demo', method, params }
     const outcome = index.lookup(asked)
@@ -281,6 +452,6 @@ function advisedFor(said: readonly Said[], asked: readonly (readonly [string, ob
   return last
 }
 
-function whyOf({ reason, why, nearest, accept }: Miss): string {
-  return `${reason}: ${why}${nearest.length > 0 || accept !== undefined ? ' (compared)' : ''}`
+function whyOf({ reason, why, nearest, fixes }: Miss): string {
+  return `${reason}: ${why}${nearest.length > 0 || fixes.length > 0 ? ' (compared)' : ''}`
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../test/serve/tape-of.ts'
+import { Matching } from './matching.ts'
 import { rankByDistance } from './nearest.ts'
 import { RecordingIndex } from './recording-index.ts'
 
@@ -11,6 +12,8 @@ const INDEX = new RecordingIndex(
     ...call(4, 'read', { path: '/src/main.ts', lines: 8 }, ''),
   ).turns,
 )
+
+const RANKING = { matching: new Matching(), evidence: { timesOf: () => ({ recorded: 0, live: 0 }) } }
 
 test('the recorded requests come nearest first, in recorded order where they are as near', () => {
   expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([5, 7, 3, 1])
@@ -24,5 +27,5 @@ test('of two that are as near, the one with an answer left comes first', () => {
 
 function ranked(args: object): readonly number[] {
   const asked = { server: 'demo', method: 'tools/call', params: { name: 'read', arguments: args } }
-  return rankByDistance(asked, INDEX.entries(), []).map(({ frame }) => frame)
+  return rankByDistance(asked, INDEX.entries(), RANKING).map(({ frame }) => frame)
 }

@@ -1,21 +1,55 @@
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
 import { member } from '../wire/message.ts'
 
 /**
- * The turns that can be played again: those with an answer, and those that rightly never got one, because the client
+ * The requests that can be played again: those with an answer, and those that rightly never got one, because the client
  * cancelled the request or because it opened a stream of notifications that lasted to the end.
  */
-export function playableTurns(turns: readonly Turn[]): ReadonlySet<Turn> {
-  const cancelled = new Set(turns.flatMap(cancelledRequest))
-  return new Set(turns.filter((turn) => turn.response !== undefined || isRightlySilent(turn, cancelled)))
+export class PlayablePlaces {
+  readonly #store: TurnStore
+  readonly #silent = new Map<number, boolean>()
+  #cancelled: ReadonlySet<string> | undefined
+
+  constructor(store: TurnStore) {
+    this.#store = store
+  }
+
+  has(place: number): boolean {
+    const { trigger, answered } = this.#store.outline(place)
+    if (trigger !== 'request') return false
+    return answered || this.#isRightlySilent(place)
+  }
+
+  #isRightlySilent(place: number): boolean {
+    const known = this.#silent.get(place)
+    if (known !== undefined) return known
+    this.#cancelled ??= cancelledRequests(this.#store)
+    const turn = this.#store.turn(place)
+    const silent = turn !== undefined && isRightlySilent(turn, this.#cancelled)
+    this.#silent.set(place, silent)
+    return silent
+  }
 }
 
-function cancelledRequest({ trigger }: Turn): readonly string[] {
-  if (trigger?.message.kind !== 'notification' || trigger.message.method !== 'notifications/cancelled')
-    return []
+function cancelledRequests(store: TurnStore): ReadonlySet<string> {
+  const cancelled = new Set<string>()
+  const kinds = store.kinds().filter(({ method }) => method === 'notifications/cancelled')
+  const first = Math.min(store.size, ...kinds.map((kind) => kind.first))
+  for (let place = first; place < store.size; place++) {
+    const { trigger, method } = store.outline(place)
+    if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
+    const key = cancelledBy(store.turn(place)?.trigger)
+    if (key !== undefined) cancelled.add(key)
+  }
+  return cancelled
+}
+
+function cancelledBy(trigger: Spoken | undefined): string | undefined {
+  if (trigger?.message.kind !== 'notification') return undefined
   const id = member(trigger.message.params, 'requestId')
-  return isId(id) ? [placeOf(trigger, id)] : []
+  return isId(id) ? placeOf(trigger, id) : undefined
 }
 
 function isRightlySilent({ trigger, steps }: Turn, cancelled: ReadonlySet<string>): boolean {

@@ -10,7 +10,10 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
-import { RecordingIndex, type IndexOptions, type MatchOutcome } from './recording-index.ts'
+import { heldTurns } from '../tape/turn-store.ts'
+import type { MatchOutcome } from './matcher.ts'
+import type { IndexOptions } from './matcher-for.ts'
+import { RecordingIndex } from './recording-index.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])
@@ -46,6 +49,49 @@ test('permissive repeats the last answer, and says that it does', () => {
   const asked = [1, 2, 3, 4].map(() => ask(index, 'count'))
   expect(asked).toEqual(['one', 'two', 'two again', 'two again'])
   expect(ask(index, 'other')).toBe('unknown')
+})
+
+test('the recorded answer is given as it is, a result or an error', () => {
+  const index = indexOf([
+    ...call(1, 'count', {}, 'one'),
+    client(callOf(2, 'fail', {})),
+    server({ id: 2, error: { code: -32000, message: 'no' } }),
+  ])
+  const answer = (name: string): unknown =>
+    index.answer({ server: 'demo', method: 'tools/call', params: { name, arguments: {} } })
+  expect([answer('count'), answer('fail')]).toEqual([
+    { result: { content: [{ type: 'text', text: 'one' }] } },
+    { error: { code: -32000, message: 'no' } },
+  ])
+})
+
+test('strict: what is unknown or used up is an error that names the method and the params', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'next', {}, 'two')])
+  const asked = { server: 'demo', method: 'tools/call', params: { name: 'search', arguments: { q: 'cats' } } }
+  expect(() => index.answer(asked)).toThrow(
+    expect.objectContaining({
+      code: 'CALL_NOT_RECORDED',
+      message: 'no recorded answer (unknown) for tools/call search {"q":"cats"}',
+      hint: 'next on the tape: #1 tools/call count {}',
+    }),
+  )
+  const count = { server: 'demo', method: 'tools/call', params: { name: 'count', arguments: {} } }
+  index.answer(count)
+  expect(() => index.answer(count)).toThrow('no recorded answer (exhausted) for tools/call count {}')
+})
+
+test('permissive: the unknown is null, and over-use repeats the last answer', () => {
+  const index = indexOf([...call(1, 'count', {}, 'one')], { permissive: true })
+  const count = { server: 'demo', method: 'tools/call', params: { name: 'count', arguments: {} } }
+  expect(index.answer({ server: 'demo', method: 'tools/call', params: { name: 'other' } })).toBeNull()
+  expect(index.answer(count)).toEqual(index.answer(count))
+})
+
+test('each connection uses the recording from its beginning', () => {
+  const first = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')])
+  expect(ask(first, 'count')).toBe('one')
+  const second = first.another()
+  expect([ask(second, 'count'), ask(first, 'count'), ask(second, 'count')]).toEqual(['one', 'two', 'two'])
 })
 
 test('the handshake and ping can be asked at will, and are never left over', () => {
@@ -140,3 +186,24 @@ function shown(outcome: MatchOutcome): string {
   const text = /"text":"(.*?)"/.exec(outcome.turn.response?.text ?? '')?.[1] ?? 'no answer'
   return outcome.repeated ? `${text} again` : text
 }
+
+test('requests whose keys share a hash never get the answers of each other', () => {
+  const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
+  const store = heldTurns(turns)
+  const collides = {
+    isExact: false,
+    first: () => 0,
+    after: (place: number) => (place + 1 < store.size ? place + 1 : -1),
+  }
+  const index = new RecordingIndex({ ...store, keyedBy: () => collides })
+  const ask = (n: number): string => {
+    const outcome = index.lookup({
+      server: 'demo',
+      method: 'tools/call',
+      params: { name: 'a', arguments: { n } },
+    })
+    return outcome.kind === 'hit' ? (outcome.turn.response?.text ?? '') : outcome.kind
+  }
+  expect(ask(2)).toContain('two')
+  expect(ask(3)).toBe('unknown')
+})

@@ -1,115 +1,88 @@
+import { ReelayError } from '../errors.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { parseIgnored, requestKey, type Asked } from './key.ts'
-import type { Path } from './path.ts'
-import { playableTurns } from './playable.ts'
+import type { Path } from '../wire/path.ts'
+import { briefRequest } from './brief.ts'
+import type { Asked } from './key.ts'
+import { matcherFor, type IndexOptions } from './matcher-for.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import { matchingIn } from './match-options.ts'
+import type { Matching } from './matching.ts'
 
-export type MatchOutcome =
-  /** `repeated` when all recorded answers are used up and the last one is given again. */
-  | { readonly kind: 'hit'; readonly turn: Turn; readonly repeated: boolean }
-  | { readonly kind: 'exhausted'; readonly entry: Entry }
-  /** The request is on the tape, but nobody answered it there. */
-  | { readonly kind: 'unanswered'; readonly entry: Entry }
-  | { readonly kind: 'unknown' }
+/** A recorded answer, as JSON-RPC has it. */
+export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
 
-/** A request of the tape, by the frame that holds it. */
-export interface RecordedRequest extends Asked {
-  readonly frame: number
-}
+/**
+ * The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when.
+ *
+ * @example
+ * const { turns, header } = await loadTape('search.tape.jsonl')
+ * const index = new RecordingIndex(turns, { match: 'subset', started: header.started })
+ * index.answer({ server: 'search', method: 'tools/list' }) // { result: { tools: [...] } }
+ * index.unconsumedKeys() // what was recorded and not asked for yet
+ */
+export class RecordingIndex implements Matcher {
+  readonly #matcher: Matcher
 
-/** All recordings of one request, in their order. */
-export interface Entry {
-  readonly request: RecordedRequest
-  readonly turns: readonly Turn[]
-  /** The frames of those recordings that were never answered. */
-  readonly unanswered: readonly number[]
-  readonly used: number
-}
-
-export interface IndexOptions {
-  /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
-  readonly ignore?: readonly string[]
-  /** Over-use repeats the last answer. Without it, a spent request is a miss. */
-  readonly permissive?: boolean
-}
-
-/** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
-export class RecordingIndex {
-  readonly ignore: readonly Path[]
-  readonly permissive: boolean
-  readonly #entries = new Map<string, Slot>()
-  readonly #waiting = new Map<Turn, RecordedRequest>()
-
-  constructor(turns: readonly Turn[], { ignore = [], permissive = false }: IndexOptions = {}) {
-    this.ignore = parseIgnored(ignore)
-    this.permissive = permissive
-    const playable = playableTurns(turns)
-    for (const turn of turns) this.#add(turn, playable.has(turn))
+  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: IndexOptions = {}) {
+    this.#matcher = 'lookup' in recorded ? recorded : matcherFor(recorded, options)
   }
 
-  /** The recorded turn that answers this request, which is then used, or why there is none. */
+  get ignore(): readonly Path[] {
+    return this.#matcher.ignore
+  }
+
+  get permissive(): boolean {
+    return this.#matcher.permissive
+  }
+
+  get matching(): Matching {
+    return matchingIn(this.#matcher)
+  }
+
   lookup(asked: Asked): MatchOutcome {
-    const slot = this.#entries.get(requestKey(asked, this.ignore))
-    if (slot === undefined) return { kind: 'unknown' }
-    const last = slot.turns.at(-1)
-    if (last === undefined) return { kind: 'unanswered', entry: slot }
-    const turn = slot.turns[slot.used]
-    if (turn !== undefined) return this.#use(slot, turn)
-    if (isAskedFreely(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    return this.permissive ? { kind: 'hit', turn: last, repeated: true } : { kind: 'exhausted', entry: slot }
+    return this.#matcher.lookup(asked)
   }
 
-  /** Every recorded request once, however often it was recorded. */
+  /**
+   * The recorded answer. What has none is an error that names the request; if permissive, the unknown is null, and over-use
+   * repeats the last answer. A request that was rightly never answered is null too.
+   */
+  answer(asked: Asked): RecordedAnswer | null {
+    const outcome = this.lookup(asked)
+    if (outcome.kind === 'hit') return answerIn(outcome.turn)
+    if (this.permissive && outcome.kind === 'unknown') return null
+    throw notRecorded(asked, outcome, this.next())
+  }
+
   entries(): readonly Entry[] {
-    return [...this.#entries.values()]
+    return this.#matcher.entries()
   }
 
-  /** What was recorded and not asked for yet, in recorded order; the handshake and `ping` never count. */
   unconsumedKeys(): readonly RecordedRequest[] {
-    return [...this.#waiting.values()]
+    return this.#matcher.unconsumedKeys()
   }
 
-  /** The first of those: what a client that repeats the recorded session would ask for now. */
   next(): RecordedRequest | undefined {
-    return this.#waiting.values().next().value
+    return this.#matcher.next()
   }
 
-  #add(turn: Turn, playable: boolean): void {
-    const request = requestOf(turn)
-    if (request === undefined) return
-    const slot = this.#slotFor(request)
-    if (!playable) return void slot.unanswered.push(request.frame)
-    slot.turns.push(turn)
-    if (!isAskedFreely(request.method)) this.#waiting.set(turn, request)
-  }
-
-  #slotFor(request: RecordedRequest): Slot {
-    const key = requestKey(request, this.ignore)
-    const slot = this.#entries.get(key) ?? { request, turns: [], unanswered: [], used: 0 }
-    this.#entries.set(key, slot)
-    return slot
-  }
-
-  #use(slot: Slot, turn: Turn): MatchOutcome {
-    this.#waiting.delete(turn)
-    slot.used++
-    return { kind: 'hit', turn, repeated: false }
+  another(): RecordingIndex {
+    return new RecordingIndex(this.#matcher.another())
   }
 }
 
-interface Slot extends Entry {
-  readonly turns: Turn[]
-  readonly unanswered: number[]
-  used: number
+function answerIn({ response }: Turn): RecordedAnswer | null {
+  return response?.message.kind === 'response' ? response.message.outcome : null
 }
 
-function requestOf({ trigger }: Turn): RecordedRequest | undefined {
-  if (trigger?.message.kind !== 'request') return undefined
-  const { method, params } = trigger.message
-  return { frame: trigger.n, server: trigger.server, method, params }
-}
-
-// How often a client opens or probes a connection is its own affair, not part of the session's content.
-function isAskedFreely(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'ping'
+function notRecorded(asked: Asked, { kind }: MatchOutcome, next: RecordedRequest | undefined): ReelayError {
+  const expected = next === undefined ? 'nothing' : `#${next.frame} ${briefRequest(next)}`
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`,
+    {
+      hint: `next on the tape: ${expected}`,
+    },
+  )
 }

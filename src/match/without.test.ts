@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parsePath } from './path.ts'
+import { parsePath } from '../wire/path.ts'
 import { without } from './without.ts'
 
 const value = { a: { b: 1, c: 2 }, items: [{ id: 1, n: 'x' }, { id: 2, n: 'y' }, 3], 'd.e': 4 }

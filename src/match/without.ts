@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../wire/message.ts'
-import { EVERY, type Path, type Segment } from './path.ts'
+import { EVERY, type Path, type Segment } from '../wire/path.ts'
 
 /** The value with everything at the paths left out; the value itself is not touched. */
 export function without(value: unknown, paths: readonly Path[]): unknown {

@@ -1,20 +1,26 @@
 import type { Loosening } from '../match/loosening.ts'
+import type { ServerInfo } from '../tape/header.ts'
+import { shellWord, tapeWord } from '../match/shell-word.ts'
 
 /** The command that serves a tape under these options, ready to be pasted into a shell. */
 export function serveCommandLine(
   tape: string,
   server: string | undefined,
-  { ignore, permissive }: Pick<Loosening, 'ignore' | 'permissive'>,
+  { match, rules, ignore, permissive, server: other = server }: Loosening,
 ): string {
   return [
     'reelay serve',
-    shellWord(tape.startsWith('-') ? `./${tape}` : tape),
-    ...(server === undefined ? [] : ['--server', shellWord(server)]),
+    tapeWord(tape),
+    ...(other === undefined ? [] : ['--server', shellWord(other)]),
+    ...(match === undefined ? [] : ['--match', shellWord(match)]),
     ...ignore.flatMap((path) => ['--ignore', shellWord(path)]),
+    ...rules.flatMap((rule) => ['--rule', shellWord(rule)]),
     ...(permissive ? ['--permissive'] : []),
   ].join(' ')
 }
 
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+/** The command that records the same server once more, as far as the tape knows it. */
+export function recordCommandLine({ command, url }: Pick<ServerInfo, 'command' | 'url'>): string | undefined {
+  if (command !== undefined) return `reelay record -- ${command.map(shellWord).join(' ')}`
+  return url === undefined ? undefined : `reelay record --url ${shellWord(url)}`
 }

@@ -3,6 +3,7 @@ import { client, ENVELOPE, server, tapeOf, type Said } from '../../test/serve/ta
 import { META, MODERN_VERSION } from '../wire/methods.ts'
 import { discoveryFrom } from './discovery.ts'
 import { Player } from './player.ts'
+import { Script } from './script.ts'
 
 const INFO = { name: 'quiet', version: '3' }
 const SESSION: readonly Said[] = [
@@ -54,10 +55,7 @@ test('a modern tape without server/discover answers it as often as it is asked, 
   const out: string[] = []
   const { turns } = tapeOf(...SESSION)
   const player = new Player({
-    turns,
-    server: 'demo',
-    tape: 't',
-    commandFor: () => '',
+    script: new Script({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
     send: (text) => out.push(text),
   })
   for (const id of ['probe', 7])

@@ -6,11 +6,17 @@ import { META, metaOf } from '../wire/methods.ts'
  * What a modern server says of itself, as far as the tape shows it. SDK v2 asks in a process of its own, so that the tape of
  * a session rarely holds `server/discover`.
  */
-export function discoveryFrom(turns: readonly Turn[], version: string): JsonObject {
-  const info = turns.map(serverInfo).find((found) => found !== undefined)
+export function discoveryFrom(turns: Iterable<Turn>, version: string): JsonObject {
+  const capabilities = new Map<string, Record<string, true>>()
+  let info: unknown
+  for (const turn of turns) {
+    info ??= serverInfo(turn)
+    for (const [name, flag] of evidenceIn(turn))
+      capabilities.set(name, { ...capabilities.get(name), ...(flag === undefined ? {} : { [flag]: true }) })
+  }
   return {
     supportedVersions: [version],
-    capabilities: capabilitiesIn(turns),
+    capabilities: Object.fromEntries(capabilities),
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
@@ -20,13 +26,6 @@ export function discoveryFrom(turns: readonly Turn[], version: string): JsonObje
 
 function serverInfo({ response }: Turn): unknown {
   return metaOf(resultOf(response), META.serverInfo)
-}
-
-function capabilitiesIn(turns: readonly Turn[]): JsonObject {
-  const found = new Map<string, Record<string, true>>()
-  for (const [name, flag] of turns.flatMap(evidenceIn))
-    found.set(name, { ...found.get(name), ...(flag === undefined ? {} : { [flag]: true as const }) })
-  return Object.fromEntries(found)
 }
 
 /** A capability, and what it is shown to include. */

@@ -1,7 +1,8 @@
 import { briefRequest } from '../match/brief.ts'
 import type { Miss } from '../match/miss.ts'
-import type { RecordedRequest } from '../match/recording-index.ts'
+import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
+import { causeAsText, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -20,23 +21,31 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
 export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+  const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
     `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
-    ...shortened(
-      leftOver.map((request) => `skipped a baseline step: #${request.frame} ${briefRequest(request)}`),
-    ),
-    ...shortened(misses.map(({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`)),
-    ...shortened(notes.map((note) => `note: ${note}`)),
+    ...shortened(leftOver, (request, place) => leftOverLine(request, causes[place])),
+    ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
+    ...shortened(notes, (note) => `note: ${note}`),
   ]
     .map((line) => visible(line))
     .join('\n')
 }
 
+function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {
+  const why = cause === undefined ? '' : causeAsText(cause)
+  return `skipped a baseline step: #${request.frame} ${briefRequest(request)}${why}`
+}
+
 const SHOWN = 40
 
-function shortened(lines: readonly string[]): readonly string[] {
-  if (lines.length <= SHOWN) return lines
-  return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`]
+// Only what is shown is looked at: the rest may have to be read from a large tape.
+function shortened<Item>(
+  items: readonly Item[],
+  asLine: (item: Item, place: number) => string,
+): readonly string[] {
+  const lines = items.slice(0, SHOWN).map(asLine)
+  return items.length <= SHOWN ? lines : [...lines, `… and ${items.length - SHOWN} more`]
 }
 
 function count(number: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { decodeUtf8, LineSplitter } from '../wire/lines.ts'
+import { LineSplitter } from '../wire/lines.ts'
 
 export type Line =
   | { readonly kind: 'text'; readonly text: string }
@@ -33,6 +34,7 @@ async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<U
 }
 
 function lineOf(bytes: Uint8Array): Line {
-  const text = decodeUtf8(bytes)
-  return text === undefined ? { kind: 'unreadable', why: 'not UTF-8' } : { kind: 'text', text }
+  if (!isUtf8(bytes)) return { kind: 'unreadable', why: 'not UTF-8' }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  return { kind: 'text', text }
 }

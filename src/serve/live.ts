@@ -1,6 +1,8 @@
+import type { Id } from '../wire/id.ts'
 import { rangeAt } from '../wire/members.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import { META, metaOf } from '../wire/methods.ts'
+import { idRangeAtEdge } from './id-range.ts'
 
 /** What the live client chose itself and must get back: ids and tokens as the bytes that it sent. */
 export interface Live {
@@ -14,11 +16,21 @@ export interface Live {
 export function liveOf(text: string, message: Request | Notification): Live {
   const hasToken = metaOf(message.params, META.progressToken) !== undefined
   return {
-    id: bytesAt(text, ['id']) ?? 'null',
+    id: message.kind === 'request' ? idIn(text, message.id) : 'null',
     progressToken: hasToken ? bytesAt(text, ['params', '_meta', META.progressToken]) : undefined,
     wantsLogs: metaOf(message.params, META.logLevel) !== undefined,
     message,
   }
+}
+
+function idIn(text: string, id: Id): string {
+  const range = idRangeAtEdge(text)
+  const bytes = range === undefined ? undefined : text.slice(range.start, range.end)
+  // What stands at an edge may belong to something inside: only the same id is the same bytes.
+  const isSame = bytes === String(id) || bytes === `"${id}"`
+  return isSame && bytes.startsWith('"') === (typeof id === 'string')
+    ? bytes
+    : (bytesAt(text, ['id']) ?? 'null')
 }
 
 function bytesAt(text: string, path: readonly string[]): string | undefined {

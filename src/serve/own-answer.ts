@@ -1,3 +1,4 @@
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import { member, type Request } from '../wire/message.ts'
@@ -18,19 +19,31 @@ export interface OwnAnswer {
   readonly note?: string
 }
 
+interface Recorded {
+  readonly turns: TurnStore
+  readonly server: string
+  readonly era: EraFound
+}
+
 /** What every server of the tape's era says though nobody asked for it on the tape; none for all other requests. */
 export function ownAnswer(
   { method, params }: Request,
-  { era, version = MODERN_VERSION }: EraFound,
-  turns: readonly Turn[],
+  { turns, server, era: { era, version = MODERN_VERSION } }: Recorded,
 ): OwnAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
   if (method === 'server/discover' && era === 'legacy') return { answer: NO_SUCH_METHOD }
   if (method === 'server/discover' && era === 'modern')
-    return { answer: { result: discoveryFrom(turns, version) }, note: DISCOVERED }
+    return { answer: { result: discoveryFrom(turnsOf(turns, server), version) }, note: DISCOVERED }
   if (method === 'initialize' && era === 'modern')
     return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
   return undefined
+}
+
+function* turnsOf(turns: TurnStore, server: string): Generator<Turn> {
+  for (let place = 0; place < turns.size; place++) {
+    const turn = turns.outline(place).server === server ? turns.turn(place) : undefined
+    if (turn !== undefined) yield turn
+  }
 }
 
 const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }

@@ -1,3 +1,4 @@
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { idKey, type Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
@@ -11,7 +12,7 @@ import { liveNotification, liveResponse, liveVersion } from './rewrite.ts'
 import { SubscriptionGate } from './subscription-gate.ts'
 
 export interface PerformanceOptions {
-  readonly turns: readonly Turn[]
+  readonly turns: TurnStore
   readonly send: (text: string) => void
   readonly note: (note: string) => void
   readonly later: (resume: () => void) => void

@@ -4,6 +4,7 @@ import { answerOf, callOf, client, server, tapeOf, type Said } from '../../test/
 import { idKey, type Id } from '../wire/id.ts'
 import { classify, member } from '../wire/message.ts'
 import { Player } from './player.ts'
+import { Script } from './script.ts'
 
 interface Call {
   readonly tool: string
@@ -62,10 +63,7 @@ function playedTo(
       (answers[idKey(message.id ?? '')] ??= []).push(answerIn(message.outcome))
   }
   const player = new Player({
-    turns: tapeOf(...said).turns,
-    server: 'demo',
-    tape: '',
-    commandFor: () => '',
+    script: new Script({ turns: tapeOf(...said).turns, server: 'demo', tape: '', commandFor: () => '' }),
     send,
   })
   const waiting = live.map((call) => callOf(call.id, call.tool, { n: call.n }))

@@ -12,6 +12,7 @@ import {
 } from '../../test/serve/tape-of.ts'
 import { META } from '../wire/methods.ts'
 import { Player, type PlayerOptions } from './player.ts'
+import { Script, type ScriptOptions } from './script.ts'
 
 test.each(['0', '"0"', '12345678901234567890', '1.0', '"\\u00e9"'])(
   'the answer carries the live id %s, and every other byte is as recorded',
@@ -415,13 +416,11 @@ function playing(...said: readonly Said[]): Run {
   return playingWith({}, ...said)
 }
 
-function playingWith(options: Partial<PlayerOptions>, ...said: readonly Said[]): Run {
+function playingWith(options: Partial<PlayerOptions & ScriptOptions>, ...said: readonly Said[]): Run {
   const out: string[] = []
+  const { turns } = tapeOf(...said)
   const player = new Player({
-    turns: tapeOf(...said).turns,
-    server: 'demo',
-    tape: 'made-up.tape.jsonl',
-    commandFor: () => 'the command',
+    script: new Script({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
     send: (text) => out.push(text),
     ...options,
   })
@@ -434,6 +433,10 @@ function playingWith(options: Partial<PlayerOptions>, ...said: readonly Said[]):
       messages.forEach((message) => player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))),
     sayText: (text) => player.receive(text),
   }
+}
+
+function commandFor(): string {
+  return 'the command'
 }
 
 function inWords(text: string): string {

@@ -4,7 +4,6 @@ import type { Miss } from '../match/miss.ts'
 import { isId } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import {
-  classify,
   member,
   type Batch,
   type Invalid,
@@ -12,15 +11,17 @@ import {
   type Notification,
   type Request,
 } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
 import type { Drift } from './drift.ts'
+import { HeardTexts } from './heard-texts.ts'
 import { liveOf } from './live.ts'
 import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
 import { batchReply, type Reply } from './reply.ts'
-import { Script, type ScriptOptions } from './script.ts'
+import type { Script } from './script.ts'
 
-export interface PlayerOptions extends ScriptOptions {
+export interface PlayerOptions {
+  /** The part to play, of which nothing is played yet. */
+  readonly script: Script
   readonly send: (text: string) => void
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
@@ -33,6 +34,7 @@ export class Player {
   readonly #options: PlayerOptions
   readonly #script: Script
   readonly #performance: Performance
+  readonly #heard = new HeardTexts()
   readonly #misses: Miss[] = []
   readonly #notes: string[] = []
   #answered = 0
@@ -40,7 +42,7 @@ export class Player {
   constructor(options: PlayerOptions) {
     const { send, later = (resume) => resume() } = options
     this.#options = options
-    this.#script = new Script(options)
+    this.#script = options.script
     const note = (text: string): void => this.#note(text)
     this.#performance = new Performance({ turns: this.#script.turns, send, note, later })
   }
@@ -53,9 +55,8 @@ export class Player {
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
   receive(text: string): void {
-    const value = parseJson(text)
-    if (value === undefined) return this.refuse(NOT_JSON)
-    const message = classify(value)
+    const message = this.#heard.read(text)
+    if (message === undefined) return this.refuse(NOT_JSON)
     if (message.kind === 'batch') this.#takeBatch(text, message)
     else this.#take(text, message, this.#send)
   }
@@ -110,6 +111,8 @@ export class Player {
     if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
     if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
     this.#answered++
+    if (cue.loose !== undefined)
+      this.#note(`answered loosely, by ${cue.loose}: ${briefRequest(request)}, with #${cue.turn.trigger?.n}`)
     if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
     this.#performance.play({ turn: cue.turn, live, reply })
   }

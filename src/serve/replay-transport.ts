@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
 import type { Loosening } from '../match/loosening.ts'
-import type { Tape } from '../store/read.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { driftAsText, hasDrifted, type Drift } from './drift.ts'
+import type { PlayedTape } from './played-tape.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
 
@@ -31,7 +31,7 @@ export interface ReplayTransport {
  * const transport = replayTransport(await loadTape('search.tape.jsonl'))
  * await client.connect(transport)
  */
-export function replayTransport(tape: Tape, options: ReplayTransportOptions = {}): ReplayTransport {
+export function replayTransport(tape: PlayedTape, options: ReplayTransportOptions = {}): ReplayTransport {
   return new TapeTransport(tape, options)
 }
 
@@ -45,7 +45,7 @@ class TapeTransport implements ReplayTransport {
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
 
-  constructor(tape: Tape, options: ReplayTransportOptions) {
+  constructor(tape: PlayedTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
@@ -102,9 +102,12 @@ class TapeTransport implements ReplayTransport {
   }
 }
 
-function transportCall({ ignore, permissive }: Loosening): string {
+function transportCall({ server, match, ignore, rules, permissive }: Loosening): string {
   const options = [
+    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
+    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
     ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
+    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
     ...(permissive ? ['permissive: true'] : []),
   ]
   return `replayTransport(tape, { ${options.join(', ')} })`

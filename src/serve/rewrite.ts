@@ -1,5 +1,5 @@
 import type { Spoken } from '../tape/turn.ts'
-import { replaceAt } from '../wire/members.ts'
+import { rangeAt, replaceAt } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
 import { isLegacyVersion, META, metaOf } from '../wire/methods.ts'
 import type { LiveNames } from './live-names.ts'
@@ -9,7 +9,8 @@ import type { Live } from './live.ts'
 
 /** The recorded answer, as an answer to the live request. */
 export function liveResponse(response: Spoken, trigger: Spoken | undefined, live: Live): string {
-  const text = replaceAt(response.text, ['id'], live.id)
+  const { start, end } = response.id ?? rangeAt(response.text, ['id']) ?? { start: 0, end: 0 }
+  const text = response.text.slice(0, start) + live.id + response.text.slice(end)
   const version = live.message.method === 'initialize' ? liveVersion(response, trigger, live) : undefined
   if (version !== undefined) return replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
   if (live.message.method !== 'subscriptions/listen') return text

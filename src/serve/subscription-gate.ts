@@ -1,3 +1,4 @@
+import type { TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 
 /**
@@ -5,50 +6,63 @@ import type { Spoken, Turn } from '../tape/turn.ts'
  * client has made the call that came before it on the tape.
  */
 export class SubscriptionGate {
-  readonly #calls: readonly Turn[]
-  readonly #started = new Set<Turn>()
-  readonly #answered = new Set<Turn>()
+  readonly #turns: TurnStore
+  readonly #isNeeded: boolean
+  /** Calls by their names, because a turn on disk is read anew after a while. */
+  readonly #started = new Set<string>()
+  readonly #answered = new Set<string>()
   /** Looked for once: a waiting message asks again after every call. */
   readonly #causes = new Map<Spoken, Turn | undefined>()
 
-  constructor(turns: readonly Turn[]) {
-    const hasSubscriptions = turns.some(isSubscription)
-    this.#calls = hasSubscriptions ? turns.filter((turn) => isCall(turn)) : []
+  constructor(turns: TurnStore) {
+    this.#turns = turns
+    this.#isNeeded = turns.kinds().some(({ method }) => method === SUBSCRIBE)
   }
 
   started(turn: Turn): void {
-    if (this.#calls.length > 0) this.#started.add(turn)
+    if (this.#isNeeded) this.#started.add(nameOf(turn))
   }
 
   answered(turn: Turn): void {
-    if (this.#calls.length > 0) this.#answered.add(turn)
+    if (this.#isNeeded) this.#answered.add(nameOf(turn))
   }
 
   isOpen(subscription: Turn, message: Spoken): boolean {
-    if (!isSubscription(subscription)) return true
+    if (!this.#isNeeded || !isSubscription(subscription)) return true
     const cause = this.#causeOf(subscription, message)
     if (cause === undefined) return true
     const cameAfterAnswer = cause.response !== undefined && cause.response.n < message.n
-    return cameAfterAnswer ? this.#answered.has(cause) : this.#started.has(cause)
+    return (cameAfterAnswer ? this.#answered : this.#started).has(nameOf(cause))
   }
 
-  #causeOf({ trigger }: Turn, message: Spoken): Turn | undefined {
+  #causeOf(subscription: Turn, message: Spoken): Turn | undefined {
     const known = this.#causes.get(message)
     if (known !== undefined) return known
-    const cause = this.#calls.findLast(
-      (call) => isOfSameLink(call.trigger, message) && isBetween(call.trigger?.n, trigger?.n, message.n),
-    )
+    const cause = this.#lastCallBetween(subscription.trigger, message)
     this.#causes.set(message, cause)
     return cause
   }
+
+  #lastCallBetween(subscription: Spoken | undefined, message: Spoken): Turn | undefined {
+    for (let place = this.#turns.size - 1; place >= 0; place--) {
+      const { frame, method, answered } = this.#turns.outline(place)
+      if (!answered || method === SUBSCRIBE || !isBetween(frame, subscription?.n, message.n)) continue
+      const call = this.#turns.turn(place)
+      if (isOfSameLink(call?.trigger, message)) return call
+    }
+    return undefined
+  }
 }
+
+const SUBSCRIBE = 'subscriptions/listen'
 
 function isSubscription({ trigger }: Turn): boolean {
-  return trigger?.message.kind === 'request' && trigger.message.method === 'subscriptions/listen'
+  return trigger?.message.kind === 'request' && trigger.message.method === SUBSCRIBE
 }
 
-function isCall(turn: Turn): boolean {
-  return turn.response !== undefined && !isSubscription(turn)
+/** A frame holds several messages only in a batch. */
+function nameOf({ trigger }: Turn): string {
+  return `${trigger?.n}.${trigger?.item}`
 }
 
 function isOfSameLink(trigger: Spoken | undefined, message: Spoken): boolean {

@@ -1,13 +1,24 @@
-import type { Turn } from '../tape/turn.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
 import { eraOf, type EraFound } from '../wire/era.ts'
+import type { Request, Response } from '../wire/message.ts'
 
-/** The era that the recorded server spoke, and its protocol version. */
-export function tapeEra(turns: readonly Turn[]): EraFound {
-  return eraOf(
-    turns.flatMap(({ trigger, response }) => {
-      if (trigger?.message.kind !== 'request') return []
-      const answer = response?.message
-      return [{ request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }]
-    }),
-  )
+/** The era that a recorded server spoke, and its protocol version. */
+export function tapeEra(turns: TurnStore, server: string): EraFound {
+  return eraOf(openingExchanges(turns, server))
+}
+
+/** Only an opening, or a request that carries the modern envelope, can prove an era: others are not read. */
+function* openingExchanges(
+  turns: TurnStore,
+  server: string,
+): Generator<{ readonly request: Request; readonly response: Response | undefined }> {
+  for (let place = 0; place < turns.size; place++) {
+    const outline = turns.outline(place)
+    if (outline.trigger !== 'request' || outline.server !== server) continue
+    if (outline.method !== 'initialize' && !outline.enveloped) continue
+    const { trigger, response } = turns.turn(place) ?? {}
+    if (trigger?.message.kind !== 'request') continue
+    const answer = response?.message
+    yield { request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }
+  }
 }

@@ -1,13 +1,14 @@
 import { ReelayError } from '../errors.ts'
-import type { Tape } from '../store/read.ts'
+import type { TurnStore } from '../tape/turn-store.ts'
+import { storeOf, type PlayedTape } from './played-tape.ts'
 
 /** Which of the tape's servers to be. It is never guessed: one server's answer to another's request would be a wrong one. */
 export function whichServer(
-  { header, path, turns }: Pick<Tape, 'header' | 'path' | 'turns'>,
+  { header, path, turns }: Pick<PlayedTape, 'header' | 'path' | 'turns'>,
   wanted: string | undefined,
 ): string {
   const named = Object.keys(header.servers)
-  const names = named.length > 0 ? named : askedServers(turns)
+  const names = named.length > 0 ? named : askedServers(storeOf(turns))
   const [only = ''] = names
   if (wanted === undefined && names.length < 2) return only
   if (wanted !== undefined && names.includes(wanted)) return wanted
@@ -17,7 +18,7 @@ export function whichServer(
 }
 
 /** The header of a forward proxy's tape was written before its servers were known. */
-function askedServers(turns: Tape['turns']): readonly string[] {
-  const asked = turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger.server] : []))
-  return [...new Set(asked)]
+function askedServers(turns: TurnStore): readonly string[] {
+  const asked = turns.kinds().filter(({ trigger }) => trigger === 'request')
+  return [...new Set(asked.map(({ server }) => server))]
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { FrameLines, type TapeState } from './frame-lines.ts'
+import { FrameLines } from './frame-lines.ts'
+import type { TapeState } from './line-checks.ts'
 
 const END = new TextEncoder().encode('{"n":2,"t":1,"event":"end","frames":2}')
 

@@ -7,13 +7,18 @@ import type { Spoken, Turn } from '../tape/turn.ts'
 import { TurnBuilder } from '../tape/turns.ts'
 import { upgradeLine } from '../tape/upgrades/index.ts'
 import { LineSplitter, LONGEST_LINE_BYTES } from '../wire/lines.ts'
-import { FrameLines, type Problem, type TapeState } from './frame-lines.ts'
+import { FrameLines } from './frame-lines.ts'
+import type { Problem, TapeState } from './line-checks.ts'
+import { readMatchFile } from './match-file.ts'
+import type { SettingsFile } from './settings-file.ts'
 import { chunksOf, readFirstLine, type FirstLine } from './tape-file.ts'
 
 /** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
 export interface TapeReader {
   readonly path: string
   readonly header: Header
+  /** The version of the format that the file is in. */
+  readonly version: number
   /** What the last reading of the frames has found so far. */
   readonly state: TapeState
   /** Every frame from the first to what stands on the disk now; each call reads the file anew. */
@@ -31,6 +36,8 @@ export interface Tape {
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly Problem[]
+  /** How requests are to be compared with this tape, when a file beside it says. */
+  readonly matchFile?: SettingsFile
 }
 
 /** Opens a tape and reads its header. */
@@ -44,7 +51,7 @@ export async function openWith(path: string, chunks: typeof chunksOf): Promise<T
   const version = named(path, () => versionOf(first))
   const header = named(path, () => decodeHeader(upgradeLine(first.text, 1, version)))
   const state: TapeState = { ended: false, problems: [] }
-  return { path, header, state, frames: () => readFrames(chunks(path), { version, state }) }
+  return { path, header, version, state, frames: () => readFrames(chunks(path), { version, state }) }
 }
 
 /** Reads a tape into memory, its messages assembled into turns. */
@@ -60,7 +67,17 @@ export async function loadTape(path: string): Promise<Tape> {
   }
   const { state } = reader
   const header = withJoinedServers(reader.header, rest)
-  return { path, header, turns: builder.turns(), strays: builder.strays(), rest, frames, ...state }
+  const matchFile = await readMatchFile(path)
+  return {
+    path,
+    header,
+    turns: builder.turns(),
+    strays: builder.strays(),
+    rest,
+    frames,
+    ...state,
+    ...(matchFile && { matchFile }),
+  }
 }
 
 function versionOf({ text, complete }: FirstLine): number {
@@ -85,6 +102,8 @@ function named<Result>(path: string, read: () => Result): Result {
 
 // A message as long as a line may be is longer on the tape, by its envelope.
 const ENVELOPE_BYTES = 64 * 1024
+/** The longest line of a tape that is read. */
+export const LONGEST_FRAME_BYTES: number = LONGEST_LINE_BYTES + ENVELOPE_BYTES
 
 async function* readFrames(
   chunks: AsyncIterable<Uint8Array>,
@@ -92,7 +111,7 @@ async function* readFrames(
 ): AsyncGenerator<Frame> {
   const lines = new FrameLines(tape)
   const splitter = new LineSplitter({
-    maxBytes: LONGEST_LINE_BYTES + ENVELOPE_BYTES,
+    maxBytes: LONGEST_FRAME_BYTES,
     onLine: (line, number) => lines.add(line, number),
     onOverlong: (_head, total, number) => lines.addOverlong(total, number),
   })

@@ -88,13 +88,15 @@ function asTheRecorderLeftIt(line: string): RawFrame | undefined {
   return { kind: 'raw', ...found.place, ...found.sse, raw: found.text, why: 'not JSON' }
 }
 
-interface Recorded {
+/** A line as the recorder writes it, its message not parsed. */
+export interface RecordedLine {
   readonly place: FramePlace
   readonly sse: { readonly sse?: SseFields }
   readonly text: string
 }
 
-function recorded(line: string): Recorded | undefined {
+/** Reads the beginning of a line as the recorder writes it; what follows `msg` may be anything. */
+export function recorded(line: string): RecordedLine | undefined {
   const match = RECORDED.exec(line)
   if (match === null || !line.endsWith('}')) return undefined
   const [start, n, t, server = '', conn, x, dir, fields] = match

@@ -1,17 +1,25 @@
 import { idKey, isId } from '../wire/id.ts'
 import { member, type Notification, type Request, type Response } from '../wire/message.ts'
 import { isEnveloped, META, metaOf } from '../wire/methods.ts'
-import type { Spoken, Step, Turn } from './turn.ts'
+import type { Spoken } from './turn.ts'
 
-interface OpenTurn extends Turn {
-  readonly steps: Step[]
-  response: Spoken | undefined
+/** Where a conversation writes down its turns: `Turn` and `Ask` are whatever the log knows them by. */
+export interface TurnLog<Turn, Ask> {
+  /** A turn begins: with a message of the client, or with none. */
+  begin(trigger: Spoken | undefined): Turn
+  notify(turn: Turn, message: Spoken): void
+  ask(turn: Turn, request: Spoken): Ask
+  answer(ask: Ask, message: Spoken): void
+  respond(turn: Turn, message: Spoken): void
+  /** What belongs to no turn. */
+  stray(message: Spoken): void
 }
 
-interface Ask {
-  readonly kind: 'ask'
-  readonly request: Spoken
-  answer: Spoken | undefined
+/** A request that the server has not answered yet. */
+interface Unanswered<Turn> {
+  readonly turn: Turn
+  readonly x: number | undefined
+  readonly isEnveloped: boolean
 }
 
 /**
@@ -22,28 +30,26 @@ interface Ask {
  * subscription id, cancelled request or HTTP exchange names, answered or not; else to the most recently sent request that is
  * still open; else to the client's last message; else to a turn without trigger. A subscription gets only what names it.
  */
-export class Conversation {
-  readonly #turns: Turn[]
-  readonly #strays: Spoken[]
-  readonly #unanswered = new Map<string, OpenTurn[]>()
+export class Conversation<Turn, Ask> {
+  readonly #log: TurnLog<Turn, Ask>
+  readonly #unanswered = new Map<string, Unanswered<Turn>[]>()
   readonly #asks = new Map<string, Ask[]>()
-  readonly #byToken = new Map<string, OpenTurn>()
-  readonly #bySubscription = new Map<string, OpenTurn>()
-  readonly #byAsk = new Map<string, OpenTurn>()
-  readonly #byExchange = new Map<number, OpenTurn>()
-  readonly #open: OpenTurn[] = []
-  readonly #cancelled = new Set<OpenTurn>()
-  #last: OpenTurn | undefined
+  readonly #byToken = new Map<string, Turn>()
+  readonly #bySubscription = new Map<string, Turn>()
+  readonly #byAsk = new Map<string, Turn>()
+  readonly #byExchange = new Map<number, Turn>()
+  readonly #open: Turn[] = []
+  /** Answered or cancelled: nothing that names no turn is taken for their doing. */
+  readonly #over = new Set<Turn>()
+  #last: Turn | undefined
 
-  /** Adds its turns and strays to lists that all connections of a tape share. */
-  constructor({ turns, strays }: { turns: Turn[]; strays: Spoken[] }) {
-    this.#turns = turns
-    this.#strays = strays
+  constructor(log: TurnLog<Turn, Ask>) {
+    this.#log = log
   }
 
   add(spoken: Spoken): void {
     const { message, dir } = spoken
-    if (message.kind === 'invalid') this.#strays.push(spoken)
+    if (message.kind === 'invalid') this.#log.stray(spoken)
     else if (message.kind === 'response') this.#answer(spoken, message)
     else if (dir === 's2c') this.#hear(spoken, message)
     else this.#speak(spoken, message)
@@ -53,16 +59,16 @@ export class Conversation {
     const turn = this.#begin(spoken)
     if (spoken.x !== undefined) this.#byExchange.set(spoken.x, turn)
     if (message.kind === 'notification') return this.#noteCancelled(message)
-    listIn(this.#unanswered, idKey(message.id)).push(turn)
+    const unanswered = { turn, x: spoken.x, isEnveloped: isEnveloped(message.params) }
+    listIn(this.#unanswered, idKey(message.id)).push(unanswered)
     const token = metaOf(message.params, META.progressToken)
     if (isId(token)) this.#byToken.set(idKey(token), turn)
     if (message.method === 'subscriptions/listen') this.#bySubscription.set(idKey(message.id), turn)
     else this.#open.push(turn)
   }
 
-  #begin(trigger: Spoken | undefined): OpenTurn {
-    const turn = { trigger, steps: [], response: undefined }
-    this.#turns.push(turn)
+  #begin(trigger: Spoken | undefined): Turn {
+    const turn = this.#log.begin(trigger)
     this.#last = turn
     return turn
   }
@@ -71,28 +77,23 @@ export class Conversation {
   #noteCancelled({ method, params }: Notification): void {
     const id = member(params, 'requestId')
     if (method !== 'notifications/cancelled' || !isId(id)) return
-    for (const turn of this.#unanswered.get(idKey(id)) ?? []) this.#cancelled.add(turn)
+    for (const { turn } of this.#unanswered.get(idKey(id)) ?? []) this.#over.add(turn)
   }
 
   #hear(spoken: Spoken, message: Request | Notification): void {
     const turn = this.#turnOf(spoken, message)
-    if (message.kind === 'notification') {
-      turn.steps.push({ kind: 'notify', message: spoken })
-      return
-    }
-    const ask: Ask = { kind: 'ask', request: spoken, answer: undefined }
-    turn.steps.push(ask)
-    listIn(this.#asks, idKey(message.id)).push(ask)
+    if (message.kind === 'notification') return this.#log.notify(turn, spoken)
+    listIn(this.#asks, idKey(message.id)).push(this.#log.ask(turn, spoken))
     this.#byAsk.set(idKey(message.id), turn)
   }
 
-  #turnOf({ x }: Spoken, message: Request | Notification): OpenTurn {
+  #turnOf({ x }: Spoken, message: Request | Notification): Turn {
     const named = message.kind === 'notification' ? this.#namedBy(message) : undefined
     const inExchange = x === undefined ? undefined : this.#byExchange.get(x)
     return named ?? inExchange ?? this.#mostRecentOpen() ?? this.#last ?? this.#begin(undefined)
   }
 
-  #namedBy({ method, params }: Notification): OpenTurn | undefined {
+  #namedBy({ method, params }: Notification): Turn | undefined {
     const subscription = metaOf(params, META.subscriptionId)
     if (isId(subscription)) return this.#bySubscription.get(idKey(subscription))
     const token = member(params, 'progressToken')
@@ -102,10 +103,11 @@ export class Conversation {
     return this.#byAsk.get(idKey(id)) ?? this.#bySubscription.get(idKey(id))
   }
 
-  #mostRecentOpen(): OpenTurn | undefined {
+  #mostRecentOpen(): Turn | undefined {
     let turn = this.#open.at(-1)
-    while (turn !== undefined && (turn.response !== undefined || this.#cancelled.has(turn))) {
+    while (turn !== undefined && this.#over.has(turn)) {
       this.#open.pop()
+      this.#over.delete(turn)
       turn = this.#open.at(-1)
     }
     return turn
@@ -114,31 +116,36 @@ export class Conversation {
   #answer(spoken: Spoken, { id }: Response): void {
     const key = id === null ? '' : idKey(id)
     const answered = spoken.dir === 's2c' ? this.#answerTurn(spoken, key) : this.#answerAsk(spoken, key)
-    if (!answered) this.#strays.push(spoken)
+    if (!answered) this.#log.stray(spoken)
   }
 
   #answerTurn(spoken: Spoken, key: string): boolean {
-    const turns = this.#unanswered.get(key) ?? []
-    const turn = turns.find(({ trigger }) => trigger?.x === spoken.x) ?? turns.find(isAnsweredAnywhere)
-    if (turn === undefined) return false
-    turns.splice(turns.indexOf(turn), 1)
-    turn.response = spoken
-    turn.steps.push({ kind: 'respond', message: spoken })
+    const waiting = this.#unanswered.get(key) ?? []
+    const found = waiting.find(({ x }) => x === spoken.x) ?? waiting.find(isAnsweredAnywhere)
+    if (found === undefined) return false
+    if (waiting.length === 1) this.#unanswered.delete(key)
+    else waiting.splice(waiting.indexOf(found), 1)
+    this.#close(found.turn)
+    this.#log.respond(found.turn, spoken)
     return true
+  }
+
+  // Most turns are answered before the next begins: those need not be remembered as over.
+  #close(turn: Turn): void {
+    if (this.#open.at(-1) === turn) this.#open.pop()
+    else this.#over.add(turn)
   }
 
   #answerAsk(spoken: Spoken, key: string): boolean {
     const ask = this.#asks.get(key)?.shift()
-    if (ask !== undefined) ask.answer = spoken
+    if (ask !== undefined) this.#log.answer(ask, spoken)
     return ask !== undefined
   }
 }
 
 // On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.
-function isAnsweredAnywhere({ trigger }: Turn): boolean {
-  return (
-    trigger?.x === undefined || trigger.message.kind !== 'request' || !isEnveloped(trigger.message.params)
-  )
+function isAnsweredAnywhere<Turn>({ x, isEnveloped }: Unanswered<Turn>): boolean {
+  return x === undefined || !isEnveloped
 }
 
 function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {

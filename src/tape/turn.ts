@@ -1,4 +1,5 @@
 import type { Direction } from '../wire/direction.ts'
+import type { Range } from '../wire/members.ts'
 import type { Batch, Message } from '../wire/message.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */
@@ -13,6 +14,8 @@ export interface Spoken {
   /** The bytes of this one message. */
   readonly text: string
   readonly message: Exclude<Message, Batch>
+  /** Where its id stands in the text, where that was looked for already. */
+  readonly id?: Range
   /** Its place in the batch, when it came in one. */
   readonly item?: number
 }

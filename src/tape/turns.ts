@@ -1,36 +1,88 @@
 import { itemsOf } from '../wire/members.ts'
-import { Conversation } from './conversation.ts'
+import { Conversation, type TurnLog } from './conversation.ts'
 import type { Frame, MessageFrame } from './frame.ts'
-import type { Spoken, Turn } from './turn.ts'
+import type { Spoken, Step, Turn } from './turn.ts'
 
 /** Assembles turns from frames as they come: pairs requests with answers, and gives what the server sent to its turn. */
 export class TurnBuilder {
-  readonly #turns: Turn[] = []
-  readonly #strays: Spoken[] = []
-  readonly #conversations = new Map<string, Conversation>()
+  readonly #log = new MemoryLog()
+  readonly #conversations = new Conversations(this.#log)
 
   add(frame: Frame): void {
     if (frame.kind !== 'message') return
-    for (const spoken of spokenIn(frame)) this.#conversationOf(frame).add(spoken)
+    for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
   }
 
   /** The turns in the order in which the client spoke. */
   turns(): readonly Turn[] {
-    return this.#turns
+    return this.#log.turns
   }
 
   /** What belongs to no turn: answers to nothing, and values that are no JSON-RPC messages. */
   strays(): readonly Spoken[] {
-    return this.#strays
+    return this.#log.strays
+  }
+}
+
+/** The conversations of a tape, one for each connection, all in one log. */
+export class Conversations<Turn, Ask> {
+  readonly #log: TurnLog<Turn, Ask>
+  readonly #byPlace = new Map<string, Conversation<Turn, Ask>>()
+
+  constructor(log: TurnLog<Turn, Ask>) {
+    this.#log = log
   }
 
-  #conversationOf({ server, conn }: MessageFrame): Conversation {
-    const key = `${conn} ${server}`
-    const known = this.#conversations.get(key)
-    if (known !== undefined) return known
-    const conversation = new Conversation({ turns: this.#turns, strays: this.#strays })
-    this.#conversations.set(key, conversation)
-    return conversation
+  add(spoken: Spoken): void {
+    const key = `${spoken.conn} ${spoken.server}`
+    const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
+    this.#byPlace.set(key, conversation)
+    conversation.add(spoken)
+  }
+}
+
+interface OpenTurn extends Turn {
+  readonly steps: Step[]
+  response: Spoken | undefined
+}
+
+interface OpenAsk {
+  readonly kind: 'ask'
+  readonly request: Spoken
+  answer: Spoken | undefined
+}
+
+class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
+  readonly turns: Turn[] = []
+  readonly strays: Spoken[] = []
+
+  begin(trigger: Spoken | undefined): OpenTurn {
+    const turn = { trigger, steps: [], response: undefined }
+    this.turns.push(turn)
+    return turn
+  }
+
+  notify({ steps }: OpenTurn, message: Spoken): void {
+    steps.push({ kind: 'notify', message })
+  }
+
+  ask({ steps }: OpenTurn, request: Spoken): OpenAsk {
+    const ask: OpenAsk = { kind: 'ask', request, answer: undefined }
+    steps.push(ask)
+    return ask
+  }
+
+  answer(ask: OpenAsk, message: Spoken): void {
+    ask.answer = message
+  }
+
+  respond(turn: OpenTurn, message: Spoken): void {
+    turn.response = message
+    turn.steps.push({ kind: 'respond', message })
+  }
+
+  stray(message: Spoken): void {
+    this.strays.push(message)
   }
 }
 

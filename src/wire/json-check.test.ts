@@ -66,6 +66,10 @@ test.each([
   ['a raw tab in a long string', `{"a":"${'x'.repeat(900)}\t${'x'.repeat(900)}"}`],
   ['a bad escape in a long string', `{"a":"${'x'.repeat(900)}\\q${'x'.repeat(900)}"}`],
   ['an escaped quote in a long string', `{"a":"${'x'.repeat(901)}\\"${'x'.repeat(902)}"}`],
+  ...[256, 257, 258, 259].map((plain): [string, string] => [
+    `an escape after ${plain} plain characters`,
+    `{"a":"${'x'.repeat(plain)}\\n"}`,
+  ]),
   ['an unfinished long string', `{"a":"${'x'.repeat(900)}`],
   ['letters outside ASCII in a long string', `{"a":"${'é€𝄞'.repeat(200)}"}`],
   ['a delete character, which JSON allows', `{"a":"${'x'.repeat(99)}\u007f"}`],

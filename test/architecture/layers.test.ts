@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tape: ['wire', 'errors'],
   redact: ['wire', 'errors'],
   match: ['tape', 'wire', 'errors'],
-  store: ['redact', 'tape', 'wire', 'errors'],
+  store: ['match', 'redact', 'tape', 'wire', 'errors'],
   config: ['redact', 'errors'],
   transport: ['wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],

@@ -40,6 +40,7 @@ test('every command that the README names has its own help', async () => {
     'unwrap',
     'doctor',
     'serve',
+    'match',
     'run',
     'inspect',
     'tail',

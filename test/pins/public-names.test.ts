@@ -17,6 +17,7 @@ test('the names that the package exports', () => {
       "canonicalJson",
       "classify",
       "createRecording",
+      "leftOverCauses",
       "listTapes",
       "loadTape",
       "openTape",
@@ -35,6 +36,7 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "CALL_NOT_RECORDED": 1,
       "CA_EXISTS": 3,
       "CA_NOT_FOUND": 3,
       "CA_UNUSABLE": 3,
@@ -49,7 +51,10 @@ test('the error codes and the exit code of each', () => {
       "REDACTION_CONFIG": 3,
       "REDACTION_KEY": 3,
       "REPLAY_DRIFT": 1,
+      "RULE_INVALID": 2,
       "SERVER_NOT_FOUND": 3,
+      "SETTINGS_INVALID": 2,
+      "SETTINGS_UNWRITABLE": 3,
       "TAPE_BROKEN": 3,
       "TAPE_EMPTY": 3,
       "TAPE_IS_A_FOLDER": 3,

@@ -70,13 +70,14 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
     REPLAY MISS  tools/call search   tape: TAPE
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
     asked        tools/call search {"limit":20,"q":"cats"}
-    nearest      #4, distance 0.17, used 0 of 1 times
+    nearest      #4, distance 0.17, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q
     next         #4 tools/call search {"limit":10,"q":"cats"}
-    accept       reelay serve TAPE --ignore params.arguments.limit
+    fix one      ignore the difference, from now on   reelay match add TAPE params.arguments.limit --ignore --tool search
+                 for this run only                    reelay serve TAPE --ignore params.arguments.limit
     reelay serve: 3 requests answered, 1 miss, 1 left over
-    skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}
+    skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
     missed: ARGUMENT_DRIFT tools/call search {"limit":20,"q":"cats"}
     "
   `)
@@ -106,6 +107,39 @@ test('a request asked once too often is exhausted, and --permissive accepts it',
   const accepted = await again.end()
   expect(accepted.lines.every((line) => line.includes('"one"'))).toBe(true)
   expect(accepted.code).toBe(0)
+})
+
+test.each([
+  ['exact', { q: 'cats', limit: 10 }, 'cats'],
+  ['method', { q: 'birds' }, 'cats'],
+  ['method-and-params', { limit: 10, q: 'cats' }, 'cats'],
+  ['subset', { q: 'cats' }, 'cats'],
+  ['fuzzy', { limit: 10 }, 'cats'],
+  ['sequential', { q: 'cats', limit: 10 }, 'cats'],
+])('--match %s answers %j', async (strategy, args, answer) => {
+  const serve = new ServeProcess([tapeFile(...SESSION), '--match', strategy])
+  serve.say(callOf(1, 'search', args))
+  const { lines } = await serve.end()
+  expect(lines).toEqual([JSON.stringify({ jsonrpc: '2.0', ...answerOf(1, answer) })])
+})
+
+test('--match sequential refuses what comes too early, as out of order, and the client reads what was due', async () => {
+  const serve = new ServeProcess([tapeFile(...SESSION), '--match', 'sequential'])
+  serve.say(...OPENING, callOf(1, 'count', {}))
+  const { lines, code } = await serve.end()
+  expect(JSON.parse(lines[1] ?? '').error.message).toBe(
+    'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #6, but the tape has #4 tools/call search {"limit":10,"q":"cats"} first; next expected: #4 tools/call search {"limit":10,"q":"cats"}',
+  )
+  expect(code).toBe(1)
+})
+
+test('--rule compares one part of some requests in another way', async () => {
+  const rule = 'tools/call search params.arguments.limit number within 50%'
+  const serve = new ServeProcess([tapeFile(...SESSION), '--rule', rule])
+  serve.say(callOf(1, 'search', { q: 'cats', limit: 15 }), callOf(2, 'search', { q: 'cats', limit: 16 }))
+  const { lines } = await serve.end()
+  expect(lines[0]).toContain('"cats"')
+  expect(lines[1]).toContain('replay_miss')
 })
 
 test('serving opens no socket and starts no process', async () => {
@@ -219,6 +253,9 @@ test.each([
   [['--ignore', 'arguments.limit'], 'PATH_INVALID'],
   [['--ignore', 'params..x'], 'PATH_INVALID'],
   [['--fuzzy'], 'USAGE'],
+  [['--match', 'closest'], 'USAGE'],
+  [['--rule', 'params.arguments.limit roughly'], 'RULE_INVALID'],
+  [['--ignore', 'params.inputResponses'], 'PATH_INVALID'],
 ])('misuse is said in one line with a hint, and nothing is served: %j', async (args, error) => {
   const { code, lines, stderr } = await new ServeProcess([tapeFile(...SESSION), ...args]).end()
   expect(stderr).toMatch(new RegExp(`^reelay: ${error} .+\n  hint: .+\n$`))
@@ -251,14 +288,18 @@ test('reelay serve --help names its options', () => {
     be the recorded server, on stdin and stdout
 
     Arguments:
-      tape             a tape name, or a path to a tape file
+      tape                a tape name, or a path to a tape file
 
     Options:
-      --ignore <path>  do not compare this part of a request; may be repeated
-      --permissive     repeat the last answer when a request is asked more often
-                       than it was recorded
-      --server <name>  which server to be, when the tape holds several
-      -h, --help       display help for command
+      --match <strategy>  what makes requests the same: method-and-params, exact,
+                          method, subset, sequential
+      --rule <rule>       compare a part of some requests in another way; may be
+                          repeated
+      --ignore <path>     do not compare this part of a request; may be repeated
+      --permissive        repeat the last answer when a request is asked more often
+                          than it was recorded
+      --server <name>     which server to be, when the tape holds several
+      -h, --help          display help for command
     "
   `)
 })

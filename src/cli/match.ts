@@ -1,0 +1,105 @@
+import { Command } from 'commander'
+import { ReelayError } from '../errors.ts'
+import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
+import type { Comparison } from '../match/comparisons/comparison.ts'
+import { parseRequestPath } from '../match/request-path.ts'
+import { formatRule, parseComparison, type RuleScope } from '../match/rule.ts'
+import { addRules, removeRules, requestsUnder, storedRules } from '../serve/stored-rules.ts'
+import { resolveTape } from '../store/home.ts'
+import { loadTape, openTape } from '../store/read.ts'
+import { print } from './print.ts'
+
+export const matchCommand: Command = new Command('match')
+  .description('keep rules beside a tape that say how requests are compared with it')
+  .addCommand(
+    scoped('add')
+      .description('add a rule for each path')
+      .argument('<path...>', 'a part of requests, such as params.arguments.date')
+      .option(
+        '--as <comparison>',
+        `how it is compared: ${COMPARISON_KINDS.map(({ usage }) => usage).join(', ')}`,
+      )
+      .option('--ignore', 'do not compare it; the same as --as ignore')
+      .action(add),
+  )
+  .addCommand(
+    onTape('list')
+      .description('list the rules beside a tape')
+      .option('--json', 'print the list as JSON')
+      .action(list),
+  )
+  .addCommand(
+    scoped('remove')
+      .description('remove the rules for these paths')
+      .argument('<path...>', 'a path as it stands in the rule')
+      .action(remove),
+  )
+
+function onTape(name: string): Command {
+  return new Command(name).argument('<tape>', 'a tape name, or a path to a tape file')
+}
+
+function scoped(name: string): Command {
+  return onTape(name)
+    .option('--tool <name>', 'only in calls of this tool')
+    .option('--method <method>', 'only in requests of this method')
+    .option('--server <name>', 'only in requests to this server')
+}
+
+interface AddFlags extends RuleScope {
+  readonly as?: string
+  readonly ignore?: true
+}
+
+async function add(name: string, paths: readonly string[], flags: AddFlags): Promise<void> {
+  const comparison = comparisonIn(flags)
+  const tape = await loadTape(resolveTape(name))
+  const rules = paths.map((path) => ({ ...scopeIn(flags), path: parseRequestPath(path), comparison }))
+  const file = await addRules(tape.path, rules)
+  for (const rule of rules) {
+    print(`${formatRule(rule)}\n`)
+    if (requestsUnder(tape, rule) === 0)
+      process.stderr.write(`reelay match: warning: no recorded request of ${name} has anything there\n`)
+  }
+  process.stderr.write(`reelay match: written to ${file}\n`)
+}
+
+async function list(name: string, { json }: { json?: true }): Promise<void> {
+  const { path: tapePath } = await openTape(resolveTape(name))
+  const { path, rules } = await storedRules(tapePath)
+  if (json) print(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`)
+  else if (rules.length > 0) print(`${rules.join('\n')}\n`)
+  else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
+}
+
+async function remove(name: string, paths: readonly string[], flags: RuleScope): Promise<void> {
+  const { path: tapePath } = await openTape(resolveTape(name))
+  const gone = await removeRules(tapePath, paths.map(parseRequestPath), scopeIn(flags))
+  if (gone.length === 0)
+    throw new ReelayError('USAGE', `there is no rule for ${paths.join(', ')} beside ${tapePath}`, {
+      hint: `reelay match list ${name} shows what there is`,
+    })
+  print(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`)
+}
+
+function comparisonIn({ as, ignore }: AddFlags): Comparison {
+  if ((as === undefined) === (ignore === undefined))
+    throw new ReelayError('USAGE', 'say how the part is compared: either --as <comparison> or --ignore', {
+      hint: `for example --as relative-date; reelay match add --help lists the comparisons`,
+    })
+  return parseComparison(as ?? 'ignore')
+}
+
+// A tool is called by one method only.
+function scopeIn({ server, method, tool }: RuleScope): RuleScope {
+  if (tool !== undefined && method !== undefined && method !== 'tools/call')
+    throw new ReelayError('USAGE', `--tool goes with tools/call, not with ${method}`, {
+      hint: 'leave out --method, or leave out --tool',
+    })
+  const called = tool === undefined ? method : 'tools/call'
+  return {
+    ...(server !== undefined && { server }),
+    ...(called !== undefined && { method: called }),
+    ...(tool !== undefined && { tool }),
+  }
+}

@@ -1,0 +1,34 @@
+import { Command, CommanderError } from 'commander'
+import { ReelayError } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { expectEarlyLeavers } from './print.ts'
+
+/** Runs the command that the arguments name, out of these. */
+export async function runProgram(argv: readonly string[], commands: readonly Command[]): Promise<void> {
+  expectEarlyLeavers()
+  const program = new Command('reelay')
+    .description('record an MCP session to a tape, then play the server from it')
+    .version(VERSION)
+    .showSuggestionAfterError()
+  for (const command of commands) program.addCommand(command)
+  quietly(program)
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode !== 0) throw misuse(error)
+  }
+}
+
+/** Commander reports misuse to us instead of printing and exiting. */
+function quietly(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => {} })
+  command.commands.forEach(quietly)
+}
+
+function misuse(error: CommanderError): ReelayError {
+  if (error.code === 'commander.help')
+    return new ReelayError('USAGE', 'no command given', { hint: 'see reelay --help' })
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
+  return new ReelayError('USAGE', message, { hint: suggestion ?? 'see reelay --help', cause: error })
+}

@@ -1,0 +1,6 @@
+import { canonicalJson } from '../../wire/canonical.ts'
+
+/** 0 for equal values, and `otherwise` for others. */
+export function equalOr(recorded: unknown, got: unknown, otherwise: number | undefined): number | undefined {
+  return canonicalJson(recorded) === canonicalJson(got) ? 0 : otherwise
+}

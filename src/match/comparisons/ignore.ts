@@ -1,0 +1,8 @@
+import { plainKind, type ComparisonKind } from './comparison.ts'
+
+const plain = plainKind({ name: 'ignore', about: 'not compared; it may be missing' }, () => 0)
+
+export const ignoreKind: ComparisonKind = {
+  ...plain,
+  parse: (rest) => ({ ...plain.parse(rest), leavesOut: true }),
+}

@@ -1,0 +1,22 @@
+import { plainKind, type ComparisonKind } from './comparison.ts'
+import { equalOr } from './equal.ts'
+
+export const caseInsensitiveKind: ComparisonKind = textKind(
+  'case-insensitive',
+  'the same text, whatever the case of its letters',
+  (text) => text.toLowerCase(),
+)
+
+export const trimKind: ComparisonKind = textKind(
+  'trim',
+  'the same text, whatever the white space around it',
+  (text) => text.trim(),
+)
+
+function textKind(name: string, about: string, simplify: (text: string) => string): ComparisonKind {
+  return plainKind({ name, about }, (recorded, got) => {
+    const isSame =
+      typeof recorded === 'string' && typeof got === 'string' && simplify(recorded) === simplify(got)
+    return equalOr(recorded, got, isSame ? 0.5 : undefined)
+  })
+}

@@ -1,0 +1,12 @@
+import { equalOr } from './equal.ts'
+import { plainKind, type ComparisonKind } from './comparison.ts'
+
+export const typeKind: ComparisonKind = plainKind(
+  { name: 'type', about: 'of the same JSON type: string, number, boolean, null, array or object' },
+  (recorded, got) => equalOr(recorded, got, typeOf(recorded) === typeOf(got) ? 1 : undefined),
+)
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

@@ -1,0 +1,15 @@
+import { canonicalJson } from '../../wire/canonical.ts'
+import { plainKind, type ComparisonKind } from './comparison.ts'
+import { equalOr } from './equal.ts'
+
+export const unorderedKind: ComparisonKind = plainKind(
+  { name: 'unordered', about: 'an array with the same items, in any order' },
+  (recorded, got) => {
+    const isSame = Array.isArray(recorded) && Array.isArray(got) && itemsOf(recorded) === itemsOf(got)
+    return equalOr(recorded, got, isSame ? 0.5 : undefined)
+  },
+)
+
+function itemsOf(items: readonly unknown[]): string {
+  return items.map(canonicalJson).toSorted().join()
+}

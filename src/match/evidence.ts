@@ -1,0 +1,54 @@
+import type { TurnStore } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
+import type { Times } from './comparisons/comparison.ts'
+import type { Entry } from './matcher.ts'
+
+export interface EvidenceOptions {
+  /** The turns of the whole tape, of all its servers. */
+  readonly turns: TurnStore
+  /** When the recording began, as in the tape's header. */
+  readonly started: string
+  readonly now: () => number
+}
+
+/** What a miss report looks up on the tape. */
+export class Evidence {
+  readonly turns: TurnStore
+  readonly #started: number
+  readonly #now: () => number
+  #places: ReadonlyMap<number, number> | undefined
+
+  constructor({ turns, started, now }: EvidenceOptions) {
+    this.turns = turns
+    this.#started = Date.parse(started)
+    this.#now = now
+  }
+
+  timesOf(entry: Entry): Times {
+    return { recorded: this.recordedAt(entry) ?? Number.NaN, live: this.#now() }
+  }
+
+  /** In milliseconds since 1970; undefined when the tape does not say. */
+  recordedAt({ frame }: Entry): number | undefined {
+    const at = this.#started + (this.turnAt(frame)?.trigger?.t ?? Number.NaN)
+    return Number.isNaN(at) ? undefined : at
+  }
+
+  /** The turn that a request in this frame set off. */
+  turnAt(frame: number): Turn | undefined {
+    this.#places ??= placesByFrame(this.turns)
+    const place = this.#places.get(frame)
+    return place === undefined ? undefined : this.turns.turn(place)
+  }
+
+  hasOtherServerThan(server: string): boolean {
+    return this.turns.kinds().some((kind) => kind.trigger === 'request' && kind.server !== server)
+  }
+}
+
+// One look at the whole tape, at the first miss: on a long tape there should be no other.
+function placesByFrame(turns: TurnStore): ReadonlyMap<number, number> {
+  const places = new Map<number, number>()
+  for (let place = 0; place < turns.size; place++) places.set(turns.outline(place).frame, place)
+  return places
+}

@@ -1,0 +1,16 @@
+import type { Times } from './comparisons/comparison.ts'
+import { diffFields, type FieldDiff, type Verdict } from './field-diff.ts'
+import type { Form } from './form.ts'
+import { comparisonAt } from './ruleset.ts'
+
+/** What differs between two requests, field by field; where a rule governs, the rule decides. */
+export function formDiff(recorded: Form, live: Form, times: Times): FieldDiff {
+  const { rules } = recorded
+  const verdict: Verdict = (path, then, now) => {
+    const comparison = comparisonAt(rules, path)
+    return comparison && comparison.distance(then, now, times) !== undefined
+  }
+  const root = ['params']
+  if (rules.governing.length === 0) return diffFields(recorded.params, live.params, root)
+  return diffFields(recorded.params, live.params, root, verdict)
+}

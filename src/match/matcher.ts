@@ -1,0 +1,57 @@
+import type { Turn } from '../tape/turn.ts'
+import type { Asked } from './key.ts'
+import type { Path } from '../wire/path.ts'
+import type { Matching } from './matching.ts'
+
+/** One connection's view of the recorded requests: what answers a live one, and what is left. */
+export interface Matcher {
+  /** Paths in requests that are not compared. */
+  readonly ignore: readonly Path[]
+  /** Whether over-use repeats the last answer. */
+  readonly permissive: boolean
+  /** How requests are compared; without it, by method and params but for the ignored paths. */
+  readonly matching?: Matching
+  /** The recorded turn that answers this request, which is then used, or why there is none. */
+  lookup(asked: Asked): MatchOutcome
+  /** Every recorded request once, however often it was recorded. */
+  entries(): readonly Entry[]
+  /** What was recorded and not asked for yet, in recorded order; the handshake and `ping` never count. */
+  unconsumedKeys(): readonly RecordedRequest[]
+  /** The first of those: what a client that repeats the recorded session would ask for now. */
+  next(): RecordedRequest | undefined
+  /** The same recording for another connection: nothing of it is used yet. */
+  another(): Matcher
+}
+
+export type MatchOutcome =
+  /** `repeated` when all recorded answers are used up and the last one is given again. */
+  | {
+      readonly kind: 'hit'
+      readonly turn: Turn
+      readonly repeated: boolean
+      /** What made it a hit, when the recorded request is not the same as the live one. */
+      readonly loose?: string
+    }
+  | { readonly kind: 'exhausted'; readonly entry: Entry }
+  /** The request is on the tape, but nobody answered it there. */
+  | { readonly kind: 'unanswered'; readonly entry: Entry }
+  /** The request is on the tape, and others come before it there. */
+  | { readonly kind: 'out-of-order'; readonly entry: Entry }
+  | { readonly kind: 'unknown' }
+
+/** A request of the tape, by the frame that holds it. */
+export interface RecordedRequest extends Asked {
+  readonly frame: number
+}
+
+/** All recordings of one request, as one connection has used them. */
+export interface Entry {
+  readonly request: RecordedRequest
+  /** How many of them can be played. */
+  readonly answers: number
+  readonly used: number
+  /** The frame of the one that would be used next, or was used last. */
+  readonly frame: number
+  /** The frames of those that were never answered. */
+  readonly unanswered: readonly number[]
+}

@@ -1,0 +1,87 @@
+import { formatPath } from '../wire/path.ts'
+import type { Annotation } from './annotations.ts'
+import { briefValue } from './brief.ts'
+import type { Difference } from './field-diff.ts'
+import type { Miss } from './miss.ts'
+import type { Candidate } from './nearest.ts'
+import type { Origin } from './origin.ts'
+
+/** A recorded request that came near, for programs. */
+export interface NearestData {
+  readonly frame: number
+  readonly distance: number
+  readonly used: number
+  readonly of: number
+  /** When it was recorded, as ISO 8601; told of the nearest one. */
+  readonly recorded?: string
+  readonly differences: readonly DifferenceData[]
+  /** Where values that are the same came from. */
+  readonly bound?: readonly { readonly path: string; readonly boundTo: string }[]
+}
+
+interface DifferenceData {
+  readonly path: string
+  readonly recorded?: unknown
+  readonly got?: unknown
+  readonly looksLike?: string
+  readonly rule?: string
+  /** The frame and path of the response that the recorded value came from. */
+  readonly boundTo?: string
+}
+
+const NEAREST = 3
+const DIFFERENCES = 20
+
+/** The nearest recorded requests, the first with all that is known of it. */
+export function nearestData(miss: Miss): readonly NearestData[] {
+  return miss.nearest.slice(0, NEAREST).map((candidate, place) => ({
+    ...candidateData(candidate),
+    ...(place === 0 && knownOfNearest(candidate, miss)),
+  }))
+}
+
+function candidateData({ frame, distance, entry, differences }: Candidate): NearestData {
+  return {
+    frame,
+    distance: Math.round(distance * 1000) / 1000,
+    used: entry.used,
+    of: entry.answers,
+    differences: differences.slice(0, DIFFERENCES).map(differenceData),
+  }
+}
+
+function differenceData({ path, ...sides }: Difference): DifferenceData {
+  return {
+    path: formatPath(path),
+    ...('recorded' in sides && { recorded: briefValue(sides.recorded) }),
+    ...('got' in sides && { got: briefValue(sides.got) }),
+  }
+}
+
+function knownOfNearest({ differences }: Candidate, { annotations, recordedAt }: Miss): Partial<NearestData> {
+  const known = new Map(annotations.map((annotation) => [annotation.path, annotation]))
+  const differing = differences.slice(0, DIFFERENCES).map(differenceData)
+  const bound = annotations.flatMap(({ path, boundTo }) =>
+    boundTo === undefined || differing.some((one) => one.path === path)
+      ? []
+      : [{ path, boundTo: originText(boundTo) }],
+  )
+  return {
+    ...(recordedAt !== undefined && { recorded: new Date(recordedAt).toISOString() }),
+    differences: differing.map((one) => ({ ...one, ...annotationData(known.get(one.path)) })),
+    ...(bound.length > 0 && { bound }),
+  }
+}
+
+function annotationData(annotation: Annotation | undefined): Partial<DifferenceData> {
+  const { looksLike, boundTo, rule } = annotation ?? {}
+  return {
+    ...(rule !== undefined && { rule }),
+    ...(looksLike !== undefined && { looksLike }),
+    ...(boundTo !== undefined && { boundTo: originText(boundTo) }),
+  }
+}
+
+function originText({ frame, path }: Origin): string {
+  return `#${frame} ${formatPath(path)}`
+}

@@ -1,0 +1,68 @@
+import { formatPath, type Path } from '../wire/path.ts'
+import { toolOf } from './brief.ts'
+import { ruleInvalid, type Comparison } from './comparisons/comparison.ts'
+import { COMPARISON_KINDS } from './comparisons/index.ts'
+import type { Asked } from './key.ts'
+import { parseRequestPath } from './request-path.ts'
+
+/** How one part of some requests is compared. */
+export interface Rule extends RuleScope {
+  readonly path: Path
+  readonly comparison: Comparison
+}
+
+/** The requests that a rule is for: all, or those of one server, method or tool. */
+export interface RuleScope {
+  readonly server?: string
+  readonly method?: string
+  readonly tool?: string
+}
+
+/** Reads `tools/call search params.arguments.date relative-date`; what stands before the path may be left out. */
+export function parseRule(text: string): Rule {
+  const { scope = '', path, as = '' } = RULE.exec(text.trim())?.groups ?? {}
+  if (path === undefined)
+    throw ruleInvalid(`${JSON.stringify(text)} holds no path that starts at "params", or nothing after it`)
+  return { ...parseScope(scope.trim(), text), path: parseRequestPath(path), comparison: parseComparison(as) }
+}
+
+/** The rule on one line, as `parseRule` reads it. */
+export function formatRule({ server, method, tool, path, comparison }: Rule): string {
+  const words = [
+    server === undefined ? undefined : `server=${server}`,
+    method,
+    tool,
+    formatPath(path),
+    comparison.text,
+  ]
+  return words.filter((word) => word !== undefined).join(' ')
+}
+
+export function parseComparison(text: string): Comparison {
+  const [name = ''] = text.split(' ', 1)
+  const kind = COMPARISON_KINDS.find((candidate) => candidate.name === name)
+  if (kind !== undefined) return kind.parse(text.slice(name.length).trim())
+  const known = COMPARISON_KINDS.map(({ usage }) => usage).join(', ')
+  throw ruleInvalid(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
+}
+
+export function isInScope({ server, method, tool }: RuleScope, asked: Asked): boolean {
+  if (server !== undefined && server !== asked.server) return false
+  if (method !== undefined && method !== asked.method) return false
+  return tool === undefined || tool === toolOf(asked)
+}
+
+const STEP = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
+const RULE = new RegExp(String.raw`^(?<scope>(?:\S+\s+){0,3}?)(?<path>params${STEP}*)\s+(?<as>\S.*)$`)
+
+function parseScope(text: string, rule: string): RuleScope {
+  const words = text === '' ? [] : text.split(/\s+/)
+  const server = words[0]?.startsWith('server=') ? words.shift()?.slice('server='.length) : undefined
+  const [method, tool, ...more] = words
+  if (more.length > 0 || (tool !== undefined && method !== 'tools/call'))
+    throw ruleInvalid(
+      `${JSON.stringify(rule)} has ${JSON.stringify(text)} before its path`,
+      'before the path may stand a server, a method and, after tools/call, a tool: server=github tools/call search',
+    )
+  return { ...(server && { server }), ...(method && { method }), ...(tool && { tool }) }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { readMatchSettings, withSettings } from './settings.ts'
+
+test('a settings file names a strategy and rules; an empty one names nothing', () => {
+  const rules = ['tools/call search params.arguments.date relative-date']
+  expect(readMatchSettings({ strategy: 'fuzzy', rules }, 'f')).toEqual({ match: 'subset', rules })
+  expect([undefined, null, {}].map((value) => readMatchSettings(value, 'f'))).toEqual(
+    Array.from({ length: 3 }, () => ({ rules: [] })),
+  )
+})
+
+test('options come before what stands beside the tape, and that before the config', () => {
+  expect(
+    withSettings(
+      { rules: ['params.option any'] },
+      { match: 'exact', rules: ['params.tape any'] },
+      { match: 'method', rules: ['params.config any'] },
+    ),
+  ).toEqual({ match: 'exact', rules: ['params.option any', 'params.tape any', 'params.config any'] })
+})
+
+test.each([
+  ['rules', 'SETTINGS_INVALID', 'it is no mapping'],
+  [{ rule: [] }, 'SETTINGS_INVALID', 'it holds "rule"'],
+  [{ rules: 'params.a any' }, 'SETTINGS_INVALID', '"rules" is no list'],
+  [{ rules: [{ path: 'params.a' }] }, 'SETTINGS_INVALID', 'rule 1 is no text'],
+  [{ rules: ['params.a any', 'params.b soon'] }, 'RULE_INVALID', 'my.match.yaml, rule 2: '],
+  [{ strategy: 'closest' }, 'USAGE', 'my.match.yaml: there is no matching strategy "closest"'],
+  [{ strategy: 7 }, 'SETTINGS_INVALID', '"strategy" is no text'],
+])('%j is refused: %s, and the error says where', (value, code, words) => {
+  expect(() => readMatchSettings(value, 'my.match.yaml')).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(words) }),
+  )
+  expect(() => readMatchSettings(value, 'my.match.yaml')).toThrow('my.match.yaml')
+})

@@ -1,0 +1,10 @@
+import { withoutIgnored } from '../key.ts'
+import { methodAndParams } from './method-and-params.ts'
+import type { Strategy } from './strategy.ts'
+
+export const exact: Strategy = {
+  ...methodAndParams,
+  name: 'exact',
+  about: 'the whole request but its id, with all of _meta and the params of the handshake',
+  paramsOf: ({ params }, ignore) => (ignore.length === 0 ? params : withoutIgnored(params, ignore)),
+}

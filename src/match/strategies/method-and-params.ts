@@ -1,0 +1,11 @@
+import { governedDistance } from '../form.ts'
+import { comparedParams } from '../key.ts'
+import type { Strategy } from './strategy.ts'
+
+export const methodAndParams: Strategy = {
+  name: 'method-and-params',
+  about: 'the same method and the same params',
+  paramsOf: comparedParams,
+  groupOf: ({ text }) => text,
+  distance: governedDistance,
+}

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import {
+  answerOf,
+  call,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../../test/serve/tape-of.ts'
+import type { MatchOutcome } from '../matcher.ts'
+import { matcherFor, type IndexOptions } from '../matcher-for.ts'
+import { STRATEGIES, strategyNamed } from './index.ts'
+
+const SEARCHES: readonly Said[] = [
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'cats', limit: 10 }, 'cats'),
+  ...call(2, 'search', { q: 'dogs', limit: 20 }, 'dogs'),
+  ...call(3, 'count', {}, 'three'),
+]
+
+test('exact compares the whole request but its id: _meta and the params of the handshake too', () => {
+  const meta = { progressToken: 7, 'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' } }
+  const run = runOf(
+    [
+      ...HANDSHAKE,
+      client({ id: 1, method: 'tools/list', params: { _meta: meta } }),
+      server({ id: 1, result: 'l' }),
+    ],
+    { match: 'exact' },
+  )
+  expect(run.ask('tools/list', { _meta: { ...meta, progressToken: 8 } })).toBe('unknown')
+  expect(run.ask('tools/list', {})).toBe('unknown')
+  expect(run.ask('tools/list', { _meta: meta })).toBe('#4')
+  expect(run.ask('initialize', { protocolVersion: '2025-11-25' })).toBe('unknown')
+})
+
+test('exact tells absent params from empty ones; method-and-params does not', () => {
+  const said = [client({ id: 1, method: 'tools/list' }), server({ id: 1, result: 'l' })]
+  expect(runOf(said, { match: 'exact' }).ask('tools/list', {})).toBe('unknown')
+  expect(runOf(said, { match: 'method-and-params' }).ask('tools/list', {})).toBe('#1')
+})
+
+test('method answers with the nearest unused recording of the method, and says that it is another request', () => {
+  const run = runOf(SEARCHES, { match: 'method' })
+  expect(run.call('search', { q: 'dogs', limit: 21 })).toBe('#6 by match method')
+  expect(run.call('search', { q: 'dogs', limit: 22 })).toBe('#4 by match method')
+  expect(run.call('delete', {})).toBe('#8 by match method')
+  expect(run.call('search', {})).toBe('exhausted')
+  expect(run.ask('resources/list')).toBe('unknown')
+})
+
+test('method prefers a call of the same tool, however much another has in common with it', () => {
+  const run = runOf([...call(1, 'count', { q: 'x', n: 1 }, ''), ...call(2, 'search', { q: 'abc' }, '')], {
+    match: 'method',
+  })
+  expect(run.call('search', { q: 'x', n: 1 })).toBe('#3 by match method')
+})
+
+test('what was recorded as it is asked gets its own answer, or none: never the answer of another', () => {
+  const run = runOf(SEARCHES, { match: 'method' })
+  expect(run.call('count', {})).toBe('#8')
+  expect(run.call('count', {})).toBe('exhausted')
+  expect(run.call('search', { limit: 10, q: 'cats' })).toBe('#4')
+})
+
+test.each(['subset', 'fuzzy'])(
+  '%s accepts a request that leaves out what was recorded, and no other',
+  (match) => {
+    const recorded = { q: 'cats', page: { size: 10, at: null }, tags: ['a', 'b'] }
+    const accepts = (args: object): string =>
+      runOf(call(1, 'search', recorded, ''), { match }).call('search', args)
+    expect([{}, { q: 'cats' }, { page: { at: null } }, { tags: ['a', 'b'] }].map(accepts)).toEqual(
+      Array.from({ length: 4 }, () => '#1 by match subset'),
+    )
+    expect(
+      [{ q: 'dogs' }, { extra: null }, { page: { extra: null } }, { tags: ['a'] }, { tags: ['b', 'a'] }].map(
+        accepts,
+      ),
+    ).toEqual(Array.from({ length: 5 }, () => 'unknown'))
+  },
+)
+
+test('subset never leaves out what a request is about: its tool, its resource, its page', () => {
+  const run = runOf(
+    [
+      ...call(1, 'search', {}, ''),
+      client({ id: 2, method: 'tools/list', params: { cursor: 'p2' } }),
+      server({ id: 2, result: {} }),
+    ],
+    { match: 'subset' },
+  )
+  expect(run.ask('tools/list')).toBe('unknown')
+  expect(run.call('count', {})).toBe('unknown')
+})
+
+test('sequential answers in the recorded order only', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(run.ask('initialize')).toBe('#1')
+  expect(run.call('search', { q: 'dogs', limit: 20 })).toBe('out-of-order')
+  expect(run.call('search', { q: 'birds' })).toBe('unknown')
+  expect(run.call('search', { q: 'cats', limit: 10 })).toBe('#4')
+  expect(run.ask('initialize')).toBe('#1')
+  expect(run.call('search', { q: 'dogs', limit: 20 })).toBe('#6')
+  expect(run.call('search', { q: 'cats', limit: 10 })).toBe('exhausted')
+  expect(run.call('count', {})).toBe('#8')
+})
+
+test('sequential with the params ignored answers whatever is asked with what comes next', () => {
+  const run = runOf(SEARCHES, { match: 'sequential', ignore: ['params'] })
+  expect(['x', 'y', 'z'].map((name) => run.call(name, {}))).toEqual([
+    '#4 by a rule',
+    '#6 by a rule',
+    '#8 by a rule',
+  ])
+})
+
+test('permissive repeats what was used, under every strategy', () => {
+  for (const { name } of STRATEGIES) {
+    const run = runOf([...call(1, 'count', {}, ''), ...call(2, 'other', {}, '')], {
+      match: name,
+      permissive: true,
+    })
+    expect([run.call('count', {}), run.call('count', {})]).toEqual(['#1', '#1 again'])
+  }
+})
+
+test('a refusal is never played as a consent, whatever is matched loosely', () => {
+  const said = [
+    client({ id: 1, method: 'tools/call', params: asking('accept') }),
+    server(answerOf(1, 'deleted')),
+  ]
+  for (const { name } of STRATEGIES) {
+    const run = runOf(said, {
+      match: name,
+      ignore: ['params'],
+      permissive: true,
+    })
+    expect(run.ask('tools/call', asking('decline'))).toBe('unknown')
+    expect(run.ask('tools/call', { ...asking('accept'), requestState: 's2' })).toBe('unknown')
+    expect(run.ask('tools/call', asking('accept'))).toBe('#1')
+  }
+})
+
+test('eras and servers are never mixed', () => {
+  for (const { name } of STRATEGIES) {
+    const run = runOf(SEARCHES, { match: name, ignore: ['params'] })
+    expect(run.ask('tools/call', { name: 'count', _meta: ENVELOPE })).toBe('unknown')
+    expect(run.matcher.lookup({ server: 'other', method: 'tools/call', params: {} }).kind).toBe('unknown')
+  }
+})
+
+test('a strategy is known by the spellings of other tools too', () => {
+  expect(strategyNamed('method_and_params').name).toBe('method-and-params')
+  expect(() => strategyNamed('closest')).toThrow('there is no matching strategy "closest"')
+})
+
+function asking(action: string): object {
+  return { name: 'delete', arguments: {}, requestState: 's1', inputResponses: { sure: { action } } }
+}
+
+function runOf(said: readonly Said[], options: IndexOptions) {
+  const matcher = matcherFor(tapeOf(...said).turns, options)
+  const ask = (method: string, params?: unknown): string =>
+    shown(matcher.lookup({ server: 'demo', method, params }))
+  return { matcher, ask, call: (name: string, args: object) => ask('tools/call', { name, arguments: args }) }
+}
+
+function shown(outcome: MatchOutcome): string {
+  if (outcome.kind !== 'hit') return outcome.kind
+  const loose = outcome.loose === undefined ? '' : ` by ${outcome.loose}`
+  return `#${outcome.turn.trigger?.n}${loose}${outcome.repeated ? ' again' : ''}`
+}

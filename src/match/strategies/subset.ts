@@ -1,0 +1,45 @@
+import { canonicalJson } from '../../wire/canonical.ts'
+import { isObject, member } from '../../wire/message.ts'
+import type { Path } from '../../wire/path.ts'
+import type { Times } from '../comparisons/comparison.ts'
+import { formDiff } from '../form-diff.ts'
+import type { Form } from '../form.ts'
+import { comparisonAt } from '../ruleset.ts'
+import { methodAndParams } from './method-and-params.ts'
+import type { Strategy } from './strategy.ts'
+
+export const subset: Strategy = {
+  ...methodAndParams,
+  name: 'subset',
+  alias: 'fuzzy',
+  isLoose: true,
+  about: 'the same method and tool, and every param that the client sends was recorded with that value',
+  groupOf: ({ params }) => NAMES.map((name) => member(params, name) ?? null),
+  distance: (recorded, live, times) =>
+    isWithin(live.params, recorded.params, ['params'], { recorded, times })
+      ? formDiff(recorded, live, times).distance
+      : undefined,
+}
+
+// What a request is about is never a detail that may be left out: without its cursor it asks for the first page.
+const NAMES = ['name', 'uri', 'ref', 'cursor', 'taskId']
+
+interface Context {
+  readonly recorded: Form
+  readonly times: Times
+}
+
+function isWithin(live: unknown, recorded: unknown, at: Path, context: Context): boolean {
+  const comparison = comparisonAt(context.recorded.rules, at)
+  if (comparison !== undefined) return comparison.distance(recorded, live, context.times) !== undefined
+  if (live === undefined) return recorded === undefined || isObject(recorded)
+  if (!isObject(live) || !isObject(recorded) || at.length > DEEPEST)
+    return canonicalJson(live) === canonicalJson(recorded)
+  return Object.entries(live).every(
+    ([name, value]) =>
+      Object.hasOwn(recorded, name) && isWithin(value, recorded[name], [...at, name], context),
+  )
+}
+
+// Deeper than this values are compared as a whole: a hostile request must not exhaust the stack.
+const DEEPEST = 60

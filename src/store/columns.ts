@@ -1,0 +1,50 @@
+/** A list of numbers that grows, without the cost of an array of objects. */
+export class Column<Numbers extends Float64Array | Uint32Array> {
+  #values: Numbers
+  readonly #make: (length: number) => Numbers
+  #length = 0
+
+  constructor(make: (length: number) => Numbers) {
+    this.#make = make
+    this.#values = make(1024)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) this.#widen()
+    this.#values[this.#length++] = value
+  }
+
+  at(index: number): number {
+    return this.#values[index] ?? 0
+  }
+
+  set(index: number, value: number): void {
+    this.#values[index] = value
+  }
+
+  /** The numbers and nothing behind them, in the given order. */
+  taken(order?: Uint32Array): Numbers {
+    const taken = this.#make(this.#length)
+    for (let i = 0; i < this.#length; i++) taken[i] = this.#values[order?.[i] ?? i] ?? 0
+    return taken
+  }
+
+  #widen(): void {
+    const wider = this.#make(this.#values.length * 2)
+    wider.set(this.#values)
+    this.#values = wider
+  }
+}
+
+export function wholeColumn(): Column<Uint32Array> {
+  return new Column((length) => new Uint32Array(length))
+}
+
+/** For places in files of more than 4 GiB. */
+export function wideColumn(): Column<Float64Array> {
+  return new Column((length) => new Float64Array(length))
+}

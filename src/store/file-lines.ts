@@ -1,0 +1,71 @@
+import type { FileHandle } from 'node:fs/promises'
+
+const CHUNK_BYTES = 4 * 1024 * 1024
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+
+export interface FileLine {
+  /** Written over once the line was looked at. */
+  readonly bytes: Buffer
+  readonly start: number
+  /** Without the line's end. */
+  readonly end: number
+  /** Where the line begins in the file. */
+  readonly at: number
+  /** Counted from 1; empty lines count, but are left out. */
+  readonly number: number
+}
+
+export interface LineReading {
+  /** Before the lines of a stretch: its bytes, from the beginning of a line to the end of one. */
+  readonly onStretch: (bytes: Uint8Array) => void
+  readonly onLine: (line: FileLine) => void
+  /** What stands after the last line feed. */
+  readonly onRest: (line: FileLine) => void
+  readonly longest: number
+}
+
+/**
+ * Reads a file line by line through one buffer, so that a gigabyte needs no more memory than its longest line. False when a
+ * line is longer than `longest`.
+ */
+export async function readLines(file: FileHandle, reading: LineReading): Promise<boolean> {
+  let bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let filled = 0
+  let at = 0
+  let number = 1
+  for (;;) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, at + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+    const whole = bytes.lastIndexOf(LINE_FEED, filled - 1) + 1
+    if (whole > 0) reading.onStretch(bytes.subarray(0, whole))
+    number = eachLine(bytes, whole, { at, number, onLine: reading.onLine })
+    bytes.copyWithin(0, whole, filled)
+    at += whole
+    filled -= whole
+    if (filled > reading.longest) return false
+    if (filled === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2)
+  }
+  if (filled > 0) reading.onRest({ bytes, start: 0, end: endOf(bytes, 0, filled), at, number })
+  return true
+}
+
+function eachLine(
+  bytes: Buffer,
+  end: number,
+  { at, number: first, onLine }: { at: number; number: number; onLine: LineReading['onLine'] },
+): number {
+  let number = first
+  for (let start = 0; start < end; number++) {
+    const feed = bytes.indexOf(LINE_FEED, start)
+    const lineEnd = endOf(bytes, start, feed)
+    if (lineEnd > start) onLine({ bytes, start, end: lineEnd, at: at + start, number })
+    start = feed + 1
+  }
+  return number
+}
+
+function endOf(bytes: Buffer, start: number, end: number): number {
+  return end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end
+}

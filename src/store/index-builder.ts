@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer'
+import { decodeFrame } from '../tape/codec.ts'
+import { EnvelopeScan, type Envelope } from '../tape/envelope-scan.ts'
+import { Conversations, spokenIn } from '../tape/turns.ts'
+import type { Spoken } from '../tape/turn.ts'
+import { answerIdAtEdges } from '../wire/answer-edges.ts'
+import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'
+import { isId } from '../wire/id.ts'
+import { JsonCheck } from '../wire/json-check.ts'
+import { classify } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type { FileLine } from './file-lines.ts'
+import { IndexLog } from './index-log.ts'
+import { LineChecks, type TapeState } from './line-checks.ts'
+import type { TapeIndex } from './tape-index.ts'
+
+/**
+ * Looks a tape through line by line. The client's messages are parsed, because their content is the key; of an answer only the
+ * id is looked for, because its result is for whoever asks for it. The turns are those that `TurnBuilder` makes of the same tape.
+ */
+export class IndexBuilder {
+  readonly #log = new IndexLog()
+  readonly #conversations = new Conversations(this.#log)
+  readonly #state: TapeState = { ended: false, problems: [] }
+  readonly #checks = new LineChecks(this.#state)
+  readonly #envelopes = new EnvelopeScan()
+  readonly #json: JsonCheck | undefined
+  readonly #joined: string[] = []
+  #isUtf8 = true
+
+  /** `thorough`: every line is checked now; else an answer is checked when it is asked for. */
+  constructor({ thorough }: { thorough: boolean }) {
+    this.#json = thorough ? new JsonCheck() : undefined
+  }
+
+  /** The lines to come are in these bytes. */
+  expect(bytes: Uint8Array): void {
+    this.#isUtf8 = isUtf8(bytes)
+  }
+
+  add(line: FileLine): void {
+    if (!this.#checks.counts(line.number) || line.number === 1) return
+    if (!this.#isUtf8 && !isUtf8(line.bytes.subarray(line.start, line.end)))
+      return this.#checks.report(line.number, 'not UTF-8')
+    this.#log.line = { at: line.at, length: line.end - line.start }
+    const envelope = this.#envelopes.read(line.bytes, line.start)
+    if (envelope === undefined || !this.#addRecorded(line, envelope)) this.#addAny(line)
+  }
+
+  /** A line that the file ends in. */
+  addRest(line: FileLine): void {
+    this.#checks.cutOff()
+    this.#checks.counts(line.number)
+  }
+
+  taken(): TapeIndex {
+    const { ended, problems } = this.#state
+    return this.#log.taken({ ended, problems, joined: this.#joined })
+  }
+
+  /** Takes a line as the recorder writes them; false when it has to be looked at more closely. */
+  #addRecorded(line: FileLine, envelope: Envelope): boolean {
+    if (line.bytes[line.end - 1] !== CLOSE) return false
+    if (envelope.payload !== 'msg') return this.#passOver(line, envelope)
+    const message = envelope.dir === 'c2s' ? this.#messageIn(line, envelope) : this.#answerIn(line, envelope)
+    if (message === undefined || message.kind === 'batch') return false
+    this.#checks.checkNumber(envelope.n, line.number)
+    const { n, server, conn, x, dir } = envelope
+    this.#conversations.add({
+      n,
+      t: 0,
+      server,
+      conn,
+      ...(x === undefined ? {} : { x }),
+      dir,
+      text: '',
+      message,
+    })
+    return true
+  }
+
+  // Nothing of it is played, so that only a thorough look would read it.
+  #passOver({ number }: FileLine, { n }: Envelope): boolean {
+    if (this.#json !== undefined) return false
+    this.#checks.checkNumber(n, number)
+    return true
+  }
+
+  #messageIn({ bytes, end }: FileLine, { at }: Envelope): ReturnType<typeof classify> | undefined {
+    const value = parseJson(bytes.toString('utf8', at, end - 1))
+    return value === undefined ? undefined : classify(value)
+  }
+
+  #answerIn({ bytes, end }: FileLine, { at }: Envelope): Spoken['message'] | undefined {
+    const span = this.#answerId(bytes, at, end - 1)
+    if (span === undefined) return undefined
+    const id = parseJson(bytes.toString('utf8', span.start, span.end))
+    return isId(id) ? { kind: 'response', id, outcome: { result: undefined } } : undefined
+  }
+
+  #answerId(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
+    if (this.#json === undefined) return answerIdAtEdges(bytes, start, end) ?? answerIdIn(bytes, start, end)
+    this.#json.reset()
+    this.#json.feed(bytes, start, end)
+    return this.#json.isComplete() ? answerIdIn(bytes, start, end) : undefined
+  }
+
+  #addAny({ bytes, start, end, number }: FileLine): void {
+    const text = bytes.toString('utf8', start, end)
+    const frame = decodeFrame(text)
+    if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
+    this.#checks.check(frame, number)
+    if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
+    if (frame.kind !== 'message') return
+    for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
+  }
+}
+
+const CLOSE = 0x7d

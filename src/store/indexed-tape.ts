@@ -1,0 +1,93 @@
+import { open, stat } from 'node:fs/promises'
+import { decodeFrame } from '../tape/codec.ts'
+import { TAPE_VERSION, type Header } from '../tape/header.ts'
+import { withJoinedServers } from '../tape/joined-servers.ts'
+import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
+import { readLines } from './file-lines.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { IndexBuilder } from './index-builder.ts'
+import { IndexedTurns } from './indexed-turns.ts'
+import type { Problem } from './line-checks.ts'
+import { LineFile } from './line-file.ts'
+import { readMatchFile } from './match-file.ts'
+import { loadTape, LONGEST_FRAME_BYTES, openTape } from './read.ts'
+import type { SettingsFile } from './settings-file.ts'
+import { readSidecar, writeSidecar } from './sidecar.ts'
+import type { TapeIndex } from './tape-index.ts'
+
+/** A tape whose turns stay on the disk until they are asked for. */
+export interface IndexedTape {
+  readonly path: string
+  readonly header: Header
+  readonly turns: TurnStore
+  readonly ended: boolean
+  readonly problems: readonly Problem[]
+  /** How requests are to be compared with this tape, when a file beside it says. */
+  readonly matchFile?: SettingsFile
+  /** Gives the file back; it may be called twice. */
+  close(): void
+}
+
+export interface OpenIndexedOptions {
+  /** A tape of up to so many bytes gets no second file. */
+  readonly smallBytes?: number
+}
+
+// Up to here a look through the whole tape is too short to be worth a second file, and every answer is checked at once.
+const SMALL_BYTES = 8 * 1024 * 1024
+
+/**
+ * Opens a tape of any size to play it: with the index in the file beside it, if there is one of this very tape, else with
+ * one that is made now and left there.
+ */
+export async function openIndexedTape(
+  path: string,
+  { smallBytes = SMALL_BYTES }: OpenIndexedOptions = {},
+): Promise<IndexedTape> {
+  const reader = await openTape(path)
+  const index = reader.version === TAPE_VERSION ? await indexOf(path, smallBytes) : undefined
+  if (index === undefined) return held(path)
+  const file = new LineFile(path, (await stat(path)).size)
+  const turns = new IndexedTurns(index, file)
+  const { ended, problems, joined } = index.about
+  const header = withJoinedServers(
+    reader.header,
+    joined.map(decodeFrame).filter((frame) => frame.kind !== 'broken'),
+  )
+  const matchFile = await readMatchFile(path)
+  return { path, header, turns, ended, problems, ...(matchFile && { matchFile }), close: () => file.close() }
+}
+
+// An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
+async function held(path: string): Promise<IndexedTape> {
+  const tape = await loadTape(path)
+  return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
+}
+
+async function indexOf(path: string, smallBytes: number): Promise<TapeIndex | undefined> {
+  const fingerprint = await fingerprintOf(path)
+  const isSmall = fingerprint.bytes <= smallBytes
+  const found = isSmall ? undefined : await readSidecar(path, fingerprint)
+  if (found !== undefined) return found
+  const built = await lookThrough(path, { thorough: isSmall })
+  if (built === undefined || isSmall) return built
+  const { modified } = await fingerprintOf(path)
+  if (modified === fingerprint.modified) await writeSidecar(path, built, fingerprint)
+  return built
+}
+
+async function lookThrough(path: string, options: { thorough: boolean }): Promise<TapeIndex | undefined> {
+  const builder = new IndexBuilder(options)
+  const file = await open(path, 'r')
+  try {
+    const isWhole = await readLines(file, {
+      onStretch: (bytes) => builder.expect(bytes),
+      onLine: (line) => builder.add(line),
+      onRest: (line) => builder.addRest(line),
+      longest: LONGEST_FRAME_BYTES,
+    })
+    return isWhole ? builder.taken() : undefined
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,50 @@
+import type { Hash64 } from './hash.ts'
+import { MARK, type KeyTable, type TurnColumns } from './tape-index.ts'
+
+type Hashes = Pick<TurnColumns, 'hashLow' | 'hashHigh' | 'mark'>
+
+/** Puts every turn that has a key under it, in their order. */
+export function buildKeyTable(hashes: Hashes): KeyTable {
+  const turns = hashes.mark.length
+  const slots = new Uint32Array(slotsFor(turns))
+  const next = new Uint32Array(turns)
+  const last = new Uint32Array(turns)
+  for (let turn = 0; turn < turns; turn++) {
+    if (((hashes.mark[turn] ?? 0) & (MARK.request | MARK.notification)) === 0) continue
+    const slot = slotOf(slots, hashes, { low: hashes.hashLow[turn] ?? 0, high: hashes.hashHigh[turn] ?? 0 })
+    const first = (slots[slot] ?? 0) - 1
+    if (first < 0) slots[slot] = turn + 1
+    else next[last[first] ?? 0] = turn + 1
+    last[first < 0 ? turn : first] = turn
+  }
+  return { slots, next }
+}
+
+/** The first turn under a hash; -1 when there is none. */
+export function firstUnder(table: KeyTable, hashes: Hashes, key: Hash64): number {
+  const slot = slotOf(table.slots, hashes, key)
+  return slot < 0 ? -1 : (table.slots[slot] ?? 0) - 1
+}
+
+/** The next turn under the same hash; -1 when there is none. It comes later on the tape, so that no chain can be a ring. */
+export function nextUnder({ next }: KeyTable, turn: number): number {
+  const after = (next[turn] ?? 0) - 1
+  return after > turn && after < next.length ? after : -1
+}
+
+// Never more than two thirds full.
+function slotsFor(turns: number): number {
+  let slots = 16
+  while (slots < turns * 1.5) slots *= 2
+  return slots
+}
+
+/** The slot that holds this hash, or the free one where it would stand; -1 when there is neither, as in a broken table. */
+function slotOf(slots: Uint32Array, { hashLow, hashHigh }: Hashes, { low, high }: Hash64): number {
+  const mask = slots.length - 1
+  for (let probe = 0, slot = low & mask; probe < slots.length; probe++, slot = (slot + 1) & mask) {
+    const turn = (slots[slot] ?? 0) - 1
+    if (turn < 0 || (hashLow[turn] === low && hashHigh[turn] === high)) return slot
+  }
+  return -1
+}

@@ -1,0 +1,78 @@
+import type { EventFrame, Frame } from '../tape/frame.ts'
+
+/** Something wrong with a line of a tape; the rest is read all the same. */
+export interface Problem {
+  readonly line: number
+  readonly why: string
+}
+
+export interface TapeState {
+  /** Whether the last line is the `end` frame: if not, the tape was cut, or is still being written. */
+  ended: boolean
+  problems: Problem[]
+}
+
+// A file of garbage must not fill the memory with complaints about it.
+const MAX_PROBLEMS = 1000
+
+/** Reports what contradicts the format in the lines of a tape, from the first to the last. */
+export class LineChecks {
+  readonly #state: TapeState
+  #seen = 0
+  #lastN = 0
+  #cutOff = false
+
+  constructor(state: TapeState) {
+    this.#state = state
+    state.ended = false
+    state.problems = []
+  }
+
+  /** How many lines after the header counted. */
+  get seen(): number {
+    return this.#seen
+  }
+
+  /** From now on a line is what stands after the last line feed of the file. */
+  cutOff(): void {
+    this.#cutOff = true
+  }
+
+  /** Whether a line counts: one that is cut off does not. */
+  counts(number: number): boolean {
+    if (this.#state.ended) this.report(number, 'stands after the end of the tape')
+    this.#state.ended = false
+    if (this.#cutOff) this.report(number, 'cut off: the file ends within this line, which is left out')
+    else if (number > 1) this.#seen++
+    return !this.#cutOff
+  }
+
+  report(line: number, why: string): void {
+    const { problems } = this.#state
+    if (problems.length < MAX_PROBLEMS) problems.push({ line, why })
+    else if (problems.length === MAX_PROBLEMS) problems.push({ line, why: 'more problems from here on' })
+  }
+
+  check(frame: Frame, number: number): void {
+    this.checkNumber(frame.n, number)
+    if (frame.kind === 'event' && frame.event === 'end') this.#end(frame, number)
+  }
+
+  /** The number of a frame that is no event. */
+  checkNumber(n: number, number: number): void {
+    if (n <= this.#lastN) this.report(number, `frame ${n} comes after frame ${this.#lastN}`)
+    this.#lastN = Math.max(n, this.#lastN)
+  }
+
+  // The recorder counts what it could not write, too: `frames` is every frame, `lost` those that are missing.
+  #end({ details }: EventFrame, number: number): void {
+    this.#state.ended = true
+    const { frames, lost = 0 } = details
+    if (typeof frames !== 'number' || typeof lost !== 'number') {
+      return this.report(number, 'the end does not say how many frames there are')
+    }
+    if (lost > 0) this.report(number, `the recorder could not write ${lost} of ${frames} frames`)
+    if (frames - lost === this.#seen) return
+    this.report(number, `the end counts ${frames - lost} frames, the tape has ${this.#seen}`)
+  }
+}

@@ -1,0 +1,147 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { RecordingIndex } from '../match/recording-index.ts'
+import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
+
+const HEADER =
+  '{"reelay":1,"id":"x","started":"2026-11-15T00:00:00.000Z","by":"t","servers":{"a":{"transport":"stdio"}},"tags":{}}'
+
+test('a large tape leaves an index beside it that only its owner can read, of at most 64 bytes a call', async () => {
+  const path = tapeOf(20_000)
+  await opened(path)
+  const { mode, size } = statSync(`${path}.idx`)
+  expect(size / 20_000).toBeLessThanOrEqual(64)
+  if (process.platform !== 'win32') expect(mode & 0o777).toBe(0o600)
+})
+
+test('a small tape gets no second file', async () => {
+  const path = tapeOf(3)
+  const tape = await openIndexedTape(path)
+  tape.close()
+  expect(readdirSync(join(path, '..'))).toEqual(['any.tape.jsonl'])
+})
+
+test('the index in the file is used, and what it says of a line is not believed when the line says otherwise', async () => {
+  const path = tapeOf(200)
+  utimesSync(path, 1_000_000, 1_000_000)
+  await opened(path)
+  const text = readFileSync(path, 'utf8')
+  const edited = text
+    .replace('{"i":100}', '{"i":999}')
+    .replace('"id":101,"method":"tools/call"', OTHER_METHOD)
+  writeFileSync(path, edited.replace('"id":102,"result"', '"id":902,"result"'))
+  utimesSync(path, 1_000_000, 1_000_000)
+  const { turns } = await opened(path)
+  expect([99, 100, 101, 102].map((place) => turns.turn(place)?.trigger?.n)).toEqual([
+    199,
+    201,
+    undefined,
+    undefined,
+  ])
+  const index = new RecordingIndex(turns)
+  const ask = (i: number): string =>
+    index.lookup({ server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }).kind
+  expect([99, 100, 101, 102, 999].map(ask)).toEqual(['hit', 'unknown', 'unknown', 'unanswered', 'unknown'])
+})
+
+const OTHER_METHOD = '"id":101,"method":"tools/cali"'
+
+test('an index is made anew when the tape was written to', async () => {
+  const path = tapeOf(3)
+  await opened(path)
+  edit(path, '"answer 1"', '"answer 7"')
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 7', 'answer 2'])
+  appendFileSync(path, callLines(3).join('\n') + '\n')
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 7', 'answer 2', 'answer 3'])
+})
+
+test('where no index can be written, the tape is served without one, and nothing is left behind', async () => {
+  const path = tapeOf(3)
+  mkdirSync(`${path}.idx`)
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  expect(readdirSync(join(path, '..')).toSorted()).toEqual(['any.tape.jsonl', 'any.tape.jsonl.idx'])
+})
+
+test('whatever stands in the index file, a call gets its own recorded answer or none', async () => {
+  const path = tapeOf(8)
+  await opened(path)
+  const good = readFileSync(`${path}.idx`)
+  const harm = fc.record({ at: fc.nat(good.length - 1), byte: fc.nat(255) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(harm, { minLength: 1, maxLength: 40 }), fc.boolean(), async (harms, cut) => {
+      const bad = Buffer.from(good)
+      for (const { at, byte } of harms) bad[at] = byte
+      writeFileSync(`${path}.idx`, cut ? bad.subarray(0, harms[0]?.at) : bad)
+      const tape = await opened(path)
+      for (const turn of tape.turns) {
+        const message = turn.trigger?.message
+        const i = message?.kind === 'request' ? /"i":(\d)/.exec(turn.trigger?.text ?? '')?.[1] : undefined
+        if (turn.response !== undefined) expect(turn.response.text).toContain(`"answer ${i}"`)
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('an index of another version, or of another tape, is as if it were not there', async () => {
+  const path = tapeOf(3)
+  await opened(path)
+  const other = tapeOf(2)
+  writeFileSync(`${other}.idx`, readFileSync(`${path}.idx`))
+  expect(answers(await opened(other))).toEqual(['answer 0', 'answer 1'])
+  const newer = readFileSync(`${path}.idx`)
+  newer[8] = 99
+  writeFileSync(`${path}.idx`, newer)
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  expect(readFileSync(`${path}.idx`)[8]).toBe(1)
+})
+
+function tapeOf(calls: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-sidecar-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'any.tape.jsonl')
+  const lines = Array.from({ length: calls }, (_, i) => callLines(i)).flat()
+  writeFileSync(path, [HEADER, ...lines, ''].join('\n'))
+  return path
+}
+
+function callLines(i: number): readonly string[] {
+  const params = `{"name":"n","arguments":{"i":${i}}}`
+  const result = `{"content":[{"type":"text","text":"answer ${i}"}]}`
+  const place = '"t":1,"server":"a","conn":1'
+  return [
+    `{"n":${i * 2 + 1},${place},"dir":"c2s","msg":{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${params}}}`,
+    `{"n":${i * 2 + 2},${place},"dir":"s2c","msg":{"jsonrpc":"2.0","id":${i},"result":${result}}}`,
+  ]
+}
+
+/** With an index file, however short the tape is. */
+async function opened(path: string): Promise<IndexedTape> {
+  const tape = await openIndexedTape(path, { smallBytes: 0 })
+  onTestFinished(() => tape.close())
+  expect(existsSync(`${path}.idx`)).toBe(true)
+  return tape
+}
+
+function answers({ turns }: IndexedTape): readonly (string | undefined)[] {
+  return Array.from(turns, ({ response }) => /answer \d+/.exec(response?.text ?? '')?.[0])
+}
+
+/** Changes some text, as by hand. */
+function edit(path: string, before: string, after: string): void {
+  writeFileSync(path, readFileSync(path, 'utf8').replace(before, after))
+}

@@ -1,0 +1,128 @@
+import { isEnveloped } from '../wire/methods.ts'
+import type { Spoken, Turn } from './turn.ts'
+
+/** What is known of a turn before it is read. */
+export interface Outline {
+  readonly trigger: 'request' | 'notification' | 'none'
+  readonly server: string
+  /** The trigger's method; empty when there is no trigger. */
+  readonly method: string
+  /** The frame of the trigger; 0 when there is none. */
+  readonly frame: number
+  readonly answered: boolean
+  /** Whether the trigger carries the modern envelope. */
+  readonly enveloped: boolean
+}
+
+/** All turns that the same method of the same server set off. */
+export interface TurnKind extends Pick<Outline, 'trigger' | 'server' | 'method'> {
+  readonly count: number
+  /** The place of the first of them. */
+  readonly first: number
+}
+
+/** What a key is made of: a request or a notification of the client. */
+export interface Called {
+  readonly server: string
+  readonly method: string
+  readonly params?: unknown
+}
+
+/**
+ * The turns of a tape, counted from 0 in the order in which the client spoke. They may stand on a disk, so that only what is
+ * asked for is read.
+ */
+export interface TurnStore extends Iterable<Turn> {
+  readonly size: number
+  /** What there is, without a look at every turn. */
+  kinds(): readonly TurnKind[]
+  outline(place: number): Outline
+  /** None when the tape does not hold there what it held when it was looked through. */
+  turn(place: number): Turn | undefined
+  /** What set the turn off, without a look at what followed. */
+  called(place: number): Called | undefined
+  /** The triggers by their keys. */
+  keyedBy(keyOf: (called: Called) => string): KeyedPlaces
+}
+
+/** Places by key. */
+export interface KeyedPlaces {
+  /** False where keys are told apart by a hash: whoever takes a turn compares the key itself, too. */
+  readonly isExact: boolean
+  /** The first place under the key; -1 when there is none. */
+  first(key: string): number
+  /** The next place under the key of this place; -1 when it is the last. */
+  after(place: number): number
+}
+
+/** Turns that are in memory already. */
+export function heldTurns(turns: readonly Turn[]): TurnStore {
+  const keyed = new Map<unknown, KeyedPlaces>()
+  let kinds: readonly TurnKind[] | undefined
+  return {
+    size: turns.length,
+    kinds: () => (kinds ??= kindsOf(turns)),
+    outline: (place) => outlineOf(turns[place]),
+    turn: (place) => turns[place],
+    called: (place) => calledIn(turns[place]),
+    keyedBy(keyOf) {
+      const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
+      keyed.set(keyOf, places)
+      return places
+    },
+    [Symbol.iterator]: () => turns[Symbol.iterator](),
+  }
+}
+
+/** The request or notification that set a turn off. */
+export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | undefined {
+  const trigger = turn?.trigger
+  if (trigger === undefined || !('method' in trigger.message)) return undefined
+  const { method, params } = trigger.message
+  return { server: trigger.server, method, params }
+}
+
+function outlineOf(turn: Turn | undefined): Outline {
+  const { trigger, response } = turn ?? { trigger: undefined, response: undefined }
+  const message = trigger?.message
+  const called = message !== undefined && 'method' in message ? message : undefined
+  return {
+    trigger: called?.kind ?? 'none',
+    server: (trigger ?? firstOf(turn))?.server ?? '',
+    method: called?.method ?? '',
+    frame: trigger?.n ?? 0,
+    answered: response !== undefined,
+    enveloped: isEnveloped(called?.params),
+  }
+}
+
+function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
+  const kinds = new Map<string, TurnKind>()
+  for (const [place, turn] of turns.entries()) {
+    const { trigger, server, method } = outlineOf(turn)
+    const key = JSON.stringify([trigger, server, method])
+    const { count, first } = kinds.get(key) ?? { count: 0, first: place }
+    kinds.set(key, { trigger, server, method, count: count + 1, first })
+  }
+  return [...kinds.values()]
+}
+
+function firstOf(turn: Turn | undefined): Spoken | undefined {
+  const step = turn?.steps[0]
+  return step?.kind === 'ask' ? step.request : step?.message
+}
+
+function keyedPlaces(turns: readonly Turn[], keyOf: (called: Called) => string): KeyedPlaces {
+  const first = new Map<string, number>()
+  const last = new Map<string, number>()
+  const next = new Int32Array(turns.length).fill(-1)
+  for (const [place, turn] of turns.entries()) {
+    const called = calledIn(turn)
+    if (called === undefined) continue
+    const key = keyOf(called)
+    if (first.has(key)) next[last.get(key) ?? 0] = place
+    else first.set(key, place)
+    last.set(key, place)
+  }
+  return { isExact: true, first: (key) => first.get(key) ?? -1, after: (place) => next[place] ?? -1 }
+}
