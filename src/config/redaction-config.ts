@@ -1,18 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import type { RuleChanges } from '../redact/rule-set.ts'
 import { readRedactionSection } from './redaction-section.ts'
 
-const NAMES = ['reelay.config.yaml', 'reelay.config.json']
+const NAMES = ['reelay.config.yaml', 'reelay.config.yml', 'reelay.config.json']
 
-/** What the project says about redaction: the section of the config in its folder, or nothing. */
+/** What the project says about redaction: a section of the config in the nearest folder upward that has one, or nothing. */
 export function redactionConfig(folder: string): RuleChanges {
   const file = NAMES.map((name) => join(folder, name)).find((path) => existsSync(path))
-  return file === undefined ? {} : readConfig(file)
+  if (file !== undefined) return readConfig(file)
+  const parent = dirname(folder)
+  return parent === folder ? {} : redactionConfig(parent)
 }
 
+// A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
 function readConfig(file: string): RuleChanges {
   const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
   const lines = new yaml.LineCounter()

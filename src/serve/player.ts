@@ -17,12 +17,15 @@ import { liveOf } from './live.ts'
 import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
 import { Performance } from './performance.ts'
 import { batchReply, type Reply } from './reply.ts'
-import type { Script } from './script.ts'
+import type { LiveRedaction } from './live-redaction.ts'
+import type { Cue, Script } from './script.ts'
 
 export interface PlayerOptions {
   /** The part to play, of which nothing is played yet. */
   readonly script: Script
   readonly send: (text: string) => void
+  /** What is done with the secrets of the client, when those of the tape have stand-ins. */
+  readonly redaction?: LiveRedaction
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
@@ -54,7 +57,9 @@ export class Player {
   }
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
-  receive(text: string): void {
+  receive(heard: string): void {
+    const { redaction } = this.#options
+    const text = redaction?.isOurs === true ? redaction.text(heard) : heard
     const message = this.#heard.read(text)
     if (message === undefined) return this.refuse(NOT_JSON)
     if (message.kind === 'batch') this.#takeBatch(text, message)
@@ -107,7 +112,7 @@ export class Player {
 
   #answer(text: string, request: Request, reply: Reply): void {
     const live = liveOf(text, request)
-    const cue = this.#script.cueFor(request)
+    const cue = this.#cueFor(text, request)
     if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
     if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
     this.#answered++
@@ -115,6 +120,17 @@ export class Player {
       this.#note(`answered loosely, by ${cue.loose}: ${briefRequest(request)}, with #${cue.turn.trigger?.n}`)
     if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
     this.#performance.play({ turn: cue.turn, live, reply })
+  }
+
+  /** A secret of the client cannot match when the key of the tape is not here, and must not be in the report of the miss. */
+  #cueFor(text: string, request: Request): Cue {
+    const cue = this.#script.cueFor(request)
+    const { redaction } = this.#options
+    if (cue.kind !== 'miss' || redaction === undefined || redaction.isOurs) return cue
+    const safe = this.#heard.read(redaction.text(text))
+    if (safe?.kind !== 'request' || isSame(safe.params, request.params)) return cue
+    const told = this.#script.cueFor(safe)
+    return told.kind === 'miss' ? { ...told, miss: redactionMismatch(told.miss, redaction) } : told
   }
 
   // A client may ask for it as often as it likes; once is enough to say.
@@ -138,10 +154,20 @@ export class Player {
     this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore })
   }
 
-  #note(note: string): void {
+  #note(said: string): void {
+    const note = this.#options.redaction?.text(said) ?? said
     this.#notes.push(note)
     this.#options.onNote?.(note)
   }
+}
+
+function redactionMismatch(miss: Miss, { key }: LiveRedaction): Miss {
+  const why = `the request holds a secret, and the tape has stand-ins made with the key ${key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
+  return { ...miss, reason: 'REDACTION_MISMATCH', why }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }

@@ -3,6 +3,7 @@ import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
 import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
 import { recordCommandLine } from './command-line.ts'
+import { liveRedaction } from './live-redaction.ts'
 import type { PlayedTape } from './played-tape.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
@@ -30,6 +31,7 @@ export function playerOptions(
   const { tape, name, server, now, onMiss, onNote } = options
   const given = matchOptionsIn(options)
   const played = whichServer(tape, server)
+  const redaction = liveRedaction(tape.header)
   const recordCommand = recordCommandLine(tape.header.servers[played] ?? {})
   return {
     script: new Script({
@@ -43,6 +45,7 @@ export function playerOptions(
       ...(recordCommand !== undefined && { recordCommand }),
       ...(now && { now }),
     }),
+    ...(redaction && { redaction }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
   }

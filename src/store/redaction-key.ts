@@ -90,7 +90,8 @@ function isUnsupported(error: unknown): boolean {
   )
 }
 
-function forgottenKey(): RedactionKey {
+/** A key that nobody has, not even we when this process is over. */
+export function forgottenKey(): RedactionKey {
   const secret = crypto().randomBytes(KEY_BYTES)
   return keyOf(`${nameOf(secret)}-forgotten`, secret)
 }

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['redact', 'errors'],
   transport: ['wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
-  serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store'],
   auto: [...MEANING, 'record', 'serve', 'store'],
