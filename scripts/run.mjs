@@ -64,7 +64,10 @@ function foldIntoMain(folder) {
     code.replace(STATIC_REQUIRE, (_, declared, name) => {
       if (!folded.has(name)) {
         const body = fold(readFileSync(join(folder, name), 'utf8'))
-        folded.set(name, `exports.folded[${JSON.stringify(name)}] = ((exports) => {\n${body}\nreturn exports;\n})({})\n`)
+        folded.set(
+          name,
+          `exports.folded[${JSON.stringify(name)}] = ((exports) => {\n${body}\nreturn exports;\n})({})\n`,
+        )
       }
       return `${declared}folded[${JSON.stringify(name)}]`
     })
@@ -73,7 +76,10 @@ function foldIntoMain(folder) {
   const shared = `exports.folded = {}\nconst { folded } = exports\n${[...folded.values()].join('')}`
   writeFileSync(main, `${head}${shared}${code.slice(head.length)}`)
   for (const name of folded.keys())
-    writeFileSync(join(folder, name), `module.exports = require('./main.js').folded[${JSON.stringify(name)}]\n`)
+    writeFileSync(
+      join(folder, name),
+      `module.exports = require('./main.js').folded[${JSON.stringify(name)}]\n`,
+    )
 }
 
 /** At the beginning of a line; what is loaded later stands within one. */

@@ -84,6 +84,11 @@ export const ERROR_CODES = {
       'The redaction section of the project’s config cannot be read. Nothing is recorded with half of the rules.',
   },
   SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
+  SHARE_REFUSED: {
+    exit: 1,
+    about:
+      'A tape was not copied for sharing: a secret would be left in the copy, or the copy would not answer as the tape does.',
+  },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

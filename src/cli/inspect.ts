@@ -6,6 +6,7 @@ import { onlyServers } from '../report/only-servers.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape } from '../store/read.ts'
 import { print } from './print.ts'
+import { withoutSecretsOf } from './without-secrets.ts'
 
 export const inspectCommand: Command = new Command('inspect')
   .description('show what a tape holds: who talked to whom, every exchange, errors, stderr, misses')
@@ -17,7 +18,7 @@ export const inspectCommand: Command = new Command('inspect')
     const tape = await loadTape(resolveTape(name))
     const inspection = inspectTape(server === undefined ? tape : onlyServers(tape, server))
     const text = json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
-    print(text)
+    print(withoutSecretsOf(tape.header)(text))
   })
 
 interface InspectFlags {

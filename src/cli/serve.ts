@@ -16,6 +16,7 @@ import {
   type MatchFlags,
 } from './match-flags.ts'
 import { paint, paintDrift, paintMiss } from './paint.ts'
+import { withoutSecretsOf } from './without-secrets.ts'
 
 export const serveCommand: Command = withMatchFlags(new Command('serve'))
   .description('be the recorded server, on stdin and stdout')
@@ -27,6 +28,7 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
     const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
     announce(name, tape, whichServer(tape, server))
     for (const line of matching) say(`reelay serve: ${line}`)
+    const shown = withoutSecretsOf(tape.header)
     const signal = stopOnSignals()
     const drift = await serveStdio({
       tape,
@@ -37,7 +39,7 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
       input: process.stdin,
       output: process.stdout,
       signal,
-      onMiss: (miss) => say(paintMiss(missAsText(miss))),
+      onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
     })
     say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)

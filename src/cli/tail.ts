@@ -6,6 +6,7 @@ import { tailText } from '../report/tail-text.ts'
 import { followTape, type FollowedTape } from '../store/follow.ts'
 import { resolveTape } from '../store/home.ts'
 import { visibleJson } from '../wire/visible.ts'
+import { withoutSecretsOf } from './without-secrets.ts'
 
 export const tailCommand: Command = new Command('tail')
   .description('show the exchanges of a tape as they complete, while it is being recorded')
@@ -16,7 +17,9 @@ export const tailCommand: Command = new Command('tail')
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
     process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
     const tape = await followTape(resolveTape(name), stop.signal)
-    await show(tape, json ? jsonLine(tape) : textLine(tape), stop.signal)
+    const shown = withoutSecretsOf(tape.header)
+    const lineOf = json ? jsonLine(tape) : textLine(tape)
+    await show(tape, (exchange) => shown(lineOf(exchange)), stop.signal)
     process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
   })
 

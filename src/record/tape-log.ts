@@ -6,7 +6,7 @@ import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { LimitWatch, type Limits } from './limits.ts'
-import { redactedHeader } from './redacted-header.ts'
+import { redactedHeader } from '../redact/redacted-header.ts'
 
 export interface TapeLogOptions {
   readonly path: string

@@ -42,6 +42,11 @@ export class Redactor {
     return this.#secrets.known.all
   }
 
+  /** The values that have been replaced. */
+  get replaced(): readonly string[] {
+    return this.#secrets.replaced
+  }
+
   /** Whether bytes can hold a secret. Quick: what it lets pass needs no redaction. */
   mayHold(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     return this.#secrets.mayHoldBytes(bytes, start, end)

@@ -36,6 +36,10 @@ export class Secrets {
     return this.#standIns.count
   }
 
+  get replaced(): readonly string[] {
+    return this.#standIns.values
+  }
+
   /** Whether bytes can hold a secret, in any of its spellings; if not, they hold none. */
   mayHoldBytes(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     return this.#gate.stops(bytes, start, end)

@@ -16,6 +16,10 @@ export class StandIns {
     return this.#made.size
   }
 
+  get values(): readonly string[] {
+    return [...this.#made.keys()]
+  }
+
   of(value: string): string {
     const known = this.#made.get(value)
     if (known !== undefined) return known

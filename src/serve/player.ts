@@ -41,6 +41,7 @@ export class Player {
   readonly #misses: Miss[] = []
   readonly #notes: string[] = []
   #answered = 0
+  #asItCame = ''
 
   constructor(options: PlayerOptions) {
     const { send, later = (resume) => resume() } = options
@@ -60,6 +61,7 @@ export class Player {
   receive(heard: string): void {
     const { redaction } = this.#options
     const text = redaction?.isOurs === true ? redaction.text(heard) : heard
+    this.#asItCame = heard
     const message = this.#heard.read(text)
     if (message === undefined) return this.refuse(NOT_JSON)
     if (message.kind === 'batch') this.#takeBatch(text, message)
@@ -122,15 +124,29 @@ export class Player {
     this.#performance.play({ turn: cue.turn, live, reply })
   }
 
-  /** A secret of the client cannot match when the key of the tape is not here, and must not be in the report of the miss. */
+  /** With the key of the tape, a short number may be a stand-in that the client was given: it is tried as it came, too. */
   #cueFor(text: string, request: Request): Cue {
     const cue = this.#script.cueFor(request)
     const { redaction } = this.#options
-    if (cue.kind !== 'miss' || redaction === undefined || redaction.isOurs) return cue
-    const safe = this.#heard.read(redaction.text(text))
-    if (safe?.kind !== 'request' || isSame(safe.params, request.params)) return cue
-    const told = this.#script.cueFor(safe)
-    return told.kind === 'miss' ? { ...told, miss: redactionMismatch(told.miss, redaction) } : told
+    if (cue.kind !== 'miss' || redaction === undefined) return cue
+    return redaction.isOurs ? this.#cueAsItCame(cue, text) : this.#cueWithoutKey(cue, text, redaction)
+  }
+
+  #cueAsItCame(cue: Cue, text: string): Cue {
+    if (this.#asItCame === text) return cue
+    const request = this.#heard.read(this.#asItCame)
+    const other = request?.kind === 'request' ? this.#script.cueFor(request) : cue
+    return other.kind === 'turn' ? other : cue
+  }
+
+  /** Without the key a secret cannot match, and must not be in the report of the miss either. */
+  #cueWithoutKey(cue: Cue, text: string, redaction: LiveRedaction): Cue {
+    const safe = redaction.text(text)
+    const request = safe === text ? undefined : this.#heard.read(safe)
+    const told = request?.kind === 'request' ? this.#script.cueFor(request) : cue
+    return told === cue || told.kind !== 'miss'
+      ? cue
+      : { ...told, miss: redactionMismatch(told.miss, redaction) }
   }
 
   // A client may ask for it as often as it likes; once is enough to say.
@@ -164,10 +180,6 @@ export class Player {
 function redactionMismatch(miss: Miss, { key }: LiveRedaction): Miss {
   const why = `the request holds a secret, and the tape has stand-ins made with the key ${key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
   return { ...miss, reason: 'REDACTION_MISMATCH', why }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }

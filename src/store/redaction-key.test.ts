@@ -10,13 +10,17 @@ function homeOf(): NodeJS.ProcessEnv & { REELAY_HOME: string } {
   return { REELAY_HOME: join(folder, 'home') }
 }
 
+function isPrivate(path: string): boolean {
+  return process.platform === 'win32' || (statSync(path).mode & 0o777) === 0o600
+}
+
 test('the key is made at first use, for its owner alone, and stays the same', () => {
   const env = homeOf()
   expect(readRedactionKey(env)).toBeUndefined()
   const { key, trouble } = keyForRecording(env)
   expect(trouble).toBeUndefined()
   expect(key.name).toMatch(/^k-[0-9a-f]{8}$/)
-  if (process.platform !== 'win32') expect(statSync(keyFile(env)).mode & 0o777).toBe(0o600)
+  expect(isPrivate(keyFile(env))).toBe(true)
   const read = readRedactionKey(env)
   expect(read?.name).toBe(key.name)
   expect(read?.hmac('x')).toEqual(key.hmac('x'))

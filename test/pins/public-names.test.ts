@@ -55,6 +55,7 @@ test('the error codes and the exit code of each', () => {
       "SERVER_NOT_FOUND": 3,
       "SETTINGS_INVALID": 2,
       "SETTINGS_UNWRITABLE": 3,
+      "SHARE_REFUSED": 1,
       "TAPE_BROKEN": 3,
       "TAPE_EMPTY": 3,
       "TAPE_IS_A_FOLDER": 3,

@@ -60,3 +60,30 @@ test('a request without a secret that is not on the tape is an ordinary miss', a
   expect(await run.line('"id":7')).toContain('ARGUMENT_DRIFT')
   await run.exited
 })
+
+test('what is shown of a tape with secrets shows none, and neither does an error', async () => {
+  const run = record(fixtureServer('repeat'), { options: ['--no-redact', '-q'] })
+  run.child.stdin.write(`${call(1, SECRET, 'x')}\n`)
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  for (const args of [
+    ['inspect', '-v', run.tape],
+    ['inspect', '--json', run.tape],
+    ['tail', run.tape],
+  ]) {
+    const shown = start([process.execPath, REELAY, ...args])
+    await shown.exited
+    expect(shown.stdout().toString()).toContain('login')
+    expect(shown.stdout().toString()).not.toContain(SECRET)
+  }
+  const missed = serve(run.tape, temporaryFolder())
+  missed.child.stdin.end(`${call(7, `${SECRET}-2`, 'x')}\n`)
+  await missed.exited
+  expect(missed.stderr()).toContain('ARGUMENT_DRIFT')
+  expect(missed.stderr()).not.toContain(SECRET)
+  const wrong = start([process.execPath, REELAY, 'record', '--url', `ftp://bob:${SECRET}@host/mcp`])
+  await wrong.exited
+  expect(wrong.stderr()).toContain('URL_INVALID')
+  expect(wrong.stderr()).not.toContain(SECRET)
+})

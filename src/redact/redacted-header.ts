@@ -1,4 +1,4 @@
-import type { Redactor } from '../redact/redactor.ts'
+import type { Redactor } from './redactor.ts'
 import type { Header, ServerInfo } from '../tape/header.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
