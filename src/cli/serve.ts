@@ -41,7 +41,7 @@ export const serveCommand: Command = withMatchFlags(new Command('serve'))
       signal,
       onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
     })
-    say(`reelay serve: ${paintDrift(driftAsText(drift))}`)
+    say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
     process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
   })
 

@@ -77,6 +77,11 @@ test('one value has one stand-in, in a body, a header, a URL and a command line'
   ])
 })
 
+test('a secret that is named late in a message is replaced in its beginning, too', () => {
+  const args = redactedArguments({ note: 'log in with hunter2-xyz', password: 'hunter2-xyz' })
+  expect(JSON.stringify(args)).not.toContain('hunter2')
+})
+
 test('another key makes other stand-ins', () => {
   const [one, other] = ['one', 'other'].map((name) =>
     new Redactor({ key: keyOf(name) }).secret('tok-12345-abcdef'),

@@ -70,7 +70,7 @@ export class Redactor {
 
   /** A text of any kind. */
   text(text: string): string {
-    return this.#secrets.mayHold(text) ? applyEdits(text, this.#scanner.inText(text)) : text
+    return this.#secrets.mayHold(text) ? applyEdits(text, this.#edits(text)) : text
   }
 
   /** A text that should be JSON, such as a message: every byte that is no secret stays. */
@@ -108,6 +108,15 @@ export class Redactor {
   /** A command line: options and variables may name what they hold. */
   command(words: readonly string[]): readonly string[] {
     return words.map((word, index) => this.#word(word, words[index - 1] ?? ''))
+  }
+
+  /** What was learned in the middle of a text may also stand in its beginning. */
+  #edits(text: string): readonly Edit[] {
+    for (;;) {
+      const before = this.#secrets.known.size
+      const edits = this.#scanner.inText(text)
+      if (this.#secrets.known.size === before) return edits
+    }
   }
 
   #word(word: string, before: string): string {
