@@ -9,6 +9,7 @@ import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } fro
 import { HttpConnections } from './http-connections.ts'
 import { eventMembers } from './event-members.ts'
 import { redactedHeaders } from './redacted-head.ts'
+import { isMirroring, withWaitingHead } from './mirrored-head.ts'
 import { MessageFrames } from './message-frames.ts'
 import type { Summary, TapeLog } from './tape-log.ts'
 
@@ -41,12 +42,13 @@ export class HttpTape {
     const conn = this.#connections.of(line)
     const x = ++this.#exchanges
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
-    this.#head(place, 'c2s', () => ({
-      method: line.method,
-      path: this.#url(line.path),
-      headers: redactedHeaders(line.headers, this.#options.log.redactor),
-    }))
-    return this.#watcher(line, { conn, place })
+    const putHead = (): void =>
+      this.#head(place, 'c2s', () => ({
+        method: line.method,
+        path: this.#url(line.path),
+        headers: redactedHeaders(line.headers, this.#options.log.redactor),
+      }))
+    return this.#watcher(line, { conn, place }, putHead)
   }
 
   /** A request that was not let through. */
@@ -78,9 +80,13 @@ export class HttpTape {
     return name === undefined ? '' : `,"server":${JSON.stringify(name)}`
   }
 
-  #watcher(line: RequestLine, link: Link): ExchangeWatcher {
+  #watcher(line: RequestLine, link: Link, putHead: () => void): ExchangeWatcher {
     const isTaped = this.#isTaped(line.path)
-    const request = isTaped ? this.#body('c2s', line, link, line.headers) : noBody
+    const request = this.#request(
+      line,
+      isTaped ? this.#body('c2s', line, link, line.headers) : noBody,
+      putHead,
+    )
     let answer = noBody
     return {
       request,
@@ -104,6 +110,19 @@ export class HttpTape {
         this.#later.add(() => this.#event(link.place, 'unreachable', { why }))
       },
     }
+  }
+
+  #request(line: RequestLine, body: BodyTape, putHead: () => void): BodyTape {
+    const { log, maxBytes } = this.#options
+    const { redactor } = log
+    if (redactor !== undefined && isMirroring(line.headers))
+      return withWaitingHead(body, {
+        putHead,
+        maxBytes,
+        learn: (text) => log.put(() => void redactor.json(text)),
+      })
+    putHead()
+    return body
   }
 
   #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {

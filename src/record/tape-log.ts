@@ -124,9 +124,10 @@ export class TapeLog {
 
   #open(): void {
     const { header, redactor } = this.#options
-    const line = encodeHeader(redactedHeader(header(new Date()), redactor))
+    const started = new Date()
     const began = performance.now()
     try {
+      const line = encodeHeader(redactedHeader(header(started), redactor))
       const writer = createTape(this.#options.path)
       this.#current = { writer, began, unchecked: [] }
       this.#path = writer.path

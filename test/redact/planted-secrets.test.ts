@@ -101,7 +101,7 @@ test('whatever secrets cross HTTP, none of them is on the tape, and a header has
         'Content-Type': 'application/json',
         Authorization: `Bearer ${bearer}`,
         Cookie: `sid=${cookie}`,
-        'Mcp-Param-Password': `=?base64?${base64(inBody)}?=`,
+        'Mcp-Param-Login': `=?base64?${base64(inBody)}?=`,
       }
       const call = {
         jsonrpc: '2.0',
@@ -118,7 +118,7 @@ test('whatever secrets cross HTTP, none of them is on the tape, and a header has
       ]
       expect(leaks(readFileSync(tape, 'utf8'), secrets)).toEqual([])
       const [head, body] = [taped.find(({ http }) => http), taped.find(({ msg }) => msg)]
-      const mirrored = /"Mcp-Param-Password","=\?base64\?([^?]+)\?="/.exec(JSON.stringify(head))?.[1] ?? ''
+      const mirrored = /"Mcp-Param-Login","=\?base64\?([^?]+)\?="/.exec(JSON.stringify(head))?.[1] ?? ''
       expect(Buffer.from(mirrored, 'base64').toString()).toBe(Object(body)['msg'].params.arguments.password)
     }),
     { numRuns: 25 },
