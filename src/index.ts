@@ -28,6 +28,7 @@ export type { Spoken, Step, Turn } from './tape/turn.ts'
 // Record.
 export { Recorder } from './record/recorder.ts'
 export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
+export type { RedactOption } from './record/redaction.ts'
 export { createRecording } from './record/recording.ts'
 export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
 export type { LinkTape } from './record/link-tape.ts'

@@ -57,7 +57,7 @@ function oneOfKinds(kinds: Readonly<Record<string, fc.Arbitrary<string>>>): fc.A
 }
 
 /** Each way in which a value could be read from a file; base64 without what depends on the neighbours. */
-export function spellings(value: string): readonly string[] {
+function spellings(value: string): readonly string[] {
   const escaped = JSON.stringify(value).slice(1, -1)
   const bytes = Buffer.from(value)
   const offsets = [0, 1, 2].map((offset) => {
