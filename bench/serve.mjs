@@ -10,7 +10,7 @@ import { callOverHttp } from './serve/http-client.mjs'
 
 const run = promisify(execFile)
 const program = (name) => join(here, 'serve', `${name}.mjs`)
-const CALLS = 20_000
+const CALLS = 12_000
 
 export async function serve({ rounds }) {
   const tape = join(scratch, 'serve.tape.jsonl')

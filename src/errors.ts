@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   SETTINGS_INVALID: {
     exit: 2,
     about:
-      'A settings file, `reelay.config.yaml` or the matching rules beside a tape, cannot be read, or asks for something that makes no sense.',
+      'A settings file (`reelay.config.yaml`, the matching rules beside a tape, a file of faults or overrides) cannot be read, or asks for something that makes no sense.',
   },
   URL_INVALID: {
     exit: 2,

@@ -6,7 +6,7 @@ import { root } from '../run.mjs'
 import { end, firstMatch, start } from './processes.mjs'
 
 // Another build can be put to the test too, for example an installed one.
-const main = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')
+export const main = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')
 
 /** Starts `reelay record --url`; `url` is where the client goes, `stop` ends the tape. */
 export async function startRecorder({ url, tape }) {

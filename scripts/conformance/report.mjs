@@ -3,13 +3,15 @@ import { total } from './compare.mjs'
 
 const WIDTH = 48
 
-export function printRows(title, rows) {
-  console.log(`\n${title}\n${line('scenario', 'direct', 'recorded', '')}`)
+export function printRows(title, rows, columns = { direct: 'direct', recorded: 'recorded' }) {
+  console.log(`\n${title}\n${line('scenario', columns.direct, columns.recorded, '')}`)
   for (const { scenario, direct, recorded, verdict, differences } of rows) {
     console.log(line(scenario, cell(direct), cell(recorded), verdict))
     if (verdict === 'same') continue
     for (const { check, ...sides } of differences)
-      console.log(`    ${check}: ${sides.direct} directly, ${sides.recorded} recorded`)
+      console.log(
+        `    ${check}: ${sides.direct} (${columns.direct}), ${sides.recorded} (${columns.recorded})`,
+      )
   }
   const [direct, recorded] = ['direct', 'recorded'].map((side) => total(rows.map((row) => row[side])))
   console.log(line('total (passed / failed)', cell(direct), cell(recorded), ''))

@@ -1,7 +1,7 @@
 import type { Tape } from '../store/read.ts'
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { placeOf } from './place.ts'
+import { placeOf } from '../serve/recorded-sessions.ts'
 import type { Part } from './tape-set.ts'
 
 /** A handshake that the recorded server turned down by its HTTP status. */

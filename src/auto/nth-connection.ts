@@ -1,6 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
-import { placeOf } from './place.ts'
+import { placeOf } from '../serve/recorded-sessions.ts'
 import type { Part } from './tape-set.ts'
 
 /** The part of the tape that was recorded when the server was started for the nth time. */

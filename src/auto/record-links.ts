@@ -1,6 +1,7 @@
 import { stdioServer } from '../record/header.ts'
 import { serverName } from '../record/server-name.ts'
-import { nameOfUrl } from '../record/http-recorder.ts'
+import { labelsFromEnv } from '../record/labels.ts'
+import { nameOfUrl } from '../record/url-tape.ts'
 import { recordFetch } from '../record/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
@@ -11,7 +12,7 @@ import { tapChild } from './tap-child.ts'
 
 /** Records every server that this process talks to into one tape of its own. */
 export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFilter }): Links {
-  const recording = new Recording({ tape })
+  const recording = new Recording({ tape, ...labelsFromEnv(process.env) })
   const names = new ServerNames()
   process.once('exit', () => end(recording))
   return {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { eventText } from '../serve/http/event-writer.ts'
 
 const LONG = 2 ** 30
 /** A client has one signal for all that is under way. */
@@ -33,7 +34,7 @@ export class SseStream {
   }
 
   event(data: string, event = 'message'): void {
-    this.#controller?.enqueue(Buffer.from(`event: ${event}\ndata: ${data}\n\n`))
+    this.#controller?.enqueue(Buffer.from(eventText(data, { event })))
   }
 
   end(): void {

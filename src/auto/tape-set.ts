@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { serverName } from '../record/server-name.ts'
-import { nameOfUrl } from '../record/http-recorder.ts'
+import { nameOfUrl } from '../record/url-tape.ts'
 import { numbered } from '../store/create.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'

@@ -3,16 +3,21 @@ import { listAsJson } from '../report/list-json.ts'
 import { listAsText } from '../report/list-text.ts'
 import { tapeFolder } from '../store/home.ts'
 import { listTapes } from '../store/list.ts'
+import { serverFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
 
 export const listCommand: Command = new Command('list')
   .description('list the tapes in the tape folder')
   .option('--json', 'print the list as JSON')
-  .action(async ({ json }: { json?: true }) => {
+  .option('--server <filter>', 'tapes of these servers only: names with commas between, * for anything')
+  .action(async ({ json, server }: { json?: true; server?: string }) => {
     const folder = tapeFolder()
-    const tapes = await listTapes(folder)
+    const isMeant = serverFilter(server)
+    const found = await listTapes(folder)
+    const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
     if (json) print(listAsJson(folder, tapes))
     else if (tapes.length > 0) print(listAsText(tapes))
+    else if (found.length > 0) process.stderr.write(`no tape in ${folder} holds a server ${server}\n`)
     else
       process.stderr.write(`no tapes in ${folder} yet: reelay record <name> -- <server command> makes one\n`)
   })

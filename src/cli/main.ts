@@ -24,6 +24,7 @@ async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
   if (args.kind === 'command') return recordCommand(args)
   if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
+  if (args.kind === 'bridge') return (await import('./record-bridge.ts')).recordBridge(args)
   const { recordUrl } = await import('./record-url.ts')
   await recordUrl(args)
 }

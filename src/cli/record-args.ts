@@ -1,84 +1,16 @@
 import type { ReelayError } from '../errors.ts'
-import type { Limits } from '../record/limits.ts'
+import { labelsFromEnv, readTag } from '../record/labels.ts'
 import type { RedactOption } from '../record/redaction.ts'
+import type { TapeRules } from '../record/tape-rules.ts'
+import { LABEL_IDS, labelsOf, type Labels } from '../tape/labels.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
-import { readCount, readLimits, usage } from './record-limits.ts'
+import { readCount, readRules, usage } from './record-limits.ts'
+import { RECORD_OPTIONS } from './record-options.ts'
 
 const MIB = 1024 * 1024
 
-/** The options of `record`, declared once: this file reads them, the help page shows them. */
-export const RECORD_OPTIONS = [
-  {
-    short: '-o',
-    long: '--output',
-    value: 'file',
-    about: 'write the tape to this file (never over an existing one)',
-  },
-  {
-    short: undefined,
-    long: '--url',
-    value: 'url',
-    about: 'record a server at this URL instead of a command: a proxy is started for its clients',
-  },
-  {
-    short: undefined,
-    long: '--forward',
-    value: undefined,
-    about:
-      'record whatever servers a client names: a forward proxy is started, and the client command with it',
-  },
-  {
-    short: undefined,
-    long: '--listen',
-    value: 'host:port',
-    about: 'where that proxy waits for clients (a free port of 127.0.0.1)',
-  },
-  { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
-  {
-    short: undefined,
-    long: '--tag',
-    value: 'key=value',
-    about: 'a tag for the header; may be given several times',
-  },
-  {
-    short: undefined,
-    long: '--only',
-    value: 'methods',
-    about: 'tape only these, such as tools/call,resources/*',
-  },
-  { short: undefined, long: '--skip', value: 'methods', about: 'do not tape these' },
-  { short: undefined, long: '--max-size', value: 'MiB', about: 'record no more when the tape is this large' },
-  { short: undefined, long: '--max-messages', value: 'n', about: 'record no more after so many messages' },
-  {
-    short: undefined,
-    long: '--idle',
-    value: 'seconds',
-    about: 'record no more after this long without a message',
-  },
-  { short: undefined, long: '--rotate', value: undefined, about: 'at a limit, begin a new tape instead' },
-  {
-    short: undefined,
-    long: '--max-line',
-    value: 'MiB',
-    about: 'the longest message that is taped whole (256)',
-  },
-  {
-    short: undefined,
-    long: '--no-redact',
-    value: undefined,
-    about: 'write secrets to the tape as they are, instead of stand-ins',
-  },
-  {
-    short: undefined,
-    long: '--redact-email',
-    value: undefined,
-    about: 'give e-mail addresses stand-ins too',
-  },
-  { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
-] as const
-
 /** A server command to start, the URL of a server that runs, or whatever a client names. */
-export type RecordArgs = CommandArgs | UrlArgs | ForwardArgs
+export type RecordArgs = CommandArgs | UrlArgs | BridgeArgs | ForwardArgs
 
 export interface CommandArgs extends TapeArgs {
   readonly kind: 'command'
@@ -89,6 +21,13 @@ export interface UrlArgs extends TapeArgs {
   readonly kind: 'url'
   readonly url: string
   readonly listen: string | undefined
+  /** What the recorder adds to every request, as `Name: value`. */
+  readonly headers: readonly string[]
+}
+
+/** A server at a URL for a client that speaks stdio to us. */
+export interface BridgeArgs extends Omit<UrlArgs, 'kind' | 'listen'> {
+  readonly kind: 'bridge'
 }
 
 export interface ForwardArgs extends TapeArgs {
@@ -103,11 +42,11 @@ export interface TapeArgs {
   readonly name: string | undefined
   readonly output: string | undefined
   readonly server: string | undefined
-  readonly tags: Readonly<Record<string, string>>
-  readonly only: readonly string[]
-  readonly skip: readonly string[]
-  readonly limits: Limits
+  readonly labels: Labels
+  readonly rules: TapeRules
   readonly maxLineMiB: number
+  /** Show exchanges while they are recorded. */
+  readonly tail: boolean
   readonly quiet: boolean
   readonly redact: RedactOption
 }
@@ -123,14 +62,10 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   if (given.some(({ long }) => long === '--help')) return undefined
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   const url = last('--url')
-  if (last('--forward') !== undefined) {
-    refuseForProxies(given)
-    return forwardArgs(given, rest)
-  }
-  if (url !== undefined) {
-    refuseForProxies(given)
-    return { kind: 'url', url, listen: last('--listen'), ...tapeArgs(given, nameIn(rest)) }
-  }
+  if (last('--forward') !== undefined) return forwardArgs(given, rest)
+  if (url !== undefined) return urlArgs(given, url, nameIn(rest))
+  if (last('--bridge') !== undefined) throw usage('--bridge leads to a server at a URL: give its --url too')
+  if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   if (last('--listen') !== undefined)
     throw usage('--listen is for a proxy, and neither --url nor --forward is given')
   const { name, command } = splitName(rest)
@@ -139,10 +74,33 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
 }
 
+function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
+  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const headers = given.flatMap(readHeaders)
+  const rest = { url, headers, ...tapeArgs(given, name) }
+  if (last('--bridge') === undefined) return { kind: 'url', listen: last('--listen'), ...rest }
+  if (last('--listen') !== undefined)
+    throw usage(
+      '--listen and --bridge',
+      'give one of the two: a bridge is started by its client, and does not listen',
+    )
+  return { kind: 'bridge', ...rest }
+}
+
+/** `--header-env Name=VARIABLE` is short for a header that is one variable: no client takes it for a variable of its own. */
+function readHeaders({ long, value }: Given): readonly string[] {
+  if (long === '--header') return [value]
+  if (long !== '--header-env') return []
+  const found = /^([^=:\s]+)=([^\s{}]+)$/.exec(value)
+  if (found === null) throw usage('--header-env is not of the form Name=VARIABLE')
+  return [`${found[1]}: \${env.${found[2]}}`]
+}
+
 function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
   if (last('--url') !== undefined)
     throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
+  if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   const at = rest.indexOf('--')
   const [name, extra] = at < 0 ? rest : rest.slice(0, at)
   const [file, ...args] = at < 0 ? [] : rest.slice(at + 1)
@@ -161,15 +119,18 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     name,
     output,
     server: last('--server'),
-    tags: Object.fromEntries(given.filter(({ long }) => long === '--tag').map(({ value }) => readTag(value))),
-    only: readMethods(given, '--only'),
-    skip: readMethods(given, '--skip'),
-    limits: readLimits(last),
+    labels: readLabels(given),
+    rules: {
+      only: readMethods(given, '--only'),
+      skip: readMethods(given, '--skip'),
+      ...readRules(last),
+    },
     maxLineMiB: readCount(
       '--max-line',
       last('--max-line') ?? String(MAX_LINE_BYTES / MIB),
       LONGEST_LINE_BYTES / MIB,
     ),
+    tail: last('--tail') !== undefined,
     quiet: last('--quiet') !== undefined,
     redact: readRedact(last('--no-redact') !== undefined, last('--redact-email') !== undefined),
   }
@@ -178,13 +139,6 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
 function readRedact(isOff: boolean, email: boolean): RedactOption {
   if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
   return isOff ? false : email ? { email } : {}
-}
-
-const FOR_A_COMMAND = ['--only', '--skip', '--max-size', '--max-messages', '--idle', '--rotate']
-
-function refuseForProxies(given: readonly Given[]): void {
-  const wrong = given.find(({ long }) => FOR_A_COMMAND.includes(long))
-  if (wrong !== undefined) throw usage(`${wrong.long} is for a server command, not for a proxy`)
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */
@@ -243,9 +197,14 @@ function looksLikeOurs(word: string, index: number, words: readonly string[]): b
   return names.includes(word as never) || names.includes(words[index - 1] as never)
 }
 
-function readTag(text: string): [key: string, value: string] {
-  if (!/^[^=]+=/.test(text)) throw usage(`--tag ${text} is not of the form key=value`)
-  return splitOnce(text, '=')
+/** What the command line says counts for more than what the environment says. */
+function readLabels(given: readonly Given[]): Labels {
+  const { tags, ...ids } = labelsFromEnv(process.env)
+  const said = LABEL_IDS.flatMap((id) =>
+    given.filter(({ long }) => long === `--${id}`).map(({ value }) => [id, value]),
+  )
+  const tagged = given.filter(({ long }) => long === '--tag').map(({ value }) => readTag('--tag', value))
+  return labelsOf({ ...ids, ...Object.fromEntries(said), tags: { ...tags, ...Object.fromEntries(tagged) } })
 }
 
 function splitOnce(text: string, mark: string): [before: string, after: string] {
@@ -262,6 +221,13 @@ function noCommand(): ReelayError {
   return usage(
     'no server command to record',
     'put it behind --, as in: reelay record my-tape -- npx -y some-mcp-server',
+  )
+}
+
+function headerWithoutUrl(): ReelayError {
+  return usage(
+    '--header is for the proxy of --url, which is not given',
+    'a server command takes its secrets from the environment; --forward passes on what its client sends',
   )
 }
 

@@ -11,6 +11,7 @@ import { firstSignal } from './first-signal.ts'
 import { readListen } from './listen-address.ts'
 import type { ForwardArgs } from './record-args.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
+import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,13 +19,17 @@ const MIB = 1024 * 1024
 export async function recordForward(args: ForwardArgs): Promise<void> {
   const listen = readLoopback(args.listen ?? '127.0.0.1:0')
   const ca = usableCa()
+  const view = args.tail ? new TailProcess() : undefined
   const recording = await startForward({
     listen,
     tape: tapePath(args, args.server ?? 'forward'),
     server: args.server,
-    tags: args.tags,
+    ...args.labels,
     redact: args.redact,
     maxMessageBytes: args.maxLineMiB * MIB,
+    ...args.rules,
+    onTape: view?.follow,
+    onPending: say,
     onNotice: (notice) => say(inWords(notice)),
     ...(ca && { contextFor: (await import('../transport/certificates.ts')).leafContexts(ca) }),
   })
@@ -32,7 +37,11 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
   announce(args, { path: tape, failure, keyTrouble })
   const trust = ca && (await import('../record/trust-files.ts')).trustFiles(caFolder(), ca, process.env)
   const added = proxyEnv({ env: process.env, proxy: recording.proxy, trust })
-  const finish = async (): Promise<void> => sumUp(args, await recording.close())
+  const finish = async (): Promise<void> => {
+    const summary = await recording.close()
+    await view?.end()
+    sumUp(args, summary)
+  }
   if (args.command === undefined) {
     introduce(added)
     const signal = await firstSignal()

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { RECORD_OPTIONS } from './record-args.ts'
+import { RECORD_OPTIONS } from './record-options.ts'
 
 /** The help page of `record`; `main` runs the command itself, before commander is loaded. */
 export const recordCommand: Command = new Command('record')
@@ -7,6 +7,7 @@ export const recordCommand: Command = new Command('record')
   .usage(
     '[options] [<name>] -- <server command…>\n' +
       '       reelay record [options] --url <url> [<name>]\n' +
+      '       reelay record [options] --bridge --url <url> [<name>]\n' +
       '       reelay record [options] --forward [<name>] [-- <client command…>]',
   )
   .addHelpText(

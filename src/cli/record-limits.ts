@@ -1,16 +1,34 @@
 import { ReelayError } from '../errors.ts'
 import type { Limits } from '../record/limits.ts'
+import type { TapeRules } from '../record/tape-rules.ts'
 
+const KIB = 1024
 const MIB = 1024 * 1024
+const MOST = 1_000_000_000
+/** A timer of Node holds no more. */
+const MOST_SECONDS = 2_000_000
 
-/** The limits among the options of `record`; `last` gives the value that an option was given last. */
-export function readLimits(last: (long: string) => string | undefined): Limits {
-  const count = (long: string): number | undefined => {
+type Count = (long: string, max?: number) => number | undefined
+
+/** The limits and other numbers among the options of `record`; `last` gives the value that an option was given last. */
+export function readRules(
+  last: (long: string) => string | undefined,
+): Pick<TapeRules, 'limits' | 'cutBytes' | 'pendingMs'> {
+  const count: Count = (long, max = MOST) => {
     const text = last(long)
-    return text === undefined ? undefined : readCount(long, text, 1_000_000_000)
+    return text === undefined ? undefined : readCount(long, text, max)
   }
-  const [megabytes, maxMessages, seconds] = [count('--max-size'), count('--max-messages'), count('--idle')]
-  const rotate = last('--rotate') !== undefined
+  const [kilobytes, seconds] = [count('--cut'), count('--pending', MOST_SECONDS)]
+  return {
+    limits: readLimits(count, last('--rotate') !== undefined),
+    ...(kilobytes !== undefined && { cutBytes: kilobytes * KIB }),
+    ...(seconds !== undefined && { pendingMs: seconds * 1000 }),
+  }
+}
+
+function readLimits(count: Count, rotate: boolean): Limits {
+  const [megabytes, maxMessages] = [count('--max-size'), count('--max-messages')]
+  const seconds = count('--idle', MOST_SECONDS)
   if (rotate && megabytes === undefined && maxMessages === undefined && seconds === undefined) {
     throw usage('--rotate without a limit', 'say when: --max-size, --max-messages or --idle')
   }

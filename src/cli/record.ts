@@ -1,6 +1,6 @@
-import { cannotStart } from '../record/cannot-start.ts'
+import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from '../record/header.ts'
-import type { MethodFilter } from '../record/method-filter.ts'
+import type { MessageLook } from '../record/message-look.ts'
 import { redactionFor, type Redaction } from '../record/redaction.ts'
 import { relay } from '../record/relay.ts'
 import { serverName } from '../record/server-name.ts'
@@ -10,7 +10,8 @@ import { watchClient } from '../transport/client-gone.ts'
 import type { ServerProcess } from '../transport/server-process.ts'
 import { endAs } from './end-as.ts'
 import type { CommandArgs } from './record-args.ts'
-import { announce, complain, errors, sumUp, tapePath } from './record-talk.ts'
+import { announce, complain, errors, say, sumUp, tapePath } from './record-talk.ts'
+import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
@@ -19,15 +20,19 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
   const name = args.server ?? serverName(args.command)
+  const view = args.tail ? new TailProcess() : undefined
   const redaction = openRedaction(args)
-  const log = openLog(args, name, redaction)
+  const log = openLog(args, name, { ...redaction, view })
   announce(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
-  const filter = await filterFor(args)
+  const look = await lookFor(args, log)
   const maxLineBytes = args.maxLineMiB * MIB
-  const tape = new SessionTape({ log, server: name, maxLineBytes, ...(filter && { filter }) })
+  const { cutBytes } = args.rules
+  const tape = new SessionTape({ log, server: name, maxLineBytes, cutBytes, ...(look && { look }) })
   const client = { input: process.stdin, output: process.stdout, errors, isGone: watchClient() }
   const exit = await relay({ server, pid, client, tape, signals: process })
-  sumUp(args, await log.finish())
+  const summary = await log.finish()
+  await view?.end()
+  sumUp(args, summary)
   endAs(exit)
 }
 
@@ -42,21 +47,27 @@ function openRedaction({ redact }: CommandArgs): OpenedRedaction {
   }
 }
 
-function openLog(args: CommandArgs, server: string, { redactor, refusal }: OpenedRedaction): TapeLog {
-  const { command, tags, limits } = args
+function openLog(
+  args: CommandArgs,
+  server: string,
+  { redactor, refusal, view }: OpenedRedaction & { readonly view: TailProcess | undefined },
+): TapeLog {
+  const { command, labels, rules } = args
   return new TapeLog({
     path: tapePath(args, server),
-    header: (started) => stdioHeader({ started, server, command, env: process.env, tags }),
-    limits,
+    header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
+    ...(rules.limits && { limits: rules.limits }),
     redactor,
     refusal,
+    onTape: view?.follow,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
   })
 }
 
-/** Loaded only when there is something to choose. */
-async function filterFor({ only, skip }: CommandArgs): Promise<MethodFilter | undefined> {
-  if (only.length + skip.length === 0) return undefined
-  const filters = await import('../record/method-filter.ts')
-  return new filters.MethodFilter({ only, skip })
+/** Loaded only when there is something to look for. */
+async function lookFor({ rules }: CommandArgs, log: TapeLog): Promise<MessageLook | undefined> {
+  const { only = [], skip = [], pendingMs } = rules
+  if (only.length + skip.length === 0 && pendingMs === undefined) return undefined
+  const looks = await import('../record/message-look.ts')
+  return looks.lookFor({ ...rules, onPending: say }, log)
 }

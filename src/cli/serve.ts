@@ -1,13 +1,15 @@
-import { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { Command, Option } from 'commander'
+import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
+import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
-import { tapeEra } from '../serve/tape-era.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
-import { openIndexedTape, type IndexedTape } from '../store/indexed-tape.ts'
-import type { TurnKind } from '../tape/turn-store.ts'
+import { openIndexedTape } from '../store/indexed-tape.ts'
+import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import {
   configuredMatching,
   matchOptionsOf,
@@ -15,62 +17,111 @@ import {
   withMatchFlags,
   type MatchFlags,
 } from './match-flags.ts'
-import { paint, paintDrift, paintMiss } from './paint.ts'
-import { withoutSecretsOf } from './without-secrets.ts'
+import { paintDrift, paintMiss } from './paint.ts'
+import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
+import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
+import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
+import { refuseMisuse, wordsOf } from './serve-words.ts'
+import { withoutSecrets, withoutSecretsOf } from './without-secrets.ts'
 
-export const serveCommand: Command = withMatchFlags(new Command('serve'))
-  .description('be the recorded server, on stdin and stdout')
-  .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--server <name>', 'which server to be, when the tape holds several')
-  .action(async (name: string, { server, ...flags }: ServeFlags) => {
-    const tape = await openIndexedTape(resolveTape(name))
-    const configured = await configuredMatching()
-    const matching = settingsInWords(configured, besideTape(tape), tape.matchFile)
-    announce(name, tape, whichServer(tape, server))
-    for (const line of matching) say(`reelay serve: ${line}`)
-    const shown = withoutSecretsOf(tape.header)
-    const signal = stopOnSignals()
-    const drift = await serveStdio({
-      tape,
-      name,
-      ...matchOptionsOf(flags),
-      settings: configured.settings,
-      ...(server !== undefined && { server }),
-      input: process.stdin,
-      output: process.stdout,
-      signal,
-      onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
-    })
-    say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
-    process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
+  .description('be the recorded server, on stdin and stdout or over HTTP')
+  .argument('<tape...>', 'a tape name, or a path to a tape file; over HTTP several, one port each')
+  .option('--stdio', 'on stdin and stdout, which is the default')
+  .option('--http [host:port]', 'over Streamable HTTP (a free port of 127.0.0.1)', listenOf('--http'))
+  .option(
+    '--sse [host:port]',
+    'over HTTP+SSE, the transport of 2024-11-05; may be given with --http',
+    listenOf('--sse'),
+  )
+  .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
+  .addOption(
+    new Option(
+      '--on-miss <what>',
+      'what is not on the tape is an error, or goes to the live server whose command stands behind --',
+    ).choices(['error', 'passthrough']),
+  )
+  .addOption(
+    new Option('--mode <mode>', 'when the live server behind -- is recorded; in CI, none by default').choices(
+      MODES,
+    ),
+  )
+  .action(async (words: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+    const { names, command } = wordsOf(words, process.argv)
+    refuseMisuse({ ...flags, names, command, isLive: mode !== undefined || onMiss !== undefined })
+    const [name = ''] = names
+    const path = resolveTape(name)
+    const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
+    if (plan.warning !== undefined) warn(plan.warning)
+    if (plan.kind === 'record') {
+      const { recordAnew } = await import('./serve-live.ts')
+      process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
+      return
+    }
+    await serve(names, flags, plan)
   })
 
-interface ServeFlags extends MatchFlags {
+export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
   readonly server?: string
+  readonly stdio?: true
+  readonly mode?: Mode
+  readonly onMiss?: 'error' | 'passthrough'
 }
 
-function announce(name: string, tape: IndexedTape, server: string): void {
-  const kinds = tape.turns.kinds().filter((kind) => kind.trigger === 'request' && kind.server === server)
-  const { era, version } = tapeEra(tape.turns, server)
-  const spoken =
-    era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
-  say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
-  for (const { line, why } of tape.problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
-  if (tape.problems.length > WARNINGS)
-    warn(`${tape.problems.length - WARNINGS} more lines of the tape cannot be read`)
-  if (!tape.ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe(kinds))
-    warn(
-      'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
-    )
+async function serve(
+  names: readonly string[],
+  flags: ServeFlags,
+  plan: Exclude<LivePlan, { kind: 'record' }>,
+): Promise<void> {
+  const tapes: TapeToServe[] = []
+  for (const name of names) tapes.push(await optionsFor(name, flags))
+  const signal = stopOnSignals()
+  const isOverHttp = flags.http !== undefined || flags.sse !== undefined
+  const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
+  const shown = tapes.some(({ tape }) => tape.header.redaction === undefined) ? withoutSecrets() : String
+  say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
+  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
 }
 
-const WARNINGS = 5
+async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
+  const played = await playFlags(flags)
+  const tape = await openIndexedTape(resolveTape(name))
+  const configured = await configuredMatching()
+  const shown = withoutSecretsOf(tape.header)
+  return {
+    ...played,
+    ...matchOptionsOf(flags),
+    tape,
+    name,
+    settings: configured.settings,
+    matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
+    ...(server !== undefined && { server }),
+    onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
+  }
+}
 
-/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(kinds: readonly TurnKind[]): boolean {
-  return kinds.length === 1 && kinds[0]?.method === 'server/discover'
+async function onStdio(
+  [options]: readonly TapeToServe[],
+  plan: Exclude<LivePlan, { kind: 'record' }>,
+  signal: AbortSignal,
+): Promise<Drift> {
+  if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
+  const role = whichServer(options.tape, options.server)
+  announce(options, [role])
+  const live = plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan) : undefined
+  if (live) warn('what is not on the tape goes to the live server')
+  const elsewhere = live && { elsewhere: live.elsewhere }
+  const drift = await serveStdio({
+    ...options,
+    ...elsewhere,
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+  })
+  const learned = (await live?.learn(options.tape.path, role)) ?? 0
+  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  return drift
 }
 
 /** Aborts with the name of the signal as its reason. */
@@ -82,13 +133,4 @@ function stopOnSignals(): AbortSignal {
 
 function exitCodeOf(drift: Drift): 0 | 1 {
   return hasDrifted(drift) ? 1 : 0
-}
-
-function warn(text: string): void {
-  say(`reelay serve: ${paint('yellow', 'warning:')} ${text}`)
-}
-
-// stdout is the protocol's alone.
-function say(text: string): void {
-  process.stderr.write(`${text}\n`)
 }

@@ -5,6 +5,7 @@ import { LiveExchanges } from '../report/live-exchanges.ts'
 import { tailText } from '../report/tail-text.ts'
 import { followTape, type FollowedTape } from '../store/follow.ts'
 import { resolveTape } from '../store/home.ts'
+import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { visibleJson } from '../wire/visible.ts'
 import { withoutSecretsOf } from './without-secrets.ts'
 
@@ -12,27 +13,37 @@ export const tailCommand: Command = new Command('tail')
   .description('show the exchanges of a tape as they complete, while it is being recorded')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('--json', 'print one JSON object a line')
-  .action(async (name: string, { json }: { json?: true }) => {
+  .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
+  .action(async (name: string, { json, server }: { json?: true; server?: string }) => {
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
+    process.once('disconnect', () => stop.abort('the recorder is gone')) // it started us, and talks to us no more
     process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
     const tape = await followTape(resolveTape(name), stop.signal)
     const shown = withoutSecretsOf(tape.header)
     const lineOf = json ? jsonLine(tape) : textLine(tape)
-    await show(tape, (exchange) => shown(lineOf(exchange)), stop.signal)
+    const isMeant = serverFilter(server)
+    await show(tape, { lineOf: (exchange) => shown(lineOf(exchange)), isMeant }, stop.signal)
     process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
+    if (process.connected) process.disconnect()
   })
 
 type Line = (exchange: ExchangeFacts) => string
 
-async function show(tape: FollowedTape, lineOf: Line, signal: AbortSignal): Promise<void> {
-  const live = new LiveExchanges()
-  for await (const frame of tape.frames()) put(live.add(frame), lineOf)
-  if (!signal.aborted) put(live.rest(), lineOf)
+interface View {
+  readonly lineOf: Line
+  readonly isMeant: ServerFilter
 }
 
-function put(exchanges: readonly ExchangeFacts[], lineOf: Line): void {
-  for (const exchange of exchanges) process.stdout.write(`${lineOf(exchange)}\n`)
+async function show(tape: FollowedTape, view: View, signal: AbortSignal): Promise<void> {
+  const live = new LiveExchanges()
+  for await (const frame of tape.frames()) put(live.add(frame), view)
+  if (!signal.aborted) put(live.rest(), view)
+}
+
+function put(exchanges: readonly ExchangeFacts[], { lineOf, isMeant }: View): void {
+  for (const exchange of exchanges)
+    if (isMeant(exchange.request.server)) process.stdout.write(`${lineOf(exchange)}\n`)
 }
 
 function jsonLine(tape: FollowedTape): Line {
@@ -40,7 +51,7 @@ function jsonLine(tape: FollowedTape): Line {
 }
 
 function textLine({ header }: FollowedTape): Line {
-  const { heading, line } = tailText(Object.keys(header.servers).length > 1)
+  const { heading, line } = tailText(Object.keys(header.servers).length !== 1)
   process.stdout.write(`${heading}\n`)
   return line
 }

@@ -15,6 +15,7 @@ export type MissReason =
   | 'UNANSWERED'
   | 'ERA_MISMATCH'
   | 'REDACTION_MISMATCH'
+  | 'ANSWER_DRIFT'
   | 'WRONG_SERVER'
   | 'EMPTY_TAPE'
 

@@ -17,12 +17,12 @@ interface Situation {
 }
 
 /**
- * The recordings that answer a request: nearest first, those with an answer left before others, then in recorded order.
- * What was recorded as it is asked now is never answered by something else.
+ * The recordings that answer a request: those with an answer left before others, then the nearest first, then in recorded
+ * order. What was recorded as it is asked now is never answered by something else.
  */
 export function fittingShelves(asked: Asked, situation: Situation): readonly Fit[] {
   const live = situation.shelves.matching.formOf(asked)
-  const own = live.governed.length === 0 ? ownShelf(asked, situation.shelves) : undefined
+  const own = ownShelf(live, situation.shelves)
   const candidates = own === undefined ? candidatesFor(live, situation) : [own]
   const fits = candidates.flatMap((shelf) => fitOf(shelf, live, situation))
   const same = fits.filter(({ distance, shelf }) => distance === 0 && shelf.recordings.length > 0)
@@ -35,11 +35,10 @@ export function fittingShelves(asked: Asked, situation: Situation): readonly Fit
   )
 }
 
-// Without rules that ignore, the same request is one shelf, and there is no need to look further.
-function ownShelf(asked: Asked, shelves: Shelves): Shelf | undefined {
-  const { matching } = shelves
-  if (matching.formOf(asked).rules.ignore.length > 0) return undefined
-  const own = shelves.ofKey(matching.keyOf(asked))
+// Where no rule governs or ignores, the same request is one shelf, and there is no need to look further.
+function ownShelf({ asked, governed, rules }: Form, shelves: Shelves): Shelf | undefined {
+  if (governed.length > 0 || rules.ignore.length > 0) return undefined
+  const own = shelves.ofKey(shelves.matching.keyOf(asked))
   return own !== undefined && own.recordings.length > 0 ? own : undefined
 }
 

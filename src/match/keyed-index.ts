@@ -94,11 +94,11 @@ export class KeyedIndex implements Matcher {
     return places
   }
 
-  #entryOf(first: number, { request, playable, unanswered }: Recordings): Entry {
+  #entryOf(first: number, { request, playable, unanswered, cut }: Recordings): Entry {
     const { used } = this.#cursors.get(first) ?? { used: 0 }
     const at = playable[used] ?? playable.at(-1)
     const frame = (at === undefined ? undefined : this.#recorded.requestAt(at))?.frame ?? request.frame
-    return { request, answers: playable.length, used, frame, unanswered }
+    return { request, answers: playable.length, used, frame, unanswered, cut }
   }
 }
 

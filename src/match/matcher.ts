@@ -54,4 +54,6 @@ export interface Entry {
   readonly frame: number
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
+  /** Those of them that were answered, and the answer was cut when it was recorded. */
+  readonly cut?: readonly number[]
 }

@@ -39,8 +39,13 @@ function wrongServer(asked: Asked, context: Context): Finding | undefined {
   return { ...incomparable('WRONG_SERVER', why), elsewhere }
 }
 
-function unanswered({ unanswered: frames }: Entry): Finding {
+function unanswered({ unanswered: frames, cut = [] }: Entry): Finding {
   const places = frames.map((frame) => `#${frame}`).join(', ')
+  if (cut.length > 0)
+    return incomparable(
+      'UNANSWERED',
+      `the tape holds this request (${places}), and of its answer only the beginning: record it without --cut`,
+    )
   return incomparable(
     'UNANSWERED',
     `the tape holds this request (${places}) without an answer: the recording ended first, or none came`,

@@ -330,6 +330,12 @@ test('a handle that this tape never gave to the client is a class of its own', (
   ])
 })
 
+test('a value that the server repeated only later is none that it made up', () => {
+  const said = [...call(1, 'issue', { team: 'TEAM_1' }, 'TEAM_1'), ...call(2, 'teams', {}, 'TEAM_1')]
+  const miss = runOf(said).miss('issue', { team: 'TEAM_7' })
+  expect([miss.reason, miss.annotations]).toEqual(['ARGUMENT_DRIFT', []])
+})
+
 test('a request that another server of the tape was sent is told so', () => {
   const elsewhere = call(1, 'blame', { file: 'a.ts' }, 'Ann').map((said) => ({ ...said, server: 'git' }))
   const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
@@ -351,6 +357,12 @@ test('out of order names what comes first, and is accepted where order does not 
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fix one      accept any order   accept method-and-params"
   `)
+})
+
+test('where order counts, only what would be due is advised', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(run.miss('search', { q: 'dogs', limit: 51, sort: 'old' }).fixes).toEqual([])
+  expect(run.miss('search', { q: 'cats', limit: 11, sort: 'new' }).fixes).toHaveLength(2)
 })
 
 test('a field that a rule compares is shown with the rule that it broke', () => {

@@ -52,8 +52,8 @@ function cancelledBy(trigger: Spoken | undefined): string | undefined {
   return isId(id) ? placeOf(trigger, id) : undefined
 }
 
-function isRightlySilent({ trigger, steps }: Turn, cancelled: ReadonlySet<string>): boolean {
-  if (trigger?.message.kind !== 'request') return false
+function isRightlySilent({ trigger, steps, cut }: Turn, cancelled: ReadonlySet<string>): boolean {
+  if (trigger?.message.kind !== 'request' || cut !== undefined) return false
   if (cancelled.has(placeOf(trigger, trigger.message.id))) return true
   return trigger.message.method === 'subscriptions/listen' && steps.length > 0
 }

@@ -13,6 +13,8 @@ export interface Recordings {
   readonly playable: readonly number[]
   /** The frames of those that were never answered. */
   readonly unanswered: readonly number[]
+  /** Those of them whose answer was cut when it was recorded. */
+  readonly cut: readonly number[]
 }
 
 interface Found {
@@ -82,22 +84,22 @@ export class Recorded {
   from(first: number): Recordings | undefined {
     const playable: number[] = []
     const unanswered: number[] = []
+    const cut: number[] = []
     for (let at = first; at >= 0; at = this.#keyed.after(at)) {
       const { trigger, frame } = this.#store.outline(at)
       if (trigger !== 'request') continue
       if (this.#playable.has(at)) playable.push(at)
       else unanswered.push(frame)
+      if (unanswered.at(-1) === frame && this.#store.turn(at)?.cut !== undefined) cut.push(frame)
     }
     const request = this.requestAt(this.#firstRequest(first))
-    return request === undefined ? undefined : { request, playable, unanswered }
+    return request === undefined ? undefined : { request, playable, unanswered, cut }
   }
 
   /** Every request once, however often it was recorded. */
   *all(): Generator<Recordings & { readonly first: number }> {
-    const later = new Uint8Array(this.#store.size)
+    const later = this.#laterPlaces()
     for (let first = 0; first < this.#store.size; first++) {
-      const next = this.#keyed.after(first)
-      if (next >= 0) later[next] = 1
       const recordings = later[first] === 1 || !this.#counts(first) ? undefined : this.from(first)
       if (recordings !== undefined) yield { first, ...recordings }
     }
@@ -117,6 +119,16 @@ export class Recorded {
     const request = this.#describe(place)
     if (request !== undefined) this.#requests.set(place, request)
     return request
+  }
+
+  // The first of a key may stand behind the others: a store may have an order of its own.
+  #laterPlaces(): Uint8Array {
+    const later = new Uint8Array(this.#store.size)
+    for (let place = 0; place < this.#store.size; place++) {
+      const next = this.#keyed.after(place)
+      if (next >= 0) later[next] = 1
+    }
+    return later
   }
 
   #counts(place: number): boolean {

@@ -34,6 +34,12 @@ test('of several recordings that a rule accepts, the nearest answers first', () 
   expect([book({ n: 13 }), book({ n: 13 }), book({ n: 13 })]).toEqual(['fourteen', 'ten', 'exhausted'])
 })
 
+test('what was recorded as it is asked is not answered by what a rule would accept as well', () => {
+  const said = [...call(1, 'book', { n: 10 }, 'ten'), ...call(2, 'book', { n: 14 }, 'fourteen')]
+  const book = runOf(said, ['params.arguments.n number within 5'])
+  expect([book({ n: 14 }), book({ n: 14 }), book({ n: 11 })]).toEqual(['fourteen', 'exhausted', 'ten'])
+})
+
 test('what a rule ignores may be missing; requests that are the same but for it are answered in recorded order', () => {
   const said = [...call(1, 'book', { id: 'a' }, 'first'), ...call(2, 'book', {}, 'second')]
   const book = runOf(said, ['tools/call book params.arguments.id ignore'])

@@ -8,7 +8,7 @@ import type { Candidate } from './nearest.ts'
 import type { Rule, RuleScope } from './rule.ts'
 import { valueAt } from './value-at.ts'
 
-/** Rules that accept each difference for what it seems to be; none when one of them seems to be nothing known. */
+/** Rules that accept differences for what they seem to be; whether they are enough is for a trial to say. */
 export function fittingRules(
   { entry, differences }: Candidate,
   scope: RuleScope,
@@ -17,8 +17,7 @@ export function fittingRules(
   const times = evidence.timesOf(entry)
   const sides = { recorded: { params: entry.request.params }, got: { params: got } }
   const found = differences.map(({ path }) => suggestionAt(path, sides, times))
-  const rules = found.filter((rule) => rule !== undefined)
-  return rules.length === found.length ? distinct(rules.map((rule) => ({ ...scope, ...rule }))) : []
+  return distinct(found.flatMap((rule) => (rule === undefined ? [] : [{ ...scope, ...rule }])))
 }
 
 type Suggestion = Pick<Rule, 'path' | 'comparison'>

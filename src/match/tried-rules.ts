@@ -24,13 +24,15 @@ export function tried(
   asked: Asked,
   { entry }: Candidate,
   rules: readonly Rule[],
-  { matching, evidence, entries, claims }: TrialContext,
+  { matching, evidence, entries, claims, index }: TrialContext,
 ): Tried | undefined {
   const looser = matching.with(rules)
   const isAnswered = (other: Entry): boolean => looser.answers(other.request, asked, evidence.timesOf(other))
   if (rules.length === 0 || !isAnswered(entry)) return undefined
   const others = entriesLike(asked, entries()).filter(({ request }) => request !== entry.request)
   const merged = [entry, ...others.filter(isAnswered)]
+  if (matching.strategy.inOrder && !merged.some(({ frame }) => frame === index.next()?.frame))
+    return undefined
   const answers = sum(merged, (other) => other.answers)
   const wanted = sum(merged, (other) => other.used + (claims.get(other.request) ?? 0)) + 1
   return { rules, merged: merged.length, isShort: wanted > answers }

@@ -6,27 +6,27 @@ import type { TapeLog } from './tape-log.ts'
  */
 export class AfterRound {
   readonly #log: TapeLog
-  #queue: { readonly t: number; readonly work: () => void }[] = []
+  #queue: { readonly moment: number; readonly work: () => void }[] = []
   #time = 0
 
   constructor(log: TapeLog) {
     this.#log = log
   }
 
-  /** When the work that is being done was asked for. */
+  /** When the work that is being done was asked for, by the clock of the tape that is open now: a limit may have begun another. */
   get time(): number {
-    return this.#time
+    return this.#log.at(this.#time)
   }
 
   add(work: () => void): void {
-    if (this.#queue.push({ t: this.#log.now(), work }) === 1) setImmediate(() => this.run())
+    if (this.#queue.push({ moment: performance.now(), work }) === 1) setImmediate(() => this.run())
   }
 
   run(): void {
     const queue = this.#queue
     this.#queue = []
-    for (const { t, work } of queue) {
-      this.#time = t
+    for (const { moment, work } of queue) {
+      this.#time = moment
       this.#log.put(work)
     }
     this.#log.flush()

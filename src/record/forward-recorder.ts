@@ -2,21 +2,28 @@ import type { Redactor } from '../redact/redactor.ts'
 import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 import type { Authority } from '../transport/request-target.ts'
+import type { ServerInfo } from '../tape/header.ts'
 import { forwardHeader } from './header.ts'
-import { nameOfUrl } from './http-recorder.ts'
+import { nameOfUrl } from './url-tape.ts'
 import { HttpTape } from './http-tape.ts'
+import { labelsOf, type LabelOptions } from '../tape/labels.ts'
+import { lookFor } from './message-look.ts'
 import { redactionFor, type RedactOption } from './redaction.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import type { TapeRules } from './tape-rules.ts'
 
-export interface RecordForwardOptions extends ForwardOptions {
+export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOptions {
   /** The tape file; an existing one is never written over. */
   readonly tape: string
   /** What to call every server on the tape; otherwise each is called by its host. */
   readonly server: string | undefined
-  readonly tags: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
   /** How secrets are treated; by default they are replaced by stand-ins. */
   readonly redact?: RedactOption
+  /** Told of every tape that is begun. */
+  readonly onTape?: ((path: string) => void) | undefined
+  /** Told in words of a request that has had no answer for `pendingMs`. */
+  readonly onPending?: (words: string) => void
   /** What the user should know, said once a host. */
   readonly onNotice: (notice: ForwardNotice) => void
 }
@@ -48,7 +55,7 @@ export async function recordForward(options: RecordForwardOptions): Promise<Forw
   const { log } = watcher.tape
   const close = async (): Promise<Summary> => {
     await proxy.close()
-    return watcher.tape.finish()
+    return watcher.finish()
   }
   return { proxy: origin, tape: log.path, failure: log.failure, keyTrouble: redaction?.trouble, close }
 }
@@ -58,25 +65,41 @@ class ForwardTape implements ForwardWatcher {
   readonly tape: HttpTape
   readonly #onNotice: RecordForwardOptions['onNotice']
   readonly #seen = new Set<string>()
+  readonly #servers = new Map<string, ServerInfo>()
 
-  constructor(
-    { tape, server, tags, maxMessageBytes, onNotice }: RecordForwardOptions,
-    redactor: Redactor | undefined,
-  ) {
+  constructor(options: RecordForwardOptions, redactor: Redactor | undefined) {
+    const { tape: path, server, maxMessageBytes, limits, onTape } = options
+    const labels = labelsOf(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
-      forwardHeader({ started, server, tags })
+      forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
+    const log = new TapeLog({ path, header, redactor, ...(limits && { limits }), onTape })
     this.tape = new HttpTape({
-      log: new TapeLog({ path: tape, header, redactor }),
+      log,
       server: (line) => server ?? nameOf(line),
       maxBytes: maxMessageBytes,
+      cutBytes: options.cutBytes,
+      look: lookFor(options, log),
     })
-    this.#onNotice = onNotice
+    this.#onNotice = options.onNotice
   }
 
   readonly watch = (line: RequestLine): ReturnType<HttpTape['watch']> => {
-    if (this.#isNew(`server ${line.origin}`))
-      this.tape.happened('server', { transport: 'http', url: line.origin }, line)
+    this.#join(line)
     return this.tape.watch(line)
+  }
+
+  /** A tape that a limit begins later has in its header what had joined before. */
+  #join(line: RequestLine): void {
+    const name = nameOf(line)
+    if (line.origin === undefined || name === undefined || !this.#isNew(`server ${line.origin}`)) return
+    const info = { transport: 'http', url: line.origin }
+    this.tape.happened('server', info, line)
+    this.#servers.set(name, info)
+  }
+
+  finish(): Promise<Summary> {
+    const names = [...this.#servers.keys()]
+    return this.tape.finish(names.length === 0 ? '' : `,"servers":${JSON.stringify(names)}`)
   }
 
   readonly refused = (why: string): void => this.tape.refused(why)

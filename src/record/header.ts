@@ -1,5 +1,6 @@
 import { isSecretVariable } from '../redact/secret-names.ts'
 import { TAPE_VERSION, type Header, type ServerInfo } from '../tape/header.ts'
+import type { Labels } from '../tape/labels.ts'
 import { VERSION } from '../version.ts'
 
 export interface HeaderFacts {
@@ -7,23 +8,23 @@ export interface HeaderFacts {
   readonly server: string
   readonly command: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  readonly tags: Readonly<Record<string, string>>
+  readonly labels: Labels
 }
 
 /** Line 1 of a tape that is recorded from a server command. */
-export function stdioHeader({ started, server, command, env, tags }: HeaderFacts): Header {
-  return tapeHeader(started, { [server]: stdioServer(command, env) }, tags)
+export function stdioHeader({ started, server, command, env, labels }: HeaderFacts): Header {
+  return tapeHeader(started, { [server]: stdioServer(command, env) }, labels)
 }
 
 /** Line 1 of any tape. */
-export function tapeHeader(started: Date, servers: Header['servers'], tags: Header['tags']): Header {
+export function tapeHeader(started: Date, servers: Header['servers'], labels: Labels): Header {
   return {
     reelay: TAPE_VERSION,
     id: tapeId(started),
     started: started.toISOString(),
     by: `reelay ${VERSION}`,
     servers,
-    tags,
+    ...labels,
   }
 }
 
@@ -36,23 +37,25 @@ export interface HttpHeaderFacts {
   readonly started: Date
   readonly server: string
   readonly url: string
-  readonly tags: Readonly<Record<string, string>>
+  readonly labels: Labels
 }
 
 /** Line 1 of a tape that is recorded from a server at a URL. */
-export function httpHeader({ started, server, url, tags }: HttpHeaderFacts): Header {
-  return tapeHeader(started, { [server]: { transport: 'http', url } }, tags)
+export function httpHeader({ started, server, url, labels }: HttpHeaderFacts): Header {
+  return tapeHeader(started, { [server]: { transport: 'http', url } }, labels)
 }
 
-/** Line 1 of a tape of whatever servers a client names. They are not known yet: a `server` event tells of each. */
-export function forwardHeader({ started, server, tags }: ForwardHeaderFacts): Header {
-  return tapeHeader(started, server === undefined ? {} : { [server]: { transport: 'http' } }, tags)
+/** Line 1 of a tape of whatever servers a client names. Most are not known yet: a `server` event tells of each. */
+export function forwardHeader({ started, server, servers, labels }: ForwardHeaderFacts): Header {
+  return tapeHeader(started, server === undefined ? servers : { [server]: { transport: 'http' } }, labels)
 }
 
 export interface ForwardHeaderFacts {
   readonly started: Date
   readonly server: string | undefined
-  readonly tags: Readonly<Record<string, string>>
+  /** Those that are known already, when a tape follows another. */
+  readonly servers: Header['servers']
+  readonly labels: Labels
 }
 
 function secretNames(env: NodeJS.ProcessEnv): readonly string[] {

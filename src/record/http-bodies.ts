@@ -12,7 +12,7 @@ export interface BodyTape {
 }
 
 export interface BodyOptions {
-  readonly frames: MessageFrames
+  readonly frames: Pick<MessageFrames, 'message' | 'raw' | 'redactedEvent'>
   /** The envelope between `t` and the payload. */
   readonly place: string
   readonly maxBytes: number

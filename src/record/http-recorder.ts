@@ -1,26 +1,13 @@
-import type { Redactor } from '../redact/redactor.ts'
 import { isLoopback } from '../transport/loopback.ts'
 import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
-import { httpHeader } from './header.ts'
-import { HttpTape } from './http-tape.ts'
-import { redactionFor, type RedactOption } from './redaction.ts'
-import { TapeLog, type Summary } from './tape-log.ts'
+import { redactionFor } from './redaction.ts'
+import type { Summary } from './tape-log.ts'
+import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
-export interface RecordHttpOptions {
-  /** The server, as its client would name it. */
-  readonly url: string
-  /** The tape file; an existing one is never written over. */
-  readonly tape: string
+export interface RecordHttpOptions extends UrlTapeOptions {
   /** Where to wait for the client: a free port of this machine, unless told otherwise. */
   readonly listen?: { readonly host: string; readonly port: number }
-  /** What to call the server on the tape. */
-  readonly server?: string
-  readonly tags?: Readonly<Record<string, string>>
-  /** The longest message that is taped. */
-  readonly maxMessageBytes?: number
-  /** How secrets are treated; by default they are replaced by stand-ins. */
-  readonly redact?: RedactOption
 }
 
 /** A recorder that waits for its client. */
@@ -38,7 +25,6 @@ export interface HttpRecording {
   readonly close: () => Promise<Summary>
 }
 
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 const ANYWHERE = { host: '127.0.0.1', port: 0 }
 
 /**
@@ -50,19 +36,11 @@ const ANYWHERE = { host: '127.0.0.1', port: 0 }
  * const { path, frames } = await recording.close()
  */
 export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
-  const { listen = ANYWHERE, maxMessageBytes = MAX_MESSAGE_BYTES } = options
+  const { listen = ANYWHERE } = options
   const url = readTarget(options.url)
-  const server = options.server ?? nameOfUrl(url)
   const redaction = redactionFor(options.redact)
-  const proxy = new HttpProxy({ url, listen })
-  const begin = (): HttpTape =>
-    new HttpTape({
-      log: openLog(options, server, url, redaction?.redactor),
-      server: () => server,
-      url,
-      maxBytes: maxMessageBytes,
-    })
-  const { origin, watcher: tape } = await proxy.listen(begin)
+  const proxy = new HttpProxy({ url, listen, own: ownHeaders(options) })
+  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url, redaction?.redactor))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
@@ -74,22 +52,4 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
       return tape.finish()
     },
   }
-}
-
-function openLog(
-  { tape, tags = {} }: RecordHttpOptions,
-  server: string,
-  url: URL,
-  redactor: Redactor | undefined,
-): TapeLog {
-  return new TapeLog({
-    path: tape,
-    header: (started) => httpHeader({ started, server, url: url.href, tags }),
-    redactor,
-  })
-}
-
-/** A name for the server, from its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
-export function nameOfUrl({ host }: URL): string {
-  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
 }

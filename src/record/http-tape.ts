@@ -10,7 +10,9 @@ import { HttpConnections } from './http-connections.ts'
 import { eventMembers } from './event-members.ts'
 import { redactedHeaders } from './redacted-head.ts'
 import { isMirroring, withWaitingHead } from './mirrored-head.ts'
+import { lookedFrames } from './looked-frames.ts'
 import { MessageFrames } from './message-frames.ts'
+import type { MessageLook } from './message-look.ts'
 import type { Summary, TapeLog } from './tape-log.ts'
 
 export interface HttpTapeOptions {
@@ -20,6 +22,10 @@ export interface HttpTapeOptions {
   /** The server, when there is only one. Without it the client names one with each request, and every body that can be told from a secret is taped. */
   readonly url?: URL
   readonly maxBytes: number
+  readonly look?: MessageLook | undefined
+  readonly cutBytes?: number | undefined
+  /** Told when a server wants to know who asks. */
+  readonly onChallenge?: (() => void) | undefined
 }
 
 /** The part of a tape that an HTTP proxy writes. */
@@ -34,7 +40,7 @@ export class HttpTape {
   constructor(options: HttpTapeOptions) {
     this.#options = options
     this.#later = new AfterRound(options.log)
-    this.#frames = new MessageFrames(options.log, () => this.#later.time)
+    this.#frames = new MessageFrames(options.log, () => this.#later.time, options.cutBytes)
   }
 
   /** Looks on at one exchange. */
@@ -48,7 +54,7 @@ export class HttpTape {
         path: this.#url(line.path),
         headers: redactedHeaders(line.headers, this.#options.log.redactor),
       }))
-    return this.#watcher(line, { conn, place }, putHead)
+    return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` }, putHead)
   }
 
   /** A request that was not let through. */
@@ -68,11 +74,11 @@ export class HttpTape {
   /** Puts on the tape now what would wait for the end of this round. */
   readonly settle = (): void => this.#later.run()
 
-  /** Waits for what is still being decoded, and finishes the tape; may be called twice. */
-  async finish(): Promise<Summary> {
+  /** Waits for what is still being decoded, and finishes the tape, with these further members of its end; may be called twice. */
+  async finish(members = ''): Promise<Summary> {
     while (this.#decoding.size > 0) await Promise.all(this.#decoding)
     this.#later.run()
-    return this.#options.log.finish()
+    return this.#options.log.finish(members)
   }
 
   #server(line?: RequestLine): string {
@@ -92,6 +98,7 @@ export class HttpTape {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
+        if (status === UNAUTHORIZED) this.#options.onChallenge?.()
         this.#head(link.place, 's2c', () => ({
           status,
           headers: redactedHeaders(headers, this.#options.log.redactor),
@@ -138,8 +145,9 @@ export class HttpTape {
   }
 
   #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
+    const { look } = this.#options
     const options = {
-      frames: this.#frames,
+      frames: look === undefined ? this.#frames : lookedFrames(this.#frames, look, dir, link),
       place: `${link.place},"dir":"${dir}"`,
       maxBytes: this.#options.maxBytes,
     }
@@ -193,10 +201,13 @@ export class HttpTape {
   }
 }
 
+const UNAUTHORIZED = 401
+
 /** Where the frames of one exchange stand on the tape. */
 interface Link {
   readonly conn: number
   readonly place: string
+  readonly scope: string
 }
 
 function isEventStream(headers: RawHeaders): boolean {

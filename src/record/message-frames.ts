@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { rawPayload } from '../store/raw-payload.ts'
 import type { BoundedBytes } from '../wire/bounded-bytes.ts'
 import { JsonCheck } from '../wire/json-check.ts'
+import { cutPayload } from './cut-payload.ts'
 import type { SseEvent } from '../wire/sse.ts'
 import { redactedBytes, redactedHead } from './redacted-bytes.ts'
 import type { TapeLog } from './tape-log.ts'
@@ -21,17 +22,23 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]
 export class MessageFrames {
   readonly #log: TapeLog
   readonly #now: () => number
+  readonly #cutBytes: number
   readonly #check = new JsonCheck()
 
-  constructor(log: TapeLog, now: () => number) {
+  /** Of a message longer than `cutBytes` only that much is written. */
+  constructor(log: TapeLog, now: () => number, cutBytes: number = Infinity) {
     this.#log = log
     this.#now = now
+    this.#cutBytes = cutBytes
   }
 
   /** Writes a message frame, or nothing when the bytes are no JSON object or array. */
   message(place: string, body: BoundedBytes): boolean {
-    if (!body.isWhole || place.length > LONGEST_PLACE || !this.#isMessage(body)) return false
+    if (!body.isWhole || place.length > LONGEST_PLACE) return false
+    if (body.length > this.#cutBytes) return this.#writeCut(place, body)
+    if (!this.#isMessage(body)) return false
     this.#write(place, body)
+    this.#log.settled(1)
     return true
   }
 
@@ -46,7 +53,18 @@ export class MessageFrames {
           redactedHead(bytes, RAW_HEAD, redactor),
           `a body of ${body.length} bytes, which is too long to be kept`,
         )
-    if (payload !== undefined) this.#log.gather(this.#now(), `${place},${payload}`)
+    if (payload === undefined) return
+    this.#log.gather(this.#now(), `${place},${payload}`)
+    this.#log.settled(1)
+  }
+
+  #writeCut(place: string, { parts }: BoundedBytes): boolean {
+    // Secrets go before anything is cut off: half of one cannot be told.
+    const payload = cutPayload(redactedBytes(Buffer.concat(parts), this.#log.redactor), this.#cutBytes)
+    if (payload === undefined) return false
+    this.#log.gather(this.#now(), `${place},${payload}`)
+    this.#log.settled(1)
+    return true
   }
 
   /** The id of an event stands in the envelope of a message. */

@@ -1,8 +1,7 @@
 import type { Direction } from '../wire/direction.ts'
 import { idKey } from '../wire/id.ts'
-import { classify, type Batch, type Message } from '../wire/message.ts'
+import type { Batch, Message } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { parseJson } from '../wire/parse-json.ts'
 
 export interface MethodRules {
   /** Patterns such as `tools/call` or `resources/*`; only these are taped. */
@@ -11,7 +10,7 @@ export interface MethodRules {
   readonly skip: readonly string[]
 }
 
-/** Decides which messages of one link are taped: by method, and an answer goes the way of its request. The handshake always stays. */
+/** Decides which messages are taped: by method, and an answer goes the way of its request. The handshake always stays. */
 export class MethodFilter {
   readonly #only: readonly RegExp[]
   readonly #skip: readonly RegExp[]
@@ -22,23 +21,28 @@ export class MethodFilter {
     this.#skip = skip.map(asPattern)
   }
 
-  keeps(dir: Direction, text: string): boolean {
-    const message = classify(parseJson(text))
-    if (message.kind !== 'batch') return this.#keepsOne(dir, message)
-    return message.items.map((item) => item.kind === 'batch' || this.#keepsOne(dir, item)).includes(true)
+  /** Within a scope, such as a connection, an id means one request. */
+  keeps(dir: Direction, message: Message, scope: string): boolean {
+    if (message.kind !== 'batch') return this.#keepsOne(dir, message, scope)
+    return message.items
+      .map((item) => item.kind === 'batch' || this.#keepsOne(dir, item, scope))
+      .includes(true)
   }
 
-  #keepsOne(dir: Direction, message: Exclude<Message, Batch>): boolean {
+  #keepsOne(dir: Direction, message: Exclude<Message, Batch>, scope: string): boolean {
     switch (message.kind) {
       case 'request': {
         const keeps = this.#keepsMethod(message.method)
-        if (!keeps) this.#leftOut[dir].add(idKey(message.id))
+        if (!keeps) this.#leftOut[dir].add(scope + idKey(message.id))
         return keeps
       }
       case 'notification':
         return this.#keepsMethod(message.method)
       case 'response':
-        return message.id === null || !this.#leftOut[dir === 'c2s' ? 's2c' : 'c2s'].delete(idKey(message.id))
+        return (
+          message.id === null ||
+          !this.#leftOut[dir === 'c2s' ? 's2c' : 'c2s'].delete(scope + idKey(message.id))
+        )
       case 'invalid':
         return true
     }

@@ -1,5 +1,5 @@
 import type { Direction } from '../wire/direction.ts'
-import type { AnyTransport } from './any-transport.ts'
+import type { AnyTransport } from '../transport/any-transport.ts'
 import type { LinkTape } from './link-tape.ts'
 import { Recording, type RecordingOptions } from './recording.ts'
 

@@ -3,15 +3,16 @@ import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { MAX_LINE_BYTES } from '../wire/lines.ts'
 import { startServer, type Exit } from '../transport/server-process.ts'
-import { cannotStart } from './cannot-start.ts'
+import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from './header.ts'
+import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { redactionFor, type RedactOption } from './redaction.ts'
 import { relay } from './relay.ts'
 import { serverName } from './server-name.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
-export interface RecorderOptions {
+export interface RecorderOptions extends LabelOptions {
   /** The server command and its arguments. */
   readonly command: readonly [string, ...string[]]
   /** The tape file; an existing one is never written over. */
@@ -22,7 +23,6 @@ export interface RecorderOptions {
   readonly env?: NodeJS.ProcessEnv
   /** What to call the server on the tape. */
   readonly server?: string
-  readonly tags?: Readonly<Record<string, string>>
   /** How secrets are treated; by default they are replaced by stand-ins. */
   readonly redact?: RedactOption
   readonly onClientMessage?: (text: string) => void
@@ -85,13 +85,12 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   return { exit, ...(await log.finish()) }
 }
 
-function openLog(
-  { command, tape, env = process.env, tags = {}, server = serverName(command) }: RecorderOptions,
-  redactor: Redactor | undefined,
-): TapeLog {
+function openLog(options: RecorderOptions, redactor: Redactor | undefined): TapeLog {
+  const { command, tape, env = process.env, server = serverName(command) } = options
+  const labels = labelsOf(options)
   return new TapeLog({
     path: tape,
-    header: (started) => stdioHeader({ started, server, command, env, tags }),
+    header: (started) => stdioHeader({ started, server, command, env, labels }),
     redactor,
   })
 }

@@ -6,16 +6,16 @@ import type { ServerInfo } from '../tape/header.ts'
 import { asciiJson } from './ascii-json.ts'
 import { tapeHeader } from './header.ts'
 import { HttpTape } from './http-tape.ts'
+import { labelsOf, type LabelOptions, type Labels } from '../tape/labels.ts'
 import { LinkTape } from './link-tape.ts'
 import { redactedServer } from '../redact/redacted-header.ts'
 import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
-export interface RecordingOptions {
+export interface RecordingOptions extends LabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
   readonly tape: string
-  readonly tags?: Readonly<Record<string, string>>
   /** How secrets are treated; by default they are replaced by stand-ins. */
   readonly redact?: RedactOption
 }
@@ -37,16 +37,16 @@ const MAX_BYTES = 256 * 1024 * 1024
  */
 export class Recording {
   readonly #path: string
-  readonly #tags: Readonly<Record<string, string>>
+  readonly #labels: Labels
   readonly #rules: RuleSet | undefined
   #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
   #log: TapeLog | undefined
 
-  constructor({ tape, tags = {}, redact }: RecordingOptions) {
+  constructor({ tape, redact, ...labels }: RecordingOptions) {
     this.#path = resolveTape(tape)
-    this.#tags = tags
+    this.#labels = labelsOf(labels)
     this.#rules = rulesFor(redact)
   }
 
@@ -99,7 +99,7 @@ export class Recording {
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({
       path: this.#path,
-      header: (started) => tapeHeader(started, { [server]: info }, this.#tags),
+      header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
       redactor: this.#redactor,
     })
     // The header is written already, and a tape only grows at its end.
@@ -124,7 +124,7 @@ const NOTHING_RECORDED: Summary = {
  * Makes a tape that several transports can be recorded into.
  *
  * @example
- * const recording = createRecording({ tape: 'my-agent', tags: { session: '42' } })
+ * const recording = createRecording({ tape: 'my-agent', session: '42', tags: { suite: 'smoke' } })
  * await github.connect(recordTransport(one, { recording, server: 'github' }))
  * await files.connect(recordTransport(two, { recording, server: 'files' }))
  * await recording.close()

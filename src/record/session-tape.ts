@@ -1,9 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Direction } from '../wire/direction.ts'
-import type { MethodFilter } from './method-filter.ts'
 import { asciiJson } from './ascii-json.ts'
 import { eventMembers, membersOf } from './event-members.ts'
 import { HeldLines } from './held-lines.ts'
+import type { MessageLook } from './message-look.ts'
 import { Tap } from './tap.ts'
 import type { TapeLog } from './tape-log.ts'
 
@@ -15,7 +15,9 @@ export interface SessionTapeOptions {
   readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
-  readonly filter?: MethodFilter
+  readonly look?: MessageLook
+  /** Of longer messages only so much is taped. */
+  readonly cutBytes?: number | undefined
 }
 
 /** One direction of the link, as the tape sees it. */
@@ -44,7 +46,8 @@ export class SessionTape {
 
   /** What puts one direction of the link on the tape. */
   tap(dir: Direction): LinkTap {
-    const { log, maxLineBytes, onMessage, filter } = this.#options
+    const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
+    const link = { scope: '', place: this.#place }
     const { writer: first } = log
     if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
     const tap = new Tap({
@@ -53,9 +56,10 @@ export class SessionTape {
       now: log.now,
       maxLineBytes,
       redactor: log.redactor,
+      cutBytes,
       onUnchecked: log.checkLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
-      ...(filter && { keeps: (text: string) => filter.keeps(dir, text) }),
+      ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
     })
     return {
       pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),

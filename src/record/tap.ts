@@ -5,6 +5,7 @@ import type { PayloadRange } from '../store/recheck.ts'
 import { milliseconds } from '../tape/time.ts'
 import { JsonCheck } from '../wire/json-check.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import { cutPayload } from './cut-payload.ts'
 import { KeyBlock } from './key-block.ts'
 import { LineParts, type LineOfParts } from './line-parts.ts'
 import { redactedBytes, redactedHead } from './redacted-bytes.ts'
@@ -20,6 +21,8 @@ export interface TapOptions {
   readonly maxLineBytes: number
   /** What replaces secrets; without it lines are taped as they are. */
   readonly redactor?: Redactor | undefined
+  /** Of longer messages only so much is taped, where the user asked for that. */
+  readonly cutBytes?: number | undefined
   /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
   readonly onUnchecked: (payload: PayloadRange) => void
   readonly onMessage?: (text: string) => void
@@ -35,6 +38,7 @@ export class Tap {
   readonly #parts: LineParts
   readonly #suspicion: Suspicion | undefined
   readonly #keyBlock = new KeyBlock()
+  readonly #longest: number
   #taken: readonly LineOfParts[] = NOTHING
   #chunk: Uint8Array = NO_BYTES
   #isSeen = false
@@ -46,6 +50,7 @@ export class Tap {
     this.#place = Buffer.from(`${options.place},"msg":`, 'latin1')
     this.#parts = new LineParts(options.maxLineBytes)
     this.#suspicion = options.redactor && new Suspicion(options.redactor)
+    this.#longest = Math.min(options.maxLineBytes, options.cutBytes ?? Infinity)
   }
 
   /** Takes the lines that this chunk ends; says whether writing them takes longer than handing the chunk on: there are many, or one may hold a secret. */
@@ -104,7 +109,7 @@ export class Tap {
 
   #isMessage(line: LineOfParts): boolean {
     const { parts, chunk, start, end, bytes } = line
-    if (bytes > this.#options.maxLineBytes) return false
+    if (bytes > this.#longest) return false
     if (bytes > CHECK_AT_ONCE && looksLikeJson(line)) return true
     this.#check.reset()
     for (const part of parts) this.#check.feed(part, 0, part.length)
@@ -139,15 +144,24 @@ export class Tap {
   }
 
   #writeRaw(line: LineOfParts, time: number): void {
-    const { place, maxLineBytes, redactor } = this.#options
-    const isTooLong = line.bytes > maxLineBytes
-    const why = isTooLong ? `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept` : undefined
-    const bytes = isTooLong
-      ? redactedHead(bytesOf(line), RAW_HEAD, redactor)
-      : this.#redactedLine(bytesOf(line))
-    const payload = rawPayload(bytes, why)
+    const payload = this.#rawPayload(line)
     if (payload !== undefined)
-      this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${place},${payload}`)
+      this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${this.#options.place},${payload}`)
+  }
+
+  /** Secrets go before anything is cut off: half of one cannot be told. */
+  #rawPayload(line: LineOfParts): string | undefined {
+    const { maxLineBytes, redactor } = this.#options
+    const bytes = bytesOf(line)
+    if (line.bytes > maxLineBytes)
+      return rawPayload(
+        redactedHead(bytes, RAW_HEAD, redactor),
+        `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`,
+      )
+    const redacted = this.#redactedLine(bytes)
+    return (
+      (line.bytes > this.#longest ? cutPayload(redacted, this.#longest) : undefined) ?? rawPayload(redacted)
+    )
   }
 
   #redactedLine(bytes: Buffer): Buffer {

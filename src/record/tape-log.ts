@@ -16,6 +16,8 @@ export interface TapeLogOptions {
   readonly redactor?: Redactor | undefined
   /** Why no tape may be made. */
   readonly refusal?: string | undefined
+  /** Told of every tape that is begun: a limit may end one and begin the next. */
+  readonly onTape?: ((path: string) => void) | undefined
   /** Told once, when the tape can no longer be written. */
   readonly onTrouble?: (why: string) => void
 }
@@ -52,7 +54,8 @@ export class TapeLog {
     this.#options = options
     if (options.refusal === undefined) this.#open()
     else this.#failure = options.refusal
-    if (options.limits) this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
+    if (options.limits && Object.keys(options.limits).length > 0)
+      this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
   }
 
   /** Undefined when the tape could not be made, or a limit has closed it. */
@@ -75,6 +78,11 @@ export class TapeLog {
 
   /** Milliseconds since the tape began. */
   readonly now = (): number => performance.now() - (this.#current?.began ?? 0)
+
+  /** The same for a moment of `performance.now()`, which may lie before the tape. */
+  at(moment: number): number {
+    return Math.max(0, moment - (this.#current?.began ?? 0))
+  }
 
   /** Whatever goes wrong while something is put on the tape must not reach the link. */
   put(work: () => void): void {
@@ -112,7 +120,7 @@ export class TapeLog {
   /** So many more messages are on the tape: the moment to see whether a limit is reached. */
   settled(messages: number): void {
     if (this.#watch !== undefined && this.#current !== undefined) {
-      this.#watch.look(messages, this.#current.writer.length)
+      this.#watch.look(messages, this.#current.writer.position)
     }
   }
 
@@ -133,6 +141,7 @@ export class TapeLog {
       this.#path = writer.path
       writer.line(line)
       writer.flush()
+      this.#options.onTape?.(writer.path)
     } catch (error) {
       this.#failure = reasonOf(error)
     }

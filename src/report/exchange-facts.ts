@@ -1,7 +1,7 @@
 import type { Spoken, Step, Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
 import { member, type Request, type Response } from '../wire/message.ts'
-import { outcomeOf, type Outcome } from './outcome.ts'
+import { outcomeOf, type Outcome, type WithoutResponse } from './outcome.ts'
 
 type SpokenRequest = Spoken & { readonly message: Request }
 type SpokenResponse = Spoken & { readonly message: Response }
@@ -22,8 +22,8 @@ export interface ExchangeFacts {
 export function exchangesOf(turns: readonly Turn[]): readonly ExchangeFacts[] {
   const cancelled = cancelledRequests(turns)
   return turns
-    .flatMap(({ trigger, steps, response }) => (isRequest(trigger) ? [{ trigger, steps, response }] : []))
-    .map(({ trigger, steps, response }, index) => {
+    .flatMap(({ trigger, ...rest }) => (isRequest(trigger) ? [{ trigger, ...rest }] : []))
+    .map(({ trigger, steps, response, cut }, index) => {
       const answer = isResponse(response) ? response : undefined
       return {
         sequence: index + 1,
@@ -32,9 +32,14 @@ export function exchangesOf(turns: readonly Turn[]): readonly ExchangeFacts[] {
         steps,
         response: answer,
         latencyMs: answer && latencyBetween(trigger, answer),
-        outcome: outcomeOf(answer?.message, cancelled.has(trigger)),
+        outcome: outcomeOf(answer?.message, withoutResponse(cut, cancelled.has(trigger))),
       }
     })
+}
+
+function withoutResponse(cut: number | undefined, isCancelled: boolean): WithoutResponse {
+  if (cut !== undefined) return 'cut'
+  return isCancelled ? 'cancelled' : 'unanswered'
 }
 
 /** Milliseconds, to the microsecond that a tape keeps. */

@@ -50,6 +50,7 @@ const STYLE_OF: Readonly<Record<Outcome['kind'], Style>> = {
   'input-required': 'yellow',
   cancelled: 'yellow',
   unanswered: 'yellow',
+  cut: 'yellow',
 }
 
 function outcomeText(outcome: Outcome): string {
@@ -62,6 +63,8 @@ function outcomeText(outcome: Outcome): string {
       return `tool error: ${outcome.message}`
     case 'input-required':
       return 'input required'
+    case 'cut':
+      return 'answer cut'
     case 'ok':
     case 'cancelled':
     case 'unanswered':

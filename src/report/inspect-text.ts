@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { LABEL_IDS } from '../tape/labels.ts'
 import type { JsonObject } from '../wire/message.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import { durationText } from './duration.ts'
@@ -21,9 +22,10 @@ export function inspectAsText(inspection: Inspection, { verbose }: { readonly ve
 }
 
 function titleLines({ path, header, frames, durationMs }: Inspection): readonly string[] {
-  const tags = Object.entries(header.tags).map(([name, value]) => `, ${name}=${value}`)
+  const ids = LABEL_IDS.flatMap((id) => (header[id] === undefined ? [] : [[id, header[id]]]))
+  const labels = [...ids, ...Object.entries(header.tags)].map(([name, value]) => `, ${name}=${value}`)
   const facts = `${frames} frames in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
-  return [styleText('bold', visible(path)), visible(facts + tags.join(''))]
+  return [styleText('bold', visible(path)), visible(facts + labels.join(''))]
 }
 
 function whoLines({ header, connections }: Inspection): readonly string[] {

@@ -13,6 +13,11 @@ function tapeJson(tape: TapeSummary): string {
     ...file,
     recordedAt: plain(tape.started),
     servers: plain(tape.servers),
+    session: plain(tape.labels.session ?? null),
+    endpoint: plain(tape.labels.endpoint ?? null),
+    agent: plain(tape.labels.agent ?? null),
+    note: plain(tape.labels.note ?? null),
+    tags: plain(tape.labels.tags),
     ended: plain(tape.ended),
   })
 }

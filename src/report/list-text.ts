@@ -1,4 +1,5 @@
 import type { ListedProblem, TapeSummary } from '../store/list.ts'
+import { LABEL_IDS } from '../tape/labels.ts'
 import { alignRows, heading, type Cell } from './table.ts'
 import { shortened } from '../wire/visible.ts'
 
@@ -14,7 +15,8 @@ function tapeRow(tape: TapeSummary): readonly Cell[] {
   const size: Cell = { text: sizeText(tape.bytes), align: 'right' }
   if (tape.kind === 'problem')
     return [name, { text: '' }, size, { text: shortened(problemText(tape), 100), style: 'yellow' }]
-  const servers = shortened(tape.servers.join(', '), 60)
+  const ids = LABEL_IDS.filter((id) => tape.labels[id] !== undefined).map((id) => ` ${id}=${tape.labels[id]}`)
+  const servers = shortened(tape.servers.join(', '), 60) + shortened(ids.join(''), 60)
   const state = tape.ended ? '' : ' (no end: cut, or still being written)'
   return [name, { text: shortened(tape.started, 30) }, size, { text: servers + state }]
 }

@@ -15,7 +15,7 @@ export class LiveExchanges {
     this.#builder.add(frame)
     this.#noteNewTurns()
     return [...this.#open].flatMap(([turn, sequence]) => {
-      if (turn.response === undefined) return []
+      if (turn.response === undefined && turn.cut === undefined) return []
       this.#open.delete(turn)
       return exchangesOf([turn]).map((exchange) => ({ ...exchange, sequence }))
     })

@@ -13,13 +13,18 @@ export type Outcome =
   | { readonly kind: 'input-required' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'unanswered' }
+  /** It was answered, and only the beginning of the answer was kept. */
+  | { readonly kind: 'cut' }
 
-export function outcomeOf(response: Response | undefined, cancelled: boolean): Outcome {
-  if (response === undefined) return { kind: cancelled ? 'cancelled' : 'unanswered' }
+export function outcomeOf(response: Response | undefined, without: WithoutResponse): Outcome {
+  if (response === undefined) return { kind: without }
   return 'error' in response.outcome
     ? errorOutcome(response.outcome.error)
     : resultOutcome(response.outcome.result)
 }
+
+/** What it means that there is no response. */
+export type WithoutResponse = 'cancelled' | 'unanswered' | 'cut'
 
 function errorOutcome(error: unknown): Outcome {
   const message = textOf(member(error, 'message'))

@@ -1,41 +1,54 @@
 import { brief } from '../match/brief.ts'
+import { diffFields, type Difference } from '../match/field-diff.ts'
+import { formatPath } from '../wire/path.ts'
 import type { Spoken } from '../tape/turn.ts'
-import { canonicalJson } from '../wire/canonical.ts'
 import { idKey } from '../wire/id.ts'
 import type { Response } from '../wire/message.ts'
+
+/** What an answer of the live client means that is not the recorded one: a note, the end of the turn, or nothing. */
+export type AnswerPolicy = 'note' | 'fail' | 'ignore'
+
+export const ANSWER_POLICIES: readonly AnswerPolicy[] = ['note', 'fail', 'ignore']
 
 interface Ask {
   readonly request: Spoken
   readonly recorded: Spoken | undefined
   readonly answered: () => void
+  /** The answer is another than the recorded one, and that counts. */
+  readonly refused: (why: string) => void
 }
 
 /** The recorded server's requests that the live client has not answered yet, under ids of our own. */
 export class Asks {
   readonly #open = new Map<string, Ask>()
   readonly #note: (note: string) => void
+  readonly #policy: AnswerPolicy
   #count = 0
 
-  constructor(note: (note: string) => void) {
+  constructor(note: (note: string) => void, policy: AnswerPolicy) {
     this.#note = note
+    this.#policy = policy
   }
 
   /** The id to send the request under: the recorded one may be in use for another request of this run. */
-  open(request: Spoken, recorded: Spoken | undefined, answered: () => void): string {
+  open(ask: Ask): string {
     const id = `reelay-${++this.#count}`
-    this.#open.set(idKey(id), { request, recorded, answered })
+    this.#open.set(idKey(id), ask)
     return id
   }
 
-  /** Takes the live client's answer, which may be another than the recorded one: that is said, and the play goes on. */
+  /** Takes the live client's answer, which may be another than the recorded one. */
   settle({ id, outcome }: Response): void {
     const key = id === null ? '' : idKey(id)
     const ask = this.#open.get(key)
     if (ask === undefined)
       return this.#note(`the client answered a request that it was not sent: id ${brief(id)}`)
     this.#open.delete(key)
-    const difference = differenceTo(ask, outcome)
-    if (difference !== undefined) this.#note(`the client answered ${named(ask.request)} ${difference}`)
+    const difference = this.#policy === 'ignore' ? undefined : differenceTo(ask, outcome)
+    if (difference === undefined) return ask.answered()
+    const why = `the client answered ${named(ask.request)} ${difference}`
+    if (this.#policy === 'fail') return ask.refused(why)
+    this.#note(why)
     ask.answered()
   }
 
@@ -49,9 +62,18 @@ export class Asks {
 
 function differenceTo({ recorded }: Ask, outcome: Response['outcome']): string | undefined {
   if (recorded?.message.kind !== 'response') return 'though on the tape it never did'
-  const before = recorded.message.outcome
-  if (canonicalJson(before) === canonicalJson(outcome)) return undefined
-  return `with ${brief(outcome)}, on the tape with ${brief(before)}`
+  const { differences } = diffFields(recorded.message.outcome, outcome, [])
+  if (differences.length === 0) return undefined
+  const more = differences.length > SHOWN ? `, and ${differences.length - SHOWN} more` : ''
+  return `otherwise than on the tape: ${differences.slice(0, SHOWN).map(inWords).join(', ')}${more}`
+}
+
+const SHOWN = 3
+
+function inWords(difference: Difference): string {
+  const recorded = 'recorded' in difference ? brief(difference.recorded) : 'nothing'
+  const got = 'got' in difference ? brief(difference.got) : 'nothing'
+  return `${formatPath(difference.path)} recorded ${recorded}, got ${got}`
 }
 
 function named({ message, n }: Spoken): string {

@@ -1,4 +1,6 @@
+import { ReelayError } from '../errors.ts'
 import { briefRequest } from '../match/brief.ts'
+import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
@@ -13,6 +15,10 @@ export interface Drift {
   readonly misses: readonly Miss[]
   /** Smaller differences, which fail nothing. */
   readonly notes: readonly string[]
+  /** What was struck by a fault, in words; it is no doing of the client. */
+  readonly faults?: readonly string[]
+  /** What the live server answered, because the tape could not and the user allowed it. */
+  readonly wentLive?: readonly Asked[]
 }
 
 export function hasDrifted({ leftOver, misses }: Drift): boolean {
@@ -20,16 +26,36 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 }
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
-export function driftAsText({ answered, leftOver, misses, notes }: Drift): string {
+export function driftAsText(drift: Drift): string {
+  const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
   const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
-    `${count(answered, 'request')} answered, ${count(misses.length, 'miss', 'misses')}, ${leftOver.length} left over`,
+    countsAsText(drift),
+    ...shortened(wentLive, (asked) => `WENT LIVE, not on the tape: ${briefRequest(asked)}`),
+    ...shortened(faults, (fault) => `fault: ${fault}`),
     ...shortened(leftOver, (request, place) => leftOverLine(request, causes[place])),
     ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
     ...shortened(notes, (note) => `note: ${note}`),
   ]
     .map((line) => visible(line))
     .join('\n')
+}
+
+/** The drift as the error that a program gets. */
+export function driftError(drift: Drift): ReelayError {
+  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift)}`, {
+    hint: "ask for what was left over, or pass { drift: 'ignore' }",
+  })
+}
+
+function countsAsText({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
+  return [
+    `${count(answered, 'request')} answered`,
+    count(misses.length, 'miss', 'misses'),
+    `${leftOver.length} left over`,
+    ...(faults.length === 0 ? [] : [count(faults.length, 'fault')]),
+    ...(wentLive.length === 0 ? [] : [`${wentLive.length} WENT LIVE`]),
+  ].join(', ')
 }
 
 function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {

@@ -21,7 +21,7 @@ export class HeardTexts {
   }
 
   #readRequest(text: string, range: Range): Message | undefined {
-    const around = `${text.slice(0, range.start)}\0${text.slice(range.end)}`
+    const around = aroundId(text, range)
     const known = this.#requests.get(around)
     if (known !== undefined) return withId(known, plainId(text, range))
     const message = readMessage(text)
@@ -38,6 +38,11 @@ export class HeardTexts {
     markLasting(params)
     this.#requests.set(around, { kind, method, params })
   }
+}
+
+/** The text but for the id and for what is the same in all texts that have it there; a slice is not copied. */
+function aroundId(text: string, { start, end }: Range): string {
+  return end === text.length - 1 ? text.slice(0, start) : text.slice(end)
 }
 
 /** Such a range holds a short whole number, or a string without escapes. */

@@ -14,7 +14,8 @@ const [QUOTE, BACKSLASH, CLOSE, COMMA, ZERO, NINE] = [0x22, 0x5c, 0x7d, 0x2c, 0x
 const LONGEST_ID = 64
 const MOST_DIGITS = 15
 
-function idAtEnd(text: string): Range | undefined {
+/** In an object that is JSON, this is its id and no other: what stands last counts. */
+export function idAtEnd(text: string): Range | undefined {
   const end = text.length - 1
   if (text.charCodeAt(end) !== CLOSE) return undefined
   const start = text.charCodeAt(end - 1) === QUOTE ? startOfString(text, end) : startOfDigits(text, end)

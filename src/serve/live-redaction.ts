@@ -3,6 +3,8 @@ import { Redactor } from '../redact/redactor.ts'
 import { ruleSet } from '../redact/rule-set.ts'
 import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
+import { member } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
 
 /** What is done with the secrets of a live client, because those of the tape have stand-ins. */
 export interface LiveRedaction {
@@ -12,6 +14,8 @@ export interface LiveRedaction {
   readonly key: string
   /** A text of the client without its secrets. */
   readonly text: (text: string) => string
+  /** The params of a message likewise; the same params when they hold none. */
+  readonly params: (params: unknown) => unknown
 }
 
 /** Undefined for a tape that was never redacted. */
@@ -25,5 +29,14 @@ export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRed
   const key = isOurs && own !== undefined ? own : forgottenKey()
   const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
-  return { isOurs, key: redaction.key, text: (text) => redactor.text(text) }
+  const text = (plain: string): string => redactor.text(plain)
+  return { isOurs, key: redaction.key, text, params: (params) => redactedParams(params, text) }
+}
+
+/** As members of a message, so that what holds the protocol together is known and left alone. */
+function redactedParams(params: unknown, redacted: (text: string) => string): unknown {
+  if (params === undefined) return params
+  const text = JSON.stringify({ params })
+  const safe = redacted(text)
+  return safe === text ? params : member(parseJson(safe), 'params')
 }

@@ -9,7 +9,6 @@ export interface Live {
   /** `null` stands in for a notification's id: nothing that needs one is sent for it. */
   readonly id: string
   readonly progressToken: string | undefined
-  readonly wantsLogs: boolean
   readonly message: Request | Notification
 }
 
@@ -18,7 +17,6 @@ export function liveOf(text: string, message: Request | Notification): Live {
   return {
     id: message.kind === 'request' ? idIn(text, message.id) : 'null',
     progressToken: hasToken ? bytesAt(text, ['params', '_meta', META.progressToken]) : undefined,
-    wantsLogs: metaOf(message.params, META.logLevel) !== undefined,
     message,
   }
 }

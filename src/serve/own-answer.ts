@@ -1,3 +1,4 @@
+import { brief } from '../match/brief.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
@@ -36,6 +37,8 @@ export function ownAnswer(
     return { answer: { result: discoveryFrom(turnsOf(turns, server), version) }, note: DISCOVERED }
   if (method === 'initialize' && era === 'modern')
     return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
+  if (method === 'logging/setLevel' && declaresLogging(turns, server))
+    return { answer: { result: {} }, note: `logging/setLevel ${brief(params)} ${LEVEL_SET}` }
   return undefined
 }
 
@@ -49,6 +52,24 @@ function* turnsOf(turns: TurnStore, server: string): Generator<Turn> {
 const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }
 const DISCOVERED =
   'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
+
+const LEVEL_SET = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
+
+function declaresLogging(turns: TurnStore, server: string): boolean {
+  const places = Array.from({ length: turns.size }, (_, place) => place)
+  return places.some((place) => {
+    const outline = turns.outline(place)
+    return (
+      outline.method === 'initialize' && outline.server === server && answersWithLogging(turns.turn(place))
+    )
+  })
+}
+
+function answersWithLogging(turn: Turn | undefined): boolean {
+  const response = turn?.response
+  if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return false
+  return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
+}
 
 /** `id` is JSON: the bytes of the live id, or `null`. */
 export function answerText(id: string, answer: Answer): string {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { playing, playingWith } from '../../test/serve/played.ts'
 import {
   answerOf,
   call,
@@ -10,9 +11,11 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
+import { classify } from '../wire/message.ts'
 import { META } from '../wire/methods.ts'
-import { Player, type PlayerOptions } from './player.ts'
-import { Script, type ScriptOptions } from './script.ts'
+import type { Outlet } from './outlet.ts'
+import { Player } from './player.ts'
+import { Script } from './script.ts'
 
 test.each(['0', '"0"', '12345678901234567890', '1.0', '"\\u00e9"'])(
   'the answer carries the live id %s, and every other byte is as recorded',
@@ -110,7 +113,7 @@ test('an answer other than the recorded one is noted, and the play goes on', () 
   run.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
   expect(run.heard().at(-1)).toBe('answer 1: done')
   expect(run.player.drift().notes).toEqual([
-    'the client answered elicitation/create (#2) with {"result":{"action":"decline"}}, on the tape with {"result":{"action":"accept"}}',
+    'the client answered elicitation/create (#2) otherwise than on the tape: result.action recorded "accept", got "decline"',
   ])
 })
 
@@ -184,6 +187,164 @@ test('a request that was cancelled on the tape stays without an answer', () => {
   run.say(callOf(6, 'slow', {}), { method: 'notifications/cancelled', params: { requestId: 6 } })
   expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
   expect(run.player.drift()).toEqual({ answered: 1, leftOver: [], misses: [], notes: [] })
+})
+
+test('an answer that came though the client had cancelled comes again, once the live client has cancelled', () => {
+  const run = playing(
+    client(callOf(1, 'slow', {})),
+    server({ method: 'notifications/message', params: { data: 'working' } }),
+    client({ method: 'notifications/cancelled', params: { requestId: 1 } }),
+    server(answerOf(1, 'too late')),
+  )
+  run.say(callOf(6, 'slow', {}))
+  expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
+  expect(run.player.drift().notes).toEqual([
+    'tools/call slow {} was cancelled on the tape (#3) before its answer came, and was not cancelled now',
+  ])
+  run.say({ method: 'notifications/cancelled', params: { requestId: 6 } })
+  expect(run.heard()[1]).toBe('answer 6: too late')
+  expect(run.player.drift()).toEqual({ answered: 1, leftOver: [], misses: [], notes: [] })
+})
+
+test('two requests under one id at the same time are both answered, and that is noted', () => {
+  const run = playing(...WITH_QUESTION, ...call(2, 'a', {}, 'A'))
+  run.say(callOf(7, 'ask', {}), callOf(7, 'a', {}), { id: 'reelay-1', result: { action: 'accept' } })
+  expect(run.heard().filter((said) => said.startsWith('answer'))).toEqual(['answer 7: A', 'answer 7: done'])
+  expect(run.player.drift().notes).toEqual(['the client used the id 7 for two requests at once'])
+})
+
+test('of two requests under one id the newer is the one that can still be cancelled', () => {
+  const run = playing(...WITH_QUESTION, ...WITH_QUESTION)
+  run.say(callOf(7, 'ask', {}), callOf(7, 'ask', {}), { id: 'reelay-1', result: { action: 'accept' } })
+  run.say({ method: 'notifications/cancelled', params: { requestId: 7 } })
+  run.say({ id: 'reelay-2', result: { action: 'accept' } })
+  expect(run.heard().filter((said) => said.startsWith('answer'))).toEqual(['answer 7: done'])
+})
+
+test('an answer other than the recorded one can be made a miss for what follows', () => {
+  const run = playingWith({ onClientAnswer: 'fail' }, ...WITH_QUESTION)
+  run.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
+  expect(JSON.parse(run.out.at(-1) ?? '')).toMatchObject({
+    id: 1,
+    error: { code: -39404, data: { kind: 'replay_miss', reason: 'ANSWER_DRIFT', tool: 'ask' } },
+  })
+  expect(run.player.drift().misses).toMatchObject([
+    {
+      reason: 'ANSWER_DRIFT',
+      why: 'the client answered elicitation/create (#2) otherwise than on the tape: result.action recorded "accept", got "decline"',
+    },
+  ])
+})
+
+test('an answer other than the recorded one can be ignored, and the recorded one is none', () => {
+  const [ignored, failed] = (['ignore', 'fail'] as const).map((onClientAnswer) =>
+    playingWith({ onClientAnswer }, ...WITH_QUESTION),
+  )
+  ignored?.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
+  failed?.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'accept' } })
+  for (const run of [ignored, failed])
+    expect([run?.heard().at(-1), run?.player.drift().notes]).toEqual(['answer 1: done', []])
+})
+
+const page = (id: number, cursor: string | undefined, next: string | undefined): readonly Said[] => [
+  client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
+  server({ id, result: { tools: [], ...(next !== undefined && { nextCursor: next }) } }),
+]
+
+test('pages of a list are found by their cursors, whatever the order', () => {
+  const run = playing(...page(1, undefined, ''), ...page(2, '', 'p3'), ...page(3, 'p3', undefined))
+  run.say(
+    { id: 'c', method: 'tools/list', params: { cursor: 'p3' } },
+    { id: 'b', method: 'tools/list', params: { cursor: '' } },
+    { id: 'a', method: 'tools/list' },
+    { id: 'x', method: 'tools/list', params: { cursor: 'never seen' } },
+  )
+  expect(run.out.slice(0, 3)).toEqual([
+    '{"jsonrpc":"2.0","id":"c","result":{"tools":[]}}',
+    '{"jsonrpc":"2.0","id":"b","result":{"tools":[],"nextCursor":"p3"}}',
+    '{"jsonrpc":"2.0","id":"a","result":{"tools":[],"nextCursor":""}}',
+  ])
+  expect(run.player.drift().misses).toHaveLength(1)
+})
+
+const poll = (id: number, status: string): readonly Said[] => [
+  client({ id, method: 'tasks/get', params: { taskId: 't-1' } }),
+  server({ id, result: { taskId: 't-1', status, pollInterval: 5 } }),
+]
+
+test('a task keeps the id that the server gave it, and each poll gets its recorded state', () => {
+  const run = playing(
+    client({ id: 1, method: 'tools/call', params: { name: 'research', task: { ttl: 60 } } }),
+    server({ id: 1, result: { task: { taskId: 't-1', status: 'working' } } }),
+    ...poll(2, 'working'),
+    server({ method: 'notifications/tasks/status', params: { taskId: 't-1', status: 'completed' } }),
+    ...poll(3, 'completed'),
+    client({ id: 4, method: 'tasks/result', params: { taskId: 't-1' } }),
+    server(answerOf(4, 'found')),
+  )
+  run.say({ id: 'a', method: 'tools/call', params: { name: 'research', task: { ttl: 60 } } })
+  run.say({ id: 'b', method: 'tasks/get', params: { taskId: 't-1' } })
+  run.say({ id: 'c', method: 'tasks/get', params: { taskId: 't-1' } })
+  run.say({ id: 'd', method: 'tasks/result', params: { taskId: 't-1' } })
+  expect(run.out.map((text) => /"status":"(.*?)"/.exec(text)?.[1])).toEqual([
+    'working',
+    'working',
+    'completed',
+    'completed',
+    undefined,
+  ])
+  expect(run.heard().at(-1)).toBe('answer "d": found')
+  expect(run.player.drift()).toMatchObject({ leftOver: [], misses: [], notes: [] })
+})
+
+test('errors, unknown methods and extensions are answered as recorded', () => {
+  const error = '{"code":-32042,"message":"go there","data":{"elicitations":[{"url":"https://x.example"}]}}'
+  const run = playing(
+    client({ id: 1, method: 'skills/get', params: { name: 's' } }),
+    server('{"jsonrpc":"2.0","id":1,"result":{"skill":"s","ttlMs":5,"cacheScope":"public"}}'),
+    client(callOf(2, 'login', {})),
+    server(`{"jsonrpc":"2.0","id":2,"error":${error}}`),
+  )
+  run.say({ id: 'x', method: 'skills/get', params: { name: 's' } }, callOf('y', 'login', {}))
+  expect(run.out).toEqual([
+    '{"jsonrpc":"2.0","id":"x","result":{"skill":"s","ttlMs":5,"cacheScope":"public"}}',
+    `{"jsonrpc":"2.0","id":"y","error":${error}}`,
+  ])
+})
+
+const params = (rest: object): object => ({
+  name: 'drop',
+  arguments: { table: 't' },
+  ...rest,
+  _meta: ENVELOPE,
+})
+
+const confirm = (action: string, requestState = 's-1'): object =>
+  params({ inputResponses: { ok: { action } }, requestState })
+
+test('a confirmation that was declined is never answered as one that was accepted', () => {
+  const run = playing(
+    client({ id: 1, method: 'tools/call', params: params({}) }),
+    server({
+      id: 1,
+      result: {
+        resultType: 'input_required',
+        inputRequests: { ok: { method: 'elicitation/create', params: { message: 'sure?' } } },
+        requestState: 's-1',
+      },
+    }),
+    client({ id: 2, method: 'tools/call', params: confirm('accept') }),
+    server({ id: 2, result: { resultType: 'complete', content: [{ type: 'text', text: 'dropped' }] } }),
+  )
+  run.say({ id: 'a', method: 'tools/call', params: params({}) })
+  run.say({ id: 'b', method: 'tools/call', params: confirm('decline') })
+  run.say({ id: 'c', method: 'tools/call', params: confirm('accept', 's-2') })
+  run.say({ id: 'd', method: 'tools/call', params: confirm('accept') })
+  expect(run.out.slice(1, 3).map((text) => JSON.parse(text).error.data.reason)).toEqual([
+    'ARGUMENT_DRIFT',
+    'UNBOUND_HANDLE',
+  ])
+  expect(run.heard()[3]).toBe('answer "d": dropped')
 })
 
 test('initialize is answered whoever the client is, in the version that it asks for', () => {
@@ -402,46 +563,38 @@ test('all connections of the tape play on the one live connection, in recorded o
   expect(run.heard()).toEqual(['answer 1: first', 'answer 2: second'])
 })
 
-interface Run {
-  readonly player: Player
-  /** What was sent, as it was. */
-  readonly out: readonly string[]
-  /** What was sent, in a few words. */
-  heard(): readonly string[]
-  say(...messages: readonly object[]): void
-  sayText(text: string): void
-}
+const told = (method: string): Said =>
+  server({ method, params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } } })
 
-function playing(...said: readonly Said[]): Run {
-  return playingWith({}, ...said)
-}
-
-function playingWith(options: Partial<PlayerOptions & ScriptOptions>, ...said: readonly Said[]): Run {
-  const out: string[] = []
-  const { turns } = tapeOf(...said)
-  const player = new Player({
-    script: new Script({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
-    send: (text) => out.push(text),
-    ...options,
-  })
-  player.start()
-  return {
-    player,
-    out,
-    heard: () => out.map(inWords),
-    say: (...messages) =>
-      messages.forEach((message) => player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))),
-    sayText: (text) => player.receive(text),
+test('what a message sets off leaves by its own way out, until its client leaves; ids of two ways are two ids', () => {
+  const listen = { method: 'subscriptions/listen', params: { _meta: ENVELOPE, notifications: {} } }
+  const tape = tapeOf(
+    client({ id: 1, ...listen }),
+    told('notifications/subscriptions/acknowledged'),
+    client({ id: 2, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }),
+    server(answerOf(2, 'done')),
+    told('notifications/tools/list_changed'),
+  )
+  const leftBy = (isAbandoned: boolean): Record<string, number> => {
+    const sent: string[] = []
+    const wayOf = (scope: string): Outlet => ({
+      scope,
+      send: () => sent.push(scope),
+      reply: (text) => void (text !== undefined && sent.push(`answer by ${scope}`)),
+    })
+    const script = new Script({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
+    const player = new Player({ script, send: () => sent.push('main') })
+    const take = (message: object, way: Outlet): void => {
+      const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+      player.take(text, classify(JSON.parse(text)), way)
+    }
+    const [a, b] = [wayOf('a'), wayOf('b')]
+    take({ id: 7, ...listen }, a)
+    if (isAbandoned) player.abandon(7, a)
+    player.abandon(7, b)
+    take({ id: 7, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }, b)
+    return Object.fromEntries(sent.map((way) => [way, sent.filter((each) => each === way).length]))
   }
-}
-
-function commandFor(): string {
-  return 'the command'
-}
-
-function inWords(text: string): string {
-  const { id, method, params, result } = JSON.parse(text)
-  const told = params === undefined ? '' : ` ${JSON.stringify(params)}`
-  if (method === undefined) return `answer ${JSON.stringify(id)}: ${result?.content?.[0]?.text}`
-  return id === undefined ? `${method}${told}` : `request ${JSON.stringify(id)}: ${method}${told}`
-}
+  expect(leftBy(false)).toEqual({ a: 2, 'answer by b': 1 })
+  expect(leftBy(true)).toEqual({ a: 1, 'answer by b': 1 })
+})

@@ -1,185 +1,159 @@
-import { briefRequest } from '../match/brief.ts'
-import { missAsError } from '../match/miss-error.ts'
 import type { Miss } from '../match/miss.ts'
-import { isId } from '../wire/id.ts'
+import { isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
-import {
-  member,
-  type Batch,
-  type Invalid,
-  type Message,
-  type Notification,
-  type Request,
-} from '../wire/message.ts'
+import { member, type Batch, type Invalid, type Message, type Notification } from '../wire/message.ts'
+import { Account } from './account.ts'
+import { Answering, type Ways } from './answering.ts'
+import { WallClock } from './clock.ts'
 import type { Drift } from './drift.ts'
+import type { Elsewhere } from './elsewhere.ts'
+import { FaultStrikes } from './fault-strikes.ts'
+import type { LinkFaults } from './faults/fault.ts'
 import { HeardTexts } from './heard-texts.ts'
 import { liveOf } from './live.ts'
-import { answerText, type OwnAnswer, type RpcError } from './own-answer.ts'
-import { Performance } from './performance.ts'
+import { singleOutlet, type Outlet } from './outlet.ts'
+import { answerText, type RpcError } from './own-answer.ts'
+import { Performance, type Part } from './performance.ts'
+import type { PlayOptions } from './play-options.ts'
+import { DEFAULT_SEED } from './random.ts'
 import { batchReply, type Reply } from './reply.ts'
-import type { LiveRedaction } from './live-redaction.ts'
-import type { Cue, Script } from './script.ts'
+import type { Script } from './script.ts'
 
-export interface PlayerOptions {
+export interface PlayerOptions extends PlayOptions {
   /** The part to play, of which nothing is played yet. */
   readonly script: Script
   readonly send: (text: string) => void
-  /** What is done with the secrets of the client, when those of the tape have stand-ins. */
-  readonly redaction?: LiveRedaction
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
   readonly later?: (resume: () => void) => void
+  /** What the link can do to its client, when a fault asks for it. */
+  readonly link?: LinkFaults
+  /** Answers what the tape cannot. */
+  readonly elsewhere?: Elsewhere
+  /** Whether what the server asks by this method is answered as recorded, and not sent. */
+  readonly isAnsweredByTape?: (method: string) => boolean
 }
 
 /** Plays the recorded server to one live client. It does no I/O: texts come in by `receive` and leave by `send`. */
 export class Player {
   readonly #options: PlayerOptions
-  readonly #script: Script
   readonly #performance: Performance
   readonly #heard = new HeardTexts()
-  readonly #misses: Miss[] = []
-  readonly #notes: string[] = []
-  #answered = 0
-  #asItCame = ''
+  readonly #answering: Answering
+  readonly #account: Account
+  readonly #strikes: FaultStrikes
+  readonly #main: Outlet
 
   constructor(options: PlayerOptions) {
-    const { send, later = (resume) => resume() } = options
+    const { script, send, faults = [], seed = DEFAULT_SEED, link = {}, overrides = [], elsewhere } = options
     this.#options = options
-    this.#script = options.script
-    const note = (text: string): void => this.#note(text)
-    this.#performance = new Performance({ turns: this.#script.turns, send, note, later })
+    this.#main = singleOutlet(send)
+    this.#account = new Account({ ...options, redaction: script.redaction })
+    this.#strikes = new FaultStrikes({ rules: faults, seed, link })
+    const clock = options.clock ?? new WallClock()
+    this.#performance = this.#perform({ ...options, clock })
+    const [performance, account, strikes] = [this.#performance, this.#account, this.#strikes]
+    this.#answering = new Answering({ script, performance, account, strikes, overrides, clock, elsewhere })
   }
 
   /** Says what the server said before the client spoke. */
   start(): void {
-    for (const turn of this.#script.opening())
-      this.#performance.play({ turn, live: undefined, reply: ignore })
+    for (const turn of this.#options.script.opening())
+      this.#performance.play({ turn, live: undefined, reply: ignore, outlet: this.#main })
   }
 
   /** Takes one JSON text of the client: a message, or a batch of them. */
-  receive(heard: string): void {
-    const { redaction } = this.#options
-    const text = redaction?.isOurs === true ? redaction.text(heard) : heard
-    this.#asItCame = heard
+  receive(text: string): void {
     const message = this.#heard.read(text)
     if (message === undefined) return this.refuse(NOT_JSON)
-    if (message.kind === 'batch') this.#takeBatch(text, message)
-    else this.#take(text, message, this.#send)
+    this.take(text, message)
+  }
+
+  /** The same for a text that was read already; what it sets off leaves by `outlet`, and else with all the rest. */
+  take(text: string, message: Message, outlet: Outlet = this.#main): void {
+    if (message.kind === 'batch') this.#takeBatch(text, message, outlet)
+    else this.#take(text, message, { outlet, reply: outlet.reply })
+  }
+
+  /** The client no longer waits for the answer to a request of that outlet. */
+  abandon(id: Id, outlet: Outlet): void {
+    this.#answering.cancel(id, outlet)
   }
 
   /** Answers what cannot be read as a message. */
-  refuse(error: RpcError, reply: Reply = this.#send): void {
-    this.#note(`the client sent what is no message: ${error.message}`)
-    reply(answerText('null', { error }))
+  refuse(error: RpcError, reply: Reply = this.#main.reply): void {
+    this.#account.note(`the client sent what is no message: ${error.message}`)
+    reply(answerText('null', { error }), { error })
   }
 
   /** The account of the run so far. */
   drift(): Drift {
-    const open = this.#performance.unanswered().map((ask) => `the client never answered ${ask}`)
+    const { answered, misses, notes, wentLive } = this.#account
+    const faults = this.#strikes.fired()
     return {
-      answered: this.#answered,
-      leftOver: this.#script.leftOver(),
-      misses: [...this.#misses],
-      notes: [...this.#notes, ...open],
+      answered,
+      leftOver: this.#options.script.leftOver(),
+      misses: [...misses],
+      notes: [...notes, ...this.#performance.owed()],
+      ...(faults.length > 0 && { faults: [...faults] }),
+      ...(wentLive.length > 0 && { wentLive: [...wentLive] }),
     }
   }
 
-  readonly #send: Reply = (text) => {
-    if (text !== undefined) this.#options.send(text)
+  #perform(options: PlayerOptions & Required<Pick<PlayerOptions, 'clock'>>): Performance {
+    const { script, clock, pace, order, onClientAnswer = 'note', later = (resume) => resume() } = options
+    return new Performance({
+      script,
+      clock,
+      pace,
+      later,
+      note: this.#account.note,
+      keepsOrder: order === 'recorded',
+      answerPolicy: onClientAnswer,
+      refuse: (part, why) => this.#refuseTurn(part, why),
+      isAnsweredByTape: options.isAnsweredByTape ?? (() => false),
+    })
   }
 
-  #takeBatch(text: string, { items }: Batch): void {
+  #takeBatch(text: string, { items }: Batch, outlet: Outlet): void {
     const ranges = itemsOf(text)
     const owed = items.filter(({ kind }) => kind === 'request' || kind === 'invalid').length
-    const reply = batchReply(owed, this.#send)
+    const reply = batchReply(owed, outlet.reply)
     for (const [place, item] of items.entries()) {
-      this.#take(text.slice(ranges[place]?.start, ranges[place]?.end), item, reply)
+      this.#take(text.slice(ranges[place]?.start, ranges[place]?.end), item, { outlet, reply })
     }
   }
 
-  #take(text: string, message: Message, reply: Reply): void {
+  #take(text: string, message: Message, ways: Ways): void {
+    if (this.#options.elsewhere?.hear(text, message) === true) return
     switch (message.kind) {
       case 'request':
-        return this.#answer(text, message, reply)
+        return this.#answering.answer(text, message, ways)
       case 'notification':
-        return this.#hear(text, message)
+        return this.#hear(text, message, ways.outlet)
       case 'response':
         return this.#performance.settle(message)
       case 'batch':
       case 'invalid':
-        return this.refuse(invalidRequest(message), reply)
+        return this.refuse(invalidRequest(message), ways.reply)
     }
   }
 
-  #answer(text: string, request: Request, reply: Reply): void {
-    const live = liveOf(text, request)
-    const cue = this.#cueFor(text, request)
-    if (cue.kind === 'own') return this.#answerOwn(cue, live.id, reply)
-    if (cue.kind === 'miss') return this.#miss(cue.miss, live.id, reply)
-    this.#answered++
-    if (cue.loose !== undefined)
-      this.#note(`answered loosely, by ${cue.loose}: ${briefRequest(request)}, with #${cue.turn.trigger?.n}`)
-    if (cue.repeated) this.#note(`answered again with its last recorded answer: ${briefRequest(request)}`)
-    this.#performance.play({ turn: cue.turn, live, reply })
-  }
-
-  /** With the key of the tape, a short number may be a stand-in that the client was given: it is tried as it came, too. */
-  #cueFor(text: string, request: Request): Cue {
-    const cue = this.#script.cueFor(request)
-    const { redaction } = this.#options
-    if (cue.kind !== 'miss' || redaction === undefined) return cue
-    return redaction.isOurs ? this.#cueAsItCame(cue, text) : this.#cueWithoutKey(cue, text, redaction)
-  }
-
-  #cueAsItCame(cue: Cue, text: string): Cue {
-    if (this.#asItCame === text) return cue
-    const request = this.#heard.read(this.#asItCame)
-    const other = request?.kind === 'request' ? this.#script.cueFor(request) : cue
-    return other.kind === 'turn' ? other : cue
-  }
-
-  /** Without the key a secret cannot match, and must not be in the report of the miss either. */
-  #cueWithoutKey(cue: Cue, text: string, redaction: LiveRedaction): Cue {
-    const safe = redaction.text(text)
-    const request = safe === text ? undefined : this.#heard.read(safe)
-    const told = request?.kind === 'request' ? this.#script.cueFor(request) : cue
-    return told === cue || told.kind !== 'miss'
-      ? cue
-      : { ...told, miss: redactionMismatch(told.miss, redaction) }
-  }
-
-  // A client may ask for it as often as it likes; once is enough to say.
-  #answerOwn({ answer, note }: OwnAnswer, id: string, reply: Reply): void {
-    if (note !== undefined && !this.#notes.includes(note)) this.#note(note)
-    reply(answerText(id, answer))
-  }
-
-  #miss(miss: Miss, id: string, reply: Reply): void {
-    this.#misses.push(miss)
-    this.#options.onMiss?.(miss)
-    reply(answerText(id, { error: missAsError(miss) }))
-  }
-
-  #hear(text: string, notification: Notification): void {
+  #hear(text: string, notification: Notification, outlet: Outlet): void {
     const { method, params } = notification
     const id = member(params, 'requestId')
-    if (method === 'notifications/cancelled' && isId(id)) this.#performance.cancel(id)
-    const turn = this.#script.effectOf(notification)
-    if (turn === undefined) return this.#note(`the client sent ${method}, which is not on the tape`)
-    this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore })
+    if (method === 'notifications/cancelled' && isId(id)) this.#answering.cancel(id, outlet)
+    const turn = this.#options.script.effectOf(notification)
+    if (turn === undefined) return this.#account.note(`the client sent ${method}, which is not on the tape`)
+    this.#performance.play({ turn, live: liveOf(text, notification), reply: ignore, outlet })
   }
 
-  #note(said: string): void {
-    const note = this.#options.redaction?.text(said) ?? said
-    this.#notes.push(note)
-    this.#options.onNote?.(note)
+  /** The client answered otherwise than on the tape: what the server said then is no answer to that. */
+  #refuseTurn({ live, reply }: Part, why: string): void {
+    if (live?.message.kind !== 'request') return this.#account.note(why)
+    this.#answering.miss(this.#options.script.answerDrift(live.message, why), live.id, reply)
   }
-}
-
-function redactionMismatch(miss: Miss, { key }: LiveRedaction): Miss {
-  const why = `the request holds a secret, and the tape has stand-ins made with the key ${key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
-  return { ...miss, reason: 'REDACTION_MISMATCH', why }
 }
 
 const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }

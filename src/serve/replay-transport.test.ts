@@ -191,6 +191,31 @@ test('a connection that never got past the handshake closes without a complaint'
   await expect(transport.close()).resolves.toBeUndefined()
 })
 
+test('a server that breaks off closes the connection, once', async () => {
+  const sdk = new ClientV1(INFO)
+  const transport = replayTransport(tapeOf(...SESSION), {
+    faults: [{ tool: 'search', disconnect: true }],
+    drift: 'ignore',
+  })
+  await sdk.connect(transport)
+  let closed = 0
+  Object.assign(sdk, { onclose: () => closed++ })
+  await expect(search(sdk, 'cats')).rejects.toThrow('Connection closed')
+  await sdk.close()
+  expect(closed).toBe(1)
+})
+
+test('a retry after a fault gets the recorded answer, and close finds no drift', async () => {
+  const sdk = new ClientV1(INFO)
+  const faults = [{ tool: 'search', nth: 1, error: { code: -32000, message: 'busy' } }]
+  await sdk.connect(
+    replayTransport(tapeOf(...HANDSHAKE, ...call(2, 'search', { q: 'cats' }, 'cats')), { faults }),
+  )
+  await expect(search(sdk, 'cats')).rejects.toMatchObject({ code: -32000 })
+  expect(await search(sdk, 'cats')).toBe('cats')
+  await sdk.close()
+})
+
 test('a transport is for one connection', async () => {
   const transport = replayTransport(tapeOf())
   await expect(transport.send({})).rejects.toMatchObject({ code: 'USAGE' })

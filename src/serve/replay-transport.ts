@@ -1,13 +1,16 @@
 import { ReelayError } from '../errors.ts'
-import type { Loosening } from '../match/loosening.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { driftAsText, hasDrifted, type Drift } from './drift.ts'
+import { WallClock } from './clock.ts'
+import { driftError, hasDrifted, type Drift } from './drift.ts'
+import { libraryCall } from './library-call.ts'
+import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
 import type { PlayedTape } from './played-tape.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
+import { whichServer } from './which-server.ts'
 
-export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'> {
+export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveOptions {
   /** Whether `close` fails when the run has drifted from the tape: by default yes, unless permissive. */
   readonly drift?: 'error' | 'ignore'
 }
@@ -41,15 +44,31 @@ class TapeTransport implements ReplayTransport {
   onerror: ((error: Error) => void) | undefined
   readonly #player: Player
   readonly #failsOnDrift: boolean
+  readonly #tape: PlayedTape
+  readonly #server: string
+  readonly #live: LiveBehindTransport | undefined
   readonly #queue: string[] = []
+  readonly #clock = new WallClock()
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
+  #isClosed = false
 
   constructor(tape: PlayedTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
-    this.#player = new Player({ ...playerOptions({ ...options, tape }, transportCall), send })
+    const playing = playerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
+      libraryCall('replayTransport', loosening),
+    )
+    this.#tape = tape
+    this.#server = whichServer(tape, options.server)
+    this.#live = liveBehind(options)
+    this.#player = new Player({
+      ...playing,
+      ...(this.#live && { elsewhere: this.#live.elsewhere }),
+      link: { disconnect: () => this.#leave() },
+      send,
+    })
   }
 
   async start(): Promise<void> {
@@ -65,9 +84,10 @@ class TapeTransport implements ReplayTransport {
   }
 
   async close(): Promise<void> {
-    if (this.#state === 'closed') return
-    this.#state = 'closed'
-    this.onclose?.()
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#leave()
+    await this.#live?.close(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift)) throw driftError(drift)
@@ -75,6 +95,14 @@ class TapeTransport implements ReplayTransport {
 
   drift(): Drift {
     return this.#player.drift()
+  }
+
+  /** The link is over, by the client's will or by a fault. */
+  #leave(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#clock.stop()
+    this.onclose?.()
   }
 
   #expect(state: 'new' | 'open'): void {
@@ -100,21 +128,4 @@ class TapeTransport implements ReplayTransport {
     this.#queue.shift()
     if (this.#queue.length > 0) setImmediate(() => this.#deliver())
   }
-}
-
-function transportCall({ server, match, ignore, rules, permissive }: Loosening): string {
-  const options = [
-    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
-    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
-    ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
-    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
-    ...(permissive ? ['permissive: true'] : []),
-  ]
-  return `replayTransport(tape, { ${options.join(', ')} })`
-}
-
-function driftError(drift: Drift): ReelayError {
-  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift)}`, {
-    hint: "ask for what was left over, or pass { drift: 'ignore' } to replayTransport",
-  })
 }

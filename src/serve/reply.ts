@@ -1,13 +1,16 @@
-/** Takes the one answer to a live request; undefined when there will be none. */
-export type Reply = (text: string | undefined) => void
+import type { Spoken } from '../tape/turn.ts'
+import type { Answer } from './own-answer.ts'
+
+/** Takes the one answer to a live request; undefined when there will be none. `source` is where it comes from, as far as it is one. */
+export type Reply = (text: string | undefined, source?: Spoken | Answer) => void
 
 /** The answers to one live batch leave together, as one array, when the last of them is known. */
-export function batchReply(requests: number, send: (text: string) => void): Reply {
+export function batchReply(requests: number, reply: Reply): Reply {
   const answers: string[] = []
   let open = requests
   return (text) => {
     if (text !== undefined) answers.push(text)
     open--
-    if (open === 0 && answers.length > 0) send(`[${answers.join(',')}]`)
+    if (open === 0) reply(answers.length > 0 ? `[${answers.join(',')}]` : undefined)
   }
 }

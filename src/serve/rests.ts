@@ -1,22 +1,19 @@
+import { WallClock } from './clock.ts'
+
 // Long enough for an idle client to read what was written before, short enough not to be felt.
 const REST_MS = 50
 
 /** Short waits in which the client can read what was sent; the end of a run waits for those under way. */
 export class Rests {
-  readonly #open = new Set<Promise<void>>()
+  readonly #clock: WallClock
 
-  readonly later = (resume: () => void): void => {
-    const rest = new Promise<void>((resolve) => {
-      setTimeout(() => {
-        resume()
-        this.#open.delete(rest)
-        resolve()
-      }, REST_MS)
-    })
-    this.#open.add(rest)
+  constructor(clock: WallClock = new WallClock()) {
+    this.#clock = clock
   }
 
-  async over(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all(this.#open)
+  readonly later = (resume: () => void): void => this.#clock.after(REST_MS, resume)
+
+  over(): Promise<void> {
+    return this.#clock.over()
   }
 }

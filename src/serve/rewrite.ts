@@ -2,6 +2,7 @@ import type { Spoken } from '../tape/turn.ts'
 import { rangeAt, replaceAt } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
 import { isLegacyVersion, META, metaOf } from '../wire/methods.ts'
+import { idAtEnd } from './id-range.ts'
 import type { LiveNames } from './live-names.ts'
 import type { Live } from './live.ts'
 
@@ -9,7 +10,9 @@ import type { Live } from './live.ts'
 
 /** The recorded answer, as an answer to the live request. */
 export function liveResponse(response: Spoken, trigger: Spoken | undefined, live: Live): string {
-  const { start, end } = response.id ?? rangeAt(response.text, ['id']) ?? { start: 0, end: 0 }
+  const { start, end } = response.id ??
+    idAtEnd(response.text) ??
+    rangeAt(response.text, ['id']) ?? { start: 0, end: 0 }
   const text = response.text.slice(0, start) + live.id + response.text.slice(end)
   const version = live.message.method === 'initialize' ? liveVersion(response, trigger, live) : undefined
   if (version !== undefined) return replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
@@ -26,7 +29,6 @@ export function liveNotification(
   const { method, params } = message.kind === 'notification' ? message : { method: '', params: undefined }
   if (method === 'notifications/progress') return liveProgress(notification, params, trigger, live)
   if (method === 'notifications/cancelled') return liveCancellation(notification, params, names)
-  if (method === 'notifications/message' && logsAreUnwanted(trigger, live)) return undefined
   const subscription = metaOf(params, META.subscriptionId)
   if (subscription === undefined) return text
   const name = names.subscription(notification, subscription)
@@ -72,11 +74,6 @@ function liveCancellation(notification: Spoken, params: unknown, names: LiveName
   const id = member(params, 'requestId')
   const name = names.ask(notification, id) ?? names.subscription(notification, id)
   return name === undefined ? undefined : replaceAt(notification.text, ['params', 'requestId'], name)
-}
-
-// 2026-07-28: log messages go only to a request that asked for them.
-function logsAreUnwanted(trigger: Spoken | undefined, live: Live | undefined): boolean {
-  return recordedMeta(trigger, META.logLevel) !== undefined && live?.wantsLogs === false
 }
 
 function recordedMeta(trigger: Spoken | undefined, key: string): unknown {

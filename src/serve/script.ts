@@ -2,12 +2,14 @@ import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import { matcherFor } from '../match/matcher-for.ts'
-import type { Matcher, RecordedRequest } from '../match/matcher.ts'
+import type { Asked } from '../match/key.ts'
+import type { Matcher, MatchOutcome, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
+import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
+import type { LiveRedaction } from './live-redaction.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
@@ -27,6 +29,8 @@ export interface ScriptOptions extends MatchOptions {
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
   readonly recordCommand?: string
+  /** What is done with the secrets of the client, when those of the tape have stand-ins. */
+  readonly redaction?: LiveRedaction | undefined
 }
 
 /** What there is to say to a live request. */
@@ -68,35 +72,95 @@ export class Script {
     return this.#recorded.opening
   }
 
+  /** The turns that messages of that method set off. */
+  turnsOf(method: string): readonly Turn[] {
+    const { turns, server, byMethod } = this.#recorded
+    const known =
+      byMethod.get(method) ??
+      turnsAt(turns, (outline) => outline.server === server && outline.method === method)
+    byMethod.set(method, known)
+    return known
+  }
+
+  get era(): EraFound {
+    return this.#recorded.era
+  }
+
+  get redaction(): LiveRedaction | undefined {
+    return this.#recorded.redaction
+  }
+
   cueFor(request: Request): Cue {
-    const asked = { server: this.#recorded.server, method: request.method, params: request.params }
-    const outcome = this.#matcher.lookup(asked)
+    const asked = this.#asked(request)
+    const outcome = this.#lookup(asked, request)
     if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
-    return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
+    const miss = this.#explainer.explain(asked, outcome)
+    const isForWantOfKey = this.redaction?.isOurs === false && asked.params !== request.params
+    return {
+      kind: 'miss',
+      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : miss,
+    }
+  }
+
+  /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
+  answerDrift(request: Request, why: string): Miss {
+    const { tape } = this.#recorded
+    const next = this.#matcher.next()
+    const asked = this.#asked(request)
+    return {
+      reason: 'ANSWER_DRIFT',
+      why,
+      asked,
+      tape,
+      nearest: [],
+      annotations: [],
+      fixes: [],
+      ...(next && { next }),
+    }
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
-  effectOf({ method, params }: Notification): Turn | undefined {
-    return this.#notices.take({ server: this.#recorded.server, method, params })
+  effectOf(notification: Notification): Turn | undefined {
+    return this.#notices.take(this.#asked(notification))
   }
 
   leftOver(): readonly RecordedRequest[] {
     return this.#matcher.unconsumedKeys()
   }
+
+  /** A live message as it is compared and reported: without its secrets, when those of the tape have stand-ins. */
+  #asked({ method, params }: Request | Notification): Asked {
+    return { server: this.#recorded.server, method, params: this.redaction?.params(params) ?? params }
+  }
+
+  /** What came may hold no secret but a stand-in that has no room for a mark, so it is tried as it came, too. */
+  #lookup(asked: Asked, { params }: Request): MatchOutcome {
+    const outcome = this.#matcher.lookup(asked)
+    if (outcome.kind === 'hit' || asked.params === params) return outcome
+    const asItCame = this.#matcher.lookup({ ...asked, params })
+    return asItCame.kind === 'hit' ? asItCame : outcome
+  }
+}
+
+function redactionMismatch(miss: Miss, redaction: LiveRedaction): Miss {
+  const why = `the request holds a secret, and the tape has stand-ins made with the key ${redaction.key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
+  return { ...miss, reason: 'REDACTION_MISMATCH', why }
 }
 
 /** What all connections share. */
 interface Recorded extends Pick<
   ScriptOptions,
-  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand'
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand' | 'redaction'
 > {
   readonly turns: TurnStore
   readonly opening: readonly Turn[]
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
+  /** What was looked for already. */
+  readonly byMethod: Map<string, readonly Turn[]>
 }
 
 function recordedFor(options: ScriptOptions): Recorded {
@@ -105,17 +169,39 @@ function recordedFor(options: ScriptOptions): Recorded {
   const matcher = matcherFor(turns, options)
   const notices = new NoticeIndex(turns, matcher.ignore)
   const opening = openingOf(turns, server)
-  return { given: options, ...options, turns, matcher, notices, opening, era: tapeEra(turns, server) }
+  const byMethod = new Map<string, readonly Turn[]>()
+  return {
+    given: options,
+    ...options,
+    turns,
+    matcher,
+    notices,
+    opening,
+    byMethod,
+    era: tapeEra(turns, server),
+  }
 }
 
 function openingOf(turns: TurnStore, server: string): readonly Turn[] {
-  const opening: Turn[] = []
-  const kind = turns.kinds().find((one) => one.trigger === 'none' && one.server === server)
-  for (let place = kind?.first ?? turns.size; place < turns.size; place++) {
-    const outline = turns.outline(place)
-    if (outline.trigger !== 'none' || outline.server !== server) continue
-    const turn = turns.turn(place)
-    if (turn !== undefined) opening.push(turn)
+  return turnsAt(turns, (outline) => outline.server === server && outline.trigger === 'none')
+}
+
+/** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
+function turnsAt(
+  turns: TurnStore,
+  isMeant: (outline: Pick<Outline, 'server' | 'method' | 'trigger'>) => boolean,
+): readonly Turn[] {
+  const first = Math.min(
+    turns.size,
+    ...turns
+      .kinds()
+      .filter(isMeant)
+      .map((kind) => kind.first),
+  )
+  const found: Turn[] = []
+  for (let place = first; place < turns.size; place++) {
+    const turn = isMeant(turns.outline(place)) ? turns.turn(place) : undefined
+    if (turn !== undefined) found.push(turn)
   }
-  return opening
+  return found
 }

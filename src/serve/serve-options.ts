@@ -3,14 +3,20 @@ import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
 import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
 import { recordCommandLine } from './command-line.ts'
+import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
+import { RecordedHeads } from './http/recorded-heads.ts'
+import { withoutRefusals } from './http/transport-refusals.ts'
 import { liveRedaction } from './live-redaction.ts'
-import type { PlayedTape } from './played-tape.ts'
+import { readOverrides } from './overrides.ts'
+import { readPace } from './pace.ts'
+import { storeOf, type PlayedTape } from './played-tape.ts'
+import type { PlayOptions } from './play-options.ts'
 import type { PlayerOptions } from './player.ts'
 import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
-export interface ServeOptions extends MatchOptions {
+export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {
   readonly tape: PlayedTape
   /** The tape as the user named it, for reports; by default its path. */
   readonly name?: string
@@ -19,6 +25,11 @@ export interface ServeOptions extends MatchOptions {
   /** How requests are matched where neither the options nor the rules beside the tape say. */
   readonly settings?: MatchSettings
   readonly now?: () => number
+  /** `recorded`, or how many times as fast; by default nothing is waited for. */
+  readonly pace?: 'none' | 'recorded' | `x${number}` | number
+  /** No single wait for the sake of the pace is longer, in milliseconds. */
+  readonly paceCap?: number
+  readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
 }
@@ -31,23 +42,23 @@ export function playerOptions(
   const { tape, name, server, now, onMiss, onNote } = options
   const given = matchOptionsIn(options)
   const played = whichServer(tape, server)
-  const redaction = liveRedaction(tape.header)
   const recordCommand = recordCommandLine(tape.header.servers[played] ?? {})
   return {
     script: new Script({
       ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
       given,
-      turns: tape.turns,
+      turns: withoutRefusals(storeOf(tape.turns), new RecordedHeads(tape.rest)),
       started: tape.header.started,
       server: played,
       tape: name ?? tape.path,
       commandFor,
+      redaction: liveRedaction(tape.header),
       ...(recordCommand !== undefined && { recordCommand }),
       ...(now && { now }),
     }),
-    ...(redaction && { redaction }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
+    ...playOptions(options),
   }
 }
 
@@ -63,4 +74,27 @@ function matchOptionsIn({ match, rules, ignore, permissive }: ServeOptions): Mat
     ...(ignore && { ignore }),
     ...(permissive !== undefined && { permissive }),
   }
+}
+/** The options of playing, read once and refused when they make no sense. */
+function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
+  const { order, onClientAnswer, seed, clock } = options
+  const pace = readPace(String(options.pace ?? 'none'), options.paceCap)
+  return {
+    overrides: readOverrides({ overrides: options.overrides ?? [] }),
+    faults: faultRules(options.faults ?? []),
+    ...(pace && { pace }),
+    ...(order && { order }),
+    ...(onClientAnswer && { onClientAnswer }),
+    ...(seed !== undefined && { seed }),
+    ...(clock && { clock }),
+  }
+}
+
+// Those of a file are read where the file is.
+function faultRules(faults: readonly FaultSetting[] | readonly FaultRule[]): readonly FaultRule[] {
+  return faults.every(isRule) ? faults : readFaults({ faults })
+}
+
+function isRule(fault: FaultSetting | FaultRule): fault is FaultRule {
+  return 'when' in fault && 'fault' in fault
 }

@@ -65,8 +65,10 @@ function nameOf({ trigger }: Turn): string {
   return `${trigger?.n}.${trigger?.item}`
 }
 
+// Over HTTP a subscription and a call are two connections, though one client made both.
 function isOfSameLink(trigger: Spoken | undefined, message: Spoken): boolean {
-  return trigger?.server === message.server && trigger.conn === message.conn
+  if (trigger?.server !== message.server) return false
+  return trigger.conn === message.conn || (trigger.x !== undefined && message.x !== undefined)
 }
 
 function isBetween(n: number | undefined, after: number | undefined, before: number): boolean {

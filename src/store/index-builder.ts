@@ -4,9 +4,8 @@ import { EnvelopeScan, type Envelope } from '../tape/envelope-scan.ts'
 import { Conversations, spokenIn } from '../tape/turns.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { answerIdAtEdges } from '../wire/answer-edges.ts'
-import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'
+import { answerIdIn } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
-import { JsonCheck } from '../wire/json-check.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { FileLine } from './file-lines.ts'
@@ -16,7 +15,7 @@ import type { TapeIndex } from './tape-index.ts'
 
 /**
  * Looks a tape through line by line. The client's messages are parsed, because their content is the key; of an answer only the
- * id is looked for, because its result is for whoever asks for it. The turns are those that `TurnBuilder` makes of the same tape.
+ * id is looked for, and whoever takes the answer checks it. The turns are those that `TurnBuilder` makes of the same tape.
  */
 export class IndexBuilder {
   readonly #log = new IndexLog()
@@ -24,14 +23,8 @@ export class IndexBuilder {
   readonly #state: TapeState = { ended: false, problems: [] }
   readonly #checks = new LineChecks(this.#state)
   readonly #envelopes = new EnvelopeScan()
-  readonly #json: JsonCheck | undefined
   readonly #joined: string[] = []
   #isUtf8 = true
-
-  /** `thorough`: every line is checked now; else an answer is checked when it is asked for. */
-  constructor({ thorough }: { thorough: boolean }) {
-    this.#json = thorough ? new JsonCheck() : undefined
-  }
 
   /** The lines to come are in these bytes. */
   expect(bytes: Uint8Array): void {
@@ -79,9 +72,8 @@ export class IndexBuilder {
     return true
   }
 
-  // Nothing of it is played, so that only a thorough look would read it.
+  // Nothing of it is played.
   #passOver({ number }: FileLine, { n }: Envelope): boolean {
-    if (this.#json !== undefined) return false
     this.#checks.checkNumber(n, number)
     return true
   }
@@ -92,17 +84,10 @@ export class IndexBuilder {
   }
 
   #answerIn({ bytes, end }: FileLine, { at }: Envelope): Spoken['message'] | undefined {
-    const span = this.#answerId(bytes, at, end - 1)
+    const span = answerIdAtEdges(bytes, at, end - 1) ?? answerIdIn(bytes, at, end - 1)
     if (span === undefined) return undefined
     const id = parseJson(bytes.toString('utf8', span.start, span.end))
     return isId(id) ? { kind: 'response', id, outcome: { result: undefined } } : undefined
-  }
-
-  #answerId(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
-    if (this.#json === undefined) return answerIdAtEdges(bytes, start, end) ?? answerIdIn(bytes, start, end)
-    this.#json.reset()
-    this.#json.feed(bytes, start, end)
-    return this.#json.isComplete() ? answerIdIn(bytes, start, end) : undefined
   }
 
   #addAny({ bytes, start, end, number }: FileLine): void {
@@ -111,6 +96,7 @@ export class IndexBuilder {
     if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
     this.#checks.check(frame, number)
     if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
+    if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
     for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
   }

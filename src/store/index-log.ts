@@ -83,6 +83,9 @@ export class IndexLog implements TurnLog<number, number> {
     this.#turns.responseLength.set(turn, this.line.length)
   }
 
+  // It stays without an answer.
+  cut(): void {}
+
   // What belongs to no turn is not played.
   stray(): void {}
 

@@ -64,12 +64,6 @@ const odd = fc.constantFrom(
   '17',
   '{"jsonrpc":"2.0","id":1,"method":"x",}',
 )
-const broken = fc.constantFrom(
-  '{"jsonrpc":"2.0","id":1,"result":{]}',
-  '{"jsonrpc":"2.0","id":1,"result":{"a":"\\q"}}',
-  '{"jsonrpc":"2.0","id":1,"result":{}}}',
-  '{"jsonrpc":"2.0","id":1,"result":{},"id":2}',
-)
 const text = fc.oneof(
   { weight: 10, arbitrary: message.map((one) => JSON.stringify(one)) },
   { weight: 2, arbitrary: fc.array(message, { maxLength: 3 }).map((all) => JSON.stringify(all)) },
@@ -86,7 +80,6 @@ const other = fc.constantFrom<(n: number) => string>(
   () => 'no JSON',
 )
 const line = lineWith(text)
-const anyLine = lineWith(fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: broken }))
 
 function lineWith(said: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => string> {
   const frame = fc
@@ -105,16 +98,7 @@ function lineWith(said: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => strin
   return fc.oneof({ weight: 8, arbitrary: frame }, { weight: 1, arbitrary: other })
 }
 
-test('turns that are read one by one are those of the whole tape, whatever stands on it', () =>
-  fc.assert(
-    fc.asyncProperty(fc.array(anyLine, { maxLength: 30 }), fc.constantFrom('\n', ''), async (lines, end) => {
-      writeTape(lines, end)
-      await expectTheSame(await loadTape(PATH), {})
-    }),
-    { numRuns: 300 },
-  ))
-
-test('a large tape shows the same turns, with the index that was just made and with the one in the file', () =>
+test('turns that are read one by one are those of the whole tape, with the index that is made now and with the one in the file', () =>
   fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (lines) => {
       writeTape(lines, '\n')
@@ -122,12 +106,17 @@ test('a large tape shows the same turns, with the index that was just made and w
       await expectTheSame(whole, { smallBytes: 0 })
       await expectTheSame(whole, { smallBytes: 0 })
     }),
-    { numRuns: 200 },
+    { numRuns: 400 },
   ))
 
-test('an answer that is no JSON is no answer, also on a tape that is too large to look for it', async () => {
+test.each([
+  ['no JSON', '{"jsonrpc":"2.0","id":1,"result":{]}'],
+  ['no JSON inside', '{"jsonrpc":"2.0","id":1,"result":{"a":"\\q"}}'],
+  ['closed too often', '{"jsonrpc":"2.0","id":1,"result":{}}}'],
+  ['under another id in the end', '{"jsonrpc":"2.0","id":1,"result":{},"id":2}'],
+])('an answer that is %s answers nothing', async (_, said) => {
   const call = '"server":"a","conn":1,"dir":"c2s","msg":{"jsonrpc":"2.0","id":1,"method":"ping"}}'
-  const answer = '"server":"a","conn":1,"dir":"s2c","msg":{"jsonrpc":"2.0","id":1,"result":{]}}'
+  const answer = `"server":"a","conn":1,"dir":"s2c","msg":${said}}`
   writeTape([() => `{"n":1,"t":1,${call}`, () => `{"n":2,"t":2,${answer}`], '\n')
   const tape = await openIndexedTape(PATH, { smallBytes: 0 })
   expect(tape.turns.turn(0)).toBeUndefined()

@@ -1,10 +1,11 @@
-import { open, stat } from 'node:fs/promises'
-import { decodeFrame } from '../tape/codec.ts'
+import { open } from 'node:fs/promises'
+import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
+import type { Frame } from '../tape/frame.ts'
 import { TAPE_VERSION, type Header } from '../tape/header.ts'
 import { withJoinedServers } from '../tape/joined-servers.ts'
 import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import { readLines } from './file-lines.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { fingerprintOf, type Fingerprint } from './fingerprint.ts'
 import { IndexBuilder } from './index-builder.ts'
 import { IndexedTurns } from './indexed-turns.ts'
 import type { Problem } from './line-checks.ts'
@@ -29,33 +30,38 @@ export interface IndexedTape {
 }
 
 export interface OpenIndexedOptions {
-  /** A tape of up to so many bytes gets no second file. */
+  /** A tape of up to so many bytes is read whole. */
   readonly smallBytes?: number
 }
 
-// Up to here a look through the whole tape is too short to be worth a second file, and every answer is checked at once.
+// Up to here a tape in memory costs little, and answers faster than one on disk.
 const SMALL_BYTES = 8 * 1024 * 1024
 
 /**
- * Opens a tape of any size to play it: with the index in the file beside it, if there is one of this very tape, else with
- * one that is made now and left there.
+ * Opens a tape of any size to play it. A small one is read whole. Of a large one only an index is held: the one in the file
+ * beside it, if that is of this very tape, else one that is made now and left there.
  */
 export async function openIndexedTape(
   path: string,
   { smallBytes = SMALL_BYTES }: OpenIndexedOptions = {},
 ): Promise<IndexedTape> {
   const reader = await openTape(path)
-  const index = reader.version === TAPE_VERSION ? await indexOf(path, smallBytes) : undefined
+  const fingerprint = await fingerprintOf(path)
+  const isWorthIt = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
+  const index = isWorthIt ? await indexOf(path, fingerprint) : undefined
   if (index === undefined) return held(path)
-  const file = new LineFile(path, (await stat(path)).size)
-  const turns = new IndexedTurns(index, file)
   const { ended, problems, joined } = index.about
-  const header = withJoinedServers(
-    reader.header,
-    joined.map(decodeFrame).filter((frame) => frame.kind !== 'broken'),
-  )
+  const file = new LineFile(path, fingerprint.bytes)
   const matchFile = await readMatchFile(path)
-  return { path, header, turns, ended, problems, ...(matchFile && { matchFile }), close: () => file.close() }
+  return {
+    path,
+    header: withJoinedServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
+    turns: new IndexedTurns(index, file),
+    ended,
+    problems,
+    ...(matchFile && { matchFile }),
+    close: () => file.close(),
+  }
 }
 
 // An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
@@ -64,20 +70,17 @@ async function held(path: string): Promise<IndexedTape> {
   return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
 }
 
-async function indexOf(path: string, smallBytes: number): Promise<TapeIndex | undefined> {
-  const fingerprint = await fingerprintOf(path)
-  const isSmall = fingerprint.bytes <= smallBytes
-  const found = isSmall ? undefined : await readSidecar(path, fingerprint)
+async function indexOf(path: string, fingerprint: Fingerprint): Promise<TapeIndex | undefined> {
+  const found = await readSidecar(path, fingerprint)
   if (found !== undefined) return found
-  const built = await lookThrough(path, { thorough: isSmall })
-  if (built === undefined || isSmall) return built
+  const built = await lookThrough(path)
   const { modified } = await fingerprintOf(path)
-  if (modified === fingerprint.modified) await writeSidecar(path, built, fingerprint)
+  if (built !== undefined && modified === fingerprint.modified) await writeSidecar(path, built, fingerprint)
   return built
 }
 
-async function lookThrough(path: string, options: { thorough: boolean }): Promise<TapeIndex | undefined> {
-  const builder = new IndexBuilder(options)
+async function lookThrough(path: string): Promise<TapeIndex | undefined> {
+  const builder = new IndexBuilder()
   const file = await open(path, 'r')
   try {
     const isWhole = await readLines(file, {
@@ -90,4 +93,8 @@ async function lookThrough(path: string, options: { thorough: boolean }): Promis
   } finally {
     await file.close()
   }
+}
+
+function isFrame(line: Frame | BrokenLine): line is Frame {
+  return line.kind !== 'broken'
 }

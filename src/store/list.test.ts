@@ -32,6 +32,7 @@ test('tapes come newest first, and what is no tape last with its problem', async
     bytes: header('2026-11-15T09:00:00+05:00').length + END.length,
     started: '2026-11-15T09:00:00+05:00',
     servers: ['demo', 'other'],
+    labels: { tags: {} },
     ended: true,
   })
   expect(listed.map((one) => (one.kind === 'problem' ? one.problem.replace(here, '…') : one.ended))).toEqual([

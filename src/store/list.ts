@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame } from '../tape/codec.ts'
 import type { EventFrame } from '../tape/frame.ts'
+import { labelsOf, type Labels } from '../tape/labels.ts'
 import { TAPE_ENDING } from './home.ts'
 import { openTape } from './read.ts'
 
@@ -16,6 +17,7 @@ interface ListedTape {
   readonly bytes: number
   readonly started: string
   readonly servers: readonly string[]
+  readonly labels: Labels
   readonly ended: boolean
 }
 
@@ -66,6 +68,7 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
       bytes,
       started: header.started,
       servers: [...new Set([...Object.keys(header.servers), ...joinedAt(end)])],
+      labels: labelsOf(header),
       ended: end !== undefined,
     }
   } catch (error) {

@@ -62,8 +62,8 @@ export async function loadTape(path: string): Promise<Tape> {
   let frames = 0
   for await (const frame of reader.frames()) {
     frames++
-    if (frame.kind === 'message') builder.add(frame)
-    else rest.push(frame)
+    builder.add(frame)
+    if (frame.kind !== 'message') rest.push(frame)
   }
   const { state } = reader
   const header = withJoinedServers(reader.header, rest)

@@ -104,6 +104,8 @@ test('what is no frame says why', () => {
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":null,"why":"x"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","raw":"x","why":"y","base64":1}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","cut":7,"raw":"x","why":"y"}',
+    '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","cut":{"bytes":-1},"raw":"x","why":"y"}',
     '{"n":1,"t":1,"server":"a","conn":1,"x":0,"event":"abort"}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":[],"msg":{}}',
     '{"n":1,"t":1,"server":"a","conn":1,"dir":"s2c","sse":{"id":1},"msg":{}}',
@@ -140,6 +142,8 @@ test('what is no frame says why', () => {
       ""why" is not a string",
       ""raw" is not a string",
       ""base64" is not a string",
+      ""cut" is not an object",
+      ""cut.bytes" is not a length",
       ""x" is not a whole number from 1 on",
       ""sse" is not an object",
       ""sse.id" is not a string",
@@ -208,6 +212,10 @@ function anyFrame(): fc.Arbitrary<Frame> {
   )
   const sse = fc.record({ id: text, event: text, retry: fc.nat() }, { requiredKeys: [] })
   const inEvent = fc.oneof(fc.constant({}), fc.record({ sse }))
+  const cut = fc.record(
+    { bytes: fc.nat(), id: fc.oneof(text, fc.integer()), method: text },
+    { requiredKeys: ['bytes'] },
+  )
   const headers = fc.array(fc.tuple(text, text))
   const head = fc.oneof(
     fc.record({ method: text, path: text, headers }).map((http) => ({ dir: 'c2s' as const, http })),
@@ -222,7 +230,7 @@ function anyFrame(): fc.Arbitrary<Frame> {
       .tuple(
         withX,
         inEvent,
-        fc.record({ raw: text, why: text, base64: text }, { requiredKeys: ['raw', 'why'] }),
+        fc.record({ raw: text, why: text, base64: text, cut }, { requiredKeys: ['raw', 'why'] }),
       )
       .map(([where, within, payload]): Frame => ({ kind: 'raw', ...where, ...within, ...payload })),
     fc.tuple(withX, head).map(([where, payload]): Frame => ({ kind: 'http', ...where, ...payload })),

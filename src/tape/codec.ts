@@ -3,6 +3,7 @@ import type { Direction } from '../wire/direction.ts'
 import { membersOf } from '../wire/members.ts'
 import { classify, isObject, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import { readCut } from './cut-codec.ts'
 import type { EventFrame, Frame, MessageFrame, RawFrame, SseFields } from './frame.ts'
 import { encodeSse, readHttp, readSse } from './http-codec.ts'
 import { milliseconds } from './time.ts'
@@ -34,7 +35,7 @@ export function encodeFrame(frame: Frame): string {
     case 'message':
       return `${envelope(frame)}${encodeSse(frame.sse)},"msg":${onOneLine(frame.text)}}`
     case 'raw':
-      return `${envelope(frame)}${encodeSse(frame.sse)}${encodeMembers({ raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
+      return `${envelope(frame)}${encodeSse(frame.sse)}${encodeMembers({ cut: frame.cut, raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
     case 'stderr':
       return `${envelope(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
     case 'http':
@@ -168,13 +169,15 @@ function readHead(value: unknown, place: FramePlace): Frame | BrokenLine {
 }
 
 function readRaw(
-  { raw, why, base64 }: JsonObject,
+  { raw, why, base64, cut: given }: JsonObject,
   place: FramePlace & { readonly sse?: SseFields },
 ): RawFrame | BrokenLine {
   if (typeof raw !== 'string') return broken('"raw" is not a string')
   if (typeof why !== 'string') return broken('"why" is not a string')
   if (base64 !== undefined && typeof base64 !== 'string') return broken('"base64" is not a string')
-  return { kind: 'raw', ...place, raw, why, ...(base64 === undefined ? {} : { base64 }) }
+  const cut = readCut(given)
+  if (typeof cut === 'string') return broken(cut)
+  return { kind: 'raw', ...place, raw, why, ...(base64 === undefined ? {} : { base64 }), ...cut }
 }
 
 function messageIn(line: string): string {

@@ -1,6 +1,7 @@
 import { idKey, isId } from '../wire/id.ts'
 import { member, type Notification, type Request, type Response } from '../wire/message.ts'
 import { isEnveloped, META, metaOf } from '../wire/methods.ts'
+import type { RawFrame } from './frame.ts'
 import type { Spoken } from './turn.ts'
 
 /** Where a conversation writes down its turns: `Turn` and `Ask` are whatever the log knows them by. */
@@ -11,6 +12,8 @@ export interface TurnLog<Turn, Ask> {
   ask(turn: Turn, request: Spoken): Ask
   answer(ask: Ask, message: Spoken): void
   respond(turn: Turn, message: Spoken): void
+  /** Of the answer to a turn only the beginning was kept, in this frame. */
+  cut(turn: Turn, frame: number): void
   /** What belongs to no turn. */
   stray(message: Spoken): void
 }
@@ -53,6 +56,13 @@ export class Conversation<Turn, Ask> {
     else if (message.kind === 'response') this.#answer(spoken, message)
     else if (dir === 's2c') this.#hear(spoken, message)
     else this.#speak(spoken, message)
+  }
+
+  /** The beginning of a message: of an answer it is still known whose it was. */
+  addCut({ n, x, dir, cut }: RawFrame): void {
+    if (dir !== 's2c' || cut?.id === undefined || cut.method !== undefined) return
+    const found = this.#takeUnanswered(idKey(cut.id), x)
+    if (found !== undefined) this.#log.cut(found.turn, n)
   }
 
   #speak(spoken: Spoken, message: Request | Notification): void {
@@ -120,14 +130,20 @@ export class Conversation<Turn, Ask> {
   }
 
   #answerTurn(spoken: Spoken, key: string): boolean {
-    const waiting = this.#unanswered.get(key) ?? []
-    const found = waiting.find(({ x }) => x === spoken.x) ?? waiting.find(isAnsweredAnywhere)
+    const found = this.#takeUnanswered(key, spoken.x)
     if (found === undefined) return false
+    this.#log.respond(found.turn, spoken)
+    return true
+  }
+
+  #takeUnanswered(key: string, exchange: number | undefined): Unanswered<Turn> | undefined {
+    const waiting = this.#unanswered.get(key) ?? []
+    const found = waiting.find(({ x }) => x === exchange) ?? waiting.find(isAnsweredAnywhere)
+    if (found === undefined) return undefined
     if (waiting.length === 1) this.#unanswered.delete(key)
     else waiting.splice(waiting.indexOf(found), 1)
     this.#close(found.turn)
-    this.#log.respond(found.turn, spoken)
-    return true
+    return found
   }
 
   // Most turns are answered before the next begins: those need not be remembered as over.
@@ -144,8 +160,8 @@ export class Conversation<Turn, Ask> {
 }
 
 // On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.
-function isAnsweredAnywhere<Turn>({ x, isEnveloped }: Unanswered<Turn>): boolean {
-  return x === undefined || !isEnveloped
+function isAnsweredAnywhere<Turn>({ x, isEnveloped: isModern }: Unanswered<Turn>): boolean {
+  return x === undefined || !isModern
 }
 
 function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {

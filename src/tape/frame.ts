@@ -1,4 +1,5 @@
 import type { Direction } from '../wire/direction.ts'
+import type { Id } from '../wire/id.ts'
 import type { Message } from '../wire/message.ts'
 
 /** One line of a tape after the header. */
@@ -43,6 +44,16 @@ export interface RawFrame extends Place {
   readonly why: string
   /** The bytes themselves, when they were not UTF-8 and `raw` cannot show them all. */
   readonly base64?: string
+  /** There when it is the beginning of a message that the user wanted to be cut. */
+  readonly cut?: Cut
+}
+
+/** What is known of a message of which only the beginning was kept. */
+export interface Cut {
+  /** How long it was. */
+  readonly bytes: number
+  readonly id?: Id
+  readonly method?: string
 }
 
 export interface StderrFrame extends Place {

@@ -2,6 +2,7 @@ import { ReelayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { TAPE_VERSION, type Header, type ServerInfo } from './header.ts'
+import { LABEL_IDS, type Labels } from './labels.ts'
 
 /** Reads line 1 of a tape. Members that this version does not know are passed over. */
 export function decodeHeader(line: string): Header {
@@ -11,6 +12,7 @@ export function decodeHeader(line: string): Header {
     id: textAt(header, 'id'),
     started: inUtc(textAt(header, 'started')),
     by: textAt(header, 'by'),
+    ...labelsIn(header),
     servers: mapOf(header['servers'], 'servers', serverInfo),
     ...redactionIn(header),
     tags: header['tags'] === undefined ? {} : mapOf(header['tags'], 'tags', text),
@@ -24,8 +26,9 @@ export function tapeVersion(line: string): number {
 
 /** Writes line 1 of a tape, with its keys in the fixed order. */
 export function encodeHeader(header: Header): string {
-  const { reelay, id, started, by, servers, redaction, tags } = header
-  return JSON.stringify({ reelay, id, started, by, servers, redaction, tags })
+  const { reelay, id, started, by, session, endpoint, agent, note, servers, redaction, tags } = header
+  const labels = { session, endpoint, agent, note }
+  return JSON.stringify({ reelay, id, started, by, ...labels, servers, redaction, tags })
 }
 
 function headerIn(line: string): JsonObject {
@@ -88,6 +91,11 @@ function serverInfo(info: unknown, name: string): ServerInfo {
 function texts(list: unknown, name: string): readonly string[] {
   if (!Array.isArray(list)) throw broken(`"${name}" is not a list`)
   return list.map((item: unknown, index) => text(item, `${name}[${index}]`))
+}
+
+function labelsIn(header: JsonObject): Omit<Labels, 'tags'> {
+  const given = LABEL_IDS.filter((id) => header[id] !== undefined)
+  return Object.fromEntries(given.map((id) => [id, textAt(header, id)]))
 }
 
 function redactionIn({ redaction }: JsonObject): Pick<Header, 'redaction'> {

@@ -1,8 +1,10 @@
+import type { Labels } from './labels.ts'
+
 /** The tape format that this version writes; every older one still opens. */
 export const TAPE_VERSION = 1
 
 /** Line 1 of a tape. */
-export interface Header {
+export interface Header extends Labels {
   readonly reelay: number
   readonly id: string
   /** When the clock of the frames stood at 0. */
@@ -12,7 +14,6 @@ export interface Header {
   readonly servers: Readonly<Record<string, ServerInfo>>
   /** Which rules replaced secrets by stand-ins, and the name of the key that made them; absent when nothing was replaced. */
   readonly redaction?: { readonly rules: string; readonly key: string }
-  readonly tags: Readonly<Record<string, string>>
 }
 
 export interface ServerInfo {

@@ -97,9 +97,19 @@ function outlineOf(turn: Turn | undefined): Outline {
 }
 
 function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
+  return kindsIn(turns.length, (place) => outlineOf(turns[place]))
+}
+
+/** The kinds of so many turns, by their outlines; a place without one does not count. */
+export function kindsIn(
+  size: number,
+  outlineAt: (place: number) => Outline | undefined,
+): readonly TurnKind[] {
   const kinds = new Map<string, TurnKind>()
-  for (const [place, turn] of turns.entries()) {
-    const { trigger, server, method } = outlineOf(turn)
+  for (let place = 0; place < size; place++) {
+    const outline = outlineAt(place)
+    if (outline === undefined) continue
+    const { trigger, server, method } = outline
     const key = JSON.stringify([trigger, server, method])
     const { count, first } = kinds.get(key) ?? { count: 0, first: place }
     kinds.set(key, { trigger, server, method, count: count + 1, first })

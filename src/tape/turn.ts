@@ -27,6 +27,8 @@ export interface Turn {
   readonly steps: readonly Step[]
   /** The answer to the trigger, which is also among the steps; none when it was never answered. */
   readonly response: Spoken | undefined
+  /** The frame of an answer of which only the beginning was kept; then there is no response. */
+  readonly cut?: number
 }
 
 export type Step =

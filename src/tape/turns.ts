@@ -1,6 +1,6 @@
 import { itemsOf } from '../wire/members.ts'
 import { Conversation, type TurnLog } from './conversation.ts'
-import type { Frame, MessageFrame } from './frame.ts'
+import type { Frame, MessageFrame, RawFrame } from './frame.ts'
 import type { Spoken, Step, Turn } from './turn.ts'
 
 /** Assembles turns from frames as they come: pairs requests with answers, and gives what the server sent to its turn. */
@@ -9,6 +9,7 @@ export class TurnBuilder {
   readonly #conversations = new Conversations(this.#log)
 
   add(frame: Frame): void {
+    if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
     for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
   }
@@ -25,25 +26,34 @@ export class TurnBuilder {
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Turn, Ask> {
-  readonly #log: TurnLog<Turn, Ask>
-  readonly #byPlace = new Map<string, Conversation<Turn, Ask>>()
+export class Conversations<Kept, Ask> {
+  readonly #log: TurnLog<Kept, Ask>
+  readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
 
-  constructor(log: TurnLog<Turn, Ask>) {
+  constructor(log: TurnLog<Kept, Ask>) {
     this.#log = log
   }
 
   add(spoken: Spoken): void {
-    const key = `${spoken.conn} ${spoken.server}`
+    this.#conversationOf(spoken).add(spoken)
+  }
+
+  addCut(frame: RawFrame): void {
+    this.#conversationOf(frame).addCut(frame)
+  }
+
+  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Kept, Ask> {
+    const key = `${conn} ${server}`
     const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
     this.#byPlace.set(key, conversation)
-    conversation.add(spoken)
+    return conversation
   }
 }
 
 interface OpenTurn extends Turn {
   readonly steps: Step[]
   response: Spoken | undefined
+  cut?: number
 }
 
 interface OpenAsk {
@@ -79,6 +89,10 @@ class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
   respond(turn: OpenTurn, message: Spoken): void {
     turn.response = message
     turn.steps.push({ kind: 'respond', message })
+  }
+
+  cut(turn: OpenTurn, frame: number): void {
+    turn.cut = frame
   }
 
   stray(message: Spoken): void {

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
 import { handedOn, headerOf, type RawHeaders } from './http-heads.ts'
 import { ownAnswer } from './own-answer.ts'
+import { withOwnHeaders } from './own-headers.ts'
 import { relayBody, type BodyWatcher } from './relay-body.ts'
 import type { Target } from './target.ts'
 
@@ -92,7 +93,7 @@ export class Passage {
   }
 
   #requestHeaders(headers: RawHeaders): string[] {
-    const flat = handedOn(headers)
+    const flat = withOwnHeaders(handedOn(headers), this.#target.own)
     if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
     if (headerOf(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
     else if (headerOf(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))

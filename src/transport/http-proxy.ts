@@ -3,12 +3,14 @@ import { Door } from './door.ts'
 import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
 import { LISTENER, listenOn, type Listen } from './listen.ts'
 import { ownAnswer } from './own-answer.ts'
+import type { OwnHeader } from './own-headers.ts'
 import { Passages } from './passages.ts'
 import { MAX_HEAD_BYTES, openTarget, type Target } from './target.ts'
 
 export interface ProxyOptions {
   readonly url: URL
   readonly listen: Listen
+  readonly own?: readonly OwnHeader[]
 }
 
 export interface ProxyWatcher {
@@ -30,7 +32,7 @@ export class HttpProxy {
 
   constructor(options: ProxyOptions) {
     this.#options = options
-    this.#target = openTarget(options.url)
+    this.#target = openTarget(options.url, options.own && { own: options.own })
     this.#door = new Door(options.listen.host)
     this.#server = createServer({ ...LISTENER, maxHeaderSize: MAX_HEAD_BYTES })
     this.#server.requestTimeout = 0 // how long a request may take is for the server to say

@@ -21,7 +21,7 @@ export async function listenOn(server: Server, { host, port }: Listen): Promise<
 }
 
 function cannotListen(host: string, port: number, cause: Error): ReelayError {
-  const hint = 'choose another port with --listen, or leave it out to get a free one'
+  const hint = 'choose another port, or leave it out to get a free one'
   return new ReelayError('LISTEN_FAILED', `cannot listen on ${host}:${port}: ${cause.message}`, {
     hint,
     cause,

@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { ReelayError } from '../errors.ts'
 import { isLoopback } from './loopback.ts'
+import type { OwnHeader } from './own-headers.ts'
 
 /** The server that a proxy stands in front of. */
 export interface Target {
@@ -16,6 +17,8 @@ export interface Target {
   readonly keepsHost: boolean
   /** Whether the client names the server itself, as it does to a forward proxy: then nothing needs to be made to name us. */
   readonly isNamed: boolean
+  /** What we add to every request. It goes to this server alone: we follow no redirect. */
+  readonly own: readonly OwnHeader[]
   readonly request: (options: { method: string; path: string; headers: string[] }) => ClientRequest
   readonly close: () => void
 }
@@ -29,12 +32,17 @@ export function readTarget(text: string): URL {
   if (url.username !== '' || url.password !== '')
     throw invalid(
       'a URL with a password in it',
-      'let the client send the Authorization header; it is passed on',
+      "let the client send the Authorization header, or the recorder: --header 'Authorization: Basic ${env.TOKEN}'",
     )
   return url
 }
 
-export function openTarget(url: URL, { isNamed = false }: { readonly isNamed?: boolean } = {}): Target {
+export interface TargetOptions {
+  readonly isNamed?: boolean
+  readonly own?: readonly OwnHeader[]
+}
+
+export function openTarget(url: URL, { isNamed = false, own = [] }: TargetOptions = {}): Target {
   const isSecure = url.protocol === 'https:'
   const agent = isSecure ? new TlsSockets(SOCKETS) : new PlainSockets(SOCKETS)
   const host = url.hostname.replaceAll(/[[\]]/g, '')
@@ -51,6 +59,7 @@ export function openTarget(url: URL, { isNamed = false }: { readonly isNamed?: b
     url,
     keepsHost: isNamed || isLoopback(host),
     isNamed,
+    own,
     request: (options) => send({ ...base, ...options }),
     close: () => agent.destroy(),
   }

@@ -1,15 +1,17 @@
 import type { Root } from './client.ts'
 
-/** A piece of a config's text, and the string that it spells; none when it spells something else. */
-export interface Word {
+/** A stretch of a config's text. */
+export interface Place {
   readonly start: number
   readonly end: number
+}
+
+/** A piece of a config's text, and the string that it spells; none when it spells something else. */
+export interface Word extends Place {
   readonly value: string | undefined
 }
 
-export interface ArgList {
-  readonly start: number
-  readonly end: number
+export interface ArgList extends Place {
   readonly items: readonly Word[]
 }
 
@@ -25,18 +27,40 @@ export type Link =
   | { readonly kind: 'remote' }
   | { readonly kind: 'odd'; readonly why: string }
 
+/** One member of an entry. */
+export interface Member {
+  /** The key, and where it is spelled. */
+  readonly key: Word
+  readonly value: Word
+  /** What is set to what: from the key to the end of the value. */
+  readonly whole: Place
+  /** The members of a table, where the value is one that can be edited. */
+  readonly inside?: readonly Member[]
+}
+
 /** One server in a client's config. */
 export interface Entry {
   readonly server: string
   readonly link: Link
+  readonly members: readonly Member[]
+  /** All of the entry's text; undefined when something else stands in between. */
+  readonly span: Place | undefined
 }
 
 /** A language that configs are written in. Its parser gives places in the text, never a text made anew. */
 export interface ConfigFormat {
   /** The servers under a root; throws a SyntaxProblem when the text cannot be read. */
   entries(text: string, root: Root): readonly Entry[]
+  /** What the language calls headers of HTTP in an entry. */
+  readonly headersKey: string
   /** A string as this language spells it. */
   readonly spell: (value: string) => string
+  /** Members in the place of another one, with values that are spelled already. */
+  readonly members: (
+    text: string,
+    at: Member,
+    now: readonly (readonly [key: string, value: string])[],
+  ) => string
 }
 
 /** Where and why a text cannot be read. */

@@ -1,10 +1,10 @@
-import type { ConfigFormat, Link, Word } from './config-format.ts'
+import type { ConfigFormat, Entry, Link, Word } from './config-format.ts'
 import type { Edit } from './edit.ts'
 import { recorderArgs, wrappedCommand, type Recorder } from './wrapped-command.ts'
 
-/** A change of an entry that can be taken back: what stood at the beginning of a member, and what stands there now. */
+/** A change of an entry that can be taken back: what stood at the beginning of a member, or of the entry, and what stands there now. */
 export interface Piece {
-  readonly at: 'command' | 'args'
+  readonly at: 'command' | 'args' | 'entry'
   readonly was: string
   readonly now: string
 }
@@ -41,23 +41,29 @@ function listPiece(list: string, words: string, items: readonly Word[]): Piece {
 /** Where pieces stand in the text; undefined when it is no longer what was written there. */
 export function editsFor(
   pieces: readonly Piece[],
-  { text, link, direction }: { text: string; link: CommandLink; direction: 'wrap' | 'unwrap' },
+  { text, entry, direction }: { text: string; entry: Entry; direction: 'wrap' | 'unwrap' },
 ): readonly Edit[] | undefined {
   const edits = pieces.map(({ at, was, now }) => {
-    const start = link[at]?.start ?? -1
+    const start = startOf(entry, at)
     const [before, after] = direction === 'wrap' ? [was, now] : [now, was]
     return { start, end: start + before.length, text: after, isThere: text.startsWith(before, start) }
   })
   return edits.every(({ start, isThere }) => start >= 0 && isThere) ? edits : undefined
 }
 
+function startOf({ link, span }: Entry, at: Piece['at']): number {
+  if (at === 'entry') return span?.start ?? -1
+  return link.kind === 'command' ? (link[at]?.start ?? -1) : -1
+}
+
 /** Takes the recorder out by what the words mean, when the exact pieces are not known; undefined when there is none. */
 export function editsByMeaning(text: string, link: CommandLink): readonly Edit[] | undefined {
   const wrapped = wrappedCommand(link)
   const items = link.args?.items ?? []
-  const command = wrapped && items[wrapped.commandAt]
-  if (wrapped === undefined || command === undefined || link.args === undefined) return undefined
-  const next = items[wrapped.commandAt + 1]
+  const at = wrapped?.commandAt
+  const command = at === undefined ? undefined : items[at]
+  if (at === undefined || command === undefined || link.args === undefined) return undefined
+  const next = items[at + 1]
   const first = items[0]?.start ?? link.args.start + 1
   return [
     { ...placeOf(link.command), text: text.slice(command.start, command.end) },

@@ -9,6 +9,8 @@ import {
   type ConfigFormat,
   type Entry,
   type Link,
+  type Member,
+  type Place,
   type Word,
 } from './config-format.ts'
 
@@ -16,9 +18,30 @@ import {
 export const jsonFormat: ConfigFormat = {
   entries(text, root) {
     const servers = root.reduce<Node | undefined>((node, key) => memberOf(node, key), rootOf(text))
-    return membersOf(servers).map(([server, value]): Entry => ({ server, link: linkOf(value) }))
+    return membersOf(servers).map(([server, value]): Entry => ({
+      server,
+      link: linkOf(value),
+      members: entryMembers(value),
+      span: placeOf(value),
+    }))
   },
+  headersKey: 'headers',
   spell: (value) => JSON.stringify(value),
+  members: (_text, _at, now) => now.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(', '),
+}
+
+function entryMembers(node: Node): readonly Member[] {
+  const pairs = (node.type === 'object' && node.children) || []
+  return pairs.flatMap((pair) => {
+    const [key, value] = pair.children ?? []
+    if (key === undefined || value === undefined) return []
+    const inside = value.type === 'object' ? { inside: entryMembers(value) } : {}
+    return [{ key: wordOf(key), value: wordOf(value), whole: placeOf(pair), ...inside }]
+  })
+}
+
+function placeOf({ offset, length }: Node): Place {
+  return { start: offset, end: offset + length }
 }
 
 function rootOf(text: string): Node | undefined {
@@ -61,12 +84,12 @@ function commandLink(command: Node | undefined, args: Node | undefined): Link {
 }
 
 function listOf(node: Node): ArgList {
-  return { start: node.offset, end: node.offset + node.length, items: (node.children ?? []).map(wordOf) }
+  return { ...placeOf(node), items: (node.children ?? []).map(wordOf) }
 }
 
-function wordOf({ type, offset, length, value }: Node): Word {
-  const text: unknown = value
-  return { start: offset, end: offset + length, value: type === 'string' ? String(text) : undefined }
+function wordOf(node: Node): Word {
+  const text: unknown = node.value
+  return { ...placeOf(node), value: node.type === 'string' ? String(text) : undefined }
 }
 
 /** Of members that share a name the last one counts, as it does for the clients. */

@@ -104,6 +104,6 @@ function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 function isPiece(value: unknown): boolean {
-  if (!isObject(value) || (value['at'] !== 'command' && value['at'] !== 'args')) return false
+  if (!isObject(value) || !['command', 'args', 'entry'].includes(String(value['at']))) return false
   return typeof value['was'] === 'string' && typeof value['now'] === 'string'
 }

@@ -13,7 +13,7 @@ function lineOf(outcome: Outcome, dryRun: boolean): string {
   const would = dryRun ? 'would be ' : ''
   switch (outcome.kind) {
     case 'wrapped':
-      return `${outcome.server}: ${would}wrapped, its sessions go to the tape ${outcome.tape} ${place}`
+      return `${outcome.server}: ${would}wrapped${outcome.bridge ? THROUGH_A_BRIDGE : ''}, its sessions go to the tape ${outcome.tape} ${place}`
     case 'already-wrapped':
       return `${outcome.server}: already wrapped, nothing changed ${place}`
     case 'unwrapped':
@@ -22,8 +22,6 @@ function lineOf(outcome: Outcome, dryRun: boolean): string {
       return `${outcome.server}: not wrapped, nothing changed ${place}`
     case 'forgotten':
       return `${outcome.server}: ${dryRun ? 'would be forgotten' : 'forgotten'}, it is no longer wrapped in the config ${place}`
-    case 'remote':
-      return `${outcome.server}: left as it is, for it is reached by a url, and this version wraps only commands ${place}`
     case 'odd':
       return `${outcome.server}: left as it is, for ${outcome.why} ${place}`
     case 'refused':
@@ -31,4 +29,5 @@ function lineOf(outcome: Outcome, dryRun: boolean): string {
   }
 }
 
+const THROUGH_A_BRIDGE = ' through a bridge (unwrap it again if the server wants you to log in)'
 const BY_MEANING = 'as the recorder carried it; the formatting may differ from before'

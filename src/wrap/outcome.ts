@@ -7,14 +7,19 @@ interface Place {
 
 /** What became of one entry, or of a file that was refused as a whole. */
 export type Outcome =
-  | (Place & { readonly kind: 'wrapped'; readonly server: string; readonly tape: string })
+  /** Through a `bridge` when the server is at a url. */
+  | (Place & {
+      readonly kind: 'wrapped'
+      readonly server: string
+      readonly tape: string
+      readonly bridge: boolean
+    })
   | (Place & { readonly kind: 'already-wrapped'; readonly server: string })
   /** `exact` when the bytes are those from before the wrapping; otherwise only what they mean. */
   | (Place & { readonly kind: 'unwrapped'; readonly server: string; readonly exact: boolean })
   | (Place & { readonly kind: 'not-wrapped'; readonly server: string })
   /** It was remembered as wrapped, and is so no longer. */
   | (Place & { readonly kind: 'forgotten'; readonly server: string })
-  | (Place & { readonly kind: 'remote'; readonly server: string })
   | (Place & { readonly kind: 'odd'; readonly server: string; readonly why: string })
   | (Place & {
       readonly kind: 'refused'
@@ -35,7 +40,7 @@ export interface WrapResult {
 export function exitCodeOf({ outcomes }: WrapResult, servers: readonly string[] | 'all'): 0 | 1 | 3 {
   if (outcomes.some(({ kind }) => kind === 'refused')) return 3
   if (servers === 'all') return 0
-  const done = outcomes.filter(({ kind }) => kind !== 'remote' && kind !== 'odd')
+  const done = outcomes.filter(({ kind }) => kind !== 'odd')
   const names = done.flatMap((outcome) => (outcome.kind === 'refused' ? [] : [outcome.server]))
   return servers.every((server) => names.includes(server)) ? 0 : 1
 }

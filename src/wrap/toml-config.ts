@@ -1,5 +1,6 @@
 import { ParseError, parseTOML, type AST } from 'toml-eslint-parser'
 import type { Root } from './client.ts'
+import { betweenMembers, tomlEntry } from './toml-entry.ts'
 import {
   ODD_ARGS,
   ODD_COMMAND,
@@ -14,18 +15,28 @@ import {
 /** TOML: servers as tables, as inline tables or as dotted keys, wherever they stand in the file. */
 export const tomlFormat: ConfigFormat = {
   entries(text, root) {
-    const servers = serversUnder(root, text)
-    return [...servers].map(([server, members]) => ({ server, link: linkOf(text, members) }))
+    const table = parse(text)
+    return [...serversUnder(root, table)].map(([server, members]) => ({
+      server,
+      link: linkOf(text, members),
+      ...tomlEntry(table, [...root, server]),
+    }))
   },
+  headersKey: 'http_headers',
   // Of what JSON leaves as it is, TOML wants one character escaped.
   spell: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
+  members: (text, at, now) => {
+    const dotted = text.slice(at.whole.start, at.key.start)
+    const between = betweenMembers(text, at)
+    return now.map(([key, value]) => `${dotted}${key} = ${value}`).join(between)
+  },
 }
 
 type Members = Map<string, AST.TOMLKeyValue>
 
-function serversUnder(root: Root, text: string): ReadonlyMap<string, Members> {
+function serversUnder(root: Root, table: AST.TOMLTopLevelTable): ReadonlyMap<string, Members> {
   const servers = new Map<string, Members>()
-  for (const { path, pair } of pairsOf(parse(text))) {
+  for (const { path, pair } of pairsOf(table)) {
     const [server, key] = path.slice(root.length)
     if (server === undefined || !root.every((part, index) => part === path[index])) continue
     const members = servers.get(server) ?? new Map<string, AST.TOMLKeyValue>()

@@ -1,8 +1,11 @@
 import { homeFolder } from '../store/home.ts'
+import { bridgeEditsByMeaning } from './bridge-back.ts'
 import { changeConfigs, joined, type Plan } from './change-configs.ts'
 import { dropEqualBackup, writeConfig } from './config-file.ts'
+import type { Edit } from './edit.ts'
 import { editsByMeaning, editsFor } from './entry-edits.ts'
-import { isSameEntry, Memory, type EntryKey } from './memory.ts'
+import { FORMATS } from './formats.ts'
+import { isSameEntry, Memory, type EntryKey, type Remembered } from './memory.ts'
 import { openConfigs, type Looked, type Open, type PlacedEntry } from './open-config.ts'
 import type { Outcome, WrapResult } from './outcome.ts'
 import { requireFound, wanted, type Servers } from './selection.ts'
@@ -41,12 +44,28 @@ function planEntry({ target, config }: Open, entry: PlacedEntry, memory: Memory)
     return { outcomes: [{ kind, ...place }], edits: [], notes: [key] }
   }
   const { text } = config
-  const exact = remembered && editsFor(remembered.pieces, { text, link, direction: 'unwrap' })
+  const exact = remembered && editsFor(remembered.pieces, { text, entry, direction: 'unwrap' })
+  const edits = exact ?? byMeaning({ target, config }, entry, remembered)
+  if (edits === undefined) return { outcomes: [{ kind: 'odd', ...place, why: MOVED }], edits: [], notes: [] }
   return {
     outcomes: [{ kind: 'unwrapped', ...place, exact: exact !== undefined }],
-    edits: exact ?? editsByMeaning(text, link) ?? [],
+    edits,
     notes: [key],
   }
+}
+
+const MOVED = 'its command and args no longer stand together; the backup beside the file has what it was'
+
+function byMeaning(
+  { target, config: { text } }: Pick<Open, 'target' | 'config'>,
+  entry: PlacedEntry,
+  remembered: Remembered | undefined,
+): readonly Edit[] | undefined {
+  const { link } = entry
+  if (link.kind !== 'command') return undefined
+  if (wrappedCommand(link)?.commandAt !== undefined) return editsByMeaning(text, link) ?? []
+  const format = FORMATS[target.client.format]
+  return bridgeEditsByMeaning({ text, entry, format, was: remembered?.pieces[0]?.was })
 }
 
 /** Forgotten last: if we are killed in between, the entry is restored and only remembered in vain. */

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { homeFolder } from '../store/home.ts'
+import { bridgePiece } from './bridge-entry.ts'
 import { changeConfigs, joined, type Plan } from './change-configs.ts'
 import { backupPath, writeBackup, writeConfig } from './config-file.ts'
-import { editsFor, wrapPieces } from './entry-edits.ts'
+import { editsFor, wrapPieces, type Piece } from './entry-edits.ts'
 import { FORMATS } from './formats.ts'
 import { Memory, type Remembered } from './memory.ts'
 import { openConfigs, type Open, type PlacedEntry } from './open-config.ts'
@@ -36,26 +37,31 @@ function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<R
   const { link, server } = entry
   const place = { client: open.target.client.name, file: open.target.file, server }
   const nothing = { edits: [], notes: [] }
-  if (link.kind === 'remote') return { ...nothing, outcomes: [{ kind: 'remote', ...place }] }
   if (link.kind === 'odd') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: link.why }] }
   if (wrappedCommand(link) !== undefined)
     return { ...nothing, outcomes: [{ kind: 'already-wrapped', ...place }] }
   const { path: file, text } = open.config
-  const { where, recorder, now } = options
-  const tape = tapeFor(server, place.client, where.env)
-  const pieces = wrapPieces({
-    text,
-    link,
-    format: FORMATS[open.target.client.format],
-    recorder,
-    server,
-    tape,
-  })
+  const tape = tapeFor(server, place.client, options.where.env)
+  const pieces = piecesFor(open, entry, { tape, recorder: options.recorder })
+  if (typeof pieces === 'string') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: pieces }] }
   return {
-    outcomes: [{ kind: 'wrapped', ...place, tape }],
-    edits: editsFor(pieces, { text, link, direction: 'wrap' }) ?? [],
-    notes: [{ ...place, file, root: entry.root, since: now().toISOString(), tape, pieces }],
+    outcomes: [{ kind: 'wrapped', ...place, tape, bridge: link.kind === 'remote' }],
+    edits: editsFor(pieces, { text, entry, direction: 'wrap' }) ?? [],
+    notes: [{ ...place, file, root: entry.root, since: options.now().toISOString(), tape, pieces }],
   }
+}
+
+/** What changes in an entry, or why nothing can. */
+function piecesFor(
+  { target, config: { text } }: Open,
+  entry: PlacedEntry,
+  to: { readonly tape: string; readonly recorder: Recorder },
+): readonly Piece[] | string {
+  const { link, server } = entry
+  const format = FORMATS[target.client.format]
+  if (link.kind === 'command') return wrapPieces({ text, link, format, server, ...to })
+  const piece = bridgePiece({ text, entry, format, ...to })
+  return typeof piece === 'string' ? piece : [piece]
 }
 
 /** Remembered first: if we are killed in between, an entry that is not wrapped is remembered, which does no harm. */

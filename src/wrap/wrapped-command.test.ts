@@ -21,6 +21,16 @@ test.each([
   expect(args[wrapped?.commandAt ?? -1]).toBe(args[args.indexOf('--') + 1])
 })
 
+test('an entry that starts a bridge is known, and a server with a --bridge of its own is not taken for one', () => {
+  const bridge = [PROGRAM, 'record', '--bridge', '--server', 'a', '--url', 'https://host/mcp', 'a-zed']
+  expect(read('/bin/node', bridge)).toEqual({
+    starter: ['/bin/node', PROGRAM],
+    tape: 'a-zed',
+    commandAt: undefined,
+  })
+  expect(read('reelay', ['record', 'a', '--', 'npx', '--bridge'])).toMatchObject({ tape: 'a', commandAt: 3 })
+})
+
 test.each([
   ['something else that records', 'ffmpeg', ['record', '--', 'x']],
   ['something that holds our words further on', 'npx', ['tool', 'reelay', '--', 'x']],

@@ -178,6 +178,10 @@ test('inspect --json tells the whole tape: metadata, exchanges, latency of each 
         "recordedAt": "2026-11-15T07:20:59.123Z",
         "recordedBy": "reelay 0.1.0",
         "redaction": null,
+        "session": null,
+        "endpoint": null,
+        "agent": null,
+        "note": null,
         "tags": {
           "suite": "smoke"
         },

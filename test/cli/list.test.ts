@@ -23,6 +23,14 @@ test('list shows every tape of the home folder, also those that cannot be read',
   `)
 })
 
+test('list --server shows the tapes that hold one of these servers', async () => {
+  fillHome()
+  const { stdout } = await list('--server', 'git*,other')
+  expect(stdout).toMatch(/^name.*\ngithub .*\nnot-a-tape/)
+  rmSync(join(home, 'tapes', 'not-a-tape.tape.jsonl'))
+  expect((await list('--server', 'other')).stderr).toMatch(/^no tape in .* holds a server other\n$/)
+})
+
 test('list --json says the same for programs', async () => {
   fillHome()
   const { stdout, code } = await list('--json')
@@ -39,6 +47,11 @@ test('list --json says the same for programs', async () => {
           "servers": [
             "files"
           ],
+          "session": null,
+          "endpoint": null,
+          "agent": null,
+          "note": null,
+          "tags": {},
           "ended": false
         },
         {
@@ -49,6 +62,11 @@ test('list --json says the same for programs', async () => {
           "servers": [
             "github"
           ],
+          "session": null,
+          "endpoint": null,
+          "agent": null,
+          "note": null,
+          "tags": {},
           "ended": true
         },
         {

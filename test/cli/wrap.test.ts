@@ -66,7 +66,7 @@ test('wrap says what it did, and does nothing the second time', async () => {
   expect(await user.reelay('wrap', '--all', '--client', 'vscode')).toMatchObject({
     stdout: [
       'memory: wrapped, its sessions go to the tape <folder>/reelay/tapes/memory-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
-      'notion: left as it is, for it is reached by a url, and this version wraps only commands (vscode, <folder>/project/.vscode/mcp.json)\n',
+      'notion: wrapped through a bridge (unwrap it again if the server wants you to log in), its sessions go to the tape <folder>/reelay/tapes/notion-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
     ].join(''),
     code: 0,
   })
@@ -79,12 +79,12 @@ test('wrap says what it did, and does nothing the second time', async () => {
 
 test('wrap --json says the same for programs', async () => {
   const { stdout, code } = await user.reelay('wrap', 'memory', 'notion', '--client', 'vscode', '--json')
-  expect(code).toBe(1)
+  expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     dryRun: false,
     outcomes: [
       { kind: 'wrapped', client: 'vscode', file: '<folder>/project/.vscode/mcp.json', server: 'memory' },
-      { kind: 'remote', client: 'vscode', server: 'notion' },
+      { kind: 'wrapped', client: 'vscode', server: 'notion', bridge: true },
     ],
     diffs: [expect.stringContaining('@@')],
   })

@@ -3,13 +3,14 @@ import { expect, test, vi } from 'vitest'
 import { listTapes } from '../../src/store/list.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { startRecorder } from '../support/http.ts'
-import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
+import { listening } from '../support/http-servers.ts'
 import { fixtureServer, REELAY, start } from '../support/recorder.ts'
-import { callTool, clientOf, SDKS, type ClientSettings, type Sdk } from '../support/sdk.ts'
-import { connect, type SdkSession } from '../support/sdk-session.ts'
+import { startServing } from '../support/serving.ts'
+import { callTool, SDKS } from '../support/sdk.ts'
+import type { SdkSession } from '../support/sdk-session.ts'
 import { everythingSession } from './everything-session.ts'
 import { referenceServer } from './reference-server.ts'
-import { judge, run, served, type Judged, type Session } from './run.ts'
+import { httpRun, run, served, type Judged, type Session } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -18,12 +19,15 @@ const PATHS = { streamableHttp: '/mcp', sse: '/sse' }
 const CASES = SDKS.flatMap((sdk) => (['streamableHttp', 'sse'] as const).map((kind) => ({ sdk, kind })))
 
 test.each(CASES)(
-  'server-everything over $kind answers SDK $sdk through the recorder as it does without it, and is then played over stdio',
+  'server-everything over $kind answers SDK $sdk through the recorder as it does without it, and is then played over stdio, HTTP and SSE',
   async ({ sdk, kind }) => {
     const origin = await listening(referenceServer('server-everything', kind))
-    const direct = await httpRun(sdk, kind, origin + PATHS[kind], { answers: ANSWERS }, everythingSession)
+    const direct = await httpRun(
+      { sdk, kind, url: origin + PATHS[kind], answers: ANSWERS },
+      everythingSession,
+    )
     const recorder = await startRecorder(origin + PATHS[kind])
-    const recording = await httpRun(sdk, kind, recorder.url, { answers: ANSWERS }, everythingSession)
+    const recording = await httpRun({ sdk, kind, url: recorder.url, answers: ANSWERS }, everythingSession)
     await stop(recorder)
     expect(steadyPart(recording)).toEqual(steadyPart(direct))
     const tape = await loadTape(recorder.tape)
@@ -32,18 +36,33 @@ test.each(CASES)(
     const replay = await run({ sdk, answers: ANSWERS, command: served(recorder.tape) }, everythingSession)
     expect(steadyPart(replay)).toEqual(steadyPart(recording))
     expect(replay.stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\n$/)
+    const serving = await startServing(recorder.tape, '--http', '--sse')
+    for (const [at, over] of (['streamableHttp', 'sse'] as const).entries()) {
+      const replayed = await httpRun(
+        { sdk, kind: over, url: serving.urls()[at] ?? '', answers: ANSWERS },
+        everythingSession,
+      )
+      expect(steadyPart(replayed)).toEqual(steadyPart(recording))
+    }
+    expect(await serving.stop()).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/: \d+ requests answered, 0 misses, 0 left over\n$/),
+    })
   },
 )
 
-test('a modern server over HTTP is recorded with its headers, inspected, listed, and played over stdio', async () => {
+test('a modern server over HTTP is recorded with its headers, inspected, listed, and played over stdio and HTTP', async () => {
   const settings = {
     answers: { root: 'file:///nowhere', elicited: { sure: true } },
     versionNegotiation: { mode: { pin: '2026-07-28' } },
   } as const
   const url = `${await listening(fixtureServer('modern-http'))}/mcp`
-  const direct = await httpRun('v2', 'streamableHttp', url, settings, modernSession)
+  const direct = await httpRun({ sdk: 'v2', kind: 'streamableHttp', url: url, ...settings }, modernSession)
   const recorder = await startRecorder(url)
-  const recording = await httpRun('v2', 'streamableHttp', recorder.url, settings, modernSession)
+  const recording = await httpRun(
+    { sdk: 'v2', kind: 'streamableHttp', url: recorder.url, ...settings },
+    modernSession,
+  )
   await stop(recorder)
   expect(recording).toEqual(direct)
   const tape = await loadTape(recorder.tape)
@@ -54,27 +73,18 @@ test('a modern server over HTTP is recorded with its headers, inspected, listed,
   const replay = await run({ sdk: 'v2', ...settings, command: served(recorder.tape) }, modernSession)
   expect(replay.account.steady).toEqual(recording.account.steady)
   expect(replay.account.progress).toEqual(recording.account.progress)
+  const serving = await startServing(recorder.tape, '--http')
+  const target = { sdk: 'v2', kind: 'streamableHttp', url: serving.urls()[0] ?? '', ...settings } as const
+  const replayed = await httpRun(target, modernSession)
+  expect(replayed.account).toEqual(recording.account)
+  expect(replayed.errors).toEqual([])
+  expect((await serving.stop()).code).toBe(0)
   const inspected = await output('inspect', recorder.tape)
   expect(inspected).toContain(`(http) ${url}`)
   expect(inspected).toContain('2026-07-28 (modern)')
   expect(inspected).not.toContain('does not know')
   expect(await listTapes(dirname(recorder.tape))).toMatchObject([{ kind: 'tape', ended: true }])
 })
-
-async function httpRun(
-  sdk: Sdk,
-  kind: HttpKind,
-  url: string,
-  settings: ClientSettings,
-  session: Session,
-): Promise<Judged> {
-  const connected = await connect(clientOf(sdk, settings), httpOf(sdk, kind, url))
-  try {
-    return judge(connected, await session(connected))
-  } finally {
-    await connected.client.close()
-  }
-}
 
 async function modernSession({ client }: SdkSession): ReturnType<Session> {
   const progress: object[] = []

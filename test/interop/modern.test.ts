@@ -8,10 +8,11 @@ import type { JsonObject } from '../../src/wire/message.ts'
 import { fixtureServer, isAlive, linesOf } from '../support/recorder.ts'
 import { clientOf } from '../support/sdk.ts'
 import { connect, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { startServing } from '../support/serving.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import type { Results } from './account.ts'
 import { dualEraSession } from './dual-era-session.ts'
-import { judge, recorded, run, served, type Run } from './run.ts'
+import { httpRun, judge, recorded, run, served, type Run } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -78,6 +79,18 @@ test.each([{ pin: '2026-07-28' }, 'auto'] as const)(
     )
   },
 )
+
+test('the tape is played over HTTP: the same session, with subscriptions on streams of their own', async () => {
+  const serving = await startServing(tape, '--http')
+  const url = serving.urls()[0] ?? ''
+  const replay = await httpRun({ ...PINNED, kind: 'streamableHttp', url }, (session) =>
+    modernSession(session, [PROMPTS, TOOLS]),
+  )
+  expect(replay.account).toEqual({ ...recording.account, server: SEEN_BY_TAPE })
+  expect(replay.progressKnown).toBe(3)
+  expect(replay.errors).toEqual([])
+  expect((await serving.stop()).stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\nnote: .*\n$/)
+})
 
 test('the tape is played in the same process to a client that asks for the modern era', async () => {
   const session = await connect(clientOf('v2', PINNED), replayTransport(await loadTape(tape)))

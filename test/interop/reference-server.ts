@@ -8,7 +8,8 @@ import { isAlive, linesOf } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { clientOf, SDKS, type AnyClient, type Answers } from '../support/sdk.ts'
 import { connect } from '../support/sdk-session.ts'
-import { judge, recorded, run, served, type Judged, type Run, type Session } from './run.ts'
+import { startServing } from '../support/serving.ts'
+import { httpRun, judge, recorded, run, served, type Judged, type Run, type Session } from './run.ts'
 
 export interface Subject {
   readonly name: string
@@ -87,6 +88,23 @@ export function describeServer(subject: Subject): void {
       expect(replay.progressTokens.filter((token) => recording.progressTokens.includes(token))).toEqual([])
       expect(replay.stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\n$/)
       expect(replay).toMatchObject({ code: 0, signal: null })
+    })
+
+    test.each(SDKS)('is played over HTTP and SSE to clients of SDK %s, at once', async (other) => {
+      const serving = await startServing(tape, '--http', '--sse')
+      const kinds = ['streamableHttp', 'sse'] as const
+      const replays = await Promise.all(
+        kinds.map((kind, at) =>
+          httpRun({ sdk: other, kind, url: serving.urls()[at] ?? '', answers }, async (replayed) => {
+            await moveIdsOn(replayed.client)
+            return session(replayed)
+          }),
+        ),
+      )
+      for (const replay of replays) expectSameSession(replay, recording)
+      const { code, stderr } = await serving.stop()
+      expect(stderr).toMatch(/: \d+ requests answered, 0 misses, 0 left over\n$/)
+      expect(code).toBe(0)
     })
 
     test.each(SDKS)('is played in the same process to a client of SDK %s', async (other) => {

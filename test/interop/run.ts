@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { REELAY } from '../support/recorder.ts'
-import { connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
+import { httpOf, type HttpKind } from '../support/http-servers.ts'
+import { clientOf, type ClientSettings, type Sdk } from '../support/sdk.ts'
+import { connect, connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
 import { accountOf, progressTokens, type Account, type Results } from './account.ts'
 
 /** What came of a session, as its client saw it. */
@@ -29,6 +31,25 @@ export async function run(target: Target, session: Session): Promise<Run> {
     throw error
   })
   return { ...judge(connected, results), ...(await connected.close()) }
+}
+
+export interface HttpTarget extends ClientSettings {
+  readonly sdk: Sdk
+  readonly kind: HttpKind
+  readonly url: string
+}
+
+/** The same with a client over HTTP. */
+export async function httpRun(
+  { sdk, kind, url, ...settings }: HttpTarget,
+  session: Session,
+): Promise<Judged> {
+  const connected = await connect(clientOf(sdk, settings), httpOf(sdk, kind, url))
+  try {
+    return judge(connected, await session(connected))
+  } finally {
+    await connected.client.close()
+  }
 }
 
 // Both SDKs lose progress that they read in one chunk with the answer, and say so.

@@ -13,6 +13,8 @@ test('the names that the package exports', () => {
       "Recorder",
       "RecordingIndex",
       "ReelayError",
+      "ReplaySession",
+      "ServerError",
       "VERSION",
       "canonicalJson",
       "classify",
@@ -20,14 +22,19 @@ test('the names that the package exports', () => {
       "leftOverCauses",
       "listTapes",
       "loadTape",
+      "missAsError",
+      "missAsText",
+      "openIndexedTape",
       "openTape",
       "recordFetch",
       "recordHttp",
       "recordTransport",
       "replayTransport",
       "resolveTape",
+      "serveHttp",
       "serveStdio",
       "tapeFolder",
+      "tapeTransport",
     ]
   `)
 })

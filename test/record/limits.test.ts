@@ -72,3 +72,18 @@ test('--only and --skip choose by method; an answer goes the way of its request,
   expect((await loadTape(run.tape)).problems).toEqual([])
   expect(run.stdout().toString().trim().split('\n')).toHaveLength(5)
 })
+
+test('--pending says when a request has had no answer for so long, and the session goes on', async () => {
+  const run = record(fixtureServer('read-nothing'), { options: ['--pending', '1'] })
+  run.child.stdin.write('{"jsonrpc":"2.0","id":"a","method":"tools/call"}\n')
+  await until(() => run.stderr().includes('reelay: tools/call (id "a") has had no answer for 1 s'))
+  expect(linesOf(run.tape).at(-1)).toMatchObject({
+    event: 'pending',
+    conn: 1,
+    dir: 'c2s',
+    id: 'a',
+    method: 'tools/call',
+    ms: 1000,
+  })
+  expect(run.child.exitCode).toBeNull()
+})

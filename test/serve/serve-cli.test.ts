@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { MAIN, ServeProcess } from './serve-process.ts'
-import { tapeFile, tornTapeFile } from './tape-file.ts'
+import { fileBeside, tapeFile, tornTapeFile } from './tape-file.ts'
 import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from './tape-of.ts'
 
 const SESSION: readonly Said[] = [
@@ -280,26 +280,133 @@ test('a server that waits for an answer of the client does so over stdio too', a
   expect(code).toBe(0)
 })
 
+test('the answers keep the recorded pace, and the end of the input waits for them', async () => {
+  const serve = new ServeProcess([tapeFile(...SESSION), '--pace', 'x0.1', '--pace-cap', '20ms'])
+  serve.say(
+    ...OPENING,
+    callOf(1, 'count', {}),
+    callOf(2, 'count', {}),
+    callOf(3, 'search', { q: 'cats', limit: 10 }),
+  )
+  const { code, lines } = await serve.end()
+  expect(lines).toHaveLength(4)
+  expect(code).toBe(0)
+})
+
+test('overrides come first and faults strike, both from files, and the account names them', async () => {
+  const path = tapeFile(...SESSION)
+  const overrides = fileBeside(path, 'overrides.json', '[{"tool":"search","result":{"content":[]}}]')
+  const faults = fileBeside(
+    path,
+    'faults.yaml',
+    'faults:\n  - tool: count\n    nth: 1\n    error: { code: -1, message: busy }\n',
+  )
+  const serve = new ServeProcess([path, '--override', overrides, '--faults', faults])
+  const calls = [1, 2, 3].map((id) => callOf(id, 'count', {}))
+  serve.say(
+    ...OPENING,
+    callOf(0, 'search', { q: 'anything' }),
+    callOf(9, 'search', { q: 'cats', limit: 10 }),
+    ...calls,
+  )
+  const { code, lines, stderr } = await serve.end()
+  expect(lines.slice(1).map((line) => JSON.parse(line))).toEqual([
+    { jsonrpc: '2.0', id: 0, result: { content: [] } },
+    { jsonrpc: '2.0', id: 9, result: { content: [] } },
+    { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'busy' } },
+    { jsonrpc: '2.0', ...answerOf(2, 'one') },
+    { jsonrpc: '2.0', ...answerOf(3, 'two') },
+  ])
+  expect(stderr.split('\n').slice(1)).toEqual([
+    'reelay serve: 5 requests answered, 0 misses, 0 left over, 1 fault',
+    'fault: tools/call count {} is answered with error -1 "busy"',
+    '',
+  ])
+  expect(code).toBe(0)
+})
+
+test('a server that breaks off ends its output and is gone', async () => {
+  const path = tapeFile(...SESSION)
+  const faults = fileBeside(path, 'faults.yaml', 'faults: [{ tool: count, disconnect: true }]')
+  const serve = new ServeProcess([path, '--faults', faults])
+  serve.say(...OPENING, callOf(1, 'count', {}))
+  const { lines, stderr } = await serve.ended()
+  expect(lines).toHaveLength(1)
+  expect(stderr).toContain('fault: tools/call count {} ends the connection')
+})
+
+test.each([
+  [['--pace', 'quick'], 'USAGE "quick" is no pace'],
+  [['--pace-cap', 'soon'], 'USAGE --pace-cap soon is no time'],
+  [['--order', 'mine'], "USAGE option '--order <order>' argument 'mine' is invalid"],
+  [['--on-client-answer', 'cry'], "USAGE option '--on-client-answer <policy>' argument 'cry' is invalid"],
+  [['--seed', 'x'], 'USAGE --seed x is not a whole number'],
+  [['--faults', 'nowhere.yaml'], 'SETTINGS_INVALID nowhere.yaml cannot be read'],
+  [['--override', 'nowhere.yaml'], 'SETTINGS_INVALID nowhere.yaml cannot be read'],
+])('an option of playing that makes no sense is refused: %j', async (args, message) => {
+  const { code, lines, stderr } = await new ServeProcess([tapeFile(...SESSION), ...args]).end()
+  expect(stderr).toContain(`reelay: ${message}`)
+  expect([code, lines]).toEqual([2, []])
+})
+
+test('a fault that needs HTTP is refused over stdio, before anything is served', async () => {
+  const path = tapeFile(...SESSION)
+  const faults = fileBeside(path, 'faults.yaml', 'faults: [{ http: 503 }]')
+  const { code, lines, stderr } = await new ServeProcess([path, '--faults', faults]).end()
+  expect(stderr).toContain(
+    'SETTINGS_INVALID faults: this link cannot carry out: each request is answered with HTTP 503',
+  )
+  expect([code, lines]).toEqual([2, []])
+})
+
 test('reelay serve --help names its options', () => {
   const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
   expect(help).toMatchInlineSnapshot(`
-    "Usage: reelay serve [options] <tape>
+    "Usage: reelay serve [options] <tape...>
 
-    be the recorded server, on stdin and stdout
+    be the recorded server, on stdin and stdout or over HTTP
 
     Arguments:
-      tape                a tape name, or a path to a tape file
+      tape                         a tape name, or a path to a tape file; over HTTP
+                                   several, one port each
 
     Options:
-      --match <strategy>  what makes requests the same: method-and-params, exact,
-                          method, subset, sequential
-      --rule <rule>       compare a part of some requests in another way; may be
-                          repeated
-      --ignore <path>     do not compare this part of a request; may be repeated
-      --permissive        repeat the last answer when a request is asked more often
-                          than it was recorded
-      --server <name>     which server to be, when the tape holds several
-      -h, --help          display help for command
+      --match <strategy>           what makes requests the same: method-and-params,
+                                   exact, method, subset, sequential
+      --rule <rule>                compare a part of some requests in another way;
+                                   may be repeated
+      --ignore <path>              do not compare this part of a request; may be
+                                   repeated
+      --permissive                 repeat the last answer when a request is asked
+                                   more often than it was recorded
+      --pace <speed>               keep the recorded times: recorded, x2 for twice
+                                   as fast, or none
+      --pace-cap <time>            the longest single wait for the sake of the pace,
+                                   such as 2s
+      --order <order>              answer calls that overlapped on the tape in the
+                                   order in which they were answered there (choices:
+                                   "any", "recorded")
+      --on-client-answer <policy>  what it means when the client answers the server
+                                   otherwise than on the tape (choices: "note",
+                                   "fail", "ignore")
+      --override <file>            answers of your own, which come first: a YAML or
+                                   JSON file
+      --faults <file>              what goes wrong on purpose: a YAML or JSON file
+      --seed <number>              for faults that strike by chance: the same seed,
+                                   the same run
+      --stdio                      on stdin and stdout, which is the default
+      --http [host:port]           over Streamable HTTP (a free port of 127.0.0.1)
+      --sse [host:port]            over HTTP+SSE, the transport of 2024-11-05; may
+                                   be given with --http
+      --server <name>              which server to be, when the tape holds several;
+                                   over HTTP each has its path
+      --on-miss <what>             what is not on the tape is an error, or goes to
+                                   the live server whose command stands behind --
+                                   (choices: "error", "passthrough")
+      --mode <mode>                when the live server behind -- is recorded; in
+                                   CI, none by default (choices: "once",
+                                   "new-episodes", "none", "all")
+      -h, --help                   display help for command
     "
   `)
 })

@@ -21,8 +21,11 @@ export class ServeProcess {
   readonly #closed: Promise<unknown[]>
   #waiting: { readonly count: number; readonly resolve: () => void } | undefined
 
-  constructor(args: readonly string[], nodeArgs: readonly string[] = []) {
-    this.child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], { stdio: 'pipe' })
+  constructor(args: readonly string[], nodeArgs: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+    this.child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
+      stdio: 'pipe',
+      env: { ...process.env, ...env },
+    })
     onTestFinished(() => void this.child.kill('SIGKILL'))
     // A run that ended does not read what is still said to it.
     this.child.stdin.on('error', () => {})

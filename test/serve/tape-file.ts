@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader } from '../../src/tape/header-codec.ts'
@@ -19,6 +19,13 @@ export function tapeFile(...said: readonly Said[]): string {
 /** A tape whose recording was cut off in the middle of a line. */
 export function tornTapeFile(...said: readonly Said[]): string {
   return writeTape([...linesOf(said), '{"n":99,"t":1,"ser'])
+}
+
+/** A file in the folder of a tape. */
+export function fileBeside(tape: string, name: string, text: string): string {
+  const path = join(dirname(tape), name)
+  writeFileSync(path, text)
+  return path
 }
 
 function linesOf(said: readonly Said[]): readonly string[] {

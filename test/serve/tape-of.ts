@@ -10,6 +10,7 @@ export interface Said {
   readonly text: string
   readonly server?: string
   readonly conn?: number
+  readonly x?: number
 }
 
 /** A message of the client; a text is taken as it is. */

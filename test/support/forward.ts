@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { recordForward, type ForwardNotice } from '../../src/record/forward-recorder.ts'
+import type { TapeRules } from '../../src/record/tape-rules.ts'
 import { ask, type Answer, type Ask } from './http.ts'
 import { linesOf, temporaryFolder } from './recorder.ts'
 
@@ -16,7 +17,7 @@ export interface Forwarding {
 }
 
 /** A forward proxy that records, in this process, without a CA. */
-export async function forward(server?: string): Promise<Forwarding> {
+export async function forward(server?: string, rules: TapeRules = {}): Promise<Forwarding> {
   const tape = join(temporaryFolder(), 'session.tape.jsonl')
   const notices: ForwardNotice[] = []
   const recording = await recordForward({
@@ -24,6 +25,7 @@ export async function forward(server?: string): Promise<Forwarding> {
     tape,
     server,
     tags: {},
+    ...rules,
     maxMessageBytes: 1024 * 1024,
     onNotice: (notice) => notices.push(notice),
   })

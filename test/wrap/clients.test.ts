@@ -53,7 +53,7 @@ test('Zed: a command in an object of its own is wrapped inside it, and what an e
     ['linear', 'wrapped'],
     ['older', 'wrapped'],
     ['from-an-extension', 'odd'],
-    ['notion', 'remote'],
+    ['notion', 'wrapped'],
   ])
   const older = desk
     .read(file)

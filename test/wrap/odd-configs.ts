@@ -26,7 +26,17 @@ interface Wish {
 }
 
 const word = fc.oneof(
-  fc.constantFrom('npx', '-y', '--', 'record', '${input:key}', '${VAR:-none}', 'a "b" \\ c', 'größe 日本 🎉'),
+  fc.constantFrom(
+    'npx',
+    '-y',
+    '--',
+    'record',
+    '--bridge',
+    '${input:key}',
+    '${VAR:-none}',
+    'a "b" \\ c',
+    'größe 日本 🎉',
+  ),
   fc.string({ unit: 'grapheme', maxLength: 8 }).filter((text) => !/[\p{Cc}\p{Cs}']/u.test(text)),
 )
 const serverName = fc.oneof(

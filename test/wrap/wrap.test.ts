@@ -134,11 +134,11 @@ test('a list of wrapped entries that cannot be read stops wrap and unwrap, and s
   expect(desk.read(CURSOR)).toBe(TWO)
 })
 
-test('an entry with a url is named and left alone; naming it alone is a no', () => {
-  const text = '{ "mcpServers": { "notion": { "url": "https://example.com/mcp" } } }'
+test('an entry that cannot be wrapped is named and left alone; naming it alone is a no', () => {
+  const text = '{ "mcpServers": { "notion": { "extension": "notion" } } }'
   desk.write(CURSOR, text)
   const result = desk.wrap(['notion'])
-  expect(result.outcomes).toMatchObject([{ kind: 'remote', server: 'notion' }])
+  expect(result.outcomes).toMatchObject([{ kind: 'odd', server: 'notion' }])
   expect([exitCodeOf(result, ['notion']), exitCodeOf(result, 'all')]).toEqual([1, 0])
   expect(desk.read(CURSOR)).toBe(text)
 })

@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { ServerProcess } from '../transport/server-process.ts'
+import type { ServerProcess } from './server-process.ts'
 
 /** Why a server command did not start, in words that help. */
 export async function cannotStart(server: ServerProcess): Promise<ReelayError> {

@@ -1,0 +1,43 @@
+import { ReelayError } from '../errors.ts'
+import type { HttpFlags } from './serve-over-http.ts'
+
+/** The words of a `serve`: tapes before `--`, the command of a live server behind it. */
+export interface ServeWords {
+  readonly names: readonly string[]
+  readonly command: readonly string[]
+}
+
+/** Commander drops the `--` and gives all words in a row. */
+export function wordsOf(words: readonly string[], argv: readonly string[]): ServeWords {
+  const cut = argv.indexOf('--')
+  const tapes = cut < 0 ? words.length : words.length - (argv.length - cut - 1)
+  return { names: words.slice(0, tapes), command: words.slice(tapes) }
+}
+
+export interface ServeUse extends ServeWords, HttpFlags {
+  readonly stdio?: true
+  /** Whether a live server is spoken of. */
+  readonly isLive: boolean
+}
+
+/** What cannot be meant together. */
+export function refuseMisuse({ names, command, stdio, http, sse, isLive }: ServeUse): void {
+  const isOverHttp = http !== undefined || sse !== undefined
+  if (names.length === 0) throw usage('no tape is named', 'name it before the --')
+  if (isOverHttp && stdio)
+    throw usage('--stdio goes with neither --http nor --sse', 'start it once for each, or leave --stdio out')
+  if (isOverHttp && (isLive || command.length > 0))
+    throw usage(
+      'a live server behind the tape is for stdin and stdout only',
+      'leave --http and --sse out, or serve what is recorded',
+    )
+  if (!isOverHttp && names.length > 1)
+    throw usage(
+      `${names.length} tapes cannot be served on one stdin and stdout`,
+      'add --http, and each has a port of its own; the command of a live server stands behind --',
+    )
+}
+
+function usage(message: string, hint: string): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
+}

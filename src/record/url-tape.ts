@@ -1,0 +1,60 @@
+import type { OwnHeader } from '../transport/own-headers.ts'
+import { httpHeader } from './header.ts'
+import type { Redactor } from '../redact/redactor.ts'
+import { HttpTape } from './http-tape.ts'
+import { labelsOf, type LabelOptions } from '../tape/labels.ts'
+import { lookFor } from './message-look.ts'
+import type { RedactOption } from './redaction.ts'
+import { TapeLog } from './tape-log.ts'
+import type { TapeRules } from './tape-rules.ts'
+
+/** What is said of the tape of a server at a URL, whoever its client is. */
+export interface UrlTapeOptions extends TapeRules, LabelOptions {
+  /** The server, as its client would name it. */
+  readonly url: string
+  /** The tape file; an existing one is never written over. */
+  readonly tape: string
+  /** What to call the server on the tape. */
+  readonly server?: string
+  /** The longest message that is taped. */
+  readonly maxMessageBytes?: number
+  /** Headers that are added to every request, in place of the client's of the same name: a token that the client does not have. They do not reach the tape. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
+  /** Told when the server answers with status 401: a client cannot run OAuth through the recorder. */
+  readonly onChallenge?: () => void
+  /** Told of every tape that is begun. */
+  readonly onTape?: ((path: string) => void) | undefined
+  /** Told in words of a request that has had no answer for `pendingMs`. */
+  readonly onPending?: (words: string) => void
+}
+
+const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+
+/** Begins the tape of a server at a URL. */
+export function openUrlTape(options: UrlTapeOptions, url: URL, redactor: Redactor | undefined): HttpTape {
+  const { tape: path, limits, cutBytes, onTape, onChallenge } = options
+  const server = options.server ?? nameOfUrl(url)
+  const header = (started: Date): ReturnType<typeof httpHeader> =>
+    httpHeader({ started, server, url: url.href, labels: labelsOf(options) })
+  const log = new TapeLog({ path, header, redactor, onTape, ...(limits && { limits }) })
+  return new HttpTape({
+    log,
+    server: () => server,
+    url,
+    maxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    cutBytes,
+    look: lookFor(options, log),
+    onChallenge,
+  })
+}
+
+export function ownHeaders({ headers = {} }: UrlTapeOptions): readonly OwnHeader[] {
+  return Object.entries(headers).map(([name, value]) => ({ name, value }))
+}
+
+/** A name for the server, from its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
+export function nameOfUrl({ host }: URL): string {
+  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
+}

@@ -1,0 +1,42 @@
+import { briefRequest } from '../match/brief.ts'
+import type { Turn } from '../tape/turn.ts'
+import { visible } from '../wire/visible.ts'
+import { FaultCounter, faultInWords, type FaultRule } from './fault-rules.ts'
+import { DEFAULT_SEED, seededRandom } from './random.ts'
+
+/** What a fault would do to a client that repeats the recorded session. */
+export interface FaultForecast {
+  /** The fault in words. */
+  readonly fault: string
+  readonly strikes: readonly { readonly frame: number; readonly request: string }[]
+}
+
+/** Goes through the recorded requests in their order, and says which each fault would strike: the first that does wins. */
+export function forecastFaults(
+  turns: readonly Turn[],
+  rules: readonly FaultRule[],
+  seed: number = DEFAULT_SEED,
+): readonly FaultForecast[] {
+  const random = seededRandom(seed)
+  const forecasts = rules.map((rule) => ({
+    counter: new FaultCounter(rule, random),
+    fault: faultInWords(rule),
+    strikes: [] as FaultForecast['strikes'][number][],
+  }))
+  for (const { trigger } of turns) {
+    if (trigger?.message.kind !== 'request') continue
+    const { message, n } = trigger
+    const [first] = forecasts.filter(({ counter }) => counter.strikes(message))
+    first?.strikes.push({ frame: n, request: briefRequest(message) })
+  }
+  return forecasts.map(({ fault, strikes }) => ({ fault, strikes }))
+}
+
+export function forecastAsText(forecasts: readonly FaultForecast[]): string {
+  const lines = forecasts.flatMap(({ fault, strikes }, place) => [
+    `${place + 1}. ${fault}`,
+    ...strikes.map(({ frame, request }) => `   #${frame} ${request}`),
+    ...(strikes.length === 0 ? ['   strikes no request of this tape'] : []),
+  ])
+  return lines.map((line) => `${visible(line)}\n`).join('')
+}

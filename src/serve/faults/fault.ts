@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.ts'
+import type { Outlet } from '../outlet.ts'
+import type { Reply } from '../reply.ts'
+
+/** Something that goes wrong with the answer to one request, on purpose. */
+export interface Fault {
+  /** What becomes of the request: `is never answered`. */
+  readonly words: string
+  /** Whether the client does not get the recorded answer: it then stays on the tape for a retry. */
+  readonly hidesAnswer: boolean
+  /** What only the link can do. */
+  readonly needs?: keyof LinkFaults
+  strike(scene: Scene): void
+}
+
+/** One kind of fault: one file here, and one line in the list of `index.ts`. */
+export interface FaultKind {
+  /** The key in a faults file. */
+  readonly name: string
+  /** What may stand there. */
+  readonly takes: string
+  /** The fault that the value asks for; undefined when it makes no sense. */
+  readonly read: (value: unknown) => Fault | undefined
+}
+
+/** One struck request, as a fault sees it. */
+export interface Scene {
+  /** The live id, as JSON. */
+  readonly id: string
+  readonly outlet: Outlet
+  readonly clock: Clock
+  /** Plays what the tape has for the request, but for its answer, which goes to `reply`. */
+  readonly play: (reply: Reply) => void
+  /** Answers the request; undefined when there will be no answer. */
+  readonly reply: Reply
+  readonly isCancelled: () => boolean
+  /** Calls back when the client cancels the request. */
+  readonly onCancel: (action: () => void) => void
+  readonly link: LinkFaults
+}
+
+/** What a link can do to its client; `outlet` is the way that the answer would have taken. */
+export interface LinkFaults {
+  /** Ends the stream that the answer would come by. A link without such streams just leaves the answer out. */
+  readonly drop?: (outlet: Outlet) => void
+  /** Breaks the connection off. */
+  readonly disconnect?: (outlet: Outlet) => void
+  /** Answers the HTTP exchange of the request with this in place of a message. */
+  readonly http?: (answer: HttpAnswer, outlet: Outlet) => void
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}

@@ -1,0 +1,9 @@
+import type { FaultKind } from './fault.ts'
+import { flagFault } from './flag-fault.ts'
+
+/** The server took the request, and is silent. */
+export const timeout: FaultKind = flagFault('timeout', {
+  words: 'is never answered',
+  hidesAnswer: true,
+  strike: ({ reply }) => reply(undefined),
+})

@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { member, type Message } from '../../wire/message.ts'
+import { LEGACY_VERSIONS } from '../../wire/methods.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+import type { Connections } from '../connections.ts'
+import { LegacySession } from './legacy-session.ts'
+import { acceptsOf, postedId, type Posted } from './posted.ts'
+import type { RecordedHeads } from './recorded-heads.ts'
+import { notAllowed, refuse, type Refusal } from './refusal.ts'
+
+/** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
+export class LegacyEndpoint {
+  readonly #connections: Connections
+  readonly #heads: RecordedHeads
+  readonly #sessions = new Map<string, LegacySession>()
+
+  constructor(connections: Connections, heads: RecordedHeads) {
+    this.#connections = connections
+    this.#heads = heads
+  }
+
+  post(posted: Posted): void {
+    const { req, res, message } = posted
+    const accepts = acceptsOf(req)
+    if (!accepts.json || !accepts.stream) return refuse(res, NOT_ACCEPTABLE)
+    if (message.kind === 'invalid') return refuse(res, invalid(`Invalid Request: ${message.why}`))
+    if (holdsInitialize(message)) return this.#begin(posted)
+    const session = this.#sessionOf(req, res, postedId(posted))
+    if (session === undefined) return
+    if (isToBeAnswered(message)) return void session.answer(posted)
+    session.hear(posted)
+    res.writeHead(202, session.headers).end()
+  }
+
+  get(req: IncomingMessage, res: ServerResponse): void {
+    if (!acceptsOf(req).stream) return refuse(res, NO_STREAM)
+    const session = this.#sessionOf(req, res)
+    if (session === undefined) return
+    const last = req.headers['last-event-id']
+    const outcome =
+      typeof last === 'string' ? session.resume(res, last) : session.stand(res) ? 'resumed' : 'taken'
+    if (outcome === 'unknown') refuse(res, UNKNOWN_EVENT)
+    if (outcome === 'taken') refuse(res, TAKEN)
+  }
+
+  delete(req: IncomingMessage, res: ServerResponse): void {
+    const session = this.#sessionOf(req, res)
+    if (session === undefined) return
+    this.#sessions.delete(session.id)
+    session.end()
+    res.writeHead(200, { 'Content-Length': 0 }).end()
+  }
+
+  other(res: ServerResponse): void {
+    refuse(res, notAllowed('GET, POST, DELETE'))
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.end()
+    this.#sessions.clear()
+  }
+
+  #begin(posted: Posted): void {
+    const { req, res, message } = posted
+    if (req.headers['mcp-session-id'] !== undefined) return refuse(res, ALREADY)
+    if (message.kind === 'batch') return refuse(res, NOT_IN_BATCH)
+    const session = new LegacySession(this.#connections, this.#heads)
+    void session.answer(posted, (text) => {
+      const result = member(text === undefined ? undefined : parseJson(text), 'result')
+      if (result === undefined) return
+      this.#sessions.set(session.id, session)
+      if (String(member(result, 'protocolVersion')) >= PRIMED_SINCE) session.prime()
+    })
+  }
+
+  /** The session that a request names; one that names none, or one that is over, is refused. */
+  #sessionOf(req: IncomingMessage, res: ServerResponse, id?: string): LegacySession | undefined {
+    const name = req.headers['mcp-session-id']
+    const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
+    const version = req.headers['mcp-protocol-version']
+    if (name === undefined) refuse(res, NO_SESSION, id)
+    else if (session === undefined) refuse(res, NOT_FOUND, id)
+    else if (typeof version !== 'string' || LEGACY_VERSIONS.includes(version)) return session
+    else refuse(res, unsupported(version), id)
+    return undefined
+  }
+}
+
+const PRIMED_SINCE = '2025-11-25'
+
+function holdsInitialize(message: Message): boolean {
+  if (message.kind === 'batch') return message.items.some(holdsInitialize)
+  return message.kind === 'request' && message.method === 'initialize'
+}
+
+function isToBeAnswered(message: Message): boolean {
+  if (message.kind === 'batch') return message.items.some(isToBeAnswered)
+  return message.kind === 'request' || message.kind === 'invalid'
+}
+
+// In the words of the SDKs' servers, which clients know.
+const NOT_ACCEPTABLE: Refusal = {
+  status: 406,
+  code: -32000,
+  message: 'Not Acceptable: Client must accept both application/json and text/event-stream',
+}
+const NO_STREAM: Refusal = {
+  status: 406,
+  code: -32000,
+  message: 'Not Acceptable: Client must accept text/event-stream',
+}
+const NO_SESSION: Refusal = {
+  status: 400,
+  code: -32000,
+  message: 'Bad Request: Mcp-Session-Id header is required',
+}
+const NOT_FOUND: Refusal = { status: 404, code: -32001, message: 'Session not found' }
+const TAKEN: Refusal = {
+  status: 409,
+  code: -32000,
+  message: 'Conflict: Only one reader is allowed per stream',
+}
+const UNKNOWN_EVENT: Refusal = {
+  status: 400,
+  code: -32000,
+  message: 'Bad Request: the event in Last-Event-ID is not known, or was forgotten',
+}
+const ALREADY: Refusal = invalid('Invalid Request: Server already initialized')
+const NOT_IN_BATCH: Refusal = invalid('Invalid Request: Only one initialization request is allowed')
+
+function invalid(message: string): Refusal {
+  return { status: 400, code: -32600, message }
+}
+
+function unsupported(version: string): Refusal {
+  const supported = LEGACY_VERSIONS.join(', ')
+  return {
+    status: 400,
+    code: -32000,
+    message: `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
+  }
+}

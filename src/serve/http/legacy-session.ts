@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { idKey, isId } from '../../wire/id.ts'
+import { member, type Message } from '../../wire/message.ts'
+import type { Connections } from '../connections.ts'
+import type { Outlet } from '../outlet.ts'
+import type { Player } from '../player.ts'
+import { EventLog } from './event-log.ts'
+import { LegacyStream } from './legacy-stream.ts'
+import { PostExchange, type AnswerStream } from './post-exchange.ts'
+import type { RecordedHeads } from './recorded-heads.ts'
+import type { Posted } from './posted.ts'
+
+/** One session of the eras that have them: a client with an id of ours, and the streams that lead to it. */
+export class LegacySession {
+  readonly id: string = randomUUID()
+  readonly headers: Readonly<Record<string, string>> = { 'Mcp-Session-Id': this.id }
+  readonly #connections: Connections
+  readonly #heads: RecordedHeads
+  readonly #player: Player
+  readonly #log = new EventLog<LegacyStream>()
+  readonly #standing: LegacyStream
+  /** The way out for what no request set off. */
+  readonly #aside: Outlet
+  readonly #exchanges = new Map<string, PostExchange>()
+  #isPrimed = false
+
+  constructor(connections: Connections, heads: RecordedHeads) {
+    this.#connections = connections
+    this.#heads = heads
+    this.#standing = new LegacyStream(this.#log, heads.retry)
+    this.#aside = { scope: '', send: this.#standing.send, reply: () => {} }
+    this.#player = connections.beginSession(this.#standing.send)
+    this.#player.start()
+  }
+
+  /** Takes a message without a request in it. */
+  hear({ text, message }: Posted): void {
+    this.#player.take(text, message, this.#aside)
+    this.#dropCancelled(message)
+  }
+
+  /** Takes what is to be answered. `onAnswer` sees the answer before it leaves. */
+  async answer(posted: Posted, onAnswer: Outlet['reply'] = () => {}): Promise<void> {
+    await this.#standing.caughtUp()
+    const exchange = this.#exchangeFor(posted.res)
+    const key = posted.message.kind === 'request' ? idKey(posted.message.id) : ''
+    this.#exchanges.set(key, exchange)
+    posted.res.on('close', () => this.#forget(key, exchange))
+    this.#player.take(posted.text, posted.message, {
+      scope: exchange.scope,
+      send: exchange.send,
+      reply: (text, source) => {
+        onAnswer(text, source)
+        exchange.reply(text, source)
+      },
+    })
+  }
+
+  /** From now on streams begin with an id to go on from. */
+  prime(): void {
+    this.#isPrimed = true
+  }
+
+  /** The stream for what belongs to no request; false when another reader has it. */
+  stand(res: ServerResponse): boolean {
+    if (this.#standing.hasReader) return false
+    this.#standing.read(res, this.headers)
+    if (this.#isPrimed) this.#standing.prime()
+    return true
+  }
+
+  /** The rest of a stream that the client lost; says why not when it cannot be had. */
+  resume(res: ServerResponse, lastEventId: string): 'resumed' | 'unknown' | 'taken' {
+    const last = this.#log.find(lastEventId)
+    if (last === undefined) return 'unknown'
+    if (last.stream.hasReader) return 'taken'
+    last.stream.read(res, this.headers, last)
+    return 'resumed'
+  }
+
+  end(): void {
+    for (const exchange of this.#exchanges.values()) exchange.end()
+    this.#standing.end()
+    this.#connections.end(this.#player)
+  }
+
+  #exchangeFor(res: ServerResponse): PostExchange {
+    return new PostExchange({
+      res,
+      era: 'legacy',
+      scope: '',
+      heads: this.#heads,
+      accepts: { json: true, stream: true },
+      headers: () => this.headers,
+      openStream: () => this.#openStream(res),
+      onLate: this.#standing.send,
+    })
+  }
+
+  // Without an id to go on from, nobody can come back.
+  #openStream(res: ServerResponse): AnswerStream {
+    const stream = new LegacyStream(this.#log, this.#heads.retry)
+    stream.read(res, this.headers)
+    if (!this.#isPrimed) return { send: stream.send, end: stream.end }
+    stream.prime()
+    return stream
+  }
+
+  #dropCancelled(message: Message): void {
+    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
+    const id = member(message.params, 'requestId')
+    if (isId(id)) this.#exchanges.get(idKey(id))?.cancel()
+  }
+
+  #forget(key: string, exchange: PostExchange): void {
+    if (this.#exchanges.get(key) === exchange) this.#exchanges.delete(key)
+  }
+}

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http'
+import type { EventLog, LoggedEvent } from './event-log.ts'
+import { eventText, EventWriter, primingText } from './event-writer.ts'
+
+/** One stream of a legacy session. It outlives its reader: a client that lost it may go on where it was. */
+export class LegacyStream {
+  readonly #log: EventLog<LegacyStream>
+  readonly #retry: number | undefined
+  readonly #unread: LoggedEvent<LegacyStream>[] = []
+  #reader: EventWriter | undefined
+  #isOver = false
+
+  /** `retry` is how long a client is to wait before it goes on, in milliseconds. */
+  constructor(log: EventLog<LegacyStream>, retry: number | undefined) {
+    this.#log = log
+    this.#retry = retry
+  }
+
+  get hasReader(): boolean {
+    return this.#reader !== undefined
+  }
+
+  readonly send = (text: string): void => {
+    const event = this.#log.add(this, text)
+    if (this.#reader === undefined) this.#keep(event)
+    else this.#reader.write(this.#textOf(event))
+  }
+
+  /** Gives the client an id to go on from before there is a message (2025-11-25). */
+  prime(): void {
+    this.#reader?.write(this.#textOf(this.#log.add(this)))
+  }
+
+  /** Lets go of the reader, who is to come back for the rest. */
+  breakOff(): void {
+    this.#reader?.end()
+    this.#reader = undefined
+  }
+
+  readonly end = (): void => {
+    this.#isOver = true
+    this.#reader?.end()
+  }
+
+  /** Brings the stream to a reader: what none has read yet, or what came after the event that it names. */
+  read(
+    res: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+    last?: LoggedEvent<LegacyStream>,
+  ): void {
+    const reader = new EventWriter(res, headers)
+    const events = last === undefined ? this.#unread : this.#log.after(last)
+    for (const event of events) reader.write(this.#textOf(event))
+    this.#unread.length = 0
+    if (this.#isOver) return reader.end()
+    this.#reader = reader
+    res.on('close', () => {
+      if (this.#reader === reader) this.#reader = undefined
+    })
+  }
+
+  /** Waits for a reader that is behind. */
+  async caughtUp(): Promise<void> {
+    await this.#reader?.caughtUp()
+  }
+
+  #textOf({ id, text }: LoggedEvent<LegacyStream>): string {
+    return text === undefined ? primingText(id, this.#retry) : eventText(text, { id })
+  }
+
+  // What the log has forgotten is forgotten here too.
+  #keep(event: LoggedEvent<LegacyStream>): void {
+    this.#unread.push(event)
+    while (this.#unread.length > 0 && this.#log.find(this.#unread[0]?.id ?? '') === undefined)
+      this.#unread.shift()
+  }
+}

@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { decodeUtf8 } from '../../wire/lines.ts'
+import type { Refusal } from './refusal.ts'
+
+/** One header by its lower-case name. */
+export function headerIn(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value.trim() : value?.join(', ')
+}
+
+const CODED = /^=\?base64\?(.*)\?=$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** The value of a header that repeats a part of the body: what HTTP cannot carry is in Base64. Undefined when that is broken. */
+export function decodedHeader(value: string): string | undefined {
+  const coded = CODED.exec(value)?.[1]
+  if (coded === undefined) return value
+  return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, 'base64')) : undefined
+}
+
+export function mismatch(header: string, why: string): Refusal {
+  const message = `Bad Request: the header ${header} and the body disagree: ${why}`
+  return { status: 400, code: -32020, message, data: { mismatch: { header, why } } }
+}

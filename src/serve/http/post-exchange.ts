@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http'
+import type { Spoken } from '../../tape/turn.ts'
+import type { Era } from '../../wire/era.ts'
+import type { Outlet } from '../outlet.ts'
+import type { Answer } from '../own-answer.ts'
+import { answerStatus } from './answer-status.ts'
+import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
+
+/** The stream that an answer comes by when it is more than an answer. */
+export interface AnswerStream {
+  readonly send: (text: string) => void
+  readonly end: () => void
+  /** Lets the client wait and come back for the rest, where it can. */
+  readonly breakOff?: () => void
+}
+
+export interface PostExchangeOptions {
+  readonly res: ServerResponse
+  readonly era: Era
+  readonly scope: string
+  readonly heads: RecordedHeads
+  readonly accepts: Accepts
+  /** Headers of the answer, asked for when it begins. */
+  readonly headers: () => Readonly<Record<string, string>>
+  readonly openStream: () => AnswerStream
+  /** Takes what comes after the answer, when the stream is over. */
+  readonly onLate: (text: string) => void
+}
+
+export interface Accepts {
+  readonly json: boolean
+  readonly stream: boolean
+}
+
+/** One POST with a request in it. It is answered with a stream if the tape says so or if anything comes before the answer. */
+export class PostExchange implements Outlet {
+  readonly scope: string
+  readonly #options: PostExchangeOptions
+  #stream: AnswerStream | undefined
+  #isOver = false
+
+  constructor(options: PostExchangeOptions) {
+    this.#options = options
+    this.scope = options.scope
+  }
+
+  readonly send = (text: string): void => {
+    if (this.#isOver || !this.#options.accepts.stream) return this.#options.onLate(text)
+    this.#streaming().send(text)
+  }
+
+  readonly reply = (text: string | undefined, source?: Spoken | Answer): void => {
+    if (text === undefined || this.#isOver) return
+    const head = source !== undefined && 'message' in source ? this.#options.heads.of(source) : undefined
+    if (this.#isPlain(head)) this.#answerPlainly(text, source)
+    else this.#answerByStream(text, head)
+    this.end()
+  }
+
+  /** The client wants no answer. A stream that it reads stays, because one that ends without an answer is asked for again. */
+  cancel(): void {
+    if (this.#isOver || this.#stream !== undefined) return
+    this.#isOver = true
+    this.#options.res.writeHead(202, this.#options.headers()).end()
+  }
+
+  /** Nothing more will come. */
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { res } = this.#options
+    if (this.#stream !== undefined) this.#stream.end()
+    else if (!res.writableEnded) res.destroy()
+  }
+
+  #streaming(): AnswerStream {
+    return (this.#stream ??= this.#options.openStream())
+  }
+
+  #isPlain(head: RecordedHead | undefined): boolean {
+    const { accepts } = this.#options
+    if (this.#stream !== undefined) return false
+    if (!accepts.stream || !accepts.json) return accepts.json
+    return head?.isStream !== true
+  }
+
+  // The recorded server let the client come back for this answer.
+  #answerByStream(text: string, head: RecordedHead | undefined): void {
+    const stream = this.#streaming()
+    if (head?.isResumed === true) stream.breakOff?.()
+    stream.send(text)
+  }
+
+  #answerPlainly(text: string, source: Spoken | Answer | undefined): void {
+    const { res, era, heads, headers } = this.#options
+    const body = Buffer.from(text)
+    res.writeHead(answerStatus(source, era, heads), {
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      ...headers(),
+    })
+    res.end(body)
+  }
+}

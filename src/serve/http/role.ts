@@ -1,0 +1,64 @@
+import type { Loosening } from '../../match/loosening.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
+import { Connections } from '../connections.ts'
+import type { Drift } from '../drift.ts'
+import { addDrifts } from '../joined-drift.ts'
+import { storeOf } from '../played-tape.ts'
+import type { Rests } from '../rests.ts'
+import { playerOptions, type ServeOptions } from '../serve-options.ts'
+import { tapeEra } from '../tape-era.ts'
+import { chosenTurns } from '../turn-views.ts'
+import { RecordedHeads } from './recorded-heads.ts'
+import { withoutRefusals } from './transport-refusals.ts'
+
+export interface RoleOptions {
+  readonly options: ServeOptions & { readonly server: string }
+  readonly commandFor: (loosening: Loosening) => string
+  readonly rests: Rests
+}
+
+/** One server of a tape, ready to be played over HTTP: its connections in each era that it spoke, which is one at least. */
+export interface Role {
+  readonly server: string
+  readonly heads: RecordedHeads
+  readonly modernTurns: TurnStore
+  readonly legacy: Connections | undefined
+  readonly modern: Connections | undefined
+  /** For a transport that knows nothing of eras. */
+  readonly main: Connections
+  readonly drift: () => Drift
+}
+
+export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
+  const { tape, server } = options
+  const heads = new RecordedHeads(tape.rest)
+  const all = withoutRefusals(storeOf(tape.turns), heads)
+  const turns = chosenTurns(all, (place) => all.outline(place).server === server)
+  const modernTurns = chosenTurns(turns, (place) => turns.outline(place).enveloped)
+  const legacyTurns = chosenTurns(turns, (place) => !turns.outline(place).enveloped)
+  const { script: _, ...player } = playerOptions(options, commandFor)
+  const connectionsOf = (played: TurnStore): Connections =>
+    new Connections({
+      ...player,
+      turns: played,
+      scriptOf: (part) => playerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor).script,
+      later: rests.later,
+    })
+  const place = { server, heads, modernTurns }
+  const speaksLegacy = tapeEra(legacyTurns, server).era === 'legacy'
+  if (tapeEra(modernTurns, server).era === 'modern' && speaksLegacy) {
+    const [modern, legacy] = [connectionsOf(modernTurns), connectionsOf(legacyTurns)]
+    return {
+      ...place,
+      modern,
+      legacy,
+      main: legacy,
+      drift: () => addDrifts([legacy.drift(), modern.drift()]),
+    }
+  }
+  // All that was said to it, so that a miss can tell of what was said in the form of the other era.
+  const main = connectionsOf(turns)
+  const isModern = tapeEra(turns, server).era === 'modern'
+  const [modern, legacy] = isModern ? [main, undefined] : [undefined, main]
+  return { ...place, modern, legacy, main, drift: () => main.drift() }
+}

@@ -1,0 +1,111 @@
+import type { Listen } from '../../transport/listen.ts'
+import { isLoopback } from '../../transport/loopback.ts'
+import { serveCommandLine } from '../command-line.ts'
+import type { Drift } from '../drift.ts'
+import { addDrifts } from '../joined-drift.ts'
+import { withHttpFrames } from '../played-tape.ts'
+import { Rests } from '../rests.ts'
+import type { ServeOptions } from '../serve-options.ts'
+import { serverNames, whichServer } from '../which-server.ts'
+import type { Front } from './front.ts'
+import { offer } from './offer.ts'
+import { addressOf, placesFor, withDefaults, type HttpTransport, type Place } from './places.ts'
+import { roleOf, type Role } from './role.ts'
+
+export interface ServeHttpOptions extends ServeOptions {
+  /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */
+  readonly http?: Partial<Listen>
+  /** Where HTTP+SSE of 2024-11-05 is spoken; on the same port, if that is not told otherwise. */
+  readonly sse?: Partial<Listen>
+}
+
+/** A server of a tape, at a URL. */
+export interface ServedEndpoint {
+  readonly server: string
+  readonly transport: HttpTransport
+  readonly url: string
+}
+
+/** A tape that is being served over HTTP. */
+export interface ServedHttp {
+  /** What a client is to be given: the first of the endpoints. */
+  readonly url: string
+  readonly endpoints: readonly ServedEndpoint[]
+  /** Whether other machines can reach it. */
+  readonly isOpen: boolean
+  /** What all clients together have left over or added so far. */
+  readonly drift: () => Drift
+  /** Ends what is under way and stops to listen; may be called twice. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Is the recorded server over HTTP, for any number of clients. Every server of the tape has a path of its own.
+ *
+ * @example
+ * const served = await serveHttp({ tape: await loadTape('search.tape.jsonl') })
+ * // give served.url to the clients
+ * await served.close()
+ */
+export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
+  const options = { ...given, tape: await withHttpFrames(given.tape) }
+  const rests = new Rests()
+  const roles = serversOf(options).map((server) => castFor(options, server, rests))
+  const places = placesFor(options)
+  const offers = places.flatMap(({ front, transports }) =>
+    roles.flatMap((role) =>
+      transports.map((transport) => offer(front, role, { transport, isOnly: roles.length === 1 })),
+    ),
+  )
+  const origins = await openAll(places)
+  const endpoints = offers.map(({ front, server, transport, path }) => ({
+    server,
+    transport,
+    url: `${origins.get(front)}${path}`,
+  }))
+  return {
+    url: endpoints[0]?.url ?? '',
+    endpoints,
+    isOpen: places.some(({ listen }) => !isLoopback(listen.host)),
+    drift: () => addDrifts(roles.map((role) => role.drift())),
+    close: async () => {
+      for (const { close } of offers) close()
+      await Promise.all(places.map(({ front }) => front.close()))
+    },
+  }
+}
+
+/** Either all listen, or none. */
+async function openAll(places: readonly Place[]): Promise<ReadonlyMap<Front, string>> {
+  const origins = new Map<Front, string>()
+  try {
+    for (const { front } of places) origins.set(front, await front.open())
+  } catch (error) {
+    await Promise.all([...origins.keys()].map((front) => front.close()))
+    throw error
+  }
+  return origins
+}
+
+function serversOf({ tape, server }: ServeHttpOptions): readonly string[] {
+  const names = serverNames(tape)
+  return server === undefined && names.length > 1 ? names : [whichServer(tape, server)]
+}
+
+function castFor(options: ServeHttpOptions, server: string, rests: Rests): Role {
+  const { name, tape } = options
+  return roleOf({
+    options: { ...options, server },
+    rests,
+    commandFor: (loosening) =>
+      [serveCommandLine(name ?? tape.path, options.server, loosening), ...flagsOf(options)].join(' '),
+  })
+}
+
+function flagsOf({ http, sse }: ServeHttpOptions): readonly string[] {
+  return [...(http || !sse ? flagOf('--http', http) : []), ...(sse ? flagOf('--sse', sse) : [])]
+}
+
+function flagOf(name: string, listen: Partial<Listen> | undefined): readonly string[] {
+  return listen?.port ? [name, addressOf(withDefaults(listen))] : [name]
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Connections } from '../connections.ts'
+import type { Player } from '../player.ts'
+import { eventText, EventWriter } from './event-writer.ts'
+import type { Posted } from './posted.ts'
+import { refuse } from './refusal.ts'
+
+interface SseClient {
+  readonly player: Player
+  readonly writer: EventWriter
+}
+
+/** The transport of 2024-11-05: one stream carries everything, and its first event says where to post. */
+export class SseEndpoint {
+  readonly #connections: Connections
+  readonly #messages: string
+  readonly #clients = new Map<string, SseClient>()
+
+  /** `messages` is the path to post to. */
+  constructor(connections: Connections, messages: string) {
+    this.#connections = connections
+    this.#messages = messages
+  }
+
+  open(req: IncomingMessage, res: ServerResponse): void {
+    const id = randomUUID()
+    const writer = new EventWriter(res)
+    const player = this.#connections.beginSession((text) => writer.write(eventText(text)))
+    this.#clients.set(id, { player, writer })
+    res.on('close', () => this.#end(id))
+    writer.write(eventText(`${this.#messages}?sessionId=${id}`, { event: 'endpoint' }))
+    player.start()
+    req.resume()
+  }
+
+  /** A client that does not read its stream is not listened to. */
+  async post({ req, res, text, message }: Posted): Promise<void> {
+    const id = new URLSearchParams(req.url?.split('?')[1]).get('sessionId') ?? ''
+    const client = this.#clients.get(id)
+    if (client === undefined) return refuse(res, NOT_FOUND)
+    if (message.kind === 'invalid') return refuse(res, { status: 400, code: -32600, message: message.why })
+    await client.writer.caughtUp()
+    res.writeHead(202, { 'Content-Type': 'text/plain' }).end('Accepted')
+    client.player.take(text, message)
+  }
+
+  close(): void {
+    for (const { writer } of this.#clients.values()) writer.end()
+  }
+
+  #end(id: string): void {
+    const client = this.#clients.get(id)
+    this.#clients.delete(id)
+    if (client !== undefined) this.#connections.end(client.player)
+  }
+}
+
+const NOT_FOUND = { status: 404, code: -32001, message: 'Session not found' }

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { member, type Message } from '../../wire/message.ts'
+import { MODERN_VERSION } from '../../wire/methods.ts'
+import { LegacyEndpoint } from './legacy-endpoint.ts'
+import { isModern } from './modern-checks.ts'
+import { ModernEndpoint } from './modern-endpoint.ts'
+import { postedId, readPosted, type Posted } from './posted.ts'
+import { notAllowed, refuse, type Refusal } from './refusal.ts'
+import type { Role } from './role.ts'
+
+/** Streamable HTTP on one path, in the eras that the recorded server spoke. */
+export class StreamableEndpoint {
+  readonly #legacy: LegacyEndpoint | undefined
+  readonly #modern: ModernEndpoint | undefined
+
+  constructor({ legacy, modern, heads, modernTurns }: Role) {
+    this.#legacy = legacy && new LegacyEndpoint(legacy, heads)
+    this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
+  }
+
+  handle(req: IncomingMessage, res: ServerResponse): void {
+    if (req.method === 'POST') return readPosted(req, res, (posted) => this.#post(posted))
+    req.resume()
+    if (this.#legacy === undefined) return refuse(res, notAllowed('POST'))
+    if (req.method === 'GET') return this.#legacy.get(req, res)
+    if (req.method === 'DELETE') return this.#legacy.delete(req, res)
+    this.#legacy.other(res)
+  }
+
+  close(): void {
+    this.#legacy?.close()
+    this.#modern?.close()
+  }
+
+  #post(posted: Posted): void {
+    const { req, res, message } = posted
+    if (this.#modern !== undefined && isModern(message, req.headers)) return this.#modern.post(posted)
+    if (this.#legacy !== undefined) return this.#legacy.post(posted)
+    if (message.kind === 'notification') return void res.writeHead(202).end()
+    refuse(res, modernOnly(message), postedId(posted))
+  }
+}
+
+/** What a server that speaks no other era says to a legacy message. */
+function modernOnly(message: Message): Refusal {
+  if (message.kind !== 'request')
+    return { status: 400, code: -32600, message: `Bad Request: a ${message.kind} cannot be posted here` }
+  const requested = member(message.params, 'protocolVersion')
+  return {
+    status: 400,
+    code: -32022,
+    message: 'Unsupported protocol version',
+    data: { supported: [MODERN_VERSION], ...(requested === undefined ? {} : { requested }) },
+  }
+}

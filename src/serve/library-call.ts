@@ -1,0 +1,13 @@
+import type { Loosening } from '../match/loosening.ts'
+
+/** The call of the library that plays a tape under these options. */
+export function libraryCall(call: string, { server, match, ignore, rules, permissive }: Loosening): string {
+  const options = [
+    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
+    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
+    ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
+    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
+    ...(permissive ? ['permissive: true'] : []),
+  ]
+  return `${call}(tape, { ${options.join(', ')} })`
+}

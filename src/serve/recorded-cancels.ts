@@ -1,0 +1,31 @@
+import type { Spoken, Turn } from '../tape/turn.ts'
+import { idKey, isId } from '../wire/id.ts'
+import { member } from '../wire/message.ts'
+
+/** The client's cancellations on a tape, by the request that they name. */
+export class RecordedCancels {
+  readonly #byRequest = new Map<string, Spoken>()
+
+  /** `cancelling` are the turns of `notifications/cancelled`. */
+  constructor(cancelling: readonly Turn[]) {
+    for (const { trigger } of cancelling) if (trigger !== undefined) this.#add(trigger)
+  }
+
+  /** The cancellation of a request, when the server went on with it all the same. */
+  outlivedBy({ trigger, response }: Turn): Spoken | undefined {
+    if (trigger?.message.kind !== 'request' || response === undefined) return undefined
+    const cancel = this.#byRequest.get(placeOf(trigger, trigger.message.id))
+    const isBetween = cancel !== undefined && cancel.n > trigger.n && cancel.n < response.n
+    return isBetween ? cancel : undefined
+  }
+
+  #add(cancel: Spoken): void {
+    const { message } = cancel
+    if (message.kind !== 'notification') return
+    this.#byRequest.set(placeOf(cancel, member(message.params, 'requestId')), cancel)
+  }
+}
+
+function placeOf({ server, conn }: Spoken, id: unknown): string {
+  return JSON.stringify([server, conn, isId(id) ? idKey(id) : null])
+}

@@ -1,0 +1,41 @@
+import { toolOf } from '../match/brief.ts'
+import { canonicalJson } from '../wire/canonical.ts'
+import { isObject, type Request } from '../wire/message.ts'
+
+/** Which live requests are meant; what is not said may be anything. */
+export interface RequestSelector {
+  readonly method?: string
+  readonly tool?: string
+  /** What the params hold among others. */
+  readonly params?: unknown
+}
+
+export type Call = Pick<Request, 'method' | 'params'>
+
+export function isSelected({ method, tool, params }: RequestSelector, call: Call): boolean {
+  if (method !== undefined && method !== call.method) return false
+  if (tool !== undefined && tool !== toolOf(call)) return false
+  return params === undefined || holds(call.params, params)
+}
+
+/** The selector in words: `call of search with {"limit":10}`. */
+export function selectorInWords({ method, tool, params }: RequestSelector): string {
+  const called = tool === undefined ? undefined : `call of ${tool}`
+  const held = params === undefined ? undefined : `with ${canonicalJson(params)}`
+  return [called ?? method ?? 'request', held].filter((word) => word !== undefined).join(' ')
+}
+
+/** Whether a value has everything that is asked of it; an array has to be of the same length. */
+function holds(value: unknown, part: unknown): boolean {
+  if (Array.isArray(part))
+    return (
+      Array.isArray(value) &&
+      value.length === part.length &&
+      part.every((item, place) => holds(value[place], item))
+    )
+  if (!isObject(part)) return canonicalJson(value) === canonicalJson(part)
+  return (
+    isObject(value) &&
+    Object.keys(part).every((name) => Object.hasOwn(value, name) && holds(value[name], part[name]))
+  )
+}

@@ -1,0 +1,27 @@
+import { ReelayError } from '../../errors.ts'
+import { member } from '../../wire/message.ts'
+
+/** A method by its name, as in SDK v2, or by the schema of its messages, as in SDK v1. */
+export type MethodName = string | { readonly shape: object }
+
+/** What a handler is given. */
+export interface Heard {
+  readonly method: string
+  readonly params: unknown
+}
+
+export function methodNamed(name: MethodName): string {
+  const literal = typeof name === 'string' ? undefined : propertyOf(name.shape, 'method')
+  const method = typeof name === 'string' ? name : propertyOf(literal, 'value')
+  if (typeof method === 'string') return method
+  throw new ReelayError('USAGE', 'a handler is set for a method, and this names none', {
+    hint: "name it, as in setNotificationHandler('notifications/message', …)",
+  })
+}
+
+// Schemas have their properties by way of getters, also inherited ones.
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && name in value
+    ? (member(value, name) ?? Reflect.get(value, name))
+    : undefined
+}

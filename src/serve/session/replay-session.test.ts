@@ -1,0 +1,270 @@
+import type { Client as ClientV2 } from '@modelcontextprotocol/client'
+import type { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { ElicitRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { expect, test } from 'vitest'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../../test/serve/tape-of.ts'
+import { ReplaySession, type ReplaySessionOptions } from './replay-session.ts'
+
+const asked = (id: number, method: string, params: object | undefined, result: object): readonly Said[] => [
+  client({ id, method, ...(params && { params }) }),
+  server({ id, result }),
+]
+
+const SESSION: readonly Said[] = [
+  ...HANDSHAKE,
+  ...asked(1, 'tools/list', undefined, { tools: [{ name: 'search' }] }),
+  ...call(2, 'search', { q: 'ä' }, 'found'),
+  ...asked(3, 'resources/list', {}, { resources: [{ uri: 'file:///ä' }] }),
+  ...asked(4, 'resources/templates/list', {}, { resourceTemplates: [] }),
+  ...asked(5, 'resources/read', { uri: 'file:///ä' }, { contents: [{ uri: 'file:///ä', text: 'x' }] }),
+  ...asked(6, 'resources/subscribe', { uri: 'file:///ä' }, {}),
+  ...asked(7, 'resources/unsubscribe', { uri: 'file:///ä' }, {}),
+  ...asked(8, 'prompts/list', {}, { prompts: [{ name: 'greet' }] }),
+  ...asked(9, 'prompts/get', { name: 'greet', arguments: { who: 'you' } }, { messages: [] }),
+  ...asked(
+    10,
+    'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'y' } },
+    { completion: { values: ['you'] } },
+  ),
+  ...asked(11, 'logging/setLevel', { level: 'info' }, {}),
+  ...asked(12, 'tasks/get', { taskId: 't' }, { taskId: 't', status: 'completed' }),
+]
+
+const CALLS = {
+  listTools: [undefined, { tools: [{ name: 'search' }] }],
+  callTool: [{ name: 'search', arguments: { q: 'ä' } }, { content: [{ type: 'text', text: 'found' }] }],
+  listResources: [{}, { resources: [{ uri: 'file:///ä' }] }],
+  listResourceTemplates: [undefined, { resourceTemplates: [] }],
+  readResource: [{ uri: 'file:///ä' }, { contents: [{ uri: 'file:///ä', text: 'x' }] }],
+  subscribeResource: [{ uri: 'file:///ä' }, {}],
+  unsubscribeResource: [{ uri: 'file:///ä' }, {}],
+  listPrompts: [undefined, { prompts: [{ name: 'greet' }] }],
+  getPrompt: [{ name: 'greet', arguments: { who: 'you' } }, { messages: [] }],
+  complete: [
+    { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'y' } },
+    { completion: { values: ['you'] } },
+  ],
+  setLoggingLevel: ['info', {}],
+  request: [
+    { method: 'tasks/get', params: { taskId: 't' } },
+    { taskId: 't', status: 'completed' },
+  ],
+  ping: [undefined, {}],
+} as const
+
+test.each(Object.entries(CALLS))(
+  '%s gives the recorded result, with a promise and without',
+  async (name, [params, result]) => {
+    const [session, now] = [sessionOf(), sessionOf()]
+    expect(await callNamed(session, name, params)).toEqual(result)
+    expect(callNamed(now.sync, name, params)).toEqual(result)
+  },
+)
+
+test('initialize gives the recorded answer', async () => {
+  const session = sessionOf()
+  await session.connect('whatever a client takes')
+  expect(session.getServerVersion()).toEqual({ name: 'recorded-server', version: '1' })
+  expect(session.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {} })
+  expect(session.getInstructions()).toBeUndefined()
+  expect(session.sync.initialize()).toMatchObject({ protocolVersion: '2025-11-25' })
+})
+
+test('where nobody recorded initialize, what the tape shows of the server stands in for it', async () => {
+  const session = new ReplaySession(tapeOf(...call(1, 'search', {}, 'found')))
+  const standIn = {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'recorded server', version: '0' },
+  }
+  expect(await session.initialize()).toEqual(standIn)
+  expect(session.sync.initialize()).toEqual(standIn)
+})
+
+test('a modern tape is asked in the modern form, and discovered', async () => {
+  const session = new ReplaySession(
+    tapeOf(
+      client({ id: 1, method: 'tools/call', params: { name: 'add', _meta: ENVELOPE } }),
+      server({ id: 1, result: { resultType: 'complete', content: [] } }),
+    ),
+  )
+  expect(await session.discover()).toMatchObject({
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {} },
+  })
+  expect(session.sync.callTool({ name: 'add' })).toEqual({ resultType: 'complete', content: [] })
+  await session.connect()
+})
+
+test('a legacy tape does not know server/discover, and says so as that server would', async () => {
+  await expect(sessionOf().discover()).rejects.toMatchObject({ name: 'ServerError', code: -32601 })
+})
+
+const FAILING: readonly Said[] = [
+  client(callOf(1, 'search', {})),
+  server({ id: 1, error: { code: -32602, message: 'no query', data: { field: 'q' } } }),
+]
+
+test('an error that was recorded is thrown as an error of the server, with its object', async () => {
+  const thrown = {
+    name: 'ServerError',
+    code: -32602,
+    message: 'no query',
+    data: { field: 'q' },
+    error: { code: -32602, message: 'no query', data: { field: 'q' } },
+  }
+  const [session, now] = [new ReplaySession(tapeOf(...FAILING)), new ReplaySession(tapeOf(...FAILING))]
+  await expect(session.callTool({ name: 'search', arguments: {} })).rejects.toMatchObject(thrown)
+  expect(() => now.sync.callTool({ name: 'search', arguments: {} })).toThrow(expect.objectContaining(thrown))
+})
+
+test('strict, what is not on the tape is refused with its method and params, and so is over-use', async () => {
+  const session = sessionOf()
+  const other = { name: 'search', arguments: { q: 'other' } }
+  await expect(session.callTool(other)).rejects.toMatchObject({
+    name: 'ReelayError',
+    code: 'CALL_NOT_RECORDED',
+    message: expect.stringContaining('tools/call search {"q":"other"}'),
+    hint: 'new ReplaySession(tape, { ignore: ["params.arguments.q"] }) accepts it',
+  })
+  session.sync.listTools()
+  expect(() => session.sync.listTools()).toThrow('EXHAUSTED: already used 1 of 1 times')
+})
+
+test('permissive, the unknown is null and over-use repeats the last answer', async () => {
+  const session = sessionOf({ permissive: true })
+  expect(await session.callTool({ name: 'search', arguments: { q: 'other' } })).toBeNull()
+  expect(session.sync.readResource({ uri: 'file:///never' })).toBeNull()
+  const twice = [session.sync.listTools(), session.sync.listTools()]
+  expect(twice).toEqual([{ tools: [{ name: 'search' }] }, { tools: [{ name: 'search' }] }])
+  await session.close()
+})
+
+test('only the unknown can be null, with over-use still refused', () => {
+  const session = sessionOf({ onUnknown: 'null' })
+  expect(session.sync.callTool({ name: 'never' })).toBeNull()
+})
+
+test('what was not asked for is listed, and close fails over it', async () => {
+  const session = new ReplaySession(tapeOf(...call(1, 'a', {}, 'A'), ...call(2, 'b', {}, 'B')))
+  await session.callTool({ name: 'a', arguments: {} })
+  expect(session.unconsumedKeys()).toMatchObject([{ method: 'tools/call', params: { name: 'b' } }])
+  await expect(session.close()).rejects.toMatchObject({ code: 'REPLAY_DRIFT' })
+  await new ReplaySession(tapeOf(...call(1, 'a', {}, 'A')), { drift: 'ignore' }).close()
+})
+
+const TALKING: readonly Said[] = [
+  client({ id: 1, method: 'tools/call', params: { name: 'work', _meta: { progressToken: 1 } } }),
+  server({ method: 'notifications/message', params: { level: 'info', data: 'working' } }),
+  server({ method: 'notifications/progress', params: { progressToken: 1, progress: 1, total: 2 } }),
+  server({ id: 0, method: 'elicitation/create', params: { message: 'sure?' } }),
+  client({ id: 0, result: { action: 'accept' } }),
+  server(answerOf(1, 'done')),
+]
+
+test('recorded notifications are told to handlers, by method or by the schema of SDK v1', async () => {
+  for (const method of ['notifications/message', LoggingMessageNotificationSchema]) {
+    const session = new ReplaySession(tapeOf(...TALKING))
+    const heard: unknown[] = []
+    session.setNotificationHandler(method, ({ params }) => heard.push(params))
+    const onprogress = (progress: object): void => void heard.push(progress)
+    await session.callTool({ name: 'work' }, undefined, { onprogress })
+    expect(heard).toEqual([
+      { level: 'info', data: 'working' },
+      { progressToken: 0, progress: 1, total: 2 },
+    ])
+  }
+})
+
+test('what the server asked is answered as recorded, or by a handler of your own', async () => {
+  const [left, own, declining] = [1, 2, 3].map(() => new ReplaySession(tapeOf(...TALKING)))
+  const questions: unknown[] = []
+  own?.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    questions.push(params)
+    return { action: 'accept' }
+  })
+  declining?.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))
+  const done = { content: [{ type: 'text', text: 'done' }] }
+  expect(left?.sync.callTool({ name: 'work' })).toEqual(done)
+  expect(await own?.callTool({ name: 'work' })).toEqual(done)
+  expect(await declining?.callTool({ name: 'work' })).toEqual(done)
+  expect(questions).toEqual([{ message: 'sure?' }])
+  expect([left, own, declining].map((session) => session?.drift().notes.length)).toEqual([0, 0, 1])
+})
+
+test('a call without a promise that takes time says so', () => {
+  const session = sessionOf({ faults: [{ tool: 'search', timeout: true }] })
+  expect(() => session.sync.callTool({ name: 'search', arguments: { q: 'ä' } })).toThrow(
+    'tools/call was not answered at once',
+  )
+})
+
+test('a call can be given up', async () => {
+  const session = sessionOf({ faults: [{ tool: 'search', timeout: true }] })
+  const patience = new AbortController()
+  const given = session.callTool({ name: 'search', arguments: { q: 'ä' } }, { signal: patience.signal })
+  patience.abort(new Error('enough'))
+  await expect(given).rejects.toThrow('enough')
+})
+
+test('handleRequest takes one request object and gives one response object', () => {
+  const session = sessionOf()
+  expect(session.handleRequest(callOf('x', 'search', { q: 'ä' }))).toEqual({
+    jsonrpc: '2.0',
+    ...answerOf('x', 'found'),
+  })
+  expect(session.handleRequest(callOf('y', 'search', { q: 'ä' }))).toMatchObject({
+    id: 'y',
+    error: { code: -39404, data: { reason: 'EXHAUSTED' } },
+  })
+})
+
+test('overrides answer a session too', () => {
+  const session = sessionOf({ overrides: [{ tool: 'search', result: { content: [] } }] })
+  expect(session.sync.callTool({ name: 'search', arguments: { q: 'anything' } })).toEqual({ content: [] })
+})
+
+type Shared =
+  | 'callTool'
+  | 'complete'
+  | 'getInstructions'
+  | 'getPrompt'
+  | 'getServerCapabilities'
+  | 'getServerVersion'
+  | 'listPrompts'
+  | 'listResourceTemplates'
+  | 'listResources'
+  | 'listTools'
+  | 'ping'
+  | 'readResource'
+  | 'setLoggingLevel'
+  | 'subscribeResource'
+  | 'unsubscribeResource'
+
+test('a session goes where code expects a client of either SDK', async () => {
+  const [v1, v2]: [Pick<ClientV1, Shared>, Pick<ClientV2, Shared | 'discover'>] = [sessionOf(), sessionOf()]
+  const search = { name: 'search', arguments: { q: 'ä' } }
+  for (const { content } of [await v1.callTool(search), await v2.callTool(search)])
+    expect(content).toEqual([{ type: 'text', text: 'found' }])
+  expect((await v1.listTools()).tools.map(({ name }) => name)).toEqual(['search'])
+})
+
+function sessionOf(options: ReplaySessionOptions = {}): ReplaySession {
+  return new ReplaySession(tapeOf(...SESSION), options)
+}
+
+function callNamed(session: object, name: string, params: unknown): unknown {
+  const method: unknown = Reflect.get(session, name)
+  return typeof method === 'function' ? Reflect.apply(method, session, [params]) : undefined
+}

@@ -1,0 +1,152 @@
+import { ReelayError } from '../../errors.ts'
+import { briefRequest } from '../../match/brief.ts'
+import type { Miss } from '../../match/miss.ts'
+import { idKey, isId, type Id } from '../../wire/id.ts'
+import { classify, isObject, member, type JsonObject, type Response } from '../../wire/message.ts'
+import { META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
+import { Player, type PlayerOptions } from '../player.ts'
+import type { Heard } from './method-name.ts'
+import { ServerError } from './server-error.ts'
+import { recorded } from './recorded-value.ts'
+import type { CallOptions } from './session-params.ts'
+
+export type Outcome =
+  | { readonly kind: 'answered'; readonly response: Response; readonly value: JsonObject }
+  | { readonly kind: 'missed'; readonly miss: Miss; readonly value: JsonObject }
+
+type Handler = (heard: Heard) => unknown
+
+/** A client of the recorded server without a wire between them: what needs no time is answered before the call returns. */
+export class SessionLink {
+  readonly player: Player
+  readonly #isModern: boolean
+  readonly #pending = new Map<string, (outcome: Outcome) => void>()
+  readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
+  readonly #handlers = new Map<string, Handler>()
+  #missed: Miss | undefined
+  #lastId = 0
+
+  constructor(options: Omit<PlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
+    this.#isModern = options.script.era.era === 'modern'
+    this.player = new Player({
+      ...options,
+      send: (text) => this.#hear(JSON.parse(text)),
+      onMiss: (miss) => {
+        this.#missed = miss
+        options.onMiss?.(miss)
+      },
+      isAnsweredByTape: (method) => !this.#handlers.has(method),
+    })
+    this.player.start()
+  }
+
+  /** Is told what the server tells by this method, or answers what it asks. */
+  handle(method: string, handler: Handler): void {
+    this.#handlers.set(method, handler)
+  }
+
+  request(
+    method: string,
+    params: unknown,
+    { onprogress, signal }: CallOptions,
+    settle: (outcome: Outcome) => void,
+  ): void {
+    const id = this.#lastId++
+    if (onprogress !== undefined) this.#progress.set(id, onprogress)
+    const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META.progressToken]: id })
+    const give = (outcome: Outcome): void => {
+      this.#progress.delete(id)
+      settle(outcome)
+    }
+    this.send({ id, method, ...(sent !== undefined && { params: sent }) }, give)
+    signal?.addEventListener('abort', () => this.#cancel(id), { once: true })
+  }
+
+  /** Sends a message as it stands; its answer, if it gets one, is given to `settle`. */
+  send(message: object, settle?: (outcome: Outcome) => void): void {
+    const id = member(message, 'id')
+    if (settle !== undefined && isId(id)) this.#pending.set(idKey(id), settle)
+    this.player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  }
+
+  #cancel(id: Id): void {
+    if (!this.#pending.delete(idKey(id))) return
+    this.send({ method: 'notifications/cancelled', params: { requestId: id } })
+  }
+
+  #withMeta(params: unknown, own: JsonObject): unknown {
+    const meta = { ...(this.#isModern ? ENVELOPE : {}), ...own }
+    if (Object.keys(meta).length === 0) return params
+    const given = isObject(params) ? params : {}
+    const before = member(given, '_meta')
+    return { ...given, _meta: { ...meta, ...(isObject(before) ? before : {}) } }
+  }
+
+  #hear(value: unknown): void {
+    const message = classify(value)
+    if (message.kind === 'response' && isObject(value)) this.#settle(message, value)
+    else if (message.kind === 'notification') this.#tell(message.method, message.params)
+    else if (message.kind === 'request') void this.#answer(message.id, message.method, message.params)
+  }
+
+  #settle(response: Response, value: JsonObject): void {
+    const miss = this.#missed
+    this.#missed = undefined
+    const key = response.id === null ? '' : idKey(response.id)
+    const settle = this.#pending.get(key)
+    this.#pending.delete(key)
+    settle?.(miss === undefined ? { kind: 'answered', response, value } : { kind: 'missed', miss, value })
+  }
+
+  #tell(method: string, params: unknown): void {
+    const onprogress = this.#progress.get(member(params, META.progressToken))
+    if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(recorded(params))
+    this.#handlers.get(method)?.({ method, params })
+  }
+
+  #answer(id: Id, method: string, params: unknown): void | Promise<void> {
+    const answer = (result: unknown): void => this.send({ id, result })
+    const refuse = (thrown: unknown): void => this.send({ id, error: errorOf(thrown) })
+    try {
+      const result = this.#handlers.get(method)?.({ method, params })
+      return result instanceof Promise ? result.then(answer, refuse) : answer(result)
+    } catch (thrown) {
+      return refuse(thrown)
+    }
+  }
+}
+
+/** The result of an answer; throws what the server answered with, and a miss unless it is to be null. */
+export function resultOf(outcome: Outcome, missIsNull: boolean): unknown {
+  if (outcome.kind === 'missed') {
+    if (missIsNull && outcome.miss.reason !== 'ANSWER_DRIFT') return null
+    throw notRecorded(outcome.miss)
+  }
+  const { outcome: answer } = outcome.response
+  if ('error' in answer) throw new ServerError(answer.error)
+  return answer.result
+}
+
+function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
+  const fix = fixes.find(({ kind }) => kind === 'run')
+  const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `${tape} has no answer to ${briefRequest(asked, 400)}: ${reason}: ${why}`,
+    { hint },
+  )
+}
+
+const ENVELOPE: JsonObject = {
+  [META.protocolVersion]: MODERN_VERSION,
+  [META.clientCapabilities]: {},
+  [META.clientInfo]: { name: 'reelay', version: '1' },
+}
+
+function errorOf(thrown: unknown): JsonObject {
+  const code = metaOf({ _meta: thrown }, 'code')
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return { code: typeof code === 'number' ? code : INTERNAL_ERROR, message }
+}
+
+const INTERNAL_ERROR = -32603

@@ -1,0 +1,82 @@
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
+import type { JsonObject } from '../../wire/message.ts'
+import { recorded } from './recorded-value.ts'
+import type { CallOptions, CallParams, CompleteParams, PageParams, ResourceParams } from './session-params.ts'
+
+/** Asks the recorded server, and has the answer when it returns. */
+export type AskNow = (method: string, params: unknown, options?: CallOptions) => unknown
+
+/**
+ * The calls of a session, answered before they return. What takes time cannot be: a pace, a delay, or a handler that gives a
+ * promise make a call fail with `USAGE`.
+ */
+export class SyncSession {
+  readonly #ask: AskNow
+  readonly #initialize: () => unknown
+
+  constructor(ask: AskNow, initialize: () => unknown) {
+    this.#ask = ask
+    this.#initialize = initialize
+  }
+
+  initialize<Result = JsonObject>(): Result {
+    return recorded(this.#initialize())
+  }
+
+  discover<Result = JsonObject>(): Result {
+    return recorded(this.#ask('server/discover', undefined))
+  }
+
+  ping<Result = JsonObject>(): Result {
+    return recorded(this.#ask('ping', undefined))
+  }
+
+  callTool<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
+    return recorded(this.#ask('tools/call', params, options))
+  }
+
+  listTools<Result = JsonObject>(params?: PageParams): Result {
+    return recorded(this.#ask('tools/list', params))
+  }
+
+  readResource<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Result {
+    return recorded(this.#ask('resources/read', params, options))
+  }
+
+  listResources<Result = JsonObject>(params?: PageParams): Result {
+    return recorded(this.#ask('resources/list', params))
+  }
+
+  listResourceTemplates<Result = JsonObject>(params?: PageParams): Result {
+    return recorded(this.#ask('resources/templates/list', params))
+  }
+
+  subscribeResource<Result = JsonObject>(params: ResourceParams): Result {
+    return recorded(this.#ask('resources/subscribe', params))
+  }
+
+  unsubscribeResource<Result = JsonObject>(params: ResourceParams): Result {
+    return recorded(this.#ask('resources/unsubscribe', params))
+  }
+
+  listPrompts<Result = JsonObject>(params?: PageParams): Result {
+    return recorded(this.#ask('prompts/list', params))
+  }
+
+  getPrompt<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
+    return recorded(this.#ask('prompts/get', params, options))
+  }
+
+  complete<Result = JsonObject>(params: CompleteParams): Result {
+    return recorded(this.#ask('completion/complete', params))
+  }
+
+  setLoggingLevel<Result = JsonObject>(level: string): Result {
+    return recorded(this.#ask('logging/setLevel', { level }))
+  }
+
+  /** Any other request: tasks, extensions, what later revisions add. */
+  request<Result = JsonObject>(call: { readonly method: string; readonly params?: unknown }): Result {
+    return recorded(this.#ask(call.method, call.params))
+  }
+}

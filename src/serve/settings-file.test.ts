@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { faultInWords, readFaults } from './fault-rules.ts'
+import { readOverrides } from './overrides.ts'
+import { readSettingsFile } from './settings-file.ts'
+
+test('faults are read from YAML and from JSON alike', async () => {
+  const yaml = 'faults:\n  - tool: search # the slow one\n    nth: 2\n    timeout: true\n'
+  const json = '{"faults":[{"tool":"search","nth":2,"timeout":true}]}'
+  for (const text of [yaml, json]) {
+    const { value, place } = await readSettingsFile(fileOf(text))
+    expect(readFaults(value, place).map(faultInWords)).toEqual([
+      'each call of search, number 2 only, is never answered',
+    ])
+  }
+})
+
+test('what is wrong in a file is named with its line and column', async () => {
+  const path = fileOf('faults:\n  - timeout: true\n  - tool: x\n    dellay: 3\n')
+  const { value, place } = await readSettingsFile(path)
+  expect(() => readFaults(value, place)).toThrow(`${path}:3:5: "dellay" means nothing here`)
+  expect(() => readOverrides(value, place)).toThrow(`${path}:1:1: there is no list of overrides`)
+})
+
+test.each([
+  ['faults: [', ':1:'],
+  ['faults:\n  - tool: "a\n', ':'],
+])('a file that is no YAML is refused with the place: %j', async (text, place) => {
+  await expect(readSettingsFile(fileOf(text))).rejects.toMatchObject({
+    code: 'SETTINGS_INVALID',
+    message: expect.stringContaining(place),
+  })
+})
+
+test('a file that is not there is named', async () => {
+  await expect(readSettingsFile('nowhere.yaml')).rejects.toMatchObject({
+    code: 'SETTINGS_INVALID',
+    message: expect.stringContaining('nowhere.yaml cannot be read'),
+  })
+})
+
+function fileOf(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-settings-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'settings.yaml')
+  writeFileSync(path, text)
+  return path
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { ReelayError } from '../errors.ts'
+import { invalid, type Place } from './settings.ts'
+
+export interface SettingsFile {
+  readonly value: unknown
+  readonly place: Place
+}
+
+/** Reads a file of faults or overrides: YAML, of which JSON is a part. The parser is loaded only for it. */
+export async function readSettingsFile(path: string): Promise<SettingsFile> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
+      hint: 'name a YAML or JSON file',
+      cause,
+    })
+  })
+  const { LineCounter, parseDocument, isNode } = await import('yaml')
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset)
+    return `${path}:${line}:${col}`
+  }
+  const [problem] = document.errors
+  if (problem !== undefined) throw invalid(at(problem.pos[0]), problem.message, 'it is YAML, or JSON')
+  const place: Place = (steps) => {
+    const node = document.getIn(steps, true)
+    return at((isNode(node) ? node.range?.[0] : undefined) ?? 0)
+  }
+  return { value: document.toJS(), place }
+}

@@ -1,0 +1,88 @@
+import { kindsIn, type Outline, type TurnKind, type TurnStore } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
+
+/** The same turns without some: their places stay, and hold nothing. */
+export function chosenTurns(store: TurnStore, isChosen: (place: number) => boolean): TurnStore {
+  const turn = (place: number): Turn | undefined => (isChosen(place) ? store.turn(place) : undefined)
+  const outline = (place: number): Outline => (isChosen(place) ? store.outline(place) : NOTHING)
+  let kinds: readonly TurnKind[] | undefined
+  return {
+    size: store.size,
+    kinds: () => (kinds ??= kindsIn(store.size, (place) => (isChosen(place) ? outline(place) : undefined))),
+    called: (place) => (isChosen(place) ? store.called(place) : undefined),
+    outline,
+    turn,
+    keyedBy(keyOf) {
+      const keyed = store.keyedBy(keyOf)
+      const chosenFrom = (place: number): number => {
+        let at = place
+        while (at >= 0 && !isChosen(at)) at = keyed.after(at)
+        return at
+      }
+      return {
+        isExact: keyed.isExact,
+        first: (key) => chosenFrom(keyed.first(key)),
+        after: (place) => chosenFrom(keyed.after(place)),
+      }
+    },
+    [Symbol.iterator]: () => turnsFrom(store.size, turn),
+  }
+}
+
+const NOTHING: Outline = {
+  trigger: 'none',
+  server: '',
+  method: '',
+  frame: 0,
+  answered: false,
+  enveloped: false,
+}
+
+function* turnsFrom(size: number, turnAt: (place: number) => Turn | undefined): Generator<Turn> {
+  for (let place = 0; place < size; place++) {
+    const turn = turnAt(place)
+    if (turn !== undefined) yield turn
+  }
+}
+
+// Turns may be on a disk, and to tell whose one is it must be read: beyond this many of one key the order is that of the tape.
+const LOOKED_AT = 1024
+
+/** The same turns in an order of preference: of those with the same key, `isOwn` come first. What others opened with is left out. */
+export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean): TurnStore {
+  const isOwnAt = (place: number): boolean => {
+    const turn = store.turn(place)
+    return turn !== undefined && isOwn(turn)
+  }
+  const chosen = chosenTurns(store, (place) => store.outline(place).trigger !== 'none' || isOwnAt(place))
+  return {
+    size: chosen.size,
+    kinds: () => chosen.kinds(),
+    called: (place) => chosen.called(place),
+    outline: (place) => chosen.outline(place),
+    turn: (place) => chosen.turn(place),
+    [Symbol.iterator]: () => chosen[Symbol.iterator](),
+    keyedBy(keyOf) {
+      const keyed = chosen.keyedBy(keyOf)
+      const firsts = new Map<number, number>()
+      const next = new Map<number, number>()
+      const order = (first: number): number => {
+        const places: number[] = []
+        let at = first
+        for (; at >= 0 && places.length < LOOKED_AT; at = keyed.after(at)) places.push(at)
+        const ordered = [...places.filter(isOwnAt), ...places.filter((place) => !isOwnAt(place))]
+        for (const [index, place] of ordered.entries()) next.set(place, ordered[index + 1] ?? at)
+        firsts.set(first, ordered[0] ?? first)
+        return ordered[0] ?? first
+      }
+      return {
+        isExact: keyed.isExact,
+        first(key) {
+          const first = keyed.first(key)
+          return first < 0 ? first : (firsts.get(first) ?? order(first))
+        },
+        after: (place) => next.get(place) ?? keyed.after(place),
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Spoken, Turn } from '../tape/turn.ts'
+import { member, type Message, type Request } from '../wire/message.ts'
+import { META, metaOf } from '../wire/methods.ts'
+import type { Live } from './live.ts'
+
+/** What the live client asked to hear: a server sends no log below the chosen level, and no update that is not subscribed to. */
+export class Wishes {
+  /** The resources that were subscribed to on the tape: what else the server tells, it tells unasked. */
+  readonly #recorded: ReadonlySet<unknown>
+  readonly #subscribed = new Set<unknown>()
+  #level: unknown
+
+  /** `subscribing` are the turns of `resources/subscribe`. */
+  constructor(subscribing: readonly Turn[]) {
+    this.#recorded = new Set(subscribing.map(({ trigger }) => uriIn(trigger?.message)))
+  }
+
+  /** Takes a request that is about to be answered. */
+  note(request: Request): void {
+    const { method, params } = request
+    if (method === 'logging/setLevel') this.#level = member(params, 'level')
+    if (method === 'resources/subscribe') this.#subscribed.add(uriIn(request))
+    if (method === 'resources/unsubscribe') this.#subscribed.delete(uriIn(request))
+  }
+
+  /** Whether a recorded notification is for this client; `trigger` and `live` are what set it off, then and now. */
+  includes({ message }: Spoken, trigger: Spoken | undefined, live: Live | undefined): boolean {
+    if (message.kind !== 'notification') return true
+    if (message.method === 'notifications/message') return this.#includesLog(message.params, trigger, live)
+    if (message.method !== 'notifications/resources/updated') return true
+    if (metaOf(message.params, META.subscriptionId) !== undefined) return true
+    const uri = uriIn(message)
+    return !this.#recorded.has(uri) || this.#subscribed.has(uri)
+  }
+
+  // 2026-07-28: log messages go only to a request that asked for them.
+  #includesLog(params: unknown, trigger: Spoken | undefined, live: Live | undefined): boolean {
+    if (askedLevel(trigger?.message) !== undefined && live !== undefined)
+      return isAtLeast(member(params, 'level'), askedLevel(live.message), false)
+    return isAtLeast(member(params, 'level'), this.#level, true)
+  }
+}
+
+const LEVELS: readonly unknown[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]
+
+/** What names no level that we know is never held back for its level. */
+function isAtLeast(level: unknown, wanted: unknown, withoutWish: boolean): boolean {
+  if (wanted === undefined) return withoutWish
+  return !LEVELS.includes(level) || LEVELS.indexOf(level) >= LEVELS.indexOf(wanted)
+}
+
+function askedLevel(message: Message | undefined): unknown {
+  return message !== undefined && 'params' in message ? metaOf(message.params, META.logLevel) : undefined
+}
+
+function uriIn(message: Message | undefined): unknown {
+  return message !== undefined && 'params' in message ? member(message.params, 'uri') : undefined
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { ask, httpServer, post, startRecorder, type Answer } from '../support/http.ts'
+import { REELAY, start, until } from '../support/recorder.ts'
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const TOKEN = 'tok-7f3a91'
+
+test('the proxy holds the token: every request has it, in place of the client’s own, and nothing else ever shows it', async () => {
+  const seen: (readonly (string | undefined)[])[] = []
+  const { origin } = await httpServer((req, res) => {
+    seen.push([req.method, req.url, req.headers.authorization, String(req.headers['x-own'])])
+    res.end()
+  })
+  process.env['TEST_TOKEN'] = TOKEN
+  const own = ['--header', 'Authorization: Bearer ${env.TEST_TOKEN}', '--header', 'X-Own: ${env.TEST_TOKEN}']
+  const run = await startRecorder(`${origin}/mcp`, ...own)
+  delete process.env['TEST_TOKEN']
+  await ask(run.url, post(PING))
+  await ask(run.url, { method: 'GET', headers: { authorization: 'Bearer of-the-client' } })
+  await ask(run.url, { method: 'DELETE' })
+  run.child.kill('SIGTERM')
+  await run.exited
+  expect(seen).toEqual(['POST', 'GET', 'DELETE'].map((method) => [method, '/mcp', `Bearer ${TOKEN}`, TOKEN]))
+  expect(readFileSync(run.tape, 'utf8')).not.toContain(TOKEN)
+  expect(run.stderr() + String(run.stdout())).not.toContain(TOKEN)
+  expect(run.child.spawnargs.join(' ')).not.toContain(TOKEN)
+})
+
+test('a redirect is handed to the client: the token goes to no other server', async () => {
+  const others: unknown[] = []
+  const other = await httpServer((req, res) => {
+    others.push(req.headers.authorization)
+    res.end()
+  })
+  const { origin } = await httpServer((_req, res) =>
+    res.writeHead(307, { Location: `${other.origin}/mcp` }).end(),
+  )
+  const run = await startRecorder(`${origin}/mcp`, '--header', `Authorization: Bearer ${TOKEN}`)
+  const answer = await ask(run.url, post(PING))
+  expect(answer).toMatchObject({ status: 307 } satisfies Partial<Answer>)
+  expect(answer.headers).toContain(`Location: ${other.origin}/mcp`)
+  expect(others).toEqual([])
+})
+
+test('a server that wants OAuth is passed on as it is, and the user is told once what works', async () => {
+  const challenge = 'Bearer resource_metadata="https://host/.well-known/oauth-protected-resource"'
+  const { origin } = await httpServer((_req, res) =>
+    res.writeHead(401, { 'WWW-Authenticate': challenge }).end(),
+  )
+  const run = await startRecorder(`${origin}/mcp`, '-q')
+  for (const _ of [1, 2]) {
+    const answer = await ask(run.url, post(PING))
+    expect(answer.status).toBe(401)
+    expect(answer.headers).toContain(`WWW-Authenticate: ${challenge}`)
+  }
+  await until(() => run.stderr().includes('(401)'))
+  expect(run.stderr().match(/401/g)).toHaveLength(1)
+  expect(run.stderr()).toMatch(/--header 'Authorization: Bearer \$\{env\.TOKEN\}'.*--forward.*recordFetch/)
+})
+
+test('a token that the server refuses is said to be refused', async () => {
+  const { origin } = await httpServer((_req, res) => res.writeHead(401).end())
+  const run = await startRecorder(`${origin}/mcp`, '--header', `Authorization: Bearer ${TOKEN}`)
+  await ask(run.url, post(PING))
+  await until(() => run.stderr().includes('the server refused what --header holds (401)'))
+  expect(run.stderr()).not.toContain(TOKEN)
+})
+
+test.each([
+  [
+    ['--url', 'http://127.0.0.1:1/mcp', '--header', 'Authorization: Bearer ${env.NOT_SET_ANYWHERE}'],
+    'NOT_SET',
+  ],
+  [['--header', 'A: b', '--', 'node'], '--header is for the proxy of --url'],
+  [['--forward', '--header', 'A: b'], '--header is for the proxy of --url'],
+])('record %j is refused with exit code 2', async (args, why) => {
+  const run = start([process.execPath, REELAY, 'record', ...args])
+  expect(await run.exited).toEqual({ code: 2, signal: null })
+  expect(run.stderr()).toContain(why)
+})

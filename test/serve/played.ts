@@ -1,0 +1,48 @@
+import { Player, type PlayerOptions } from '../../src/serve/player.ts'
+import { Script, type ScriptOptions } from '../../src/serve/script.ts'
+import { tapeOf, type Said } from './tape-of.ts'
+
+/** A player and what it said. */
+export interface Run {
+  readonly player: Player
+  /** What was sent, as it was. */
+  readonly out: readonly string[]
+  /** What was sent, in a few words. */
+  heard(): readonly string[]
+  say(...messages: readonly object[]): void
+  sayText(text: string): void
+}
+
+export function playing(...said: readonly Said[]): Run {
+  return playingWith({}, ...said)
+}
+
+export function playingWith(options: Partial<PlayerOptions & ScriptOptions>, ...said: readonly Said[]): Run {
+  const out: string[] = []
+  const { turns } = tapeOf(...said)
+  const player = new Player({
+    script: new Script({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
+    send: (text) => out.push(text),
+    ...options,
+  })
+  player.start()
+  return {
+    player,
+    out,
+    heard: () => out.map(inWords),
+    say: (...messages) =>
+      messages.forEach((message) => player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))),
+    sayText: (text) => player.receive(text),
+  }
+}
+
+function commandFor(): string {
+  return 'the command'
+}
+
+function inWords(text: string): string {
+  const { id, method, params, result } = JSON.parse(text)
+  const told = params === undefined ? '' : ` ${JSON.stringify(params)}`
+  if (method === undefined) return `answer ${JSON.stringify(id)}: ${result?.content?.[0]?.text}`
+  return id === undefined ? `${method}${told}` : `request ${JSON.stringify(id)}: ${method}${told}`
+}
