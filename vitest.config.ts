@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,6 +7,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/build-once.ts'],
     reporters: ['default', './test/support/ci-summary.ts'],
+    env: { REELAY_HOME: join(tmpdir(), 'reelay-home-of-tests') },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -9,6 +9,7 @@ import { scratch } from './measure.mjs'
 import { open } from './open.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
+import { redact } from './redact.mjs'
 import { replayBench } from './replay.mjs'
 import { serve } from './serve.mjs'
 import { startUp } from './start-up.mjs'
@@ -17,6 +18,7 @@ const CASES = {
   'record-stdio': recordStdio,
   'record-http': recordHttp,
   replay: replayBench,
+  redact,
   'start-up': startUp,
   kill: killRecorder,
   serve,

@@ -53,18 +53,37 @@ async function pack(program) {
   chmodSync(join(program, 'main.js'), 0o755)
 }
 
-/** The recorder starts faster from one file: what it shares with other commands moves into it, and they find it there. */
+/**
+ * The recorder starts faster from one file: the chunks that it shares with other commands move into it, each behind those
+ * that it needs itself, and the commands find them there.
+ */
 function foldIntoMain(folder) {
   const main = join(folder, 'main.js')
-  const code = readFileSync(main, 'utf8')
-  const folded = code.replaceAll(/(?<=^const \w+ = )require\("\.\/(\w+)\.js"\)/gm, (_call, name) => {
-    const chunk = join(folder, `${name}.js`)
-    const body = readFileSync(chunk, 'utf8')
-    writeFileSync(chunk, `module.exports = require('./main.js').shared_${name}\n`)
-    return `exports.shared_${name} = ((exports) => {\n${body}\nreturn exports;\n})({})`
-  })
-  writeFileSync(main, folded)
+  const folded = new Map()
+  const fold = (code) =>
+    code.replace(STATIC_REQUIRE, (_, declared, name) => {
+      if (!folded.has(name)) {
+        const body = fold(readFileSync(join(folder, name), 'utf8'))
+        folded.set(
+          name,
+          `exports.folded[${JSON.stringify(name)}] = ((exports) => {\n${body}\nreturn exports;\n})({})\n`,
+        )
+      }
+      return `${declared}folded[${JSON.stringify(name)}]`
+    })
+  const code = fold(readFileSync(main, 'utf8'))
+  const [head] = /^#!.*\n/.exec(code) ?? ['']
+  const shared = `exports.folded = {}\nconst { folded } = exports\n${[...folded.values()].join('')}`
+  writeFileSync(main, `${head}${shared}${code.slice(head.length)}`)
+  for (const name of folded.keys())
+    writeFileSync(
+      join(folder, name),
+      `module.exports = require('./main.js').folded[${JSON.stringify(name)}]\n`,
+    )
 }
+
+/** At the beginning of a line; what is loaded later stands within one. */
+const STATIC_REQUIRE = /^((?:const \w+ = )?)require\("\.\/([\w.-]+)"\)/gm
 
 function isInstalled() {
   const marker = join(root, 'node_modules', '.package-lock.json')

@@ -77,6 +77,16 @@ export const ERROR_CODES = {
       "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
   },
   SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
+  REDACTION_KEY: {
+    exit: 3,
+    about:
+      'The key that makes stand-ins for secrets cannot be read, or is none. A recording session goes on, with a key for its tape alone.',
+  },
+  REDACTION_CONFIG: {
+    exit: 3,
+    about:
+      'The redaction section of the project’s config cannot be read. Nothing is recorded with half of the rules.',
+  },
   SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
   TARGET_REFUSED: {
     exit: 3,
@@ -84,6 +94,11 @@ export const ERROR_CODES = {
       'The live server that a tape is replayed against did not take part: no answer to the handshake, or a refusal.',
   },
   REPORT_UNWRITABLE: { exit: 3, about: 'A report cannot be written where it was wanted.' },
+  SHARE_REFUSED: {
+    exit: 1,
+    about:
+      'A tape was not copied for sharing: a secret would be left in the copy, or the copy would not answer as the tape does.',
+  },
   REPLAY_DRIFT: {
     exit: 1,
     about: 'A run left recorded requests unused, or asked for more than was recorded.',

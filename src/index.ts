@@ -33,6 +33,7 @@ export type { Called, KeyedPlaces, Outline, TurnKind, TurnStore } from './tape/t
 // Record.
 export { Recorder } from './record/recorder.ts'
 export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
+export type { RedactOption } from './record/redaction.ts'
 export { createRecording } from './record/recording.ts'
 export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
 export type { LinkTape } from './record/link-tape.ts'

@@ -21,7 +21,7 @@ export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFi
       if (!isMeant(server)) return undefined
       const env = withoutSwitches(options.env)
       const child = run(env)
-      tapChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env) }))
+      tapChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env), env }))
       return child
     },
     onFetch: ({ endpoint, fetch }) => {

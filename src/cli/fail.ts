@@ -1,13 +1,15 @@
 import { styleText } from 'node:util'
 import { ReelayError } from '../errors.ts'
 import { visible } from '../wire/visible.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Says in a few words what went wrong and what to do, and sets the exit code. A stack trace is for REELAY_DEBUG only. */
 export function fail(thrown: unknown): void {
   const error = asReelayError(thrown)
   const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
-  process.stderr.write(`${label} ${visible(error.message)}\n`)
-  if (error.hint !== undefined) process.stderr.write(`  hint: ${visible(error.hint)}\n`)
+  const shown = withoutSecrets()
+  process.stderr.write(`${label} ${visible(shown(error.message))}\n`)
+  if (error.hint !== undefined) process.stderr.write(`  hint: ${visible(shown(error.hint))}\n`)
   if (process.env['REELAY_DEBUG'] !== undefined) console.error(thrown)
   process.exitCode = error.exitCode
 }

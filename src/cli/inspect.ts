@@ -15,6 +15,7 @@ import { loadTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
 import { readFaultsFile, readSeed } from './play-flags.ts'
 import { print } from './print.ts'
+import { withoutSecretsOf } from './without-secrets.ts'
 
 export const inspectCommand: Command = new Command('inspect')
   .description('show what a tape holds: who talked to whom, every exchange, errors, stderr, misses')
@@ -28,7 +29,8 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
   .action(async (name: string, flags: InspectFlags) => {
     const tape = await loadTape(resolveTape(name))
-    print(await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags))
+    const text = await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags)
+    print(withoutSecretsOf(tape.header)(text))
   })
 
 interface InspectFlags {

@@ -5,11 +5,13 @@ import { doctorCommand } from './doctor.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { matchCommand } from './match.ts'
+import { redactCommand } from './redact.ts'
 import { recordCommand } from './record-help.ts'
 import { replayCommand } from './replay/replay.ts'
 import { verifyCommand } from './replay/verify.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
+import { shareCommand } from './share.ts'
 import { tailCommand } from './tail.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
@@ -28,5 +30,7 @@ export const COMMANDS: readonly Command[] = [
   inspectCommand,
   tailCommand,
   listCommand,
+  redactCommand,
+  shareCommand,
   demoCommand,
 ]

@@ -1,5 +1,6 @@
 import type { ReelayError } from '../errors.ts'
 import { labelsFromEnv, readTag } from '../record/labels.ts'
+import type { RedactOption } from '../record/redaction.ts'
 import type { TapeRules } from '../record/tape-rules.ts'
 import { LABEL_IDS, labelsOf, type Labels } from '../tape/labels.ts'
 import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
@@ -47,6 +48,7 @@ export interface TapeArgs {
   /** Show exchanges while they are recorded. */
   readonly tail: boolean
   readonly quiet: boolean
+  readonly redact: RedactOption
 }
 
 type Given = { readonly long: string; readonly value: string }
@@ -130,7 +132,13 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     ),
     tail: last('--tail') !== undefined,
     quiet: last('--quiet') !== undefined,
+    redact: readRedact(last('--no-redact') !== undefined, last('--redact-email') !== undefined),
   }
+}
+
+function readRedact(isOff: boolean, email: boolean): RedactOption {
+  if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
+  return isOff ? false : email ? { email } : {}
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */

@@ -24,6 +24,7 @@ export async function recordBridge(args: BridgeArgs): Promise<void> {
     tape: tapePath(args, server),
     server,
     ...args.labels,
+    redact: args.redact,
     maxMessageBytes: args.maxLineMiB * MIB,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     client: { input: process.stdin, output: process.stdout, isGone: watchClient() },

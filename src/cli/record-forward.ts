@@ -25,6 +25,7 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     tape: tapePath(args, args.server ?? 'forward'),
     server: args.server,
     ...args.labels,
+    redact: args.redact,
     maxMessageBytes: args.maxLineMiB * MIB,
     ...args.rules,
     onTape: view?.follow,
@@ -32,7 +33,8 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
     onNotice: (notice) => say(inWords(notice)),
     ...(ca && { contextFor: (await import('../transport/certificates.ts')).leafContexts(ca) }),
   })
-  announce(args, { path: recording.tape, failure: recording.failure })
+  const { tape, failure, keyTrouble } = recording
+  announce(args, { path: tape, failure, keyTrouble })
   const trust = ca && (await import('../record/trust-files.ts')).trustFiles(caFolder(), ca, process.env)
   const added = proxyEnv({ env: process.env, proxy: recording.proxy, trust })
   const finish = async (): Promise<void> => {

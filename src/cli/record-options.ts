@@ -95,5 +95,17 @@ export const RECORD_OPTIONS = [
     value: undefined,
     about: 'print exchanges on stderr as they complete',
   },
+  {
+    short: undefined,
+    long: '--no-redact',
+    value: undefined,
+    about: 'write secrets to the tape as they are, instead of stand-ins',
+  },
+  {
+    short: undefined,
+    long: '--redact-email',
+    value: undefined,
+    about: 'give e-mail addresses stand-ins too',
+  },
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const

@@ -14,24 +14,40 @@ function datedName(server: string, now: Date): string {
   return `${safeName(server)}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 }
 
-export function announce({ quiet }: TapeArgs, { path, failure }: Begun): void {
-  if (failure !== undefined) complain(`not recording: ${failure}; the session goes on without a tape`)
-  else if (!quiet) say(`recording to ${path}`)
+export function announce({ quiet, redact }: TapeArgs, { path, failure, keyTrouble }: Begun): void {
+  if (failure !== undefined) return complain(`not recording: ${failure}; the session goes on without a tape`)
+  if (redact === false) say(`WARNING: --no-redact: secrets are written to ${path} as they are`)
+  else if (keyTrouble !== undefined) complainOfKey(keyTrouble)
+  if (!quiet) say(`recording to ${path}`)
+}
+
+/** Secrets have stand-ins all the same. */
+function complainOfKey(trouble: string): void {
+  const code = 'REDACTION_KEY' satisfies ErrorCode
+  say(
+    `${code} this tape gets a key of its own, which is forgotten, so live secrets will not match it: ${trouble}`,
+  )
 }
 
 interface Begun {
   readonly path: string | undefined
   readonly failure: string | undefined
+  readonly keyTrouble: string | undefined
 }
 
-export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, stoppedAt }: Summary): void {
+export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, secrets, stoppedAt }: Summary): void {
   if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
   else if (!quiet) {
     const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
     const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
-    say(`recorded ${frames} frames to ${place}${stop}`)
+    say(`recorded ${frames} frames to ${place}${countOf(secrets)}${stop}`)
   }
+}
+
+function countOf(secrets: number): string {
+  if (secrets === 0) return ''
+  return secrets === 1 ? ' (1 secret replaced)' : ` (${secrets} secrets replaced)`
 }
 
 /** In the words of `errors.ts`, but no error: the session goes on. */

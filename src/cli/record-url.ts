@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 
 /** Records a server at a URL until a signal ends it. */
 export async function recordUrl(args: UrlArgs): Promise<void> {
-  const { url, labels, rules, maxLineMiB } = args
+  const { url, labels, rules, maxLineMiB, redact } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
   const headers = args.headers.map((text) => readHeader(text, process.env))
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
@@ -23,6 +23,7 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     tape: tapePath(args, server),
     server,
     ...labels,
+    redact,
     maxMessageBytes: maxLineMiB * MIB,
     ...(listen && { listen }),
     ...rules,
@@ -56,11 +57,11 @@ function once(work: () => void): () => void {
 }
 
 function introduce(args: UrlArgs, recording: HttpRecording): void {
-  const { url, tape, failure, isOpen } = recording
+  const { url, tape, failure, keyTrouble, isOpen } = recording
   const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
   if (isOpen)
     say(`WARNING: other machines can reach this recorder, and through it ${visible(args.url)}${reach}`)
-  announce(args, { path: tape, failure })
+  announce(args, { path: tape, failure, keyTrouble })
   // Without a port of the user's choice nobody else knows it, however quiet we are to be.
   if (!args.quiet || args.listen === undefined) say(`give this URL to the client: ${url}`)
 }

@@ -1,6 +1,7 @@
 import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from '../record/header.ts'
 import type { MessageLook } from '../record/message-look.ts'
+import { redactionFor, type Redaction } from '../record/redaction.ts'
 import { relay } from '../record/relay.ts'
 import { serverName } from '../record/server-name.ts'
 import { SessionTape } from '../record/session-tape.ts'
@@ -20,8 +21,9 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   if (pid === undefined) throw await cannotStart(server)
   const name = args.server ?? serverName(args.command)
   const view = args.tail ? new TailProcess() : undefined
-  const log = openLog(args, name, view)
-  announce(args, { path: log.path, failure: log.failure })
+  const redaction = openRedaction(args)
+  const log = openLog(args, name, { ...redaction, view })
+  announce(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
   const look = await lookFor(args, log)
   const maxLineBytes = args.maxLineMiB * MIB
   const { cutBytes } = args.rules
@@ -34,12 +36,29 @@ export async function record(args: CommandArgs, server: ServerProcess): Promise<
   endAs(exit)
 }
 
-function openLog(args: CommandArgs, server: string, view: TailProcess | undefined): TapeLog {
+type OpenedRedaction = Partial<Redaction> & { readonly refusal?: string }
+
+/** The server runs already, and is not to be ended for want of a rule: without its rules, nothing is taped. */
+function openRedaction({ redact }: CommandArgs): OpenedRedaction {
+  try {
+    return redactionFor(redact) ?? {}
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function openLog(
+  args: CommandArgs,
+  server: string,
+  { redactor, refusal, view }: OpenedRedaction & { readonly view: TailProcess | undefined },
+): TapeLog {
   const { command, labels, rules } = args
   return new TapeLog({
     path: tapePath(args, server),
     header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
     ...(rules.limits && { limits: rules.limits }),
+    redactor,
+    refusal,
     onTape: view?.follow,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),
   })

@@ -1,5 +1,6 @@
 import { existsSync, renameSync } from 'node:fs'
 import type { Recorder } from '../record/recorder.ts'
+import { liveRedaction } from '../serve/live-redaction.ts'
 import { passthroughTo } from '../serve/passthrough-to.ts'
 import type { Passthrough } from '../serve/passthrough.ts'
 import { appendEpisode, type EpisodeMessage } from '../store/episode.ts'
@@ -19,7 +20,7 @@ export function liveBehind({ command, learns }: LivePlan & { kind: 'passthrough'
   return {
     elsewhere: passthroughTo(command, learns ? { onMessage } : {}),
     learn: async (path, server) => {
-      if (messages.length > 0) await appendEpisode(path, { server, messages })
+      if (messages.length > 0) await appendEpisode(path, { server, messages, redaction: liveRedaction })
       return messages.length
     },
   }

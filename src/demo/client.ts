@@ -36,7 +36,8 @@ export interface Visit {
 /** A whole MCP session with a server on stdio: handshake, list, all calls at once, then the end of input. */
 export async function visit({ command, cwd, calls, firstId, signal }: VisitOptions): Promise<Visit> {
   const [file, ...args] = command
-  const child = spawn(file, args, { cwd, stdio: 'pipe', signal })
+  const env = { ...process.env, REELAY_HOME: cwd } // what is made at first use goes with the folder
+  const child = spawn(file, args, { cwd, env, stdio: 'pipe', signal })
   const ended = exitCodeOf(child)
   const stderr = readText(child.stderr)
   const heard = await converse(child, calls, firstId)

@@ -14,6 +14,7 @@ export type MissReason =
   | 'UNBOUND_HANDLE'
   | 'UNANSWERED'
   | 'ERA_MISMATCH'
+  | 'REDACTION_MISMATCH'
   | 'ANSWER_DRIFT'
   | 'WRONG_SERVER'
   | 'EMPTY_TAPE'

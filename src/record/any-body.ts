@@ -3,7 +3,6 @@ import { BoundedBytes } from '../wire/bounded-bytes.ts'
 import { isObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { noBody, type BodyOptions, type BodyTape } from './http-bodies.ts'
-import { maskForm, maskJson } from './http-secrets.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const TEXT = /^$|^text\/plain$|[/+]json$/
@@ -12,25 +11,21 @@ const LONGEST = 64 * 1024
 const NO_MESSAGE = 'no JSON-RPC message'
 
 /**
- * A body of which nobody said that it is MCP: clients also fetch tokens through a forward proxy. Messages are taped as they
- * are; forms and other JSON with their secrets masked; pages, pictures and the like not at all.
+ * A body of which nobody said that it is MCP: clients also fetch tokens through a forward proxy. Messages, forms and other JSON
+ * are taped; pages, pictures and the like not at all.
  */
 export function anyBody(options: BodyOptions, headers: RawHeaders): BodyTape {
   const type = (headerOf(headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type === FORM) return maskedBody(options, maskForm)
-  return TEXT.test(type) ? maskedBody(options, maskJson) : noBody
+  if (type === FORM) return textBody(options, () => true)
+  return TEXT.test(type) ? textBody(options, (text) => parseJson(text) !== undefined) : noBody
 }
 
-function maskedBody(
-  { frames, place, maxBytes }: BodyOptions,
-  mask: (text: string) => string | undefined,
-): BodyTape {
+function textBody({ frames, place, maxBytes }: BodyOptions, isTaped: (text: string) => boolean): BodyTape {
   const body = new BoundedBytes(maxBytes)
   let isOver = false
   const other = (): void => {
-    if (body.length > LONGEST) return
-    const masked = mask(Buffer.concat(body.parts).toString())
-    if (masked !== undefined) frames.raw(place, bytesOf(masked), NO_MESSAGE)
+    if (body.length > LONGEST || !isTaped(Buffer.concat(body.parts).toString())) return
+    frames.raw(place, body, NO_MESSAGE, 'authorization')
   }
   const finish = (put: () => void) => (): void => {
     if (!isOver) put()
@@ -59,10 +54,4 @@ function isMessage(body: BoundedBytes): boolean {
 function saysJsonRpc({ parts }: BoundedBytes): boolean {
   const ends = parts.length < 3 ? parts : [parts[0]!, parts.at(-2)!, parts.at(-1)!]
   return Buffer.concat(ends).includes('"jsonrpc"')
-}
-
-function bytesOf(text: string): BoundedBytes {
-  const bytes = new BoundedBytes(Number.MAX_SAFE_INTEGER)
-  bytes.add(Buffer.from(text))
-  return bytes
 }

@@ -5,6 +5,7 @@ import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import { openRequests } from '../bridge/requests.ts'
 import { readTarget } from '../transport/target.ts'
 import { decodeUtf8, LineSplitter } from '../wire/lines.ts'
+import { redactionFor } from './redaction.ts'
 import type { Summary } from './tape-log.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
@@ -15,6 +16,7 @@ export interface RecordBridgeOptions extends UrlTapeOptions {
   readonly onBegin: (begun: {
     readonly path: string | undefined
     readonly failure: string | undefined
+    readonly keyTrouble: string | undefined
   }) => void
   /** For people. */
   readonly say: (words: string) => void
@@ -31,8 +33,9 @@ export async function recordBridge(options: RecordBridgeOptions): Promise<Summar
   const { client, say } = options
   const url = readTarget(options.url)
   const target = openRequests(url, ownHeaders(options))
-  const tape = openUrlTape(options, url)
-  options.onBegin({ path: tape.log.path, failure: tape.log.failure })
+  const redaction = redactionFor(options.redact)
+  const tape = openUrlTape(options, url, redaction?.redactor)
+  options.onBegin({ path: tape.log.path, failure: tape.log.failure, keyTrouble: redaction?.trouble })
   const toClient = (message: string): void => void client.output.write(`${message}\n`)
   const watch = (line: RequestLine): ExchangeWatcher => {
     tape.settle() // what it belongs to may have been said in this very round

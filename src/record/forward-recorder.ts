@@ -1,3 +1,4 @@
+import type { Redactor } from '../redact/redactor.ts'
 import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 import type { Authority } from '../transport/request-target.ts'
@@ -7,6 +8,7 @@ import { nameOfUrl } from './url-tape.ts'
 import { HttpTape } from './http-tape.ts'
 import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { lookFor } from './message-look.ts'
+import { redactionFor, type RedactOption } from './redaction.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 import type { TapeRules } from './tape-rules.ts'
 
@@ -16,6 +18,8 @@ export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOp
   /** What to call every server on the tape; otherwise each is called by its host. */
   readonly server: string | undefined
   readonly maxMessageBytes: number
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
   /** Told of every tape that is begun. */
   readonly onTape?: ((path: string) => void) | undefined
   /** Told in words of a request that has had no answer for `pendingMs`. */
@@ -36,21 +40,24 @@ export interface ForwardRecording {
   /** Undefined when the tape could not be made; then `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
   /** Ends what is under way and finishes the tape; may be called twice. */
   readonly close: () => Promise<Summary>
 }
 
 /** Stands between clients and whatever servers they name, and makes a tape. */
 export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
+  const redaction = redactionFor(options.redact)
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardTape => new ForwardTape(options)
+  const begin = (): ForwardTape => new ForwardTape(options, redaction?.redactor)
   const { origin, watcher } = await proxy.listen(begin)
   const { log } = watcher.tape
   const close = async (): Promise<Summary> => {
     await proxy.close()
     return watcher.finish()
   }
-  return { proxy: origin, tape: log.path, failure: log.failure, close }
+  return { proxy: origin, tape: log.path, failure: log.failure, keyTrouble: redaction?.trouble, close }
 }
 
 /** Names the servers as they come up, and tells what could not be looked at. */
@@ -60,12 +67,12 @@ class ForwardTape implements ForwardWatcher {
   readonly #seen = new Set<string>()
   readonly #servers = new Map<string, ServerInfo>()
 
-  constructor(options: RecordForwardOptions) {
+  constructor(options: RecordForwardOptions, redactor: Redactor | undefined) {
     const { tape: path, server, maxMessageBytes, limits, onTape } = options
     const labels = labelsOf(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
       forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
-    const log = new TapeLog({ path, header, ...(limits && { limits }), onTape })
+    const log = new TapeLog({ path, header, redactor, ...(limits && { limits }), onTape })
     this.tape = new HttpTape({
       log,
       server: (line) => server ?? nameOf(line),

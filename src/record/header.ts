@@ -1,3 +1,4 @@
+import { isSecretVariable } from '../redact/secret-names.ts'
 import { TAPE_VERSION, type Header, type ServerInfo } from '../tape/header.ts'
 import type { Labels } from '../tape/labels.ts'
 import { VERSION } from '../version.ts'
@@ -57,12 +58,8 @@ export interface ForwardHeaderFacts {
   readonly labels: Labels
 }
 
-const SECRET_NAME = /token|secret|passw|credential|api_?key|private|auth|(^|_)key$|(^|_)pat$/i
-
 function secretNames(env: NodeJS.ProcessEnv): readonly string[] {
-  return Object.keys(env)
-    .filter((name) => SECRET_NAME.test(name))
-    .toSorted()
+  return Object.keys(env).filter(isSecretVariable).toSorted()
 }
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

@@ -12,7 +12,7 @@ export interface BodyTape {
 }
 
 export interface BodyOptions {
-  readonly frames: Pick<MessageFrames, 'message' | 'raw'>
+  readonly frames: Pick<MessageFrames, 'message' | 'raw' | 'redactedEvent'>
   /** The envelope between `t` and the payload. */
   readonly place: string
   readonly maxBytes: number
@@ -38,7 +38,7 @@ export function wholeBody({ frames, place, maxBytes }: BodyOptions, why?: string
 export interface StreamOptions extends BodyOptions {
   readonly onEvent: (event: string, details: Readonly<Record<string, unknown>>) => void
   /** What a legacy server names as the place to post to. */
-  readonly onEndpoint: (data: string) => string
+  readonly onEndpoint: (data: string) => void
 }
 
 /** A stream of server-sent events; what holds no message becomes an event frame. */
@@ -70,10 +70,11 @@ function endingOnce({ chunk, end, cut }: BodyTape): BodyTape {
 }
 
 function putEvent({ frames, place, onEvent, onEndpoint }: StreamOptions, found: SseEvent): void {
-  const { data, ...sse } = found
+  const { data, ...sse } = frames.redactedEvent(found)
   const where = `${place}${encodeSse(sse)}`
   if (data !== undefined && frames.message(where, data)) return
   const text = data === undefined ? undefined : Buffer.concat(data.parts).toString()
   if (text && (sse.event ?? 'message') === 'message') return frames.raw(where, data!)
-  onEvent('sse', { sse, data: sse.event === 'endpoint' ? onEndpoint(text ?? '') : text })
+  if (sse.event === 'endpoint') onEndpoint(text ?? '')
+  onEvent('sse', { sse: { ...sse, ...(found.id !== undefined && { id: found.id }) }, data: text })
 }

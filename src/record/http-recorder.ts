@@ -1,6 +1,7 @@
 import { isLoopback } from '../transport/loopback.ts'
 import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
+import { redactionFor } from './redaction.ts'
 import type { Summary } from './tape-log.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
@@ -16,6 +17,8 @@ export interface HttpRecording {
   /** Undefined when the tape could not be made; then `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
   /** Whether other machines can reach it. */
   readonly isOpen: boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
@@ -35,12 +38,14 @@ const ANYWHERE = { host: '127.0.0.1', port: 0 }
 export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
   const { listen = ANYWHERE } = options
   const url = readTarget(options.url)
+  const redaction = redactionFor(options.redact)
   const proxy = new HttpProxy({ url, listen, own: ownHeaders(options) })
-  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url))
+  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url, redaction?.redactor))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
     failure: tape.log.failure,
+    keyTrouble: redaction?.trouble,
     isOpen: !isLoopback(listen.host),
     close: async () => {
       await proxy.close()

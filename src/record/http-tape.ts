@@ -7,7 +7,9 @@ import { canDecode, decodedInto } from './body-decoder.ts'
 import { anyBody } from './any-body.ts'
 import { eventStream, noBody, wholeBody, type BodyTape, type StreamOptions } from './http-bodies.ts'
 import { HttpConnections } from './http-connections.ts'
-import { maskHeaders, maskQuery } from './http-secrets.ts'
+import { eventMembers } from './event-members.ts'
+import { redactedHeaders } from './redacted-head.ts'
+import { isMirroring, withWaitingHead } from './mirrored-head.ts'
 import { lookedFrames } from './looked-frames.ts'
 import { MessageFrames } from './message-frames.ts'
 import type { MessageLook } from './message-look.ts'
@@ -46,12 +48,13 @@ export class HttpTape {
     const conn = this.#connections.of(line)
     const x = ++this.#exchanges
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
-    this.#head(place, 'c2s', () => ({
-      method: line.method,
-      path: maskQuery(line.path),
-      headers: maskHeaders(line.headers),
-    }))
-    return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
+    const putHead = (): void =>
+      this.#head(place, 'c2s', () => ({
+        method: line.method,
+        path: this.#url(line.path),
+        headers: redactedHeaders(line.headers, this.#options.log.redactor),
+      }))
+    return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` }, putHead)
   }
 
   /** A request that was not let through. */
@@ -83,16 +86,23 @@ export class HttpTape {
     return name === undefined ? '' : `,"server":${JSON.stringify(name)}`
   }
 
-  #watcher(line: RequestLine, link: Link): ExchangeWatcher {
+  #watcher(line: RequestLine, link: Link, putHead: () => void): ExchangeWatcher {
     const isTaped = this.#isTaped(line.path)
-    const request = isTaped ? this.#body('c2s', line, link, line.headers) : noBody
+    const request = this.#request(
+      line,
+      isTaped ? this.#body('c2s', line, link, line.headers) : noBody,
+      putHead,
+    )
     let answer = noBody
     return {
       request,
       answered: (status, headers) => {
         this.#connections.answered(link.conn, headers)
         if (status === UNAUTHORIZED) this.#options.onChallenge?.()
-        this.#head(link.place, 's2c', () => ({ status, headers: maskHeaders(headers) }))
+        this.#head(link.place, 's2c', () => ({
+          status,
+          headers: redactedHeaders(headers, this.#options.log.redactor),
+        }))
         if (isTaped) answer = this.#body('s2c', line, link, headers)
         return answer
       },
@@ -109,12 +119,25 @@ export class HttpTape {
     }
   }
 
+  #request(line: RequestLine, body: BodyTape, putHead: () => void): BodyTape {
+    const { log, maxBytes } = this.#options
+    const { redactor } = log
+    if (redactor !== undefined && isMirroring(line.headers))
+      return withWaitingHead(body, {
+        putHead,
+        maxBytes,
+        learn: (text) => log.put(() => void redactor.json(text)),
+      })
+    putHead()
+    return body
+  }
+
   #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
     this.#later.add(() => this.#put(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
   }
 
   #event(place: string, event: string, details: Readonly<Record<string, unknown>>): void {
-    this.#put(`${place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+    this.#put(`${place}${eventMembers(event, details, this.#options.log.redactor)}`)
   }
 
   #put(rest: string): void {
@@ -135,7 +158,7 @@ export class HttpTape {
         : this.#afterwards(wholeBody(options, `content-encoding ${encoding}`))
     const isStream = dir === 's2c' && isEventStream(headers)
     const onEvent: StreamOptions['onEvent'] = (event, details) => this.#event(link.place, event, details)
-    const onEndpoint = (data: string): string => this.#endpoint(line, link.conn, data)
+    const onEndpoint = (data: string): void => this.#endpoint(line, link.conn, data)
     const whole = this.#options.url === undefined ? anyBody(options, headers) : wholeBody(options)
     const body = this.#afterwards(isStream ? eventStream({ ...options, onEvent, onEndpoint }) : whole)
     return encoding === 'identity' ? body : decodedInto(encoding, body, this.#track)
@@ -154,13 +177,17 @@ export class HttpTape {
     void done.finally(() => this.#decoding.delete(done))
   }
 
-  #endpoint({ path, origin }: RequestLine, conn: number, data: string): string {
+  #endpoint({ path, origin }: RequestLine, conn: number, data: string): void {
     const base = `${origin ?? this.#options.url?.origin}${path}`
-    if (!URL.canParse(data, base)) return maskQuery(data)
+    if (!URL.canParse(data, base)) return
+    this.#options.log.redactor?.learnUrl(data)
     const named = new URL(data, base)
     const address = named.pathname + named.search
     this.#connections.endpoint(conn, origin === undefined ? address : named.origin + address)
-    return maskQuery(data)
+  }
+
+  #url(url: string): string {
+    return this.#options.log.redactor?.url(url) ?? url
   }
 
   /** Other paths of the server are none of a tape's business: tokens are fetched there. */

@@ -1,5 +1,7 @@
 import type { Direction } from '../wire/direction.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import { asciiJson } from './ascii-json.ts'
+import { eventMembers, membersOf } from './event-members.ts'
 import type { TapeLog } from './tape-log.ts'
 
 /** One link to one server, on a tape. */
@@ -20,25 +22,26 @@ export class LinkTape {
 
   /** A message, as a value: it gets the spelling of JSON.stringify. */
   message(dir: Direction, message: unknown): void {
-    this.#log.frame(`${this.#place},"dir":"${dir}",${payloadOf(message)}`)
+    this.#log.frame(`${this.#place},"dir":"${dir}",${payloadOf(message, this.#log.redactor)}`)
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
-    this.#log.frame(`${this.#place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+    this.#log.frame(`${this.#place}${eventMembers(event, details, this.#log.redactor)}`)
   }
 }
 
 /** What JSON cannot hold is named on the tape, and the recording goes on. */
-function payloadOf(message: unknown): string {
+function payloadOf(message: unknown, redactor: Redactor | undefined): string {
   try {
     const text: string | undefined = JSON.stringify(message)
-    if (text !== undefined) return `"msg":${text}`
+    if (text !== undefined) return `"msg":${redactor?.json(text) ?? text}`
   } catch (error) {
-    return rawPayload(message, error instanceof Error ? error.message : String(error))
+    return rawPayload(message, error instanceof Error ? error.message : String(error), redactor)
   }
-  return rawPayload(message, 'it has no JSON form')
+  return rawPayload(message, 'it has no JSON form', redactor)
 }
 
-function rawPayload(message: unknown, why: string): string {
-  return `"raw":${JSON.stringify(String(message))},"why":${JSON.stringify(`not JSON: ${why}`)}`
+function rawPayload(message: unknown, why: string, redactor: Redactor | undefined): string {
+  const raw = { raw: String(message), why: `not JSON: ${why}` }
+  return membersOf(raw, redactor).slice(1)
 }

@@ -14,6 +14,7 @@ export function lookedFrames(
       const isLeftOut = body.isWhole && !look.keeps(dir, Buffer.concat(body.parts).toString(), link)
       return isLeftOut || frames.message(place, body)
     },
-    raw: (place, body, why) => frames.raw(place, body, why),
+    raw: (place, body, why, kind) => frames.raw(place, body, why, kind),
+    redactedEvent: (event) => frames.redactedEvent(event),
   }
 }

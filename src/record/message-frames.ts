@@ -3,6 +3,8 @@ import { rawPayload } from '../store/raw-payload.ts'
 import type { BoundedBytes } from '../wire/bounded-bytes.ts'
 import { JsonCheck } from '../wire/json-check.ts'
 import { cutPayload } from './cut-payload.ts'
+import type { SseEvent } from '../wire/sse.ts'
+import { redactedBytes, redactedHead } from './redacted-bytes.ts'
 import type { TapeLog } from './tape-log.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -40,13 +42,15 @@ export class MessageFrames {
     return true
   }
 
-  /** Writes the bytes as they are, and why they are no message; nothing for blank ones. */
-  raw(place: string, body: BoundedBytes, why?: string): void {
+  /** Writes the bytes, and why they are no message; nothing for blank ones. A body for an authorization server has names that say what is secret. */
+  raw(place: string, body: BoundedBytes, why?: string, kind: 'any' | 'authorization' = 'any'): void {
     const bytes = Buffer.concat(body.parts)
+    const { redactor } = this.#log
+    const asForm = redactor && { text: (text: string) => redactor.form(text) }
     const payload = body.isWhole
-      ? rawPayload(bytes, why)
+      ? rawPayload(redactedBytes(bytes, kind === 'any' ? redactor : asForm), why)
       : rawPayload(
-          bytes.subarray(0, RAW_HEAD),
+          redactedHead(bytes, RAW_HEAD, redactor),
           `a body of ${body.length} bytes, which is too long to be kept`,
         )
     if (payload === undefined) return
@@ -55,19 +59,38 @@ export class MessageFrames {
   }
 
   #writeCut(place: string, { parts }: BoundedBytes): boolean {
-    const payload = cutPayload(Buffer.concat(parts), this.#cutBytes)
+    // Secrets go before anything is cut off: half of one cannot be told.
+    const payload = cutPayload(redactedBytes(Buffer.concat(parts), this.#log.redactor), this.#cutBytes)
     if (payload === undefined) return false
     this.#log.gather(this.#now(), `${place},${payload}`)
     this.#log.settled(1)
     return true
   }
 
-  #write(place: string, { parts, length }: BoundedBytes): void {
+  /** The id of an event stands in the envelope of a message. */
+  redactedEvent(event: SseEvent): SseEvent {
+    const { redactor } = this.#log
+    return redactor === undefined || event.id === undefined
+      ? event
+      : { ...event, id: redactor.text(event.id) }
+  }
+
+  #write(place: string, body: BoundedBytes): void {
     const { writer, checkLater } = this.#log
     if (writer === undefined) return
+    const parts = this.#redacted(body.parts)
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
     writer.frame(this.#now(), Buffer.from(`${place},"msg":`), parts.map(onOneLine), NOTHING, 0, 0)
     const end = writer.position - FRAME_END
     if (length > CHECK_AT_ONCE) checkLater({ start: end - length, end })
+  }
+
+  #redacted(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+    const { redactor } = this.#log
+    if (redactor === undefined) return parts
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+    if (!redactor.mayHold(bytes)) return parts
+    return [Buffer.from(redactor.json(Buffer.from(bytes).toString('utf8')))]
   }
 
   #isMessage({ parts, length }: BoundedBytes): boolean {

@@ -1,10 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../errors.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import { MAX_LINE_BYTES } from '../wire/lines.ts'
 import { startServer, type Exit } from '../transport/server-process.ts'
 import { cannotStart } from '../transport/cannot-start.ts'
 import { stdioHeader } from './header.ts'
 import { labelsOf, type LabelOptions } from '../tape/labels.ts'
+import { redactionFor, type RedactOption } from './redaction.ts'
 import { relay } from './relay.ts'
 import { serverName } from './server-name.ts'
 import { SessionTape } from './session-tape.ts'
@@ -21,6 +23,8 @@ export interface RecorderOptions extends LabelOptions {
   readonly env?: NodeJS.ProcessEnv
   /** What to call the server on the tape. */
   readonly server?: string
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
   readonly onClientMessage?: (text: string) => void
   readonly onServerMessage?: (text: string) => void
 }
@@ -65,11 +69,12 @@ export class Recorder {
 }
 
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
-  const { command, client, cwd, env } = options
+  const { command, client, cwd, env, redact } = options
+  const redaction = redactionFor(redact, env)
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
-  const log = openLog(options)
+  const log = openLog(options, redaction?.redactor)
   const side = {
     input: client.input,
     output: client.output,
@@ -80,12 +85,13 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   return { exit, ...(await log.finish()) }
 }
 
-function openLog(options: RecorderOptions): TapeLog {
+function openLog(options: RecorderOptions, redactor: Redactor | undefined): TapeLog {
   const { command, tape, env = process.env, server = serverName(command) } = options
   const labels = labelsOf(options)
   return new TapeLog({
     path: tape,
     header: (started) => stdioHeader({ started, server, command, env, labels }),
+    redactor,
   })
 }
 

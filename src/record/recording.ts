@@ -1,18 +1,23 @@
 import { ReelayError } from '../errors.ts'
+import type { Redactor } from '../redact/redactor.ts'
+import type { RuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerInfo } from '../tape/header.ts'
 import { asciiJson } from './ascii-json.ts'
 import { tapeHeader } from './header.ts'
-import { maskQuery } from './http-secrets.ts'
 import { HttpTape } from './http-tape.ts'
 import { labelsOf, type LabelOptions, type Labels } from '../tape/labels.ts'
 import { LinkTape } from './link-tape.ts'
+import { redactedServer } from '../redact/redacted-header.ts'
+import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
 
 export interface RecordingOptions extends LabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
   readonly tape: string
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
 }
 
 /** A server, as a link to it sees it. */
@@ -20,6 +25,8 @@ export interface LinkOptions {
   /** What to call the server on the tape: links of one name are connections 1, 2, … of one server. */
   readonly server: string
   readonly info: ServerInfo
+  /** What the server sees: the values of variables whose names speak of secrets are replaced everywhere. */
+  readonly env?: NodeJS.ProcessEnv | undefined
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
@@ -31,13 +38,16 @@ const MAX_BYTES = 256 * 1024 * 1024
 export class Recording {
   readonly #path: string
   readonly #labels: Labels
+  readonly #rules: RuleSet | undefined
+  #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
   #log: TapeLog | undefined
 
-  constructor({ tape, ...labels }: RecordingOptions) {
+  constructor({ tape, redact, ...labels }: RecordingOptions) {
     this.#path = resolveTape(tape)
     this.#labels = labelsOf(labels)
+    this.#rules = rulesFor(redact)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -66,7 +76,7 @@ export class Recording {
   http(server: string, url: URL): HttpTape {
     const known = this.#http.get(server)
     if (known !== undefined) return known
-    const { log } = this.#join({ server, info: { transport: 'http', url: maskQuery(url.href) } })
+    const { log } = this.#join({ server, info: { transport: 'http', url: url.href } })
     const tape = new HttpTape({ log, server: () => server, url, maxBytes: MAX_BYTES })
     this.#http.set(server, tape)
     return tape
@@ -80,17 +90,23 @@ export class Recording {
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
-  #join({ server, info }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
+  #join({ server, info, env }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
     if (this.#http.has(server) || (info.transport === 'http' && conn > 1)) throw twoKinds(server)
+    if (this.#links.size === 0) this.#redactor = this.#rules && redactionBy(this.#rules).redactor
+    if (env !== undefined) this.#redactor?.learnEnv(env)
     const isLate = this.#links.size > 0 && conn === 1
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({
       path: this.#path,
       header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
+      redactor: this.#redactor,
     })
     // The header is written already, and a tape only grows at its end.
-    if (isLate) this.#log.frame(`,"server":${asciiJson(server)},"event":"server",${membersOf(info)}`)
+    if (isLate)
+      this.#log.frame(
+        `,"server":${asciiJson(server)},"event":"server",${membersOf(redactedServer(info, this.#redactor))}`,
+      )
     return { log: this.#log, conn }
   }
 }
@@ -100,6 +116,7 @@ const NOTHING_RECORDED: Summary = {
   tapes: 0,
   frames: 0,
   loss: { why: 'there was no link to record', frames: 0 },
+  secrets: 0,
   stoppedAt: undefined,
 }
 

@@ -1,6 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Direction } from '../wire/direction.ts'
 import { asciiJson } from './ascii-json.ts'
+import { eventMembers, membersOf } from './event-members.ts'
+import { HeldLines } from './held-lines.ts'
 import type { MessageLook } from './message-look.ts'
 import { Tap } from './tap.ts'
 import type { TapeLog } from './tape-log.ts'
@@ -30,6 +32,7 @@ export class SessionTape {
   readonly #options: SessionTapeOptions
   readonly #place: string
   readonly #stderr = new StringDecoder('utf8')
+  readonly #held = new HeldLines()
 
   constructor(options: SessionTapeOptions) {
     this.#options = options
@@ -52,6 +55,7 @@ export class SessionTape {
       place: `${this.#place},"dir":"${dir}"`,
       now: log.now,
       maxLineBytes,
+      redactor: log.redactor,
       cutBytes,
       onUnchecked: log.checkLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
@@ -64,20 +68,24 @@ export class SessionTape {
   }
 
   stderr(chunk: Buffer): void {
-    this.#tapeStderr(this.#stderr.write(chunk))
+    const text = this.#stderr.write(chunk)
+    this.#tapeStderr(this.#options.log.redactor === undefined ? text : this.#held.add(text))
   }
 
-  /** Half a character may be left when a server ends. */
+  /** Half a character, or half a line, may be left when a server ends. */
   endOfStderr(): void {
-    this.#tapeStderr(this.#stderr.end())
+    this.#tapeStderr(this.#held.add(this.#stderr.end()) + this.#held.end())
   }
 
   #tapeStderr(text: string): void {
-    if (text !== '') this.#options.log.frame(`${this.#place},"dir":"s2c","stderr":${JSON.stringify(text)}`)
+    if (text === '') return
+    const { log } = this.#options
+    log.put(() => log.frame(`${this.#place},"dir":"s2c"${membersOf({ stderr: text }, log.redactor)}`))
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
-    this.#options.log.frame(`${this.#place},${JSON.stringify({ event, ...details }).slice(1, -1)}`)
+    const { log } = this.#options
+    log.put(() => log.frame(`${this.#place}${eventMembers(event, details, log.redactor)}`))
   }
 
   /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */

@@ -4,8 +4,12 @@ import { rawPayload } from '../store/raw-payload.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import { milliseconds } from '../tape/time.ts'
 import { JsonCheck } from '../wire/json-check.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import { cutPayload } from './cut-payload.ts'
+import { KeyBlock } from './key-block.ts'
 import { LineParts, type LineOfParts } from './line-parts.ts'
+import { redactedBytes, redactedHead } from './redacted-bytes.ts'
+import { Suspicion } from './suspicion.ts'
 
 export interface TapOptions {
   /** The writer of the tape that is open now: a limit may have begun another. */
@@ -15,6 +19,8 @@ export interface TapOptions {
   /** Milliseconds since the tape began. */
   readonly now: () => number
   readonly maxLineBytes: number
+  /** What replaces secrets; without it lines are taped as they are. */
+  readonly redactor?: Redactor | undefined
   /** Of longer messages only so much is taped, where the user asked for that. */
   readonly cutBytes?: number | undefined
   /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
@@ -30,23 +36,31 @@ export class Tap {
   readonly #place: Uint8Array
   readonly #check = new JsonCheck()
   readonly #parts: LineParts
+  readonly #suspicion: Suspicion | undefined
+  readonly #keyBlock = new KeyBlock()
   readonly #longest: number
   #taken: readonly LineOfParts[] = NOTHING
+  #chunk: Uint8Array = NO_BYTES
+  #isSeen = false
+  #isChunkSuspect = false
   #isAscii: boolean | undefined
 
   constructor(options: TapOptions) {
     this.#options = options
     this.#place = Buffer.from(`${options.place},"msg":`, 'latin1')
     this.#parts = new LineParts(options.maxLineBytes)
+    this.#suspicion = options.redactor && new Suspicion(options.redactor)
     this.#longest = Math.min(options.maxLineBytes, options.cutBytes ?? Infinity)
   }
 
-  /** Takes the lines that this chunk ends; says whether they are so much that writing them takes longer than handing the chunk on. */
+  /** Takes the lines that this chunk ends; says whether writing them takes longer than handing the chunk on: there are many, or one may hold a secret. */
   take(chunk: Uint8Array): boolean {
     const isLong = this.#parts.bytes + chunk.length > LONG
     this.#isAscii = undefined
+    this.#chunk = chunk
+    this.#isSeen = false
     this.#taken = this.#parts.split(chunk)
-    return isLong || this.#taken.length > FEW
+    return isLong || this.#taken.length > FEW || (this.#taken.length > 0 && this.#look())
   }
 
   /** Writes what was taken, and returns how many lines it was. */
@@ -58,19 +72,39 @@ export class Tap {
 
   /** The peer is done: what stands without a newline is its last line. */
   end(): number {
+    this.#chunk = NO_BYTES
+    this.#isSeen = false
     return this.#writeAll(this.#parts.end())
   }
 
   #writeAll(lines: readonly LineOfParts[]): number {
     const { now, writer, keeps } = this.#options
     const time = now()
-    const kept = keeps === undefined ? lines : lines.filter((line) => keeps(bytesOf(line).toString('utf8')))
-    for (const line of kept) {
-      if (this.#isMessage(line)) this.#writeMessage(line, time)
-      else this.#writeRaw(line, time)
+    this.#look()
+    let kept = 0
+    for (const line of lines) {
+      const isSuspect = this.#suspicion?.isSuspect(line) === true
+      if (keeps !== undefined && !keeps(bytesOf(line).toString('utf8'))) continue
+      this.#writeLine(line, time, isSuspect)
+      kept++
     }
+    this.#suspicion?.leave(this.#chunk)
+    this.#chunk = NO_BYTES
     writer().flush()
-    return kept.length
+    return kept
+  }
+
+  /** Looks at the chunk once, when it is first asked about; says whether it must be looked at closely. */
+  #look(): boolean {
+    if (!this.#isSeen) this.#isChunkSuspect = this.#suspicion?.look(this.#chunk) === true
+    this.#isSeen = true
+    return this.#isChunkSuspect
+  }
+
+  #writeLine(line: LineOfParts, time: number, isSuspect: boolean): void {
+    if (!this.#isMessage(line)) this.#writeRaw(line, time)
+    else if (isSuspect) this.#writeRedacted(line, time)
+    else this.#writeMessage(line, time)
   }
 
   #isMessage(line: LineOfParts): boolean {
@@ -91,12 +125,22 @@ export class Tap {
   }
 
   #writeMessage(line: LineOfParts, time: number): void {
-    const { onUnchecked, onMessage } = this.#options
+    this.#writeBytes(line.parts, line, time)
+    this.#options.onMessage?.(bytesOf(line).toString('utf8'))
+  }
+
+  #writeRedacted(line: LineOfParts, time: number): void {
+    const text = bytesOf(line).toString('utf8')
+    const chunk = Buffer.from(this.#options.redactor?.json(text) ?? text)
+    this.#writeBytes(NO_PARTS, { chunk, start: 0, end: chunk.length, bytes: chunk.length }, time)
+    this.#options.onMessage?.(text)
+  }
+
+  #writeBytes(parts: LineOfParts['parts'], last: Omit<LineOfParts, 'parts'>, time: number): void {
     const writer = this.#options.writer()
-    writer.frame(time, this.#place, line.parts, line.chunk, line.start, line.end)
+    writer.frame(time, this.#place, parts, last.chunk, last.start, last.end)
     const end = writer.position - FRAME_END
-    if (line.bytes > CHECK_AT_ONCE) onUnchecked({ start: end - line.bytes, end })
-    onMessage?.(bytesOf(line).toString('utf8'))
+    if (last.bytes > CHECK_AT_ONCE) this.#options.onUnchecked({ start: end - last.bytes, end })
   }
 
   #writeRaw(line: LineOfParts, time: number): void {
@@ -105,19 +149,31 @@ export class Tap {
       this.#options.writer().rareFrame(`,"t":${milliseconds(time)}${this.#options.place},${payload}`)
   }
 
+  /** Secrets go before anything is cut off: half of one cannot be told. */
   #rawPayload(line: LineOfParts): string | undefined {
-    const { maxLineBytes } = this.#options
+    const { maxLineBytes, redactor } = this.#options
     const bytes = bytesOf(line)
     if (line.bytes > maxLineBytes)
       return rawPayload(
-        bytes.subarray(0, RAW_HEAD),
+        redactedHead(bytes, RAW_HEAD, redactor),
         `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`,
       )
-    return (line.bytes > this.#longest ? cutPayload(bytes, this.#longest) : undefined) ?? rawPayload(bytes)
+    const redacted = this.#redactedLine(bytes)
+    return (
+      (line.bytes > this.#longest ? cutPayload(redacted, this.#longest) : undefined) ?? rawPayload(redacted)
+    )
+  }
+
+  #redactedLine(bytes: Buffer): Buffer {
+    const { redactor } = this.#options
+    if (redactor === undefined) return bytes
+    return redactedBytes(bytes, { text: (line) => this.#keyBlock.redacted(line, redactor) })
   }
 }
 
 const NOTHING: readonly LineOfParts[] = []
+const NO_BYTES = new Uint8Array(0)
+const NO_PARTS: readonly Uint8Array[] = []
 const LONG = 128 * 1024
 const FEW = 4
 /** Longer lines get the exact check when the session is over: it would cost the link more than the whole relay. */

@@ -4,12 +4,18 @@ import type { PayloadRange } from '../store/recheck.ts'
 import type { Header } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import { LimitWatch, type Limits } from './limits.ts'
+import { redactedHeader } from '../redact/redacted-header.ts'
 
 export interface TapeLogOptions {
   readonly path: string
   readonly header: (started: Date) => Header
   readonly limits?: Limits
+  /** What replaces secrets; without it everything is taped as it is. */
+  readonly redactor?: Redactor | undefined
+  /** Why no tape may be made. */
+  readonly refusal?: string | undefined
   /** Told of every tape that is begun: a limit may end one and begin the next. */
   readonly onTape?: ((path: string) => void) | undefined
   /** Told once, when the tape can no longer be written. */
@@ -25,6 +31,8 @@ export interface Summary {
   readonly frames: number
   /** Why the tape is not whole, and how many frames it missed. */
   readonly loss: { readonly why: string; readonly frames: number } | undefined
+  /** How many different secrets have a stand-in on the tape. */
+  readonly secrets: number
   /** The limit at which recording stopped, while the session went on. */
   readonly stoppedAt: string | undefined
 }
@@ -44,7 +52,8 @@ export class TapeLog {
 
   constructor(options: TapeLogOptions) {
     this.#options = options
-    this.#open()
+    if (options.refusal === undefined) this.#open()
+    else this.#failure = options.refusal
     if (options.limits && Object.keys(options.limits).length > 0)
       this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
   }
@@ -61,6 +70,10 @@ export class TapeLog {
 
   get failure(): string | undefined {
     return this.#failure ?? this.writer?.loss?.why ?? this.#crash
+  }
+
+  get redactor(): Redactor | undefined {
+    return this.#options.redactor
   }
 
   /** Milliseconds since the tape began. */
@@ -118,9 +131,11 @@ export class TapeLog {
   }
 
   #open(): void {
-    const line = encodeHeader(this.#options.header(new Date()))
+    const { header, redactor } = this.#options
+    const started = new Date()
     const began = performance.now()
     try {
+      const line = encodeHeader(redactedHeader(header(started), redactor))
       const writer = createTape(this.#options.path)
       this.#current = { writer, began, unchecked: [] }
       this.#path = writer.path
@@ -159,7 +174,15 @@ export class TapeLog {
     const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
     const loss =
       this.#failure === undefined ? tapes.find((tape) => tape.loss)?.loss : { why: this.#failure, frames: 0 }
-    return { path: tapes.at(-1)?.path, tapes: tapes.length, frames, loss, stoppedAt: this.#stoppedAt }
+    const secrets = this.redactor?.count ?? 0
+    return {
+      path: tapes.at(-1)?.path,
+      tapes: tapes.length,
+      frames,
+      loss,
+      secrets,
+      stoppedAt: this.#stoppedAt,
+    }
   }
 }
 

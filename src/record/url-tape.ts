@@ -1,9 +1,10 @@
 import type { OwnHeader } from '../transport/own-headers.ts'
 import { httpHeader } from './header.ts'
-import { maskQuery } from './http-secrets.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import { HttpTape } from './http-tape.ts'
 import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { lookFor } from './message-look.ts'
+import type { RedactOption } from './redaction.ts'
 import { TapeLog } from './tape-log.ts'
 import type { TapeRules } from './tape-rules.ts'
 
@@ -19,6 +20,8 @@ export interface UrlTapeOptions extends TapeRules, LabelOptions {
   readonly maxMessageBytes?: number
   /** Headers that are added to every request, in place of the client's of the same name: a token that the client does not have. They do not reach the tape. */
   readonly headers?: Readonly<Record<string, string>>
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
   /** Told when the server answers with status 401: a client cannot run OAuth through the recorder. */
   readonly onChallenge?: () => void
   /** Told of every tape that is begun. */
@@ -30,12 +33,12 @@ export interface UrlTapeOptions extends TapeRules, LabelOptions {
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 /** Begins the tape of a server at a URL. */
-export function openUrlTape(options: UrlTapeOptions, url: URL): HttpTape {
+export function openUrlTape(options: UrlTapeOptions, url: URL, redactor: Redactor | undefined): HttpTape {
   const { tape: path, limits, cutBytes, onTape, onChallenge } = options
   const server = options.server ?? nameOfUrl(url)
   const header = (started: Date): ReturnType<typeof httpHeader> =>
-    httpHeader({ started, server, url: maskQuery(url.href), labels: labelsOf(options) })
-  const log = new TapeLog({ path, header, onTape, ...(limits && { limits }) })
+    httpHeader({ started, server, url: url.href, labels: labelsOf(options) })
+  const log = new TapeLog({ path, header, redactor, onTape, ...(limits && { limits }) })
   return new HttpTape({
     log,
     server: () => server,

@@ -1,3 +1,4 @@
+import { liveRedaction } from './live-redaction.ts'
 import { appendEpisode, type EpisodeMessage } from '../store/episode.ts'
 import type { Tape } from '../store/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
@@ -29,7 +30,7 @@ export class LiveBehindTransport {
   async close({ path }: Pick<Tape, 'path'>, server: string): Promise<void> {
     await this.elsewhere.over(AbortSignal.abort())
     if (this.#learns && this.#messages.length > 0)
-      await appendEpisode(path, { server, messages: this.#messages })
+      await appendEpisode(path, { server, messages: this.#messages, redaction: liveRedaction })
   }
 }
 

@@ -2,12 +2,14 @@ import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import { matcherFor } from '../match/matcher-for.ts'
-import type { Matcher, RecordedRequest } from '../match/matcher.ts'
+import type { Asked } from '../match/key.ts'
+import type { Matcher, MatchOutcome, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
 import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
 import type { Notification, Request } from '../wire/message.ts'
+import type { LiveRedaction } from './live-redaction.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
 import { tapeEra } from './tape-era.ts'
@@ -27,6 +29,8 @@ export interface ScriptOptions extends MatchOptions {
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
   readonly recordCommand?: string
+  /** What is done with the secrets of the client, when those of the tape have stand-ins. */
+  readonly redaction?: LiveRedaction | undefined
 }
 
 /** What there is to say to a live request. */
@@ -82,20 +86,29 @@ export class Script {
     return this.#recorded.era
   }
 
+  get redaction(): LiveRedaction | undefined {
+    return this.#recorded.redaction
+  }
+
   cueFor(request: Request): Cue {
-    const asked = { server: this.#recorded.server, method: request.method, params: request.params }
-    const outcome = this.#matcher.lookup(asked)
+    const asked = this.#asked(request)
+    const outcome = this.#lookup(asked, request)
     if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
-    return { kind: 'miss', miss: this.#explainer.explain(asked, outcome) }
+    const miss = this.#explainer.explain(asked, outcome)
+    const isForWantOfKey = this.redaction?.isOurs === false && asked.params !== request.params
+    return {
+      kind: 'miss',
+      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : miss,
+    }
   }
 
   /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
-  answerDrift({ method, params }: Request, why: string): Miss {
-    const { server, tape } = this.#recorded
+  answerDrift(request: Request, why: string): Miss {
+    const { tape } = this.#recorded
     const next = this.#matcher.next()
-    const asked = { server, method, params }
+    const asked = this.#asked(request)
     return {
       reason: 'ANSWER_DRIFT',
       why,
@@ -109,19 +122,37 @@ export class Script {
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
-  effectOf({ method, params }: Notification): Turn | undefined {
-    return this.#notices.take({ server: this.#recorded.server, method, params })
+  effectOf(notification: Notification): Turn | undefined {
+    return this.#notices.take(this.#asked(notification))
   }
 
   leftOver(): readonly RecordedRequest[] {
     return this.#matcher.unconsumedKeys()
   }
+
+  /** A live message as it is compared and reported: without its secrets, when those of the tape have stand-ins. */
+  #asked({ method, params }: Request | Notification): Asked {
+    return { server: this.#recorded.server, method, params: this.redaction?.params(params) ?? params }
+  }
+
+  /** What came may hold no secret but a stand-in that has no room for a mark, so it is tried as it came, too. */
+  #lookup(asked: Asked, { params }: Request): MatchOutcome {
+    const outcome = this.#matcher.lookup(asked)
+    if (outcome.kind === 'hit' || asked.params === params) return outcome
+    const asItCame = this.#matcher.lookup({ ...asked, params })
+    return asItCame.kind === 'hit' ? asItCame : outcome
+  }
+}
+
+function redactionMismatch(miss: Miss, redaction: LiveRedaction): Miss {
+  const why = `the request holds a secret, and the tape has stand-ins made with the key ${redaction.key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
+  return { ...miss, reason: 'REDACTION_MISMATCH', why }
 }
 
 /** What all connections share. */
 interface Recorded extends Pick<
   ScriptOptions,
-  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand'
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand' | 'redaction'
 > {
   readonly turns: TurnStore
   readonly opening: readonly Turn[]

@@ -6,6 +6,7 @@ import { recordCommandLine } from './command-line.ts'
 import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
 import { RecordedHeads } from './http/recorded-heads.ts'
 import { withoutRefusals } from './http/transport-refusals.ts'
+import { liveRedaction } from './live-redaction.ts'
 import { readOverrides } from './overrides.ts'
 import { readPace } from './pace.ts'
 import { storeOf, type PlayedTape } from './played-tape.ts'
@@ -51,6 +52,7 @@ export function playerOptions(
       server: played,
       tape: name ?? tape.path,
       commandFor,
+      redaction: liveRedaction(tape.header),
       ...(recordCommand !== undefined && { recordCommand }),
       ...(now && { now }),
     }),

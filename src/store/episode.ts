@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { EventFrame, Frame } from '../tape/frame.ts'
+import type { Header } from '../tape/header.ts'
 import type { Direction } from '../wire/direction.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
@@ -13,6 +14,8 @@ import { openTape, type TapeReader } from './read.ts'
 export interface Episode {
   readonly server: string
   readonly messages: readonly EpisodeMessage[]
+  /** What replaces secrets on this tape, if anything does. */
+  readonly redaction?: (header: Header) => { readonly text: (text: string) => string } | undefined
 }
 
 export interface EpisodeMessage {
@@ -101,7 +104,7 @@ async function countLines(path: string, bytes: number): Promise<number> {
 const LINE_FEED = 10
 
 function* linesOf(
-  { server, messages }: Episode,
+  { server, messages, redaction }: Episode,
   { header }: TapeReader,
   { frames, n, t, conns, end }: Tail,
 ): Generator<string> {
@@ -118,7 +121,9 @@ function* linesOf(
     event: 'episode',
     details: {},
   })
-  for (const [index, { dir, text, at }] of messages.entries()) {
+  const redacted = redaction?.(header)?.text ?? String
+  for (const [index, { dir, text: said, at }] of messages.entries()) {
+    const text = redacted(said)
     const message = classify(parseJson(text))
     yield lineOf({ kind: 'message', n: n + 2 + index, t: place(at), server, conn, dir, text, message })
   }

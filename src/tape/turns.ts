@@ -42,7 +42,7 @@ export class Conversations<Kept, Ask> {
     this.#conversationOf(frame).addCut(frame)
   }
 
-  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Row, Ask> {
+  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Kept, Ask> {
     const key = `${conn} ${server}`
     const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
     this.#byPlace.set(key, conversation)

@@ -86,6 +86,13 @@ test.each([
   }
 })
 
+test('a string that ends just behind a long run is no problem, at any alignment', () => {
+  for (let length = 254; length < 266; length++) {
+    const bytes = encoder.encode(`${' '.repeat(8)}{"a":"${'x'.repeat(length)}"}`)
+    for (let shift = 0; shift < 8; shift++) expect(accepts(bytes.subarray(shift))).toBe(true)
+  }
+})
+
 test('a hundred thousand levels deep is no problem', () => {
   expect(accepts(encoder.encode('['.repeat(100_000) + ']'.repeat(100_000)))).toBe(true)
   expect(accepts(encoder.encode('['.repeat(100_000) + ']'.repeat(99_999)))).toBe(false)

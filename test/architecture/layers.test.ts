@@ -3,20 +3,23 @@ import { dirname, join, sep } from 'node:path'
 import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
-const MEANING = ['errors', 'version', 'wire', 'tape', 'match', 'correlate', 'diff']
-const JOBS = ['record', 'serve', 'replay', 'wrap', 'report']
+const MEANING = ['errors', 'version', 'wire', 'tape', 'redact', 'match', 'correlate', 'diff']
+const JOBS = ['record', 'serve', 'replay', 'share', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
+  redact: ['tape', 'wire', 'errors'],
   match: ['tape', 'wire', 'errors'],
   correlate: ['tape', 'wire', 'errors'],
   diff: ['wire', 'errors'],
-  store: ['match', 'tape', 'wire', 'errors'],
+  store: ['match', 'redact', 'tape', 'wire', 'errors'],
+  config: ['redact', 'errors'],
   transport: ['wire', 'errors'],
   bridge: ['transport', 'wire', 'errors'],
-  record: ['store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
-  serve: ['match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
+  serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
   replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  share: ['serve', 'config', 'redact', 'store', 'tape', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],
@@ -24,7 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
   cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
 }
-const RUNS_IN_BROWSER = ['wire', 'tape', 'match', 'correlate', 'diff']
+const RUNS_IN_BROWSER = ['wire', 'tape', 'redact', 'match', 'correlate', 'diff']
 
 interface Import {
   file: string

@@ -45,6 +45,8 @@ test('every command that the README names has its own help', async () => {
     'inspect',
     'tail',
     'list',
+    'redact',
+    'share',
     'demo',
   ])
   for (const command of names) {

@@ -74,6 +74,11 @@ export function describeServer(subject: Subject): void {
       expect(await loadTape(tape)).toMatchObject({ ended: true, problems: [], strays: [] })
     })
 
+    test('holds nothing that the redaction takes for a secret', async () => {
+      expect((await loadTape(tape)).header.redaction).toMatchObject({ rules: 'default-1' })
+      expect(recording.stderr).toMatch(/recorded \d+ frames to \S+\n/)
+    })
+
     test.each(SDKS)('is played to a client of SDK %s: the same session, under live ids', async (other) => {
       const replay = await run({ sdk: other, answers, command: served(tape) }, async (replayed) => {
         await moveIdsOn(replayed.client)

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { fixtureServer, record } from '../support/recorder.ts'
+import { fixtureServer, record, temporaryFolder } from '../support/recorder.ts'
 
 test('the first lines of a tape, with what differs from run to run left out', async () => {
   const run = record(fixtureServer('answer-calls'), {
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], REELAY_HOME: temporaryFolder() },
     options: ['--tag', 'a=b'],
   })
   run.child.stdin.write('{"method":"ping","jsonrpc":"2.0","id":0}\n')
@@ -16,9 +16,10 @@ test('the first lines of a tape, with what differs from run to run left out', as
     .replace(/"started":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/, '"started":"<time>"')
     .replace(/"command":\[.*?\]/, '"command":<command>')
     .replaceAll(/"t":\d+(\.\d{1,3})?,/g, '"t":<t>,')
+    .replace(/"key":"k-[0-9a-f]{8}"/, '"key":"<key>"')
     .replace(/"pid":\d+/, '"pid":<pid>')
   expect(steady).toMatchInlineSnapshot(`
-    "{"reelay":1,"id":"<ulid>","started":"<time>","by":"reelay 0.1.0","servers":{"answer-calls":{"transport":"stdio","command":<command>,"env":[]}},"tags":{"a":"b"}}
+    "{"reelay":1,"id":"<ulid>","started":"<time>","by":"reelay 0.1.0","servers":{"answer-calls":{"transport":"stdio","command":<command>,"env":[]}},"redaction":{"rules":"default-1","key":"<key>"},"tags":{"a":"b"}}
     {"n":1,"t":<t>,"server":"answer-calls","conn":1,"event":"start","pid":<pid>}
     {"n":2,"t":<t>,"server":"answer-calls","conn":1,"dir":"c2s","msg":{"method":"ping","jsonrpc":"2.0","id":0}}
     {"n":3,"t":<t>,"server":"answer-calls","conn":1,"dir":"s2c","msg":{"jsonrpc":"2.0","id":0,"result":{}}}

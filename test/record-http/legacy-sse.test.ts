@@ -21,7 +21,14 @@ test.each(SDKS.flatMap((sdk) => [true, false].map((absolute) => ({ sdk, absolute
     for (const client of clients) await client.close()
     const recorded = await lines()
     const endpoints = recorded.filter(({ event }) => event === 'sse').map(({ data }) => data)
-    expect(endpoints).toEqual(Array(2).fill(`${absolute ? server.origin : ''}/message?sessionId=<secret>`))
+    const sessions = [...streams.keys()].slice(-2)
+    const paths = recorded.flatMap(({ http }) => (Object(http)['path'] as string | undefined) ?? [])
+    for (const [index, data] of endpoints.entries()) {
+      expect(data).toMatch(new RegExp(`^${absolute ? server.origin : ''}/message\\?sessionId=[0-9a-f-]{36}$`))
+      expect(data).not.toBe(`${absolute ? server.origin : ''}${sessions[index]}`)
+      expect(paths).toContain(String(data).replace(/^http:..[^/]+/, '')) // the same stand-in where it is used
+    }
+    expect(new Set(endpoints).size).toBe(2)
     expect(posted.every((host) => `http://${host}` === origin)).toBe(true)
     const { turns, strays } = await loadTape(tape)
     expect(strays).toEqual([])

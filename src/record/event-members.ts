@@ -1,0 +1,15 @@
+import type { Redactor } from '../redact/redactor.ts'
+
+type Details = Readonly<Record<string, unknown>>
+
+/** What an event frame says behind its place: `,"event":…` and its details. */
+export function eventMembers(event: string, details: Details, redactor: Redactor | undefined): string {
+  return `,"event":${JSON.stringify(event)}${membersOf(details, redactor)}`
+}
+
+/** Members behind others, with a comma before each. */
+export function membersOf(details: Details, redactor: Redactor | undefined): string {
+  const text = JSON.stringify(details)
+  const members = (redactor?.json(text) ?? text).slice(1, -1)
+  return members === '' ? '' : `,${members}`
+}

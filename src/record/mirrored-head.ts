@@ -1,0 +1,40 @@
+import type { RawHeaders } from '../transport/http-heads.ts'
+import { BoundedBytes } from '../wire/bounded-bytes.ts'
+import type { BodyTape } from './http-bodies.ts'
+
+/** Whether a head repeats arguments of its body, under names that need not say what they are. */
+export function isMirroring(headers: RawHeaders): boolean {
+  return headers.some((name, at) => at % 2 === 0 && name.toLowerCase().startsWith('mcp-param-'))
+}
+
+export interface WaitingHead {
+  /** Looks at a body, which says by its names what is secret. */
+  readonly learn: (text: string) => void
+  readonly putHead: () => void
+  readonly maxBytes: number
+}
+
+/** The body of a request whose head waits for it, and then goes on the tape before it. */
+export function withWaitingHead(body: BodyTape, { learn, putHead, maxBytes }: WaitingHead): BodyTape {
+  const seen = new BoundedBytes(maxBytes)
+  let isWaiting = true
+  const put = (): void => {
+    if (isWaiting) putHead()
+    isWaiting = false
+  }
+  return {
+    chunk: (bytes) => {
+      seen.add(bytes)
+      body.chunk(bytes)
+    },
+    end: () => {
+      if (isWaiting) learn(Buffer.concat(seen.parts).toString())
+      put()
+      body.end()
+    },
+    cut: () => {
+      put()
+      body.cut()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { redactionConfig } from '../config/redaction-config.ts'
+import { Redactor } from '../redact/redactor.ts'
+import { ruleSet, type RuleSet } from '../redact/rule-set.ts'
+import { keyForRecording } from '../store/redaction-key.ts'
+
+/** How a recording treats secrets: stand-ins by default, and e-mail addresses too when asked; `false` leaves everything plain. */
+export type RedactOption = false | { readonly email?: boolean }
+
+export interface Redaction {
+  readonly redactor: Redactor
+  /** Why the tape has a key of its own, which is forgotten. */
+  readonly trouble: string | undefined
+}
+
+/** What replaces secrets in one recording; undefined when the user wants none of it. */
+export function redactionFor(
+  redact: RedactOption | undefined,
+  env?: NodeJS.ProcessEnv,
+): Redaction | undefined {
+  const rules = rulesFor(redact)
+  return rules && redactionBy(rules, env)
+}
+
+/** What is looked for, by the option and the config in the working directory. */
+export function rulesFor(redact: RedactOption | undefined): RuleSet | undefined {
+  if (redact === false) return undefined
+  const config = redactionConfig(process.cwd())
+  return ruleSet({ ...config, email: redact?.email ?? config.email ?? false })
+}
+
+/** Values of the variables that the server sees are replaced everywhere, if their names speak of secrets. */
+export function redactionBy(rules: RuleSet, env: NodeJS.ProcessEnv = process.env): Redaction {
+  const { key, trouble } = keyForRecording()
+  const redactor = new Redactor({ key, rules })
+  redactor.learnEnv(env)
+  return { redactor, trouble }
+}

@@ -1,0 +1,56 @@
+import type { Frame, HttpFrame, RawFrame } from '../tape/frame.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import { fromBase64, toBase64 } from './base64.ts'
+import type { Redactor } from './redactor.ts'
+
+/** A frame without its secrets; the same frame when it holds none. What stderr holds may be cut anywhere, and is not looked at here. */
+export function redactedFrame(frame: Frame, redactor: Redactor): Frame {
+  switch (frame.kind) {
+    case 'message':
+      return { ...frame, ...sseOf(frame, redactor), text: redactor.json(frame.text) }
+    case 'raw':
+      return redactedRaw(frame, redactor)
+    case 'http':
+      return { ...frame, http: redactedHead(frame.http, redactor) }
+    case 'event':
+      return { ...frame, details: redactedDetails(frame.details, redactor) }
+    case 'other':
+      return { ...frame, line: redactor.json(frame.line) }
+    case 'stderr':
+      return frame
+  }
+}
+
+function sseOf({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {
+  return sse?.id === undefined ? {} : { sse: { ...sse, id: redactor.text(sse.id) } }
+}
+
+function redactedRaw(frame: RawFrame, redactor: Redactor): RawFrame {
+  const raw = { ...frame, ...sseOf(frame, redactor), raw: redactor.text(frame.raw) }
+  return frame.base64 === undefined ? raw : { ...raw, base64: redactedBytes(frame.base64, redactor) }
+}
+
+/** Bytes that are no UTF-8 are looked at one by one. */
+function redactedBytes(base64: string, redactor: Redactor): string {
+  const bytes = Array.from(fromBase64(base64.replace(/=+$/, '')), (byte) => String.fromCharCode(byte)).join(
+    '',
+  )
+  const redacted = redactor.text(bytes)
+  if (redacted === bytes) return base64
+  const encoded = toBase64(redacted, false)
+  return encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')
+}
+
+function redactedHead(http: HttpFrame['http'], redactor: Redactor): HttpFrame['http'] {
+  const headers = http.headers.map(([name, value]) => [name, redactor.header(name, value)] as const)
+  return 'path' in http ? { ...http, path: redactor.url(http.path), headers } : { ...http, headers }
+}
+
+function redactedDetails(
+  details: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(details)
+  const redacted = redactor.json(text)
+  return redacted === text ? details : (parseJson(redacted) as Record<string, unknown>)
+}

@@ -1,0 +1,31 @@
+import type { Redactor } from './redactor.ts'
+import type { Header, ServerInfo } from '../tape/header.ts'
+
+/** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
+export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
+  if (redactor === undefined) return header
+  return {
+    ...header,
+    servers: mapValues(header.servers, (info) => redactedServer(info, redactor)),
+    redaction: redactor.mark,
+    tags: mapValues(header.tags, (value, name) => redactor.named(name, value)),
+  }
+}
+
+/** What a tape says of a server. */
+export function redactedServer(info: ServerInfo, redactor: Redactor | undefined): ServerInfo {
+  if (redactor === undefined) return info
+  const { command, url } = info
+  return {
+    ...info,
+    ...(command && { command: redactor.command(command) }),
+    ...(url !== undefined && { url: redactor.url(url) }),
+  }
+}
+
+function mapValues<Value>(
+  map: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Value,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value, name)]))
+}

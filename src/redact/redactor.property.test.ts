@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { leaks, LOOKS, NAMED, type Planted } from '../../test/support/planted.ts'
+import type { RedactionKey } from './key.ts'
+import { Redactor } from './redactor.ts'
+
+const key: RedactionKey = {
+  name: 'k-test',
+  hmac: (text) => createHmac('sha256', 'a key').update(text).digest(),
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+/** Ways to hide a value in a text. */
+const HIDE: readonly ((value: string) => string)[] = [
+  (value) => value,
+  (value) => `before ${value} behind`,
+  (value) => `https://host/path?q=${encodeURIComponent(value)}&n=1`,
+  (value) => base64(value),
+  (value) => base64(`x${value}`),
+  (value) => base64(`xy${value}z`),
+  (value) => `data:text/plain;base64,${base64(`some text: ${value}`)}`,
+  (value) => JSON.stringify({ inner: [value] }),
+  (value) => JSON.stringify(JSON.stringify({ inner: value })),
+  (value) => `Result: ${JSON.stringify({ inner: value })}`,
+]
+
+const hide = fc.constantFrom(...HIDE)
+const messageWith = (text: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } })
+
+test('what can be told by its looks is found in every spelling, and the message is still the same message', () => {
+  fc.assert(
+    fc.property(LOOKS, hide, (planted, hidden) => {
+      const text = new Redactor({ key }).json(messageWith(hidden(planted.value)))
+      expect(leaks(text, [planted])).toEqual([])
+      expect(JSON.parse(text)).toMatchObject({
+        jsonrpc: '2.0',
+        id: 1,
+        result: { content: [{ type: 'text' }] },
+      })
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('what was said to be secret once is found in every spelling from then on', () => {
+  fc.assert(
+    fc.property(NAMED, hide, fc.boolean(), (planted, hidden, isFromEnv) => {
+      const redactor = new Redactor({ key })
+      const first = named(redactor, planted, isFromEnv)
+      const text = first + redactor.json(messageWith(hidden(planted.value)))
+      expect(leaks(text, [planted])).toEqual([])
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+function named(redactor: Redactor, { value }: Planted, isFromEnv: boolean): string {
+  if (isFromEnv) redactor.learnEnv({ SERVICE_PASSWORD: value })
+  return isFromEnv ? '' : redactor.json(JSON.stringify({ params: { arguments: { password: value } } }))
+}
+
+test('a text that was redacted is left alone the second time', () => {
+  const again = new Redactor({ key, source: 'again' })
+  fc.assert(
+    fc.property(fc.oneof(LOOKS, NAMED), hide, (planted, hidden) => {
+      const redactor = new Redactor({ key })
+      redactor.learn(planted.value)
+      const message = JSON.stringify({
+        result: { password: planted.value, text: hidden(planted.value), pin: 1234 },
+      })
+      const once = redactor.json(message)
+      expect(again.json(once)).toBe(once)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a live text gets the stand-ins of the tape, whether it holds the secret or its stand-in', () => {
+  fc.assert(
+    fc.property(LOOKS, hide, (planted, hidden) => {
+      const taped = new Redactor({ key }).json(messageWith(hidden(planted.value)))
+      const live = new Redactor({ key, source: 'live' })
+      expect(live.json(messageWith(hidden(planted.value)))).toBe(taped)
+      expect(live.json(taped)).toBe(taped)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a message without secrets keeps every byte', () => {
+  const redactor = new Redactor({ key })
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), (json) => {
+      const text = `{"jsonrpc":"2.0","id":1,"result":${json}}`
+      expect(redactor.json(text)).toBe(text)
+    }),
+    { numRuns: 500 },
+  )
+})

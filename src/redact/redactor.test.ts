@@ -1,0 +1,217 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { RedactionKey } from './key.ts'
+import { Redactor, type RedactorOptions } from './redactor.ts'
+import { ruleSet } from './rule-set.ts'
+
+const keyOf = (secret: string): RedactionKey => ({
+  name: `k-${secret}`,
+  hmac: (text) => createHmac('sha256', secret).update(text).digest(),
+})
+
+const redactorWith = (options: Partial<RedactorOptions> = {}): Redactor =>
+  new Redactor({ key: keyOf('test'), ...options })
+
+const argumentsOf = (args: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: args } })
+
+const redactedArguments = (args: object, options?: Partial<RedactorOptions>): unknown =>
+  Object(JSON.parse(redactorWith(options).json(argumentsOf(args))))['params']['arguments']
+
+describe('a stand-in has the shape of its value', () => {
+  test.each([
+    [
+      'a UUID',
+      '550e8400-e29b-41d4-a716-446655440000',
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/,
+    ],
+    ['hex', 'deadbeef0123456789abcdef', /^[0-9a-f]{24}$/],
+    ['upper-case hex', 'DEADBEEF0123456789ABCDEF', /^[0-9A-F]{24}$/],
+    ['a token of GitHub', `ghp_${'a1'.repeat(18)}`, /^ghp_[0-9a-z]{36}$/],
+    ['a JWT', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln', /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{43}$/],
+    ['base64', 'c2VjcmV0IHZhbHVlIQ==', /^[A-Za-z0-9]{18}==$/],
+    ['digits', '4111111111111111', /^[1-9]\d{15}$/],
+    ['an address', 'jane.doe@corp.test', /^[a-z0-9]{10}@mail\.example$/],
+    ['a word', 'correct horse', /^[a-z]{13}$/],
+    ['a short word', 'zz', /^[a-z]{9}$/],
+  ])('%s', (_, value, shape) => {
+    const { password } = redactedArguments({ password: value }) as { password: string }
+    expect(password).toMatch(shape)
+    expect(password).not.toBe(value)
+  })
+
+  test('a number stays a number of as many digits, spelled as a number', () => {
+    expect(redactorWith().json('{"pin":1234,"password":-5.25e3,"otp":000}')).toMatch(/^\{"pin":/)
+    const text = redactorWith().json('{"params":{"pin":1234,"password":-5.25e3}}')
+    expect(text).toMatch(/^\{"params":\{"pin":[1-9]\d{3},"password":-[1-9]\.\d\de3\}\}$/)
+    expect(text).not.toContain('1234')
+  })
+
+  test('a private key keeps its armour and its lines', () => {
+    const pem = `-----BEGIN RSA PRIVATE KEY-----\n${'Ab0/'.repeat(16)}\n${'xY9+'.repeat(8)}==\n-----END RSA PRIVATE KEY-----\n`
+    const { text } = redactedArguments({ text: `key: ${pem}` }) as { text: string }
+    expect(text).toMatch(
+      /^key: -----BEGIN RSA PRIVATE KEY-----\n[A-Za-z0-9+/]{64}\n[A-Za-z0-9+/]{32}==\n-----END RSA PRIVATE KEY-----\n$/,
+    )
+    expect(text).not.toContain('Ab0/Ab0/')
+  })
+})
+
+test('one value has one stand-in, in a body, a header, a URL and a command line', () => {
+  const redactor = redactorWith()
+  const value = 'tok-12345-abcdef'
+  const standIn = redactor.secret(value)
+  expect(redactor.json(argumentsOf({ a: value, b: `x ${value} y` }))).toBe(
+    argumentsOf({ a: standIn, b: `x ${standIn} y` }),
+  )
+  expect(redactor.header('Authorization', `Bearer ${value}`)).toBe(`Bearer ${standIn}`)
+  expect(redactor.header('Mcp-Param-Anything', value)).toBe(standIn)
+  expect(redactor.header('Mcp-Param-Anything', `=?base64?${btoa(value)}?=`)).toBe(
+    `=?base64?${btoa(standIn)}?=`,
+  )
+  expect(redactor.url(`/mcp?x=${value}&y=1`)).toBe(`/mcp?x=${standIn}&y=1`)
+  expect(redactor.command(['serve', '--url', `http://h/${value}`])).toEqual([
+    'serve',
+    '--url',
+    `http://h/${standIn}`,
+  ])
+})
+
+test('a secret that is named late in a message is replaced in its beginning, too', () => {
+  const args = redactedArguments({ note: 'log in with hunter2-xyz', password: 'hunter2-xyz' })
+  expect(JSON.stringify(args)).not.toContain('hunter2')
+})
+
+test('another key makes other stand-ins', () => {
+  const [one, other] = ['one', 'other'].map((name) =>
+    new Redactor({ key: keyOf(name) }).secret('tok-12345-abcdef'),
+  )
+  expect(one).not.toBe(other)
+})
+
+test('what holds the protocol together is never touched, even if it equals a secret', () => {
+  const redactor = redactorWith()
+  for (const value of ['secret-name-1', 'secret-name-2', 'secret-name-3']) redactor.learn(value)
+  const texts = [
+    '{"jsonrpc":"2.0","id":"secret-name-1","method":"secret-name-2","params":{"name":"secret-name-3","_meta":{"progressToken":"secret-name-1"}}}',
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"secret-name-1","progress":1}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"secret-name-1","inputSchema":{"type":"object","properties":{"password":{"type":"string","default":"hunter2"}}}}],"nextCursor":"eyJvZmZzZXQiOjEwMH0="}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"maxTokens":1000,"tokens":5,"nextPageToken":"abcdef0123456789abcdef","usage":{"totalTokens":12}}}',
+    '[{"jsonrpc":"2.0","id":"secret-name-1","method":"ping"}]',
+  ]
+  for (const text of texts) expect(redactor.json(text)).toBe(text)
+})
+
+test('every other byte of a message stays: order, spelling of numbers, escapes, spaces', () => {
+  const text =
+    '{ "b":1.0, "a" :12345678901234567890,"u":"na\\u00efve \\/ 日本","password":"hunter2" ,"z":[ 1e5 ]}'
+  const redacted = redactorWith().json(text)
+  const standIn = Object(JSON.parse(redacted))['password'] as string
+  expect(redacted).toBe(text.replace('hunter2', standIn))
+})
+
+describe('names tell', () => {
+  test.each([
+    [{ password: 'hunter2' }],
+    [{ apiKey: 'abc' }],
+    [{ 'x-api-key': 'abc' }],
+    [{ client_secret: 'abc def' }],
+    [{ token: '9f86d081884c7d65' }],
+    [{ headers: { Authorization: 'Bearer abc' } }],
+    [{ accessTokens: 'no', access_token: 'yes!' }],
+    [{ text: 'DB_PASSWORD=hunter2hunter2\nDEBUG=1' }],
+    [{ text: 'config: {"password": "hunter2"}' }],
+    [{ text: 'postgres://bob:hunter2@db/x' }],
+    [{ text: 'see https://host/cb?code=4f8a9c2e1b&x=1' }],
+  ])('%j holds a secret', (args) => {
+    expect(redactedArguments(args)).not.toEqual(args)
+  })
+
+  test.each([
+    [{ password: 'string' }],
+    [{ password: '<your password>' }],
+    [{ password: '' }],
+    [{ password: null }],
+    [{ token: 'progress' }],
+    [{ tokens: 12, max_tokens: 100 }],
+    [{ cursor: '9f86d081884c7d659a2feaa0c55ad015' }],
+    [{ PWD: '/work/project1', INIT_CWD: '/work/project1' }],
+    [{ text: 'const token = getToken(); password: string; secret?: boolean' }],
+    [{ text: 'https://host/a?page=2 and mailto:jane@corp.test' }],
+    [
+      {
+        path: '/tmp/x-9f86d081884c7d65',
+        hash: 'sha256-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      },
+    ],
+    [{ uri: 'file:///a/b.txt', mimeType: 'text/plain', key: 'value' }],
+  ])('%j holds none', (args) => {
+    expect(redactedArguments(args)).toEqual(args)
+  })
+})
+
+test('e-mail addresses stay unless they are asked for', () => {
+  const args = { text: 'write to jane.doe@corp.test now' }
+  expect(redactedArguments(args)).toEqual(args)
+  expect(redactedArguments(args, { rules: ruleSet({ email: true }) })).toEqual({
+    text: expect.stringMatching(/^write to [a-z0-9]{10}@mail\.example now$/) as string,
+  })
+})
+
+test('a project adds rules and fields, switches rules off, and allows values', () => {
+  const rules = ruleSet({
+    rules: [{ name: 'ticket', keywords: ['ACME-'], pattern: /ACME-\d{6}/ }],
+    fields: ['customerNumber'],
+    off: ['github'],
+    allow: [/^ACME-000000$/],
+  })
+  const github = `ghp_${'a1'.repeat(18)}`
+  expect(
+    redactedArguments({ a: 'ACME-123456 ACME-000000', customer_number: 42_123, b: github }, { rules }),
+  ).toEqual({
+    a: expect.stringMatching(/^(?!ACME-123456)\S+ ACME-000000$/) as string,
+    customer_number: expect.toSatisfy((value: number) => value > 9999 && value !== 42_123) as number,
+    b: github,
+  })
+  expect(rules.name).toBe('default-1+project')
+})
+
+test('headers of all kinds lose what is secret and keep the rest', () => {
+  const redactor = redactorWith()
+  const pairs = [
+    ['Authorization', 'Basic Ym9iOmh1bnRlcjI=', /^Basic Ym9iO\S+$/],
+    ['Cookie', 'sid=abc123; theme=dark1', /^sid=\w{7,}; theme=\w{7,}$/],
+    ['Set-Cookie', 'sid=abc123; Path=/; HttpOnly', /^sid=\w{7,}; Path=\/; HttpOnly$/],
+    ['Mcp-Session-Id', '550e8400-e29b-41d4-a716-446655440000', /^[0-9a-f-]{36}$/],
+    ['X-Context7-API-Key', 'c7-abc', /^[\w-]{7,}$/],
+    ['Location', '/cb?code=1&x=2', /^\/cb\?code=\d&x=2$/],
+    ['DPoP', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln', /^eyJ\S+$/],
+  ] as const
+  for (const [name, value, shape] of pairs) {
+    expect(redactor.header(name, value)).toMatch(shape)
+    expect(redactor.header(name, value)).not.toBe(value)
+  }
+  for (const [name, value] of [
+    ['Accept', '*/*'],
+    ['Mcp-Method', 'tools/call'],
+    ['Mcp-Name', 'get_secret'],
+    ['WWW-Authenticate', 'Bearer realm="x", scope="a b"'],
+    ['Last-Event-ID', 'a::1'],
+  ] as const)
+    expect(redactor.header(name, value)).toBe(value)
+})
+
+test('an answer of an authorization server keeps its endpoints and types', () => {
+  const answer = {
+    token_endpoint: 't',
+    token_type: 'Bearer',
+    all: [{ id_token: 'x1', client_secret: 'z2' }],
+    expires_in: 3600,
+  }
+  const redacted: unknown = JSON.parse(redactorWith().form(JSON.stringify(answer)))
+  expect(redacted).toMatchObject({ token_endpoint: 't', token_type: 'Bearer', expires_in: 3600 })
+  expect(JSON.stringify(redacted)).not.toMatch(/"(x1|z2)"/)
+  expect(redactorWith().form('grant_type=refresh_token&refresh_token=1a&client_id=c')).toMatch(
+    /^grant_type=refresh_token&refresh_token=\w{7,}&client_id=c$/,
+  )
+})

@@ -1,0 +1,145 @@
+import { applyEdits, type Edit } from './edits.ts'
+import { redactedHeader } from './headers.ts'
+import type { RedactionKey } from './key.ts'
+import { ruleSet, type RuleSet } from './rule-set.ts'
+import { Scanner } from './scanner.ts'
+import { isSecretVariable } from './secret-names.ts'
+import { Secrets, type Source } from './secrets.ts'
+import { redactedForm, redactedUrl, secretParameters } from './urls.ts'
+import { isSaidSecret } from './value-tests.ts'
+
+export interface RedactorOptions {
+  readonly key: RedactionKey
+  /** What is looked for; by default the rules that come with Reelay. */
+  readonly rules?: RuleSet
+  /** What the texts are; by default `fresh`. */
+  readonly source?: Source
+}
+
+/**
+ * Replaces secrets by stand-ins. It learns as it goes: a value that was found to be secret in one place is replaced in every
+ * later one, however it is spelled there.
+ */
+export class Redactor {
+  /** How tapes name the key and the rules. */
+  readonly mark: { readonly rules: string; readonly key: string }
+  readonly #secrets: Secrets
+  readonly #scanner: Scanner
+
+  constructor({ key, rules = ruleSet(), source = 'fresh' }: RedactorOptions) {
+    this.mark = { rules: rules.name, key: key.name }
+    this.#secrets = new Secrets(key, rules, source)
+    this.#scanner = new Scanner(this.#secrets)
+  }
+
+  /** How many different values have been replaced. */
+  get count(): number {
+    return this.#secrets.count
+  }
+
+  /** The values that are known to be secret by now, beside those that rules tell by their looks. */
+  get known(): readonly string[] {
+    return this.#secrets.known.all
+  }
+
+  /** The values that have been replaced. */
+  get replaced(): readonly string[] {
+    return this.#secrets.replaced
+  }
+
+  /** Whether bytes can hold a secret. Quick: what it lets pass needs no redaction. */
+  mayHold(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    return this.#secrets.mayHoldBytes(bytes, start, end)
+  }
+
+  /** Learns the values of variables whose names speak of secrets. */
+  learnEnv(env: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value = ''] of Object.entries(env))
+      if (isSecretVariable(name)) this.#learnVariable(value)
+  }
+
+  /** Learns one value that somebody says is secret. */
+  learn(value: string): void {
+    if (isSaidSecret(value)) this.#secrets.mustNotStay(value)
+  }
+
+  /** Learns the values of a URL's parameters whose names speak of secrets. */
+  learnUrl(url: string): void {
+    for (const value of secretParameters(url)) this.learn(value)
+  }
+
+  /** A text of any kind. */
+  text(text: string): string {
+    return this.#secrets.mayHold(text) ? applyEdits(text, this.#edits(text)) : text
+  }
+
+  /** A text that should be JSON, such as a message: every byte that is no secret stays. */
+  json(text: string): string {
+    return this.text(text)
+  }
+
+  /** A value whose name may say that it is secret. */
+  named(name: string, value: string): string {
+    return applyEdits(value, this.#named(name, value))
+  }
+
+  /** A value that is secret, whatever it looks like. */
+  secret(value: string): string {
+    if (value === '' || this.#secrets.isLeft(value)) return value
+    this.#secrets.learn(value)
+    return this.#secrets.standIn(value)
+  }
+
+  /** The value of an HTTP header. */
+  header(name: string, value: string): string {
+    return redactedHeader(this, name, value)
+  }
+
+  /** A URL, or a path with its query. */
+  url(url: string): string {
+    return redactedUrl(this, url)
+  }
+
+  /** A form, or JSON, as authorization servers take and give them. */
+  form(text: string): string {
+    return redactedForm(this, text)
+  }
+
+  /** A command line: options and variables may name what they hold. */
+  command(words: readonly string[]): readonly string[] {
+    return words.map((word, index) => this.#word(word, words[index - 1] ?? ''))
+  }
+
+  /** What was learned in the middle of a text may also stand in its beginning. */
+  #edits(text: string): readonly Edit[] {
+    for (;;) {
+      const before = this.#secrets.known.size
+      const edits = this.#scanner.inText(text)
+      if (this.#secrets.known.size === before) return edits
+    }
+  }
+
+  #word(word: string, before: string): string {
+    const [, name = '', value = ''] = /^(-{0,2}[\w.-]+)=([\s\S]*)$/.exec(word) ?? []
+    if (name !== '') return `${name}=${isSecretVariable(name) ? this.#said(value) : this.named(name, value)}`
+    return /^--?[A-Za-z]/.test(before) && !word.startsWith('-') && !before.includes('=')
+      ? this.named(before, word)
+      : this.text(word)
+  }
+
+  #said(value: string): string {
+    return isSaidSecret(value) ? this.secret(value) : this.text(value)
+  }
+
+  #named(name: string, value: string): readonly Edit[] {
+    return this.#scanner.inNamed(name, value)
+  }
+
+  /** Of an address only the password is secret; of a key of several lines each line is. */
+  #learnVariable(value: string): void {
+    if (value.includes('://')) return void this.#scanner.inText(value)
+    this.learn(value)
+    const lines = value.split(/\\n|\n/)
+    if (lines.length > 1) for (const line of lines) if (/^[\w+/=]{16,}$/.test(line)) this.learn(line)
+  }
+}

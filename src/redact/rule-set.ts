@@ -1,0 +1,51 @@
+import type { Rule } from './rule.ts'
+import { DEFAULT_RULES, EMAIL_RULE, RULES_NAME } from './rules.ts'
+
+/** What is looked for, and what is left alone. */
+export interface RuleSet {
+  /** As tapes tell it. */
+  readonly name: string
+  readonly rules: readonly Rule[]
+  /** Names of members whose values are secrets, beside those that everybody knows. */
+  readonly fields: readonly string[]
+  /** Values that are no secrets, whatever they look like. */
+  readonly allow: readonly RegExp[]
+}
+
+/** What a project adds to the rules that come with Reelay, and takes from them. */
+export interface RuleChanges {
+  readonly rules?: readonly Rule[]
+  /** Names of rules that are not used. */
+  readonly off?: readonly string[]
+  readonly fields?: readonly string[]
+  readonly allow?: readonly RegExp[]
+  readonly email?: boolean
+}
+
+export function ruleSet({
+  rules = [],
+  off = [],
+  fields = [],
+  allow = [],
+  email = false,
+}: RuleChanges = {}): RuleSet {
+  const all = [...rules, ...DEFAULT_RULES, ...(email ? [EMAIL_RULE] : [])]
+  const changes = rules.length + off.length + fields.length + allow.length
+  return {
+    name: [RULES_NAME, ...(email ? ['email'] : []), ...(changes > 0 ? ['project'] : [])].join('+'),
+    rules: all.filter(({ name }) => !off.includes(name)),
+    fields,
+    allow,
+  }
+}
+
+/** The ways in which a name is spelled: `apiKey`, `api_key`, `api-key`. */
+export function spellingsOf(name: string): readonly string[] {
+  const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
+  return [...new Set([name, ...['', '_', '-'].map((joint) => words.join(joint))])]
+}
+
+/** A name as names are compared: `API-Key`, `api_key` and `apiKey` are one. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
+}

@@ -1,0 +1,19 @@
+import type { ByteTest } from './surroundings.ts'
+
+/** One kind of secret that can be told by its looks. */
+export interface Rule {
+  readonly name: string
+  /**
+   * What a text must hold for the pattern to be tried: one of these, better three characters or more, in any case if the
+   * pattern does not tell cases apart. Without any, every text is tried, which makes recording slower.
+   */
+  readonly keywords: readonly string[]
+  /** What must come right behind the keyword, where the keyword alone would stop too many texts. */
+  readonly follow?: ByteTest
+  /** The secret is what the group `secret` matched, or all of the match without such a group. */
+  readonly pattern: RegExp
+  /** What such a secret begins with, which its stand-in keeps. */
+  readonly prefixes?: readonly string[]
+  /** The secret can be told only by what stands beside it: once found, it is looked for everywhere. */
+  readonly isLearned?: true
+}

@@ -1,0 +1,108 @@
+/** What a name says of the value behind it. */
+export type NameVerdict = 'secret' | 'maybe' | 'no'
+
+/**
+ * What the name of a member, an argument or a parameter says: `password` always holds a secret, `token` may, when its value looks
+ * like one.
+ */
+export function judgeName(name: string): NameVerdict {
+  const known = judged.get(name)
+  if (known !== undefined) return known
+  const verdict = judge(name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase())
+  if (judged.size < MOST_NAMES) judged.set(name, verdict)
+  return verdict
+}
+
+const judged = new Map<string, NameVerdict>()
+const MOST_NAMES = 5000
+
+const SECRET =
+  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
+const MAYBE =
+  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$/
+// Cursors and the like come back in later requests, and a count of tokens is no token.
+const NO = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
+
+function judge(name: string): NameVerdict {
+  if (NO.test(name)) return 'no'
+  if (SECRET.test(name)) return 'secret'
+  return MAYBE.test(name) ? 'maybe' : 'no'
+}
+
+/** What stands in every name that could be judged a secret: for the gate. */
+export const NAME_KEYWORDS: readonly string[] = [
+  'passw',
+  'passphrase',
+  'passcode',
+  'secret',
+  'token',
+  ...['api', 'private', 'access', 'signing', 'encryption', 'auth'].flatMap(keyNames),
+  'credential',
+  'signature',
+  'verifier',
+  'assertion',
+  'connectionstring',
+  'connection_string',
+  'cookie',
+  'authorization',
+  'devicecode',
+  'device_code',
+  'usercode',
+  'user_code',
+]
+
+/** The same for names that are, or end in, so short a word that it must be the end. */
+export const NAME_ENDINGS: readonly string[] = [
+  'dpop',
+  '"pwd',
+  '_pwd',
+  '"pin',
+  '"otp',
+  '"cvv',
+  'auth',
+  'dsn',
+  '"pat',
+  '_pat',
+]
+
+function keyNames(what: string): readonly string[] {
+  return ['', '_', '-'].map((joint) => `${what}${joint}key`)
+}
+
+/** Names of environment variables are made of words. */
+export function isSecretVariable(name: string): boolean {
+  if (name === 'PWD' || name === 'OLDPWD') return false // the working directory
+  if (!VARIABLE_HINT.test(name)) return false
+  return name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).some((word) => VARIABLE_WORD.test(word))
+}
+
+const VARIABLE_HINT =
+  /token|secret|key|pass|pwd|cred|auth|dsn|pat|bearer|cookie|jwt|signature|webhook|connection/i
+const VARIABLE_WORD =
+  /^(tokens?|secrets?|keys?|pass|passwords?|passwd|pwd|passphrase|credentials?|creds|auth|dsn|pat|apikey|accesskey|secretkey|privatekey|bearer|cookie|jwt|signature|webhook|connectionstring)$|(token|secret|password|apikey)$/i
+
+export function isSecretHeader(name: string): boolean {
+  return SECRET_HEADER.test(name)
+}
+
+const SECRET_HEADER =
+  /^(proxy-)?authorization$|^(set-)?cookie2?$|^dpop$|session-id$|api-?key|token|secret|passw|credential|signature$/i
+
+/** Parameters in the query of a URL. */
+export function isSecretParameter(name: string): boolean {
+  return SECRET_PARAMETER.test(name)
+}
+
+const SECRET_PARAMETER =
+  /session|token|secret|passw|credential|api_?key|auth|signature|^(key|code|state|sig|pwd|code_verifier)$/i
+
+/** Fields of a form or of a body that is fetched from an authorization server. */
+export function isOAuthField(name: string): boolean {
+  return (
+    OAUTH_FIELD.test(name) ||
+    (isSecretParameter(name) && !/(_endpoint|_type|_supported|_at|_in|_uri|_method)$/.test(name))
+  )
+}
+
+const OAUTH_FIELD =
+  /^(code|state|code_verifier|device_code|user_code|(client_)?assertion|(subject|actor)_token|private_key)$/i

@@ -1,0 +1,107 @@
+import { Gate } from './gate.ts'
+import { base64Forms } from './base64.ts'
+import type { RedactionKey } from './key.ts'
+import { formsOf, KnownValues } from './known-values.ts'
+import type { Rule } from './rule.ts'
+import { spellingsOf, type RuleSet } from './rule-set.ts'
+import { NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
+import { StandIns } from './stand-ins.ts'
+import { isCursorWord, isHiddenLetter, isNameWithValue, isValueNext } from './surroundings.ts'
+import { isDistinct } from './value-tests.ts'
+
+/**
+ * What the texts are: `fresh` from a link; from a `live` client that may also send stand-ins it was given; or redacted with
+ * this key before, and now looked at `again`.
+ */
+export type Source = 'fresh' | 'live' | 'again'
+
+/** Which values are secret, as far as it is known by now, and what stands for each. */
+export class Secrets {
+  readonly rules: RuleSet
+  readonly known: KnownValues = new KnownValues()
+  readonly #gate = new Gate()
+  readonly #standIns: StandIns
+  readonly #source: Source
+
+  constructor(key: RedactionKey, rules: RuleSet, source: Source) {
+    this.rules = rules
+    this.#standIns = new StandIns(key)
+    this.#source = source
+    for (const rule of rules.rules) this.#watchFor(rule)
+    this.#watchForNames()
+  }
+
+  /** How many values have been replaced. */
+  get count(): number {
+    return this.#standIns.count
+  }
+
+  get replaced(): readonly string[] {
+    return this.#standIns.values
+  }
+
+  /** Whether bytes can hold a secret, in any of its spellings; if not, they hold none. */
+  mayHoldBytes(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    return this.#gate.stops(bytes, start, end)
+  }
+
+  mayHold(text: string): boolean {
+    if (text.length * UTF8_PER_UNIT > scratch.length) return this.#gate.stops(encoder.encode(text))
+    const { written } = encoder.encodeInto(text, scratch)
+    return this.#gate.stops(scratch, 0, written)
+  }
+
+  standIn(value: string): string {
+    return this.#standIns.of(value)
+  }
+
+  isKnown(value: string): boolean {
+    return this.known.has(value)
+  }
+
+  /** Whether a value stays as it is: the project allows it, or it is a stand-in already. */
+  isLeft(value: string): boolean {
+    if (this.rules.allow.some((allowed) => allowed.test(value))) return true
+    return this.#source !== 'fresh' && this.#standIns.isOne(value, this.#source === 'again')
+  }
+
+  /** From now on this value is replaced wherever it stands, if it can be told from ordinary words. */
+  learn(value: string): void {
+    if (isDistinct(value)) this.mustNotStay(value)
+  }
+
+  /** The same for a value that is a secret for sure. */
+  mustNotStay(value: string): void {
+    if (this.known.size >= MOST_KNOWN || this.isLeft(value) || !this.known.add(value)) return
+    for (const text of formsOf(value)) this.#gate.add({ text, isAnyCase: false })
+  }
+
+  #watchFor({ keywords, follow, pattern }: Rule): void {
+    if (keywords.length === 0) return this.#gate.open()
+    for (const text of keywords) {
+      this.#gate.add({ text, isAnyCase: pattern.ignoreCase, follow })
+      if (text.length > 2)
+        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+    }
+  }
+
+  #watchForNames(): void {
+    for (const text of [...NAME_KEYWORDS, ...this.rules.fields.flatMap(spellingsOf)]) {
+      this.#gate.add({ text, isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord })
+      if (text.length > 4)
+        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+    }
+    for (const text of NAME_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isValueNext })
+    for (const text of PARAMETERS) this.#gate.add({ text, isAnyCase: true })
+    this.#gate.add({ text: '\\u00', isAnyCase: true, follow: isHiddenLetter })
+  }
+}
+
+const encoder = new TextEncoder()
+const scratch = new Uint8Array(64 * 1024)
+const UTF8_PER_UNIT = 3
+const MOST_KNOWN = 5000
+
+const PARAMETERS = ['?', '&'].flatMap((mark) =>
+  ['code=', 'state=', 'key=', 'sig='].map((name) => mark + name),
+)

@@ -1,0 +1,65 @@
+/** Says of the bytes at a place whether they are what must stand there. */
+export type ByteTest = (bytes: Uint8Array, at: number, end: number) => boolean
+
+/** A name may go on for a little here, and is then given a value: `":`, `\":`, `=`. */
+export const isNameWithValue: ByteTest = (bytes, at, end) => {
+  let next = at
+  while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
+  return isValueNext(bytes, next, end)
+}
+
+/** A name ends here, and is given a value. */
+export const isValueNext: ByteTest = (bytes, at, end) => {
+  let next = at
+  while (next < end && bytes[next] === BACKSLASH) next++
+  if (QUOTES.includes(bytes[next] ?? 0)) next++
+  while (next < end && bytes[next]! <= SPACE) next++
+  return bytes[next] === COLON || bytes[next] === EQUALS
+}
+
+/** What stands here in a URL is followed by an `@`, so somebody is named before the host. */
+export const isUserinfo: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_USERINFO)
+  for (let next = at; next < last; next++) {
+    if (bytes[next] === AT) return next > at
+    if (bytes[next]! <= SPACE || NO_USERINFO.includes(bytes[next]!)) return false
+  }
+  return false
+}
+
+/** Two hex digits of a letter, a digit or a dash: nobody needs to spell these as escapes, so a keyword may hide in them. */
+export const isHiddenLetter: ByteTest = (bytes, at) => {
+  const first = bytes[at] ?? 0
+  return (
+    (first >= 0x34 && first <= 0x37) ||
+    (first === 0x33 && bytes[at + 1]! < 0x3a) ||
+    (first === 0x32 && bytes[at + 1]! > 0x60)
+  )
+}
+
+/** These words make no secret of a token. */
+export const isCursorWord: ByteTest = (bytes, at) =>
+  CURSOR_WORDS.some((word) =>
+    word.every((byte, index) => ((bytes[at - word.length + index] ?? 0) | 0x20) === byte),
+  )
+
+const LONGEST_REST = 24
+const LONGEST_USERINFO = 250
+const [SPACE, COLON, EQUALS, AT, BACKSLASH] = [0x20, 0x3a, 0x3d, 0x40, 0x5c]
+const encoder = new TextEncoder()
+const QUOTES = encoder.encode(`"'\``)
+const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
+const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) => [
+  ...encoder.encode(word),
+])
+
+function isNameByte(byte: number): boolean {
+  const letter = byte | 0x20
+  return (
+    (letter >= 0x61 && letter <= 0x7a) ||
+    (byte >= 0x30 && byte <= 0x39) ||
+    byte === 0x5f ||
+    byte === 0x2d ||
+    byte === 0x2e
+  )
+}

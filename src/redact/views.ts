@@ -1,0 +1,139 @@
+import { fromBase64, toBase64 } from './base64.ts'
+import { applyEdits, type Edit } from './edits.ts'
+
+/** What a text, or a stretch of it, says when it is decoded, and how an edit of that becomes an edit of the text itself. */
+export interface View {
+  readonly text: string
+  readonly editsOf: (edits: readonly Edit[]) => readonly Edit[]
+}
+
+/** The text with the escapes of JSON resolved; undefined when it has none. */
+export function unescaped(text: string): View | undefined {
+  if (!text.includes('\\')) return undefined
+  return viewOf(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, escaped)
+}
+
+/** The text with percent signs resolved; undefined when it has none. */
+export function percentDecoded(text: string): View | undefined {
+  if (!text.includes('%')) return undefined
+  return viewOf(text, /(?:%[0-9A-Fa-f]{2})+/g, decodePercent, encodeURIComponent)
+}
+
+/** The stretches of a text that could be base64, decoded; a stretch may begin with up to three characters that belong to something else. */
+export function* base64Views(text: string, isWorthIt: (bytes: Uint8Array) => boolean): Generator<View> {
+  for (const { 0: run, index } of text.matchAll(BASE64_RUN)) {
+    for (let skip = 0; skip < 4; skip++) {
+      const bytes = fromBase64(run.slice(skip).replace(/=+$/, ''))
+      if (!isWorthIt(bytes)) continue
+      yield base64View(run, index, skip, bytes)
+      break
+    }
+  }
+}
+
+const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g
+
+function base64View(run: string, index: number, skip: number, bytes: Uint8Array): View {
+  const text = utf8(bytes) ?? latin1(bytes)
+  const isUtf8 = utf8(bytes) !== undefined
+  return {
+    text,
+    editsOf: (edits) => {
+      if (edits.length === 0) return []
+      const edited = applyEdits(text, edits)
+      const encoded = toBase64(isUtf8 ? asBytes(edited) : edited, /[-_]/.test(run))
+      return [{ start: index + skip, end: index + run.length, text: padded(encoded, run, skip) }]
+    },
+  }
+}
+
+/** Padded as the run was: where its length needed none, nobody can tell, and padding does no harm. */
+function padded(encoded: string, run: string, skip: number): string {
+  const wasPadded = run.endsWith('=') || (run.length - skip) % 4 === 0
+  return wasPadded ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded
+}
+
+function viewOf(
+  text: string,
+  code: RegExp,
+  decode: (found: string) => string,
+  encode: (plain: string) => string,
+): View | undefined {
+  let plain = ''
+  let at = 0
+  const places: { readonly plain: number; readonly raw: number }[] = []
+  for (const { 0: found, index } of text.matchAll(code)) {
+    const decoded = decode(found)
+    if (decoded === found) continue
+    plain += text.slice(at, index)
+    places.push({ plain: plain.length, raw: index })
+    plain += decoded
+    at = index + found.length
+    places.push({ plain: plain.length, raw: at })
+  }
+  if (at === 0) return undefined
+  const place = (offset: number, isEnd: boolean): number => rawPlace(places, offset, isEnd)
+  return {
+    text: plain + text.slice(at),
+    editsOf: (edits) =>
+      edits.map((edit) => ({
+        start: place(edit.start, false),
+        end: place(edit.end, true),
+        text: encode(edit.text),
+      })),
+  }
+}
+
+/** Where an offset of the decoded text is in the text itself; within something decoded, its beginning or its end. */
+function rawPlace(
+  places: readonly { readonly plain: number; readonly raw: number }[],
+  offset: number,
+  isEnd: boolean,
+): number {
+  let [low, high] = [0, places.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (places[middle]!.plain <= offset) low = middle + 1
+    else high = middle
+  }
+  const last = places[low - 1]
+  if (last === undefined) return offset
+  const isInside = low % 2 === 1 && offset > last.plain
+  if (isInside) return isEnd ? places[low]!.raw : last.raw
+  return last.raw + (offset - last.plain)
+}
+
+function decodeEscape(found: string): string {
+  return String(JSON.parse(`"${found}"`))
+}
+
+function escaped(plain: string): string {
+  return JSON.stringify(plain).slice(1, -1)
+}
+
+function decodePercent(found: string): string {
+  try {
+    return decodeURIComponent(found)
+  } catch {
+    return found // bytes that are no UTF-8
+  }
+}
+
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 8192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192))
+  return text
+}
+
+function asBytes(text: string): string {
+  return latin1(new TextEncoder().encode(text))
+}

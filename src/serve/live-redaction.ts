@@ -1,0 +1,42 @@
+import { redactionConfig } from '../config/redaction-config.ts'
+import { Redactor } from '../redact/redactor.ts'
+import { ruleSet } from '../redact/rule-set.ts'
+import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
+import type { Header } from '../tape/header.ts'
+import { member } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+
+/** What is done with the secrets of a live client, because those of the tape have stand-ins. */
+export interface LiveRedaction {
+  /** Whether the key of the tape is here: then a live secret gets the stand-in that it has on the tape, and matches. */
+  readonly isOurs: boolean
+  /** How the tape names its key. */
+  readonly key: string
+  /** A text of the client without its secrets. */
+  readonly text: (text: string) => string
+  /** The params of a message likewise; the same params when they hold none. */
+  readonly params: (params: unknown) => unknown
+}
+
+/** Undefined for a tape that was never redacted. */
+export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRedaction | undefined {
+  if (redaction === undefined) return undefined
+  const own = readRedactionKey()
+  const isOurs = own?.name === redaction.key
+  const config = redactionConfig(process.cwd())
+  const email = config.email === true || redaction.rules.includes('email')
+  // Without the key nothing can match, but no secret should be in a report either.
+  const key = isOurs && own !== undefined ? own : forgottenKey()
+  const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
+  redactor.learnEnv(process.env)
+  const text = (plain: string): string => redactor.text(plain)
+  return { isOurs, key: redaction.key, text, params: (params) => redactedParams(params, text) }
+}
+
+/** As members of a message, so that what holds the protocol together is known and left alone. */
+function redactedParams(params: unknown, redacted: (text: string) => string): unknown {
+  if (params === undefined) return params
+  const text = JSON.stringify({ params })
+  const safe = redacted(text)
+  return safe === text ? params : member(parseJson(safe), 'params')
+}

@@ -1,0 +1,37 @@
+import { Player } from '../serve/player.ts'
+import { playerOptions } from '../serve/serve-options.ts'
+import { openTape, loadTape } from '../store/read.ts'
+
+/** What a tape answers to its own client. */
+export interface SelfReplay {
+  readonly answered: number
+  readonly misses: number
+  /** Everything that the recorded server said, server by server. */
+  readonly said: readonly string[]
+}
+
+/** Plays a tape to the client that is on it: each of its messages is sent again, in order. */
+export async function selfReplay(path: string): Promise<SelfReplay> {
+  const tape = await loadTape(path)
+  const said: string[] = []
+  const totals = { answered: 0, misses: 0 }
+  for (const server of Object.keys(tape.header.servers)) {
+    const player = new Player({
+      ...playerOptions({ tape, server }, () => ''),
+      send: (text) => said.push(text),
+    })
+    player.start()
+    for (const text of await saidTo(path, server)) player.receive(text)
+    const { answered, misses } = player.drift()
+    totals.answered += answered
+    totals.misses += misses.length
+  }
+  return { ...totals, said }
+}
+
+async function saidTo(path: string, server: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for await (const frame of (await openTape(path)).frames())
+    if (frame.kind === 'message' && frame.dir === 'c2s' && frame.server === server) texts.push(frame.text)
+  return texts
+}

@@ -1,0 +1,112 @@
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ReelayError } from '../errors.ts'
+import type { RedactionKey } from '../redact/key.ts'
+import { homeFolder } from './home.ts'
+
+/** The key for a new tape. */
+export interface KeyForRecording {
+  readonly key: RedactionKey
+  /** Why the tape gets a key of its own, which is forgotten: nobody can match live values with such a tape. */
+  readonly trouble: string | undefined
+}
+
+/** The user's key, made at first use. A recording never fails for want of one, and is never left plain. */
+export function keyForRecording(env: NodeJS.ProcessEnv = process.env): KeyForRecording {
+  try {
+    return { key: readRedactionKey(env) ?? makeKey(keyFile(env)), trouble: undefined }
+  } catch (error) {
+    const trouble = error instanceof Error ? error.message : String(error)
+    return { key: forgottenKey(), trouble }
+  }
+}
+
+/** The user's key; undefined when there is none yet. */
+export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): RedactionKey | undefined {
+  const given = env[VARIABLE]
+  if (given !== undefined && given !== '') return keyFromVariable(given)
+  const file = keyFile(env)
+  try {
+    return parseKey(file, readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Where the key is kept, outside of every tape. */
+export function keyFile(env: NodeJS.ProcessEnv = process.env): string {
+  return join(homeFolder(env), 'redaction.key')
+}
+
+const VARIABLE = 'REELAY_REDACTION_KEY'
+const SHORTEST = 16
+const KEY_BYTES = 32
+
+function keyFromVariable(given: string): RedactionKey {
+  if (given.length < SHORTEST) {
+    throw new ReelayError('REDACTION_KEY', `${VARIABLE} has fewer than ${SHORTEST} characters`, {
+      hint: `give it a long random text, such as: openssl rand -hex 32`,
+    })
+  }
+  const secret = Buffer.from(given)
+  return keyOf(nameOf(secret), secret)
+}
+
+/** The name stands beside the key, so that a recorder that meets no secret needs no cryptography. */
+function parseKey(file: string, text: string): RedactionKey {
+  const [, name, hex] = /^(k-[0-9a-f]{8}) ([0-9a-f]{64})\s*$/.exec(text) ?? []
+  if (name !== undefined && hex !== undefined) return keyOf(name, Buffer.from(hex, 'hex'))
+  throw new ReelayError('REDACTION_KEY', `${file} holds no redaction key`, {
+    hint: 'restore it from a copy, or remove it: then a new key is made, and tapes of the old one match no live secrets',
+  })
+}
+
+function makeKey(file: string): RedactionKey {
+  const secret = crypto().randomBytes(KEY_BYTES)
+  const key = keyOf(nameOf(secret), secret)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}.new`
+  writeFileSync(draft, `${key.name} ${secret.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(draft, file) // unlike a rename, it never replaces the key that another recorder has just made
+    return key
+  } catch (error) {
+    if (existsSync(file)) return parseKey(file, readFileSync(file, 'utf8'))
+    if (isUnsupported(error)) renameSync(draft, file)
+    else throw error
+    return key
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Some file systems know no links. */
+function isUnsupported(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['EPERM', 'ENOTSUP', 'ENOSYS', 'EISDIR'].includes(String(error.code))
+  )
+}
+
+/** A key that nobody has, not even we when this process is over. */
+export function forgottenKey(): RedactionKey {
+  const secret = crypto().randomBytes(KEY_BYTES)
+  return keyOf(`${nameOf(secret)}-forgotten`, secret)
+}
+
+function keyOf(name: string, secret: Buffer): RedactionKey {
+  return { name, hmac: (text) => crypto().createHmac('sha256', secret).update(text).digest() }
+}
+
+/** Nobody can go from the name to the key. */
+function nameOf(secret: Buffer): string {
+  const digest = crypto().createHmac('sha256', secret).update('the name of this key').digest('hex')
+  return `k-${digest.slice(0, 8)}`
+}
+
+/** Loaded when it is needed: it would cost the recorder several milliseconds at every start. */
+function crypto(): typeof import('node:crypto') {
+  return process.getBuiltinModule('node:crypto')
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { fixtureServer, record, REELAY, start, temporaryFolder, type Running } from '../support/recorder.ts'
+
+const SECRET = 'hunter2-and-more'
+const call = (id: number, password: string, note: string): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'login', arguments: { password, note } },
+  })
+
+async function tapeOf(home: string): Promise<string> {
+  const run = record(fixtureServer('repeat'), { env: { ...process.env, REELAY_HOME: home } })
+  run.child.stdin.write(`${call(1, SECRET, `my password is ${SECRET}`)}\n`)
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  return run.tape
+}
+
+function serve(tape: string, home: string): Running {
+  return start([process.execPath, REELAY, 'serve', tape], { env: { ...process.env, REELAY_HOME: home } })
+}
+
+test('a client that sends the real secret, or the stand-in it was given, is answered from a redacted tape', async () => {
+  const home = temporaryFolder()
+  const tape = await tapeOf(home)
+  const standIn = /"password":"([^"]+)"/.exec(readFileSync(tape, 'utf8'))?.[1] ?? ''
+  expect(standIn).not.toBe(SECRET)
+  for (const password of [SECRET, standIn]) {
+    const run = serve(tape, home)
+    run.child.stdin.end(`${call(7, password, `my password is ${password}`)}\n`)
+    expect(await run.line('"id":7')).toContain(`"password":"${standIn}"`)
+    expect(await run.exited).toEqual({ code: 0, signal: null })
+    expect(run.stderr()).not.toContain(SECRET)
+  }
+})
+
+test('without the key the miss says that it is for want of the key, and shows no secret', async () => {
+  const tape = await tapeOf(temporaryFolder())
+  const run = serve(tape, temporaryFolder())
+  run.child.stdin.end(`${call(7, SECRET, 'x')}\n`)
+  const answer = await run.line('"id":7')
+  expect(answer).toContain('REDACTION_MISMATCH')
+  expect((await run.exited).code).toBe(1)
+  expect(run.stderr()).toMatch(
+    /REDACTION_MISMATCH: .* made with the key k-[0-9a-f]{8}, which is not here; set REELAY_REDACTION_KEY/,
+  )
+  expect(answer + run.stderr()).not.toContain(SECRET)
+})
+
+test('a request without a secret that is not on the tape is an ordinary miss', async () => {
+  const tape = await tapeOf(temporaryFolder())
+  const run = serve(tape, temporaryFolder())
+  run.child.stdin.end(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'login', arguments: { note: 'x' } } })}\n`,
+  )
+  expect(await run.line('"id":7')).toContain('ARGUMENT_DRIFT')
+  await run.exited
+})
+
+test('what is shown of a tape with secrets shows none, and neither does an error', async () => {
+  const run = record(fixtureServer('repeat'), { options: ['--no-redact', '-q'] })
+  run.child.stdin.write(`${call(1, SECRET, 'x')}\n`)
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  for (const args of [
+    ['inspect', '-v', run.tape],
+    ['inspect', '--json', run.tape],
+    ['tail', run.tape],
+  ]) {
+    const shown = start([process.execPath, REELAY, ...args])
+    await shown.exited
+    expect(shown.stdout().toString()).toContain('login')
+    expect(shown.stdout().toString()).not.toContain(SECRET)
+  }
+  const missed = serve(run.tape, temporaryFolder())
+  missed.child.stdin.end(`${call(7, `${SECRET}-2`, 'x')}\n`)
+  await missed.exited
+  expect(missed.stderr()).toContain('ARGUMENT_DRIFT')
+  expect(missed.stderr()).not.toContain(SECRET)
+  const wrong = start([process.execPath, REELAY, 'record', '--url', `ftp://bob:${SECRET}@host/mcp`])
+  await wrong.exited
+  expect(wrong.stderr()).toContain('URL_INVALID')
+  expect(wrong.stderr()).not.toContain(SECRET)
+})
