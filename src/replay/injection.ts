@@ -1,7 +1,7 @@
 import type { CallEnd } from './live-call.ts'
 import { seededRandom } from './seeded-random.ts'
 
-export type InjectedError = 'timeout' | 'network-error' | 'invalid-response'
+type InjectedError = 'timeout' | 'network-error' | 'invalid-response'
 
 /** Faults on the way to the server, by chance: the request is not sent, and its answer is as if it had gone wrong. */
 export interface ErrorInjection {

@@ -126,7 +126,7 @@ function count(counts: Map<string, Map<string, number>>, told: Told | undefined)
 }
 
 /** Whether a client may wait for it: a request of the server, or word that something has changed. */
-export function isAwaited(method: string): boolean {
+function isAwaited(method: string): boolean {
   return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
 }
 

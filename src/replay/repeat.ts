@@ -25,7 +25,7 @@ export interface RepeatedReport extends ReplayReport {
   readonly unstable: readonly { readonly index: number; readonly finding: Finding; readonly inRuns: number }[]
 }
 
-export interface NoisyPlace {
+interface NoisyPlace {
   readonly method: string
   readonly tool: string | undefined
   readonly path: string

@@ -98,7 +98,7 @@ export function hasFailed({ findings }: StepResult): boolean {
   return findings.some(({ level }) => level === 'error')
 }
 
-export function verdictOf(steps: readonly StepResult[]): Verdict {
+function verdictOf(steps: readonly StepResult[]): Verdict {
   if (steps.some(hasFailed)) return 'fail'
   return steps.some(({ state }) => state === 'held' || state === 'unbound') ? 'incomplete' : 'pass'
 }

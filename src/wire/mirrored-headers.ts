@@ -45,7 +45,7 @@ function isMirrored(value: unknown): boolean {
 }
 
 /** A value as a header carries it: what is not plain ASCII, or looks like the sentinel itself, is base64. */
-export function headerValue(value: string): string {
+function headerValue(value: string): string {
   const isPlain = /^[\u0021-\u007e](?:[\u0020-\u007e]*[\u0021-\u007e])?$/.test(value)
   if (isPlain && !value.startsWith('=?base64?')) return value
   return `=?base64?${base64(new TextEncoder().encode(value))}?=`

@@ -95,7 +95,7 @@ export function withReplayOptions(command: Command): Command {
     )
 }
 
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 

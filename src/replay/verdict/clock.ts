@@ -1,5 +1,5 @@
 /** From when to when, in milliseconds since 1970. */
-export interface Span {
+interface Span {
   readonly from: number
   readonly to: number
 }

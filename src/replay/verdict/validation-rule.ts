@@ -11,7 +11,7 @@ export interface ValidationRule {
   readonly onFailure: FailureAction
 }
 
-export type Scope =
+type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'method'; readonly equals: string }
   | { readonly kind: 'tool'; readonly equals: string }
