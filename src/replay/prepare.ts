@@ -130,10 +130,11 @@ function linkOfFirst(turns: readonly Turn[]): string {
   return planOf({ turns, fateOf: () => ({ kind: 'send' }) })[0]?.link ?? '0'
 }
 
-function carrierFor(
+/** What carries live values forward, as far as the user wants it. */
+export function carrierFor(
   turns: readonly Turn[],
   plan: readonly Planned[],
-  { correlate: wanted, started }: PrepareOptions,
+  { correlate: wanted, started }: Pick<PrepareOptions, 'correlate' | 'started'>,
 ): Carrier {
   if (wanted === false) return NOTHING_CARRIED
   const { bindings } = wanted ?? correlate(turns, { started })

@@ -34,7 +34,7 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const { options, file } = configured(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await loadTape(resolveTape(name))
-  if (flags.dryRun === true) return showPlan(tape, options)
+  if (flags.dryRun === true) return showPlan(tape, options, flags)
   const target = recorded(readTarget(command, flags), flags.record)
   const signal = stopOnSignals()
   const controller = new Controller()
