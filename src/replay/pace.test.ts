@@ -26,8 +26,6 @@ test.each<[string, Timing, readonly number[]]>([
 
 test('fixed counts from when a message went out, adaptive from when it was due', () => {
   const [fixed, adaptive] = [dueTimes({ kind: 'fixed', delay: 10 }), dueTimes({ kind: 'adaptive', rps: 100 })]
-  const late = (due: (planned: Planned, now: number) => number): readonly number[] =>
-    plan.slice(0, 3).map((planned, place) => due(planned, place * 500))
   expect(late(fixed)).toEqual([0, 510, 1010])
   expect(late(adaptive)).toEqual([0, 10, 20])
 })
@@ -37,6 +35,11 @@ test('after a long stall the rate is caught up with, but not by a burst of every
   const [first, second] = plan
   expect([first && due(first, 0), second && due(second, 60_000)]).toEqual([0, 59_000])
 })
+
+/** When each is due, if messages go out half a second after one another. */
+function late(due: (planned: Planned, now: number) => number): readonly number[] {
+  return plan.slice(0, 3).map((planned, place) => due(planned, place * 500))
+}
 
 /** When each is due, if every message goes out in time. */
 function times(timing: Timing, messages: readonly Planned[]): readonly number[] {

@@ -116,7 +116,7 @@ export class Performer {
 
   async #ask(planned: Planned, made: Transformed, retry: number): Promise<Heard> {
     const session = await this.#options.sessionOf(planned.link)
-    const id = made.id ?? this.#recordedId(planned, session, retry) ?? session.nextId()
+    const id = made.id ?? this.#nextId(planned, session, retry)
     const { text, token } = withFreshNames(made.text, id)
     if (made.error !== undefined) return injected(text, answerOf(id, made.error), this.#options.now())
     const fault = this.#options.inject?.()
@@ -138,10 +138,11 @@ export class Performer {
     return heard
   }
 
-  /** An id that is in use, or was, is not given to another request: connections of a tape may share a link. */
-  #recordedId({ message }: Planned, session: LiveSession, retry: number): Id | undefined {
-    if (!this.#options.keepsIds || retry > 0 || message.kind !== 'request') return undefined
-    return session.hasOpen(message.id) ? undefined : message.id
+  /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
+  #nextId({ message }: Planned, session: LiveSession, retry: number): Id {
+    if (!this.#options.keepsIds || message.kind !== 'request') return session.nextId()
+    if (retry === 0 && !session.hasOpen(message.id)) return message.id
+    return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 
   async #untilReleased(call: LiveCall): Promise<CallEnd> {
