@@ -20,7 +20,7 @@ test.each<[string, Timing, readonly number[]]>([
     { kind: 'custom', delay: (previous, next) => (next.index - previous.index) * 10 + previous.index },
     [0, 10, 21, 33],
   ],
-])('%s', (_, timing, expected) => {
+])('when messages go out: %s', (_, timing, expected) => {
   expect(times(timing, plan)).toEqual(expected)
 })
 

@@ -47,7 +47,7 @@ test.each<[string, Partial<Selection>, readonly string[]]>([
     { handshake: 'recorded', include: [] },
     ['initialize', 'notifications/initialized'],
   ],
-])('%s', (_, selection, sent) => {
+])('what is sent: %s', (_, selection, sent) => {
   const plan = planFor(tape.turns, { ...selection, allowWrites: true }, new Map())
   const names = plan
     .filter(({ fate }) => fate.kind === 'send')

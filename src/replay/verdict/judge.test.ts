@@ -70,7 +70,7 @@ test.each<[string, Comparing, object, readonly string[]]>([
     { ...RECORDED, id: 8, at: 'Friday' },
     ['result.structuredContent.id'],
   ],
-])('%s', async (_, kind, live, paths) => {
+])('how values are compared: %s', async (_, kind, live, paths) => {
   const { findings } = await judged(live, { validation: [ruleOf({ kind })] })
   expect(findings.map(({ path }) => path)).toEqual(paths)
 })
@@ -96,7 +96,7 @@ test.each<[string, ValidationRule['appliesTo'], boolean]>([
   ['errors', { kind: 'message-type', equals: 'error' }, false],
   ['what a function says', { kind: 'custom', test: ({ duration }) => duration !== undefined }, true],
   ['what a function denies', { kind: 'custom', test: () => false }, false],
-])('a rule for %s', async (_, appliesTo, applies) => {
+])('a validation rule for %s', async (_, appliesTo, applies) => {
   const { findings, judgedBy } = await judged(RECORDED_DIFFERENTLY, {
     validation: [ruleOf({ appliesTo, kind: { kind: 'structural' } })],
   })

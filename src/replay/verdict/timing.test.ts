@@ -12,7 +12,7 @@ test.each([
   [1003, undefined, undefined],
   [1004, undefined, 'warn'],
   [undefined, 0, undefined],
-] as const)('%s ms with a bound of %s is %s', (duration, timing, level) => {
+] as const)('an answer of %s ms with a bound of %s is %s', (duration, timing, level) => {
   if (turn === undefined) throw new Error('there is no turn')
   const judged = judgedOf({ turn, tool: 'search', end: { kind: 'open' }, asides: [], duration })
   const findings = judgeTiming(judged, timing === undefined ? {} : { timing })

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { folderWith } from '../../../test/support/config-folder.ts'
 import { readConfig } from '../../config/project-config.ts'
 import { EVERY } from '../../wire/path.ts'
-import { readReplaySection, type ReplaySettings } from './replay-section.ts'
+import { readReplaySection, type ReplaySettings } from './section.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
   Object(JSON.parse(readFileSync('schema/config-1.json', 'utf8'))),
@@ -87,7 +87,7 @@ test.each([
   ['defaults: { speed: 3 }', { timing: { kind: 'scaled', factor: 3 } }],
   ['defaults: { speed: 100ms }', { timing: { kind: 'fixed', delay: 100 } }],
   ['defaults: { speed: 50rps }', { timing: { kind: 'adaptive', rps: 50 } }],
-])('%j means %j', (text, settings) => {
+])('the setting %j means %j', (text, settings) => {
   expect(read(`replay:\n  ${text}\n`)).toEqual(settings)
 })
 
