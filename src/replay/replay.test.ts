@@ -264,6 +264,17 @@ test('a controller may be given to one run after the other', async () => {
   expect([first.heard.length, second.heard.length]).toEqual([2, 2])
 })
 
+test('no message goes out before it is due, or before the delay that a rule asks for is over', async () => {
+  const rules = [
+    { name: 'later', when: { kind: 'tool', equals: 'search' }, action: { kind: 'delay', by: 30 } },
+  ] as const
+  const { report } = await run(tape, asRecorded, { rules, timing: { kind: 'fixed', delay: 20 } })
+  const [, , search = 0, count = 0] = report.steps.map(({ sentAt = 0 }) => sentAt)
+  // The two messages of the handshake are due before them, though they are not sent.
+  expect(search).toBeGreaterThanOrEqual(2 * 20 + 29)
+  expect(count - search).toBeGreaterThanOrEqual(0)
+})
+
 test('no more results wait for a slow reader than the buffer holds', async () => {
   const many = tapeOf(...Array.from({ length: 20 }, (_, id) => call(id, 'search', {}, 'x')).flat())
   const live = liveServer(asRecorded)

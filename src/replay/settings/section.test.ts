@@ -181,6 +181,10 @@ test.each([
     'defaults: { speed: quick }',
     'line 2, column 22: "replay.defaults.speed" cannot be used: write fast, original',
   ],
+  [
+    'errorHandling: { maxRetries: 1, max_retries: 2 }',
+    'line 2, column 35: "replay.errorHandling.max_retries" stands there twice',
+  ],
   ['tolerance: { timing: soon }', 'line 2, column 24: "replay.tolerance.timing" is not a number from 0 on'],
   [
     'performance: { maxConcurrent: 0 }',
