@@ -211,5 +211,5 @@ function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
 }
 
 function injected(text: string, end: CallEnd, now: number): Heard {
-  return { end, sent: text, sentAt: now, endedAt: now, asides: [] }
+  return { end, sent: text, sentAt: now, endedAt: now, asides: [], isInjected: true }
 }

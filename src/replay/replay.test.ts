@@ -111,6 +111,7 @@ test('an injected error stands for the answer, and nothing is sent', async () =>
   ] as const
   const { heard, report } = await run(tape, asRecorded, { rules })
   expect(heard.map(toolOf)).toEqual(['count'])
+  expect(report.steps[2]?.findings[0]?.message).toMatch(/^injected: answered with the error -32000/)
   expect(report.steps[2]?.findings).toMatchObject([
     { layer: 'json-rpc', actual: { code: -32000, message: 'no' } },
   ])

@@ -172,6 +172,17 @@ test('functions are what a config in JavaScript is for', () => {
   expect(kind?.kind === 'custom' && Reflect.apply(kind.check, undefined, [{}])).toBe('too short')
 })
 
+test('what a function throws is told with its place', () => {
+  const folder = folderWith(
+    'reelay.config.mjs',
+    `export default { replay: { defaults: { speed: () => { throw new Error('no clock') } } } }`,
+  )
+  const { timing } = sectionOf(join(folder, 'reelay.config.mjs'))
+  expect(() => timing?.kind === 'custom' && Reflect.apply(timing.delay, undefined, [])).toThrow(
+    '"replay.defaults.speed" cannot be used: no clock',
+  )
+})
+
 test.each([
   [
     'defaults: { sped: fast }',
