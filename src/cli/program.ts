@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { caCommand } from './ca.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { matchCommand } from './match.ts'
@@ -32,5 +33,6 @@ export const COMMANDS: readonly Command[] = [
   listCommand,
   redactCommand,
   shareCommand,
+  importCommand,
   demoCommand,
 ]
