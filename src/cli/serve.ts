@@ -120,7 +120,8 @@ async function onStdio(
     signal,
   })
   const learned = (await live?.learn(options.tape.path, role)) ?? 0
-  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  if (learned > 0)
+    say(`reelay serve: the tape has a new episode of ${learned} ${learned === 1 ? 'message' : 'messages'}`)
   return drift
 }
 
