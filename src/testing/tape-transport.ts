@@ -53,8 +53,8 @@ function recordAnew(path: string, live: () => AnyTransport, server: string): Any
     await closeLink()
     await settle()
   }
-  // A server that leaves by itself is closed by nobody.
-  return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) }) // `close` says what went wrong
+  // A server that leaves by itself is closed by nobody; what goes wrong is said by `close`, if it is called.
+  return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) })
 }
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {
