@@ -189,7 +189,7 @@ export class ReplaySession {
   /** Ends what is still to come; fails when the run has drifted from the tape, unless that is to be ignored. */
   async close(): Promise<void> {
     this.#clock.stop()
-    if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift())
+    if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift(), this.#script.screen)
   }
 
   #ask(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
