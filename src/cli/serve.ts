@@ -4,6 +4,7 @@ import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { screenFor } from '../serve/screen.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
@@ -22,7 +23,6 @@ import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
-import { withoutSecrets, withoutSecretsOf } from './without-secrets.ts'
 
 export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
@@ -79,8 +79,8 @@ async function serve(
   const signal = stopOnSignals()
   const isOverHttp = flags.http !== undefined || flags.sse !== undefined
   const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
-  const shown = tapes.some(({ tape }) => tape.header.redaction === undefined) ? withoutSecrets() : String
-  say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
+  const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
+  say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
 }
 
@@ -88,7 +88,6 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
   const played = await playFlags(flags)
   const tape = await openIndexedTape(resolveTape(name))
   const configured = await configuredMatching()
-  const shown = withoutSecretsOf(tape.header)
   return {
     ...played,
     ...matchOptionsOf(flags),
@@ -97,7 +96,7 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
     settings: configured.settings,
     matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
     ...(server !== undefined && { server }),
-    onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
 }
 
@@ -120,7 +119,8 @@ async function onStdio(
     signal,
   })
   const learned = (await live?.learn(options.tape.path, role)) ?? 0
-  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  if (learned > 0)
+    say(`reelay serve: the tape has a new episode of ${learned} ${learned === 1 ? 'message' : 'messages'}`)
   return drift
 }
 
