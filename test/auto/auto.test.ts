@@ -29,7 +29,7 @@ describe.each(['v1.mjs', 'v1.cjs', 'v2.mjs', 'v2.cjs', 'v2-auto.mjs'])('the prog
     expect(live.stderr).toContain(`reelay: recorded to ${tapeIn(home)}\n`)
     const tape = await loadTape(tapeIn(home))
     expect(tape).toMatchObject({ ended: true, problems: [], strays: [] })
-    expect(Object.keys(tape.header.servers)).toEqual(['server', 'index'])
+    expect(Object.keys(tape.header.servers)).toEqual(['server', 'server-everything'])
     const played = await runProgram(program, { orders, env: replaying(home), sealed: true })
     expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: '' })
   })
