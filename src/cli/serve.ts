@@ -42,6 +42,12 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     ).choices(['error', 'passthrough']),
   )
   .addOption(
+    new Option(
+      '--leftovers <policy>',
+      'what it means when something recorded is not asked for: exit code 1, or a note',
+    ).choices(['fail', 'note']),
+  )
+  .addOption(
     new Option('--mode <mode>', 'when the live server behind -- is recorded; in CI, none by default').choices(
       MODES,
     ),
@@ -65,6 +71,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
 export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
   readonly server?: string
   readonly stdio?: true
+  readonly leftovers?: 'fail' | 'note'
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
 }
@@ -81,7 +88,7 @@ async function serve(
   const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
-  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
 }
 
 async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
@@ -131,6 +138,7 @@ function stopOnSignals(): AbortSignal {
   return stop.signal
 }
 
-function exitCodeOf(drift: Drift): 0 | 1 {
-  return hasDrifted(drift) ? 1 : 0
+function exitCodeOf(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
+  const counted = leftovers === 'note' ? { ...drift, leftOver: [] } : drift
+  return hasDrifted(counted) ? 1 : 0
 }
