@@ -94,7 +94,7 @@ async function serve(
 async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
   const played = await playFlags(flags)
   const tape = await openIndexedTape(resolveTape(name))
-  const configured = await configuredMatching()
+  const configured = configuredMatching()
   return {
     ...played,
     ...matchOptionsOf(flags),

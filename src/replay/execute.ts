@@ -22,6 +22,8 @@ export interface Execution {
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
+  /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
+  readonly room: () => Promise<void> | undefined
   readonly hasFailed: (result: StepResult) => boolean
   /** Milliseconds from the start of the run. */
   readonly now: () => number
@@ -48,6 +50,8 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     await Promise.all(dependencies.flatMap((index) => over.get(index) ?? []))
     const before = await execution.ready(planned)
     await untilDue(dueAt(planned, execution.now()), execution)
+    const room = execution.room()
+    if (room !== undefined) await room
     if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
     else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
     else {

@@ -12,6 +12,7 @@ import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
 import { planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
+import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { leftOut, type Selection } from './select.ts'
@@ -26,6 +27,8 @@ export interface PrepareOptions extends ReplayOptions {
   readonly started: string
   readonly ended: number
   readonly now: () => number
+  /** Looks on. */
+  readonly watch: RunWatch
 }
 
 /** What a run needs, with the link to the live server open. */
@@ -42,6 +45,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
   const notes: string[] = []
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
   const links = linksFor(part, options, { notes, live: (text) => carried.carrier.live(text) })
+  options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
@@ -54,7 +58,10 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     return {
       order,
       ready: (planned) => performer.ready(planned),
-      perform: (planned, before) => performer.perform(planned, before),
+      perform: (planned, before) => {
+        options.watch.begun(planned.index)
+        return performer.perform(planned, before)
+      },
       release: () => performer.release(),
       notes,
       close: () => links.close(),
@@ -166,11 +173,12 @@ async function performerFor({
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
-    judge: (judged) =>
-      options.validate === false ? [] : judge(judged, { schema, values, judging: options }),
+    judge: (judged) => judge(judged, { schema, values, judging: options }),
     timeout,
-    retries: onError === 'retry' ? maxRetries : 0,
+    retries: maxRetries,
+    retriesLost: onError === 'retry',
     retryDelay,
+    keepsIds: options.transformIds === false,
     now,
   })
 }

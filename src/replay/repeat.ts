@@ -39,8 +39,9 @@ export async function replayRepeatedly(
   { repeat, always = false, beforeRun, onStep }: RepeatOptions,
 ): Promise<RepeatedReport> {
   const reports: ReplayReport[] = []
-  const isWanted = (): boolean =>
-    reports.length < repeat && options.signal?.aborted !== true && (always || isInDoubt(reports[0]))
+  const isStopped = (): boolean =>
+    options.signal?.aborted === true || options.controller?.status === 'stopped'
+  const isWanted = (): boolean => reports.length < repeat && !isStopped() && (always || isInDoubt(reports[0]))
   do {
     await beforeRun?.(reports.length + 1)
     const run = replay(tape, options)

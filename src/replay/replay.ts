@@ -5,6 +5,7 @@ import { onePart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { hasFailed, reportOf, type ReplayReport } from './report.ts'
+import { RunWatch, type RunState } from './run-state.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
@@ -12,6 +13,8 @@ import { Steps } from './steps.ts'
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
   readonly controller: Controller
+  /** Where it stands at this moment. */
+  readonly state: RunState
   /** Resolves when the run is over, whether or not anybody looked at the steps. */
   readonly report: Promise<ReplayReport>
 }
@@ -26,11 +29,19 @@ export interface Replay extends AsyncIterable<StepResult> {
  */
 export function replay(tape: Tape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
-  const steps = new Steps()
+  const steps = new Steps(options.bufferSize)
+  const watch = new RunWatch(controller)
   stopWith(controller, options.signal)
-  const report = run(tape, { ...options, controller }, steps)
+  const report = run(tape, { ...options, controller, watch }, steps).finally(() => watch.over())
   report.catch((error: unknown) => steps.fail(error))
-  return { controller, report, [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator]() }
+  return {
+    controller,
+    report,
+    get state() {
+      return watch.state
+    },
+    [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator](),
+  }
 }
 
 function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
@@ -40,7 +51,7 @@ function stopWith(controller: Controller, signal: AbortSignal | undefined): void
 
 async function run(
   tape: Tape,
-  options: ReplayOptions & { controller: Controller },
+  options: ReplayOptions & { controller: Controller; watch: RunWatch },
   steps: Steps,
 ): Promise<ReplayReport> {
   const started = performance.now()
@@ -48,7 +59,11 @@ async function run(
   const part = onePart(tape, options.server)
   const prepared = await prepare(part, { ...options, now, ...timesOf(tape) })
   try {
-    for await (const step of execute({ ...prepared, ...executionOf(options), now })) steps.push(step)
+    const execution = { ...prepared, ...executionOf(options), now, room: () => steps.room() }
+    for await (const step of execute(execution)) {
+      options.watch.ended(step)
+      steps.push(step)
+    }
   } finally {
     await prepared.close()
     steps.close()

@@ -38,6 +38,8 @@ export interface ReplayReport {
     readonly checked: number
     readonly passed: number
     readonly failed: number
+    /** Taken out of the count by a rule. */
+    readonly skipped: number
     /** How many findings each layer has. */
     readonly layers: Readonly<Record<Layer, number>>
   }
@@ -107,6 +109,11 @@ function isRequestSent({ sent, duration, state }: StepResult): boolean {
   return sent !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
 }
 
+/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
+export function isSkippedByRule(step: StepResult): boolean {
+  return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
+}
+
 function count(steps: readonly StepResult[], state: StepResult['state']): number {
   return steps.filter((step) => step.state === state).length
 }
@@ -131,10 +138,13 @@ function validationOf(requests: readonly StepResult[], failed: number): ReplayRe
   const layers = Object.fromEntries(
     LAYERS.map((layer) => [layer, findings.filter((finding) => finding.layer === layer).length]),
   )
+  const skipped = requests.filter((step) => isSkippedByRule(step)).length
+  const checked = requests.length - skipped
   return {
-    checked: requests.length,
-    passed: requests.length - failed,
+    checked,
+    passed: checked - failed,
     failed,
+    skipped,
     layers: layers as Record<Layer, number>,
   }
 }

@@ -50,6 +50,7 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "BEFORE_RUN_FAILED": 3,
       "BINDINGS_INVALID": 2,
       "CALL_NOT_RECORDED": 1,
       "CA_EXISTS": 3,

@@ -82,7 +82,7 @@ function isName(value: unknown): value is string | number {
 /** What a failure makes of a finding; none when it counts for nothing. */
 const EFFECTS: Readonly<Record<FailureAction, Partial<Finding> | undefined>> = {
   ignore: undefined,
-  skip: undefined,
+  skip: { level: 'skip' },
   warn: { level: 'warn' },
   error: { level: 'error' },
   retry: { level: 'error', retry: true },
