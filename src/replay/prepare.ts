@@ -41,7 +41,7 @@ const RETRY_DELAY = 500
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
   const notes: string[] = []
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const links = linksFor(part, options, { notes, live: (text) => carried.carrier.live(text) })
+  const links = linksFor(part, options, { notes, carrier: () => carried.carrier })
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
@@ -80,9 +80,9 @@ export function planFor(
 function linksFor(
   { turns, era }: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, live }: { notes: string[]; live: (text: string) => string },
+  { notes, carrier }: { notes: string[]; carrier: () => Carrier },
 ): Links {
-  const answers = new RecordedAnswers(turns, { policy: onAsk, live })
+  const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
   return new Links({
     open: target.open,
     handshake,
@@ -157,7 +157,7 @@ async function performerFor({
   const schema = await SchemaJudge.create(() => tools)
   const values = new ValuesJudge({
     judging: options,
-    live: (text) => carrier.live(text),
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
     clock: clockFor(options),
   })
   return new Performer({
