@@ -1,3 +1,4 @@
+import type { Binding } from '../correlate/binding.ts'
 import type { Spoken } from '../tape/turn.ts'
 import type { Path } from '../wire/members.ts'
 import type { Planned } from './plan.ts'
@@ -12,6 +13,8 @@ export interface Carrier {
   producersOf(index: number): readonly number[]
   /** The recorded answer to a question of the server, with live values in the place of recorded ones. */
   answer(recorded: Spoken): string
+  /** The live counterpart of a bound or guessed value; undefined while it is not known. */
+  liveOf(binding: Binding): string | undefined
   /** Whether a recorded and a live value at a path differ in nothing but what the live server made up anew. */
   explains(expected: unknown, actual: unknown, path: Path): boolean
   /** Any live text with the recorded values in it, where those are such as nobody makes up twice. */
@@ -38,6 +41,7 @@ export const NOTHING_CARRIED: Carrier = {
   learn: () => {},
   producersOf: () => [],
   answer: ({ text }) => text,
+  liveOf: () => undefined,
   explains: () => false,
   recorded: (text) => text,
 }

@@ -23,7 +23,7 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   /** Milliseconds that each answer may take. */
   readonly timeout?: number
   readonly rules?: readonly TransformRule[]
-  /** Bindings to use; by default they are found on the tape. `false` sends what was recorded. */
+  /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean

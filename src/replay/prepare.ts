@@ -1,4 +1,4 @@
-import { correlate } from '../correlate/correlate.ts'
+import type { Correlation } from '../correlate/binding.ts'
 import type { Turn } from '../tape/turn.ts'
 import { isObject, member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
@@ -21,16 +21,19 @@ import { judge } from './verdict/judge.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
-export interface PrepareOptions extends ReplayOptions {
+export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   /** When the recording began, and how many milliseconds it lasted. */
   readonly started: string
   readonly ended: number
   readonly now: () => number
+  /** The bindings of the tape, and how they were found does not matter here. */
+  readonly correlate: Correlation | false
 }
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly notes: readonly string[]
+  readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
 
@@ -57,6 +60,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
       perform: (planned, before) => performer.perform(planned, before),
       release: () => performer.release(),
       notes,
+      liveOf: (binding) => carrier.liveOf(binding),
       close: () => links.close(),
     }
   } catch (error) {
@@ -126,11 +130,10 @@ function linkOfFirst(turns: readonly Turn[]): string {
 function carrierFor(
   turns: readonly Turn[],
   plan: readonly Planned[],
-  { correlate: wanted, started }: PrepareOptions,
+  { correlate }: PrepareOptions,
 ): Carrier {
-  if (wanted === false) return NOTHING_CARRIED
-  const { bindings } = wanted ?? correlate(turns, { started })
-  return new TapeCarrier(bindings, { turns, plan, now: () => Date.now() })
+  if (correlate === false) return NOTHING_CARRIED
+  return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 
 async function performerFor({

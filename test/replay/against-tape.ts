@@ -22,11 +22,15 @@ export function called(id: number, name: string, args: object, answer: object): 
 export function against(
   live: Tape,
   tape: Tape,
-  options: Partial<ReplayOptions> & { readonly repeat?: number } = {},
+  options: Partial<ReplayOptions> & { readonly repeat?: number; readonly baseline?: Tape } = {},
 ): Promise<RepeatedReport> {
-  const { repeat = 1, ...rest } = options
+  const { repeat = 1, baseline, ...rest } = options
   const target = transportTarget(() => replayTransport(live, { drift: 'ignore' }))
-  return replayRepeatedly(tape, { target, allowWrites: true, ...rest }, { repeat, always: true })
+  return replayRepeatedly(
+    tape,
+    { target, allowWrites: true, ...rest },
+    { repeat, ...(baseline && { baseline }) },
+  )
 }
 
 /** What was found, a line each. */

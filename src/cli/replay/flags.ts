@@ -20,6 +20,8 @@ export interface ReplayFlags {
   readonly pace?: string
   readonly maxConcurrent?: string
   readonly correlate: boolean
+  readonly bindings?: string
+  readonly baseline?: string
   readonly validate: boolean
   readonly ignore?: readonly string[]
   readonly unordered?: readonly string[]
@@ -66,6 +68,8 @@ export function withReplayOptions(command: Command): Command {
     .option('--pace <fast|original|x2|100ms|50rps>', 'when messages go out', 'fast')
     .option('--max-concurrent <n>', 'how many requests may be open at once')
     .option('--no-correlate', 'send recorded ids and handles as they are')
+    .option('--bindings <file>', 'a bindings file other than the one beside the tape')
+    .option('--baseline <tape>', 'a second recording of the session: it settles bindings and shows noise')
     .option('--no-validate', 'do not compare the answers')
     .option('--ignore <path>', 'do not compare this part of answers, such as result.content[0].text', collect)
     .option('--unordered <path>', 'a list whose order means nothing', collect)

@@ -3,6 +3,7 @@ import { ReelayError } from '../../errors.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatedReport } from '../../replay/repeat.ts'
+import { tapeBindings } from '../../replay/tape-bindings.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
 import { replayResults } from '../../report/replay-results.ts'
@@ -34,8 +35,10 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const signal = stopOnSignals()
   const runs = { repeat: atLeastOne('--repeat', repeat.text), always: repeat.always }
   const onStep = flags.json === true ? () => {} : tellSteps()
-  const run: ReplayOptions = { ...options, target: target.target, signal, onAsk: readAsk(flags) }
-  const report = await replayRepeatedly(tape, run, { ...runs, onStep })
+  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
+  const run: ReplayOptions = { ...options, correlate, target: target.target, signal, onAsk: readAsk(flags) }
+  const report = await replayRepeatedly(tape, run, { ...runs, onStep, ...(baseline && { baseline }) })
   await target.close()
   await tell(report, flags)
   const accepted = flags.update === true && (await updateTape(tape, report))
