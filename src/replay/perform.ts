@@ -184,7 +184,7 @@ export class Performer {
     const judged = judgedOf({ turn, tool, end, asides, duration })
     const result = answered(planned, heard, { ...this.#options.judge(judged), ...past, judged })
     if (end.kind !== 'answered' || result.findings.length === 0) return result
-    const accept = acceptable(turn, end.text, (text) => this.#options.carrier.recorded(text))
+    const accept = acceptable(turn, end.text, this.#options.carrier)
     return accept === undefined ? result : { ...result, acceptable: accept }
   }
 }
