@@ -1,4 +1,4 @@
-import type { Binding } from '../correlate/binding.ts'
+import type { Binding, Producer } from '../correlate/binding.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
 import type { Spoken, Step, Turn } from '../tape/turn.ts'
@@ -12,6 +12,8 @@ import type { Planned } from './plan.ts'
 export class TapeCarrier implements Carrier {
   readonly #rebinder: Rebinder
   readonly #values: LiveValues
+  /** The frames in which live values are looked for. */
+  readonly #telling: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
   readonly #producers = new Map<number, Set<number>>()
   /** The index, among the client's messages, of each turn. */
@@ -24,6 +26,7 @@ export class TapeCarrier implements Carrier {
   ) {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#values = new LiveValues(bindings, this.#rebinder)
+    this.#telling = new Set(bindings.flatMap(({ producer, also }) => [producer, ...also].flatMap(frameOf)))
     const places = new Map(turns.map((turn, place) => [turn, place]))
     const pairs = plan.map(({ turn, index }) => [places.get(turn) ?? -1, index] as const)
     this.#indexOf = new Map(pairs)
@@ -38,6 +41,7 @@ export class TapeCarrier implements Carrier {
   }
 
   learn({ turn }: Planned, texts: readonly string[]): void {
+    if (!turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
     const told = turn.steps.map(messageIn)
     for (const text of texts) {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
@@ -68,6 +72,10 @@ export class TapeCarrier implements Carrier {
       this.#producers.set(turn, known.add(producer.turn))
     }
   }
+}
+
+function frameOf(producer: Producer): readonly number[] {
+  return producer.kind === 'message' ? [producer.frame] : []
 }
 
 function messageIn(step: Step): Spoken {
