@@ -10,6 +10,7 @@ import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
+import { listenOf } from './listen-address.ts'
 import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import {
   configuredMatching,
@@ -20,7 +21,7 @@ import {
 } from './match-flags.ts'
 import { paintDrift, paintMiss } from './paint.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
-import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
+import type { HttpFlags } from './serve-over-http.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
 
@@ -85,7 +86,7 @@ async function serve(
   for (const name of names) tapes.push(await optionsFor(name, flags))
   const signal = stopOnSignals()
   const isOverHttp = flags.http !== undefined || flags.sse !== undefined
-  const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
+  const drift = isOverHttp ? await onHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
@@ -105,6 +106,12 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
     ...(server !== undefined && { server }),
     onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
+}
+
+/** Loaded only when it is asked for: on a stdio link a client waits. */
+async function onHttp(tapes: readonly TapeToServe[], flags: HttpFlags, signal: AbortSignal): Promise<Drift> {
+  const { overHttp } = await import('./serve-over-http.ts')
+  return overHttp(tapes, flags, signal)
 }
 
 async function onStdio(

@@ -7,8 +7,11 @@ import type { Header } from '../tape/header.ts'
 
 /** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
 export function withoutSecrets(): (text: string) => string {
-  const redactor = screenRedactor()
-  return (text) => redactor.text(text)
+  let redactor: Redactor | undefined
+  return (text) => {
+    redactor ??= screenRedactor() // made when there is something to show, which most runs have not
+    return redactor.text(text)
+  }
 }
 
 /** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */

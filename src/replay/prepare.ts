@@ -10,7 +10,7 @@ import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { planOf, type Candidate, type Fate, type Planned } from './plan.ts'
+import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
@@ -121,17 +121,13 @@ async function toolsFor(
   const call = turns.find(({ trigger }) => isCall(trigger?.message))
   if (call?.trigger === undefined || handshake !== 'own') return toolsIn(turns)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(linkOfFirst(turns))
+  const session = await links.sessionOf(firstLink(turns) ?? '0')
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
   return live.size === 0 ? toolsIn(turns) : live
 }
 
 function isCall(message: unknown): boolean {
   return isObject(message) && member(message, 'method') === 'tools/call'
-}
-
-function linkOfFirst(turns: readonly Turn[]): string {
-  return planOf({ turns, fateOf: () => ({ kind: 'send' }) })[0]?.link ?? '0'
 }
 
 function carrierFor(

@@ -1,4 +1,4 @@
-import type { Binding, Correlation } from '../correlate/binding.ts'
+import type { Binding, Correlation, Producer } from '../correlate/binding.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
 import type { Spoken, Step, Turn } from '../tape/turn.ts'
@@ -15,6 +15,8 @@ export class TapeCarrier implements Carrier {
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
   readonly #guesses: Rebinder
   readonly #names: RecordedNames
+  /** The frames in which live values are looked for. */
+  readonly #telling: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
   readonly #producers = new Map<number, Set<number>>()
   /** The index, among the client's messages, of each turn. */
@@ -28,6 +30,8 @@ export class TapeCarrier implements Carrier {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#guesses = new Rebinder(guesses, { now })
     this.#names = new RecordedNames(bindings, this.#rebinder)
+    const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
+    this.#telling = new Set(producers.flatMap(frameOf))
     const places = new Map(turns.map((turn, place) => [turn, place]))
     const pairs = plan.map(({ turn, index }) => [places.get(turn) ?? -1, index] as const)
     this.#indexOf = new Map(pairs)
@@ -42,6 +46,7 @@ export class TapeCarrier implements Carrier {
   }
 
   learn({ turn }: Planned, texts: readonly string[]): void {
+    if (!turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
     const told = turn.steps.map(messageIn)
     for (const text of texts) {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
@@ -81,6 +86,10 @@ export class TapeCarrier implements Carrier {
       this.#producers.set(turn, known.add(producer.turn))
     }
   }
+}
+
+function frameOf(producer: Producer): readonly number[] {
+  return producer.kind === 'message' ? [producer.frame] : []
 }
 
 function messageIn(step: Step): Spoken {
