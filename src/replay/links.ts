@@ -34,7 +34,10 @@ export class Links {
 
   async close(): Promise<void> {
     const open = await this.#opened()
-    await Promise.all(open.map((session) => session.close()))
+    const closed = await Promise.allSettled(open.map((session) => session.close()))
+    for (const one of closed)
+      if (one.status === 'rejected')
+        this.#options.onOddity(`the link did not close well: ${String(one.reason)}`)
   }
 
   /** What went out and came in so far, and what is open. */

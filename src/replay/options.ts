@@ -27,7 +27,7 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly rules?: readonly TransformRule[]
   /** `false` sends the recorded ids; by default each request gets a fresh one. */
   readonly transformIds?: boolean
-  /** Bindings to use; by default they are found on the tape. `false` sends what was recorded. */
+  /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean

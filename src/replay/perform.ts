@@ -57,9 +57,11 @@ export class Performer {
   }
 
   /** `before` is what was found wrong while it waited. */
-  async perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
-    const result = await this.#perform(planned)
-    return before.length === 0 ? result : { ...result, findings: [...before, ...result.findings] }
+  perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
+    const result = this.#perform(planned)
+    return before.length === 0
+      ? result
+      : result.then((step) => ({ ...step, findings: [...before, ...step.findings] }))
   }
 
   /** Stops waiting for what is never answered. */
@@ -74,13 +76,13 @@ export class Performer {
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
     const made = transform(text, planned, this.#options.rules, () => new Date())
     if (made.delay > 0) await sleep(made.delay)
-    const timely = { ...made, text: this.#inTime(made.text, planned) }
+    const timely = this.#inTime(made, planned)
     return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
   }
 
-  #inTime(text: string, { at }: Planned): string {
+  #inTime(made: Transformed, { at }: Planned): Transformed {
     const { moveTimes } = this.#options
-    return moveTimes === undefined ? text : withMovedTimes(text, moveTimes(at))
+    return moveTimes === undefined ? made : { ...made, text: withMovedTimes(made.text, moveTimes(at)) }
   }
 
   async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
@@ -160,7 +162,7 @@ export class Performer {
 
   #learn(planned: Planned, { end, asides }: Heard): void {
     const answer = end.kind === 'answered' ? [end.text] : []
-    this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), ...answer])
+    this.#options.carrier.learn(planned, asides.map(({ text }) => text).concat(answer))
   }
 
   #changedAnswer({ index, tool, message }: Planned, end: Heard['end']): Heard['end'] {
@@ -185,7 +187,7 @@ export class Performer {
     const judged = judgedOf({ turn, tool, end, asides, duration })
     const result = answered(planned, heard, { ...this.#options.judge(judged), ...past, judged })
     if (end.kind !== 'answered' || result.findings.length === 0) return result
-    const accept = acceptable(turn, end.text, (text) => this.#options.carrier.recorded(text))
+    const accept = acceptable(turn, end.text, this.#options.carrier)
     return accept === undefined ? result : { ...result, acceptable: accept }
   }
 }

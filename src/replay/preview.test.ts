@@ -15,8 +15,8 @@ const tape = tapeOf(
   server(answerOf(3, 'milk')),
 )
 
-test('a message is told with its index, itself, its two times, what its answer is known by, and what it waits for', () => {
-  const [, , third] = preview(tape, { allowWrites: true, timing: { kind: 'scaled', factor: 2 } })
+test('a message is told with its index, itself, its two times, what its answer is known by, and what it waits for', async () => {
+  const [, , third] = await preview(tape, { allowWrites: true, timing: { kind: 'scaled', factor: 2 } })
   expect(third).toEqual({
     index: 2,
     frame: 5,
@@ -30,8 +30,8 @@ test('a message is told with its index, itself, its two times, what its answer i
   })
 })
 
-test('correlated: each waits for the answers that had come, and what was parallel stays parallel', () => {
-  expect(orderOf({})).toEqual([
+test('correlated: each waits for the answers that had come, and what was parallel stays parallel', async () => {
+  expect(await orderOf({})).toEqual([
     [0, []],
     [1, [0]],
     [2, [1]],
@@ -39,8 +39,8 @@ test('correlated: each waits for the answers that had come, and what was paralle
   ])
 })
 
-test('sequential: each waits for the one before it', () => {
-  expect(orderOf({ ordering: { kind: 'sequential' } })).toEqual([
+test('sequential: each waits for the one before it', async () => {
+  expect(await orderOf({ ordering: { kind: 'sequential' } })).toEqual([
     [0, []],
     [1, [0]],
     [2, [1]],
@@ -48,8 +48,8 @@ test('sequential: each waits for the one before it', () => {
   ])
 })
 
-test('priority: higher methods first, and never before the answer that holds what is sent', () => {
-  expect(orderOf({ ordering: { kind: 'priority', of: { ping: 5 } } })).toEqual([
+test('priority: higher methods first, and never before the answer that holds what is sent', async () => {
+  expect(await orderOf({ ordering: { kind: 'priority', of: { ping: 5 } } })).toEqual([
     [3, []],
     [0, []],
     [1, []],
@@ -57,9 +57,8 @@ test('priority: higher methods first, and never before the answer that holds wha
   ])
 })
 
-test('random: the same order for the same seed, others for others, and never before the answer that holds what is sent', () => {
-  const orders = Array.from({ length: 20 }, (_, seed) => orderOf({ ordering: { kind: 'random', seed } }))
-  const again = Array.from({ length: 20 }, (_, seed) => orderOf({ ordering: { kind: 'random', seed } }))
+test('random: the same order for the same seed, others for others, and never before the answer that holds what is sent', async () => {
+  const [orders, again] = [await randomOrders(), await randomOrders()]
   expect(orders).toEqual(again)
   expect(new Set(orders.map((order) => JSON.stringify(order))).size).toBeGreaterThan(5)
   for (const order of orders) {
@@ -68,8 +67,8 @@ test('random: the same order for the same seed, others for others, and never bef
   }
 })
 
-test('messages are chosen, then ordered, then timed', () => {
-  const messages = preview(tape, {
+test('messages are chosen, then ordered, then timed', async () => {
+  const messages = await preview(tape, {
     allowWrites: true,
     include: ['ping', 'tools/call:list'],
     ordering: { kind: 'priority', of: { ping: 1 } },
@@ -83,9 +82,14 @@ test('messages are chosen, then ordered, then timed', () => {
   ])
 })
 
-function orderOf(options: Omit<ReplayOptions, 'target'>): readonly (readonly [number, readonly number[]])[] {
-  return preview(tape, { allowWrites: true, ...options }).map(({ index, dependencies }) => [
-    index,
-    dependencies,
-  ])
+type Order = readonly (readonly [number, readonly number[]])[]
+
+function randomOrders(): Promise<readonly Order[]> {
+  const seeds = Array.from({ length: 20 }, (_, seed) => seed)
+  return Promise.all(seeds.map((seed) => orderOf({ ordering: { kind: 'random', seed } })))
+}
+
+async function orderOf(options: Omit<ReplayOptions, 'target'>): Promise<Order> {
+  const messages = await preview(tape, { allowWrites: true, ...options })
+  return messages.map(({ index, dependencies }) => [index, dependencies])
 }

@@ -1,5 +1,6 @@
 import type { Tape } from '../store/read.ts'
 import type { Notification, Request } from '../wire/message.ts'
+import { tapeBindings } from './tape-bindings.ts'
 import { onePart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { dueTimes } from './pace.ts'
@@ -28,10 +29,14 @@ export interface ScheduledMessage {
 }
 
 /** What a run would send, in its order, and what not and why. Only the tape is looked at: what it says of its tools decides what is held back. */
-export function preview(tape: Tape, options: Omit<ReplayOptions, 'target'>): readonly ScheduledMessage[] {
+export async function preview(
+  tape: Tape,
+  options: Omit<ReplayOptions, 'target'>,
+): Promise<readonly ScheduledMessage[]> {
   const { turns } = onePart(tape, options.server)
   const plan = planFor(turns, options, toolsIn(turns))
-  const carrier = carrierFor(turns, plan, { ...options, started: tape.header.started })
+  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const carrier = carrierFor(turns, plan, { correlate })
   const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
     carrier.producersOf(index),
   )

@@ -1,14 +1,18 @@
+import type { Binding, Correlation } from '../correlate/binding.ts'
 import type { Tape } from '../store/read.ts'
+import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
+import { hasFailed } from './failed.ts'
 import { onePart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
-import { hasFailed, reportOf, type ReplayReport } from './report.ts'
+import { reportOf, type ReplayReport } from './report.ts'
 import { RunWatch, type RunState } from './run-state.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
+import { tapeBindings } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
@@ -57,7 +61,8 @@ async function run(
   const started = performance.now()
   const now = (): number => performance.now() - started
   const part = onePart(tape, options.server)
-  const prepared = await prepare(part, { ...options, now, ...timesOf(tape) })
+  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const prepared = await prepare(part, { ...options, correlate, now, ...timesOf(tape) })
   try {
     const execution = { ...prepared, ...executionOf(options), now, room: () => steps.room() }
     for await (const step of execute(execution)) {
@@ -68,7 +73,18 @@ async function run(
     await prepared.close()
     steps.close()
   }
-  return reportOf(steps.all, { ...factsOf(tape, options, prepared), duration: now() })
+  const facts = { ...factsOf(tape, options, prepared), duration: now() }
+  return reportOf(steps.all, { ...facts, ...carriedIn(correlate, prepared, steps.all) })
+}
+
+function carriedIn(
+  correlate: Correlation | false,
+  { liveOf }: Prepared,
+  steps: readonly StepResult[],
+): Pick<ReplayReport, 'bindings' | 'guesses'> {
+  if (correlate === false) return { bindings: [], guesses: [] }
+  const carried = (binding: Binding): CarriedBinding => carriedBinding(binding, liveOf(binding), steps)
+  return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 
 function timesOf({ header, turns }: Tape): { started: string; ended: number } {

@@ -8,6 +8,8 @@ const facts: RunFacts = {
   target: 'a server',
   duration: 2000,
   notes: ['n'],
+  bindings: [],
+  guesses: [],
 }
 
 test('the summary counts what was sent, left out, held back and unbound, and the share that was found good', () => {

@@ -1,5 +1,7 @@
 import type { Layer } from './verdict/finding.ts'
 import { LAYERS } from './verdict/finding.ts'
+import type { CarriedBinding } from './carried-binding.ts'
+import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
 import type { StepResult } from './step-result.ts'
 
@@ -51,21 +53,24 @@ export interface ReplayReport {
     readonly state: StepResult['state']
   }[]
   readonly steps: readonly StepResult[]
+  /** The values that were carried forward, and what the run says about each. */
+  readonly bindings: readonly CarriedBinding[]
+  /** Values that may have had to be, and were sent as recorded. */
+  readonly guesses: readonly CarriedBinding[]
   readonly notes: readonly string[]
 }
 
-export interface RunFacts {
+export interface RunFacts extends Pick<ReplayReport, 'bindings' | 'guesses' | 'notes'> {
   readonly tape: string
   readonly tapeId: string
   readonly target: string
   readonly duration: number
-  readonly notes: readonly string[]
 }
 
 /** Makes the report from what became of each message. */
 export function reportOf(results: readonly StepResult[], facts: RunFacts): ReplayReport {
   const steps = results.toSorted((a, b) => a.index - b.index)
-  const { tape, tapeId, target, duration, notes } = facts
+  const { tape, tapeId, target, duration, bindings, guesses, notes } = facts
   const requests = steps.filter(isRequestSent)
   const failed = requests.filter(hasFailed)
   return {
@@ -91,13 +96,10 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
       sentAt === undefined ? [] : [{ index, at: sentAt, duration: took, state }],
     ),
     steps,
+    bindings,
+    guesses,
     notes,
   }
-}
-
-/** Whether a step is not as recorded, in a way that counts. */
-export function hasFailed({ findings }: StepResult): boolean {
-  return findings.some(({ level }) => level === 'error')
 }
 
 function verdictOf(steps: readonly StepResult[]): Verdict {

@@ -1,6 +1,6 @@
 import type { Controller, RunStatus } from './controller.ts'
 import type { LiveCall } from './live-call.ts'
-import { hasFailed } from './report.ts'
+import { hasFailed } from './failed.ts'
 import type { StepResult } from './step-result.ts'
 
 /** Where a run stands at this moment. */

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util'
 import { brief } from '../match/brief.ts'
 import type { RepeatedReport } from '../replay/repeat.ts'
-import { hasFailed, isSkippedByRule } from '../replay/report.ts'
+import { hasFailed } from '../replay/failed.ts'
+import { isSkippedByRule } from '../replay/report.ts'
 import type { StepResult } from '../replay/step-result.ts'
 import type { Finding } from '../replay/verdict/finding.ts'
 import { shortened, visible } from '../wire/visible.ts'
@@ -34,12 +35,30 @@ export function replaySummaryText(report: RepeatedReport): string {
         ({ index, finding, inRuns }) =>
           `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
       ),
+    ...bindingsText(report),
     `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
     `verdict: ${VERDICT_WORDS[summary.verdict]}`,
   ]
     .map((line) => `${visible(line)}\n`)
     .join('')
+}
+
+function bindingsText({ bindings }: RepeatedReport): readonly string[] {
+  const words = STANDINGS.flatMap((standing) => {
+    const count = bindings.filter((one) => one.standing === standing).length
+    return count === 0 ? [] : [`${count} ${WORDS[standing]}`]
+  })
+  return words.length === 0 ? [] : [`bindings: ${words.join(', ')}`]
+}
+
+const STANDINGS = ['confirmed', 'constant', 'user', 'found', 'refuted'] as const
+const WORDS: Readonly<Record<(typeof STANDINGS)[number], string>> = {
+  confirmed: 'confirmed',
+  constant: 'the same as recorded',
+  user: 'by the bindings file',
+  found: 'not put to the test',
+  refuted: 'refuted',
 }
 
 const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {

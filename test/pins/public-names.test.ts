@@ -62,6 +62,7 @@ test('the error codes and the exit code of each', () => {
       "CONFIG_BROKEN": 3,
       "CONFIG_NOT_FOUND": 3,
       "CONFIG_UNWRITABLE": 3,
+      "IMPORT_FAILED": 3,
       "LISTEN_FAILED": 3,
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,

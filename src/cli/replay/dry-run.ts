@@ -5,12 +5,12 @@ import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
-export function showPlan(
+export async function showPlan(
   tape: Tape,
   options: Omit<ReplayOptions, 'target'>,
   { json }: { readonly json?: true },
-): void {
-  const messages = preview(tape, options)
+): Promise<void> {
+  const messages = await preview(tape, options)
   if (json === true) return print(`${JSON.stringify({ messages }, null, 2)}\n`)
   for (const message of messages) print(`${visible(lineOf(message))}\n`)
 }

@@ -28,6 +28,8 @@ export interface ReplayFlags {
   readonly validate?: boolean
   readonly strict?: boolean
   readonly ignoreField?: readonly string[]
+  readonly bindings?: string
+  readonly baseline?: string
   readonly ignore?: readonly string[]
   readonly unordered?: readonly string[]
   readonly tolerance?: string
@@ -86,6 +88,8 @@ export function withReplayOptions(command: Command): Command {
       collectNames,
     )
     .option('--inject-seed <n>', 'with --inject: the same requests fail for the same seed (42)')
+    .option('--bindings <file>', 'a bindings file other than the one beside the tape')
+    .option('--baseline <tape>', 'a second recording of the session: it settles bindings and shows noise')
     .option('--no-validate', 'do not compare the answers')
     .option('--validate', 'compare them, whatever the config says')
     .option('--strict', 'warnings count as errors')

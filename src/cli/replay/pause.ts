@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Controller } from '../../replay/controller.ts'
-import { hasFailed } from '../../replay/report.ts'
+import { hasFailed } from '../../replay/failed.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { lineOf } from './ask.ts'
 

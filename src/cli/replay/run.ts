@@ -4,6 +4,7 @@ import { Controller } from '../../replay/controller.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatedReport, type RepeatOptions } from '../../replay/repeat.ts'
+import { tapeBindings } from '../../replay/tape-bindings.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
 import { replayResults } from '../../report/replay-results.ts'
@@ -34,15 +35,15 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const { options, file } = configured(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await loadTape(resolveTape(name))
-  if (flags.dryRun === true) return showPlan(tape, options, flags)
+  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
+  if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)
   const target = recorded(readTarget(command, flags), flags.record)
   const signal = stopOnSignals()
   const controller = new Controller()
-  const run = { ...options, target: target.target, signal, controller, onAsk: readAsk(flags) }
-  const report = await untilClosed(
-    replayRepeatedly(tape, run, { ...runsOf(flags, repeat), onStep: stepWatcher(flags, run) }),
-    target,
-  )
+  const run = { ...options, correlate, target: target.target, signal, controller, onAsk: readAsk(flags) }
+  const runs = { ...runsOf(flags, repeat), onStep: stepWatcher(flags, run), ...(baseline && { baseline }) }
+  const report = await untilClosed(replayRepeatedly(tape, run, runs), target)
   await tell(report, flags)
   const accepted = flags.update === true && (await updateTape(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]

@@ -61,9 +61,9 @@ function judgeLayers(judged: Judged, { schema, values, judging }: Judges): reado
     ...judgeOrder(judged),
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
+  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined) return aside
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
-  if (judged.end.kind === 'answered' && judged.end.asRecorded) return aside
   return [...schema.judge(judged), ...values.judge(judged), ...aside]
 }
 
