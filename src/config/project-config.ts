@@ -31,7 +31,8 @@ export function readConfig(file: string): ProjectConfig {
   return { file, section: (name) => (sections[name]?.value === null ? undefined : sections[name]) }
 }
 
-function findConfig(folder: string): string | undefined {
+/** The config that holds for a folder: its own, or that of the nearest folder above that has one. */
+export function findConfig(folder: string): string | undefined {
   const files = [...TEXTS, ...MODULES].map((ending) => join(folder, `reelay.config${ending}`))
   const [file, other] = files.filter((path) => existsSync(path))
   if (other !== undefined)

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ReelayError } from '../errors.ts'
+import { findConfig } from './project-config.ts'
 
 /** What a user adds to the `redaction` section of a config. */
 export interface RuleAdditions {
@@ -10,10 +11,12 @@ export interface RuleAdditions {
   readonly allow: readonly string[]
 }
 
-/** Adds to the config of a folder, and makes one if there is none; comments and everything else stay. Returns its path. */
+/** Adds to the config that holds for a folder, and makes one there if none does; comments and everything else stay. Returns its path. */
 export async function saveRedaction(folder: string, additions: RuleAdditions): Promise<string> {
   const { parseDocument } = await import('yaml')
-  const file = join(folder, 'reelay.config.yaml')
+  // A second file, nearer or beside, would put what the first one says out of force.
+  const file = findConfig(folder) ?? join(folder, 'reelay.config.yaml')
+  if (!/\.ya?ml$/.test(file)) throw unsaved(file, 'only YAML is changed in place')
   const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '')
   const [error] = document.errors
   if (error !== undefined) throw unsaved(file, error)
