@@ -1,7 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { RuleChanges } from '../redact/rule-set.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openTape, type TapeReader } from '../store/read.ts'
@@ -14,8 +13,6 @@ export interface CopyOptions {
   readonly from: string
   readonly to: string
   readonly email?: boolean
-  /** Rules beside those of the project. */
-  readonly changes?: RuleChanges
 }
 
 /** Where the copy is, and what was replaced in it. */
@@ -25,9 +22,8 @@ export interface Copied extends RedactionFacts {
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy(options: CopyOptions): Promise<Copied> {
-  const { to } = options
-  const { draft, facts } = await draftOf(options)
+export async function redactCopy({ from, to, email = false }: CopyOptions): Promise<Copied> {
+  const { draft, facts } = await draftOf(from, to, email)
   return { ...facts, path: publish(draft, to) }
 }
 
@@ -35,9 +31,8 @@ export async function redactCopy(options: CopyOptions): Promise<Copied> {
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape(options: CopyOptions): Promise<Copied> {
-  const { from, to } = options
-  const { draft, facts, redactor } = await draftOf(options)
+export async function shareTape({ from, to, email = false }: CopyOptions): Promise<Copied> {
+  const { draft, facts, redactor } = await draftOf(from, to, email)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(from, draft, redactor)
@@ -48,14 +43,13 @@ export async function shareTape(options: CopyOptions): Promise<Copied> {
   }
 }
 
-async function draftOf({
-  from,
-  to,
-  email = false,
-  changes = {},
-}: CopyOptions): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
+async function draftOf(
+  from: string,
+  to: string,
+  email: boolean,
+): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
   const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, { email, changes })
+  const redactor = tapeRedaction(reader.header, { email })
   const writer = openDraft(to)
   try {
     const facts = await redactTape(reader, redactor, (line) => writer.line(line))
