@@ -1,34 +1,65 @@
 import { Command } from 'commander'
+import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
+import { exactly } from '../redact/written-pattern.ts'
+import { findingsOf } from '../share/findings.ts'
 import { redactTape, type RedactionFacts } from '../share/redacted-tape.ts'
 import { redactCopy } from '../share/share-tape.ts'
 import { tapeRedaction } from '../share/tape-redaction.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape } from '../store/read.ts'
+import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
+import { onTerminal, review } from './review.ts'
+import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
-export const redactCommand: Command = new Command('redact')
+export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
-  .option('--email', 'give e-mail addresses stand-ins too')
+  .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
-  .action(async (name: string, { output, email = false, json = false }: RedactFlags) => {
+  .action(async (name: string, { output, json, review: isReviewed, ...flags }: RedactFlags) => {
     const from = resolveTape(name)
-    if (output !== undefined) {
-      const copied = await redactCopy({ from, to: output, email })
-      return print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
-    }
-    const reader = await openTape(from)
-    const facts = await redactTape(reader, tapeRedaction(reader.header, { email }), () => {})
-    print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}`)
-    process.exitCode = facts.secrets === 0 ? 0 : 1
+    const changes = isReviewed ? await reviewed(from, ruleChanges(flags)) : ruleChanges(flags)
+    if (changes === undefined) return left()
+    if (output === undefined) return scan(name, from, { json, changes })
+    const copied = await redactCopy({ from, to: output, changes })
+    print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
   })
 
-interface RedactFlags {
+interface RedactFlags extends RuleFlags {
   readonly output?: string
-  readonly email?: boolean
-  readonly json?: boolean
+  readonly review?: true
+  readonly json?: true
+}
+
+async function scan(
+  name: string,
+  from: string,
+  { json, changes }: { readonly json: true | undefined; readonly changes: RuleChanges },
+): Promise<void> {
+  const reader = await openTape(from)
+  const redactor = tapeRedaction(reader.header, changes)
+  const facts = await redactTape(reader, redactor, () => {})
+  const note = noteOn(reader.header, redactor.mark.key, facts)
+  print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}${note}`)
+  process.exitCode = facts.secrets === 0 ? 0 : 1
+}
+
+/** The rules without what a person says is no secret; undefined when that person left. */
+async function reviewed(from: string, changes: RuleChanges): Promise<RuleChanges | undefined> {
+  const reader = await openTape(from)
+  const redactor = tapeRedaction(reader.header, changes)
+  await redactTape(reader, redactor, () => {})
+  const findings = await findingsOf(reader, redactor.replaced)
+  const kept = await onTerminal((ask) => review(findings, ask))
+  return kept && withChanges(changes, { allow: kept.map(exactly) })
+}
+
+function left(): void {
+  process.stderr.write('reelay redact: the review was left, and nothing was written\n')
+  process.exitCode = 130
 }
 
 export function inWords({ secrets, changed, frames, isHeaderChanged }: RedactionFacts): string {
@@ -42,6 +73,12 @@ function placesOf({ changed, isHeaderChanged, secrets }: RedactionFacts): string
   const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `#${n}`)]
   const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
   return `  in ${places.slice(0, SHOWN).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
+}
+
+/** Only the key tells a stand-in from a secret. */
+function noteOn({ redaction }: Header, key: string, { secrets }: RedactionFacts): string {
+  if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
+  return `  the tape was redacted with the key ${visible(redaction.key)}, which is not here: these may be its stand-ins\n`
 }
 
 const SHOWN = 20

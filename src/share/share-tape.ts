@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import type { RuleChanges } from '../redact/rule-set.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openTape, type TapeReader } from '../store/read.ts'
@@ -12,7 +13,8 @@ import { tapeRedaction } from './tape-redaction.ts'
 export interface CopyOptions {
   readonly from: string
   readonly to: string
-  readonly email?: boolean
+  /** What is added to the rules of the project, and taken from them. */
+  readonly changes?: RuleChanges
 }
 
 /** Where the copy is, and what was replaced in it. */
@@ -22,8 +24,8 @@ export interface Copied extends RedactionFacts {
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy({ from, to, email = false }: CopyOptions): Promise<Copied> {
-  const { draft, facts } = await draftOf(from, to, email)
+export async function redactCopy({ from, to, changes }: CopyOptions): Promise<Copied> {
+  const { draft, facts } = await draftOf(from, to, changes)
   return { ...facts, path: publish(draft, to) }
 }
 
@@ -31,8 +33,8 @@ export async function redactCopy({ from, to, email = false }: CopyOptions): Prom
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape({ from, to, email = false }: CopyOptions): Promise<Copied> {
-  const { draft, facts, redactor } = await draftOf(from, to, email)
+export async function shareTape({ from, to, changes }: CopyOptions): Promise<Copied> {
+  const { draft, facts, redactor } = await draftOf(from, to, changes)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(from, draft, redactor)
@@ -46,10 +48,10 @@ export async function shareTape({ from, to, email = false }: CopyOptions): Promi
 async function draftOf(
   from: string,
   to: string,
-  email: boolean,
+  changes: RuleChanges | undefined,
 ): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
   const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, { email })
+  const redactor = tapeRedaction(reader.header, changes)
   const writer = openDraft(to)
   try {
     const facts = await redactTape(reader, redactor, (line) => writer.line(line))

@@ -103,3 +103,47 @@ test('a tape with a line that cannot be read is not shared, and an existing file
   expect(refused).toMatchObject({ code: 3, stdout: '' })
   expect(readdirSync(dirname(copy))).not.toContain('other.tape.jsonl')
 })
+
+test('rules on the command line are added, switched off and overruled', async () => {
+  const tape = await plainTape([{ kind: 'github', value: `ghp_${'a1'.repeat(18)}` }])
+  const secrets = async (...flags: readonly string[]): Promise<unknown> =>
+    Object(JSON.parse((await reelay('redact', tape, '--json', ...flags)).stdout))['secrets']
+  expect(await secrets()).toBe(2)
+  expect(await secrets('--rule', '/SO: /i')).toBe(3)
+  expect(await secrets('--field', 'text')).toBe(3)
+  expect(await secrets('--allow', '4711')).toBe(1)
+  expect(await secrets('--allow', '4711', '--allow', '/^ghp_/')).toBe(0)
+  expect(await secrets('--off', 'github')).toBe(2) // the name of its member still tells
+  const copy = join(dirname(tape), 'ruled.tape.jsonl')
+  expect(await reelay('share', tape, '-o', copy, '--rule', 'so')).toMatchObject({ code: 0 })
+  expect(readFileSync(copy, 'utf8')).not.toContain('so: ')
+})
+
+test.each([
+  [['--rule', '('], 'Unterminated group'],
+  [['--rule', '/x*/'], 'it would match everywhere'],
+  [['--allow', '/(/'], 'Unterminated group'],
+  [['--off', 'nothing'], 'The rules are github, gitlab'],
+  [['--review'], '--review asks on a terminal, and stdin is none'],
+])('redact %j is refused', async (flags, why) => {
+  const tape = await plainTape([])
+  const { code, stderr } = await reelay('redact', tape, ...flags)
+  expect(stderr).toContain(why)
+  expect(code).toBe(2)
+})
+
+test('a tape that somebody else has redacted is told from one with secrets', async () => {
+  const env = { ...process.env, REELAY_HOME: temporaryFolder() }
+  const run = record(fixtureServer('repeat'), { env })
+  run.child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'm', params: { arguments: { password: 'hunter2-1' } } })}\n`,
+  )
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  const { code, stdout } = await reelay('redact', run.tape)
+  expect(code).toBe(1)
+  expect(stdout).toMatch(
+    /\n {2}the tape was redacted with the key k-\w+, which is not here: these may be its stand-ins\n$/,
+  )
+})
