@@ -1,6 +1,6 @@
-// npm run interop: clients and servers that we did not write, over every transport, directly and recorded.
-// One line for each pair; exit 1 when a recorded one gets another result or its tape lacks something, 3 when it could not run.
-import { mkdtempSync, rmSync } from 'node:fs'
+// npm run interop: clients and servers that we did not write, over every transport: directly, recorded, and with a tape for a server.
+// One line for each pair; exit 1 when one gets another result than directly or its tape lacks something, 3 when it could not run.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,20 +8,24 @@ import { CLIENTS } from './interop/clients.mjs'
 import { installPrograms } from './interop/programs.mjs'
 import { SERVERS } from './interop/servers.mjs'
 import { troublesOn } from './interop/tape-check.mjs'
-import { WAYS } from './interop/ways.mjs'
+import { tapeIn, WAYS } from './interop/ways.mjs'
 import { build, installWhenNeeded } from './run.mjs'
 
 const BOTH = ['inspector', 'mcporter']
+// What is served is what the same client recorded, over every transport: the server has other tools for clients of other capabilities.
+const EVERYTHING = BOTH.map((client) => ({ client, server: 'everything', transport: 'http' }))
+const MODERN = { client: 'inspector', server: 'proxy', transport: 'http', era: 'modern' }
+const CHAIN = { client: 'inspector', server: 'proxy', transport: 'stdio' }
 const PAIRS = [
-  ...BOTH.map((client) => ({ client, server: 'everything', transport: 'stdio' })),
-  ...BOTH.map((client) => ({ client, server: 'everything', transport: 'http' })),
-  ...BOTH.map((client) => ({ client, server: 'everything', transport: 'sse' })),
+  ...['stdio', 'http', 'sse'].flatMap((transport) =>
+    EVERYTHING.map((served) => ({ ...served, transport, served })),
+  ),
   ...BOTH.map((client) => ({ client, server: 'filesystem', transport: 'stdio' })),
   ...BOTH.map((client) => ({ client, server: 'memory', transport: 'stdio' })),
   ...BOTH.map((client) => ({ client, server: 'proxy', transport: 'http' })),
-  { client: 'inspector', server: 'proxy', transport: 'http', era: 'modern' },
+  { ...MODERN, served: MODERN },
   ...BOTH.map((client) => ({ client, server: 'proxy', transport: 'sse' })),
-  { client: 'inspector', server: 'proxy', transport: 'stdio' },
+  { ...CHAIN, served: CHAIN },
 ]
 
 installWhenNeeded()
@@ -44,18 +48,35 @@ else rmSync(scratch, { recursive: true })
 process.exitCode = failed === 0 ? 0 : 1
 
 async function judge(pair, folder) {
-  const direct = await runThrough('direct', pair, folder)
+  const direct = await runThrough('direct', pair)
   const recorded = await runThrough('recorded', pair, folder)
-  const troubles = [...differences(pair, direct.answers, recorded.answers), ...recorded.troubles]
-  const verdict = troubles.length === 0 ? `same, ${recorded.exchanges} exchanges on tape` : 'DIFFERENT'
-  console.log(`${titleOf(pair).padEnd(96)} ${verdict}`)
+  const troubles = [...differences('recorded', pair, direct, recorded), ...recorded.troubles]
+  if (pair.served !== undefined) {
+    const served = await runThrough('served', pair, await tapeOf(pair.served))
+    troubles.push(...differences('served', pair, direct, served))
+  }
+  console.log(`${titleOf(pair).padEnd(98)} ${verdictOn(pair, recorded, troubles)}`)
   for (const trouble of troubles) console.log(`    ${trouble}`)
   return troubles.length === 0
 }
 
-async function runThrough(way, { client, server, transport, era = 'legacy' }, folder) {
+function verdictOn({ served }, { exchanges }, troubles) {
+  if (troubles.length > 0) return 'DIFFERENT'
+  return `same, ${exchanges} exchanges on tape${served === undefined ? '' : '; same when served'}`
+}
+
+/** The tape of a pair, recorded when it is first wanted. */
+async function tapeOf(pair) {
+  const { client, server, transport } = pair
+  const folder = join(scratch, [client, server, transport].join('-'))
+  if (!existsSync(folder)) await runThrough('recorded', pair, folder)
+  return tapeIn(folder)
+}
+
+/** `place` is where the tapes of a recording go, and the tape to serve. */
+async function runThrough(way, { client, server, transport, era = 'legacy' }, place) {
   const { tasks } = SERVERS[server]
-  const { target, stop, readTapes = () => [] } = await WAYS[way](SERVERS[server], transport, folder)
+  const { target, stop, readTapes = () => [] } = await WAYS[way](SERVERS[server], transport, place)
   const answers = []
   try {
     for (const task of tasks) answers.push(await CLIENTS[client].use(target, task, era))
@@ -67,11 +88,11 @@ async function runThrough(way, { client, server, transport, era = 'legacy' }, fo
   return { answers, troubles, exchanges: tapes.flatMap((tape) => tape.exchanges).length }
 }
 
-function differences({ server }, direct, recorded) {
+function differences(way, { server }, direct, other) {
   const { tasks } = SERVERS[server]
   return tasks
-    .filter((_, at) => !isDeepStrictEqual(direct[at], recorded[at]))
-    .map(({ tool = 'tools/list' }) => `${tool} brings another result when it is recorded`)
+    .filter((_, at) => !isDeepStrictEqual(direct.answers[at], other.answers[at]))
+    .map(({ tool = 'tools/list' }) => `${tool} brings another result when it is ${way}`)
 }
 
 function titleOf({ client, server, transport, era }) {

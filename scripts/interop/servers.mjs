@@ -1,4 +1,4 @@
-// The servers, each over the transports that it speaks. `around` is put before the command of what is reached over stdio.
+// The servers, each over the transports that it speaks. `instead` makes another command of the one that is reached over stdio.
 import { end, firstMatch, freePort, start } from '../processes.mjs'
 import { everything, filesystem, mcpProxy, memory } from './programs.mjs'
 
@@ -13,7 +13,7 @@ export const SERVERS = {
   everything: {
     title: 'server-everything',
     tasks: TOUR,
-    stdio: async (around = []) => overStdio([...around, ...everything, 'stdio']),
+    stdio: async (instead = itself) => overStdio(instead([...everything, 'stdio'])),
     http: () => overHttp({ command: [...everything, 'streamableHttp'], path: '/mcp', transport: 'http' }),
     sse: () => overHttp({ command: [...everything, 'sse'], path: '/sse', transport: 'sse' }),
   },
@@ -24,31 +24,35 @@ export const SERVERS = {
       { tool: 'list_allowed_directories', args: {} },
       { tool: 'list_directory', args: { path: '.' } },
     ],
-    stdio: async (around = []) => overStdio([...around, ...filesystem, process.cwd()]),
+    stdio: async (instead = itself) => overStdio(instead([...filesystem, process.cwd()])),
   },
   memory: {
     title: 'server-memory',
     tasks: [{}, { tool: 'read_graph', args: {} }],
-    stdio: async (around = []) => overStdio([...around, ...memory]),
+    stdio: async (instead = itself) => overStdio(instead(memory)),
   },
   proxy: {
     title: `${mcpProxy.title} in front of server-everything`,
     tasks: TOUR,
     // Here it is the proxy that talks over stdio, to the server behind it.
-    stdio: (around = []) => proxied({ around, path: '/mcp', transport: 'http' }),
+    stdio: (instead) => proxied({ instead, path: '/mcp', transport: 'http' }),
     http: () => proxied({ path: '/mcp', transport: 'http' }),
     sse: () => proxied({ path: '/sse', transport: 'sse' }),
   },
+}
+
+function itself(command) {
+  return command
 }
 
 function overStdio(command) {
   return { target: { command }, stop: async () => {} }
 }
 
-async function proxied({ around = [], path, transport }) {
+async function proxied({ instead = itself, path, transport }) {
   const port = await freePort()
   const options = ['--host', '127.0.0.1', '--port', String(port)]
-  const command = [...mcpProxy.command, ...options, '--', ...around, ...everything, 'stdio']
+  const command = [...mcpProxy.command, ...options, '--', ...instead([...everything, 'stdio'])]
   return overHttp({ command, port, path, transport })
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { caCommand } from './ca.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { matchCommand } from './match.ts'
@@ -15,22 +16,16 @@ import { shareCommand } from './share.ts'
 import { tailCommand } from './tail.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
-/** Every command; of `record` only the help, because `main` takes care of the recording itself. */
+/** Every command, as `reelay --help` groups them; of `record` only the help, because `main` takes care of the recording itself. */
 export const COMMANDS: readonly Command[] = [
-  recordCommand,
-  caCommand,
-  wrapCommand,
-  unwrapCommand,
-  doctorCommand,
-  serveCommand,
-  matchCommand,
-  replayCommand,
-  verifyCommand,
-  runCommand,
-  inspectCommand,
-  tailCommand,
-  listCommand,
-  redactCommand,
-  shareCommand,
-  demoCommand,
+  ...group('Record:', recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand),
+  ...group('Look:', inspectCommand, tailCommand, listCommand),
+  ...group('Play the server:', serveCommand, matchCommand),
+  ...group('Play the client:', replayCommand, verifyCommand),
+  ...group('Make other tapes:', redactCommand, shareCommand, importCommand),
+  ...group('Learn:', demoCommand),
 ]
+
+function group(heading: string, ...commands: readonly Command[]): readonly Command[] {
+  return commands.map((command) => command.helpGroup(heading))
+}

@@ -41,7 +41,7 @@ export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, secrets,
   else if (!quiet) {
     const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
     const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
-    say(`recorded ${frames} frames to ${place}${countOf(secrets)}${stop}`)
+    say(`recorded ${frames} ${frames === 1 ? 'frame' : 'frames'} to ${place}${countOf(secrets)}${stop}`)
   }
 }
 

@@ -7,17 +7,28 @@ import { expectEarlyLeavers } from './print.ts'
 export async function runProgram(argv: readonly string[], commands: readonly Command[]): Promise<void> {
   expectEarlyLeavers()
   const program = new Command('reelay')
-    .description('record an MCP session to a tape, then play the server from it')
+    .description('record what an MCP client and a server say to each other, then play either of them')
     .version(VERSION)
     .showSuggestionAfterError()
+    .addHelpCommand(
+      new Command('help').argument('[command]').description('show what a command takes').helpGroup('Learn:'),
+    )
   for (const command of commands) program.addCommand(command)
   quietly(program)
   try {
+    refuseUnknownHelp(program, argv)
     await program.parseAsync(argv)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw misuse(error)
   }
+}
+
+/** Commander would show the help of everything. */
+function refuseUnknownHelp(program: Command, [, , verb, name]: readonly string[]): void {
+  if (verb !== 'help' || name === undefined || name.startsWith('-')) return
+  if (['help', ...program.commands.map((command) => command.name())].includes(name)) return
+  throw new ReelayError('USAGE', `there is no command '${name}' to help with`, { hint: 'see reelay --help' })
 }
 
 /** Commander reports misuse to us instead of printing and exiting. */

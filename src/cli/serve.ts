@@ -4,6 +4,7 @@ import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { screenFor } from '../serve/screen.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
@@ -23,7 +24,6 @@ import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import type { HttpFlags } from './serve-over-http.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
-import { withoutSecrets, withoutSecretsOf } from './without-secrets.ts'
 
 export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
@@ -41,6 +41,12 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
       '--on-miss <what>',
       'what is not on the tape is an error, or goes to the live server whose command stands behind --',
     ).choices(['error', 'passthrough']),
+  )
+  .addOption(
+    new Option(
+      '--leftovers <policy>',
+      'what it means when something recorded is not asked for: exit code 1, or a note',
+    ).choices(['fail', 'note']),
   )
   .addOption(
     new Option('--mode <mode>', 'when the live server behind -- is recorded; in CI, none by default').choices(
@@ -66,6 +72,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
 export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
   readonly server?: string
   readonly stdio?: true
+  readonly leftovers?: 'fail' | 'note'
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
 }
@@ -80,16 +87,15 @@ async function serve(
   const signal = stopOnSignals()
   const isOverHttp = flags.http !== undefined || flags.sse !== undefined
   const drift = isOverHttp ? await onHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
-  const shown = tapes.some(({ tape }) => tape.header.redaction === undefined) ? withoutSecrets() : String
-  say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
-  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift)
+  const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
+  say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
+  process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
 }
 
 async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
   const played = await playFlags(flags)
   const tape = await openIndexedTape(resolveTape(name))
-  const configured = await configuredMatching()
-  const shown = withoutSecretsOf(tape.header)
+  const configured = configuredMatching()
   return {
     ...played,
     ...matchOptionsOf(flags),
@@ -98,7 +104,7 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
     settings: configured.settings,
     matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
     ...(server !== undefined && { server }),
-    onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
 }
 
@@ -127,7 +133,8 @@ async function onStdio(
     signal,
   })
   const learned = (await live?.learn(options.tape.path, role)) ?? 0
-  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  if (learned > 0)
+    say(`reelay serve: the tape has a new episode of ${learned} ${learned === 1 ? 'message' : 'messages'}`)
   return drift
 }
 
@@ -138,6 +145,7 @@ function stopOnSignals(): AbortSignal {
   return stop.signal
 }
 
-function exitCodeOf(drift: Drift): 0 | 1 {
-  return hasDrifted(drift) ? 1 : 0
+function exitCodeOf(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
+  const counted = leftovers === 'note' ? { ...drift, leftOver: [] } : drift
+  return hasDrifted(counted) ? 1 : 0
 }

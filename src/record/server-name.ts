@@ -28,12 +28,15 @@ function firstOperand(words: readonly string[]): string | undefined {
   })
 }
 
-/** The last part of a path, without a script's ending, a package's scope, its version or an image's tag. */
+/** The last telling part of a path, without a script's ending, a package's scope, its version or an image's tag. */
 function bare(word: string): string {
-  const name =
-    word
-      .replaceAll('\\', '/')
-      .split('/')
-      .findLast((part) => part !== '') ?? ''
-  return name.replace(/(?<=.)[@:][^@:]*$/, '').replace(/\.(exe|cmd|[cm]?[jt]s|py|sh)$/i, '')
+  const parts = word
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => part.replace(/(?<=.)[@:][^@:]*$/, '').replace(/\.(exe|cmd|[cm]?[jt]s|py|sh)$/i, ''))
+  const last = parts.at(-1) ?? ''
+  return SAYS_NOTHING.test(last) ? (parts.findLast((part) => !SAYS_NOTHING.test(part)) ?? last) : last
 }
+
+const SAYS_NOTHING = /^(index|main|__main__|cli|dist|build|out|lib|src|bin|\.|\.\.)$/

@@ -22,6 +22,8 @@ export interface Execution {
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
+  /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
+  readonly room: () => Promise<void> | undefined
   readonly hasFailed: (result: StepResult) => boolean
   /** Milliseconds from the start of the run. */
   readonly now: () => number
@@ -50,6 +52,8 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     const before = planned.heard.size === 0 ? NOTHING_FOUND : await execution.ready(planned)
     const due = dueAt(planned, execution.now())
     if (due > 0) await untilDue(due, execution)
+    const room = execution.room()
+    if (room !== undefined) await room
     if (controller.status !== 'running' && !(await controller.mayGo()))
       results.push(execution.skip(planned, 'the run was stopped'))
     else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))

@@ -63,6 +63,10 @@ export class LiveSession {
     return ++this.#lastId
   }
 
+  hasOpen(id: Id): boolean {
+    return this.#open.has(idKey(id))
+  }
+
   openCalls(): readonly LiveCall[] {
     return [...this.#open.values()]
   }

@@ -67,8 +67,9 @@ function outcomeText(outcome: Outcome): string {
       return 'answer cut'
     case 'ok':
     case 'cancelled':
-    case 'unanswered':
       return outcome.kind
+    case 'unanswered':
+      return outcome.status === undefined ? 'unanswered' : `unanswered, HTTP ${outcome.status}`
   }
 }
 

@@ -5,6 +5,7 @@ import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { connectionsOf, type ConnectionFacts } from './connection-facts.ts'
 import { exchangesOf, type ExchangeFacts } from './exchange-facts.ts'
+import { withStatuses } from './http-status.ts'
 import { summarizeLatency, type LatencySummary } from './latency.ts'
 
 /** What a tape tells, as plain facts: every view of a tape shows these and decides nothing. */
@@ -29,7 +30,7 @@ export interface Inspection {
 }
 
 export function inspectTape(tape: Tape): Inspection {
-  const exchanges = exchangesOf(tape.turns)
+  const exchanges = withStatuses(exchangesOf(tape.turns), tape.rest)
   const outside = outsideOf(tape)
   const events = tape.rest.filter((frame) => frame.kind === 'event')
   const stderr = tape.rest.filter((frame) => frame.kind === 'stderr')

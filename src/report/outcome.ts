@@ -12,7 +12,8 @@ export type Outcome =
   /** The server wants more before it answers (2026-07-28). */
   | { readonly kind: 'input-required' }
   | { readonly kind: 'cancelled' }
-  | { readonly kind: 'unanswered' }
+  /** Over HTTP there may be a status all the same, such as 401. */
+  | { readonly kind: 'unanswered'; readonly status?: number }
   /** It was answered, and only the beginning of the answer was kept. */
   | { readonly kind: 'cut' }
 

@@ -62,7 +62,7 @@ export class Passage {
     out.on('error', (error) => this.#fail(error, res))
     out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
     res.on('close', () => {
-      if (res.writableFinished) return
+      if (res.writableFinished) return leaveWith(req, out)
       this.#abort('client')
       out.destroy()
     })
@@ -127,6 +127,11 @@ export class Passage {
       return undefined
     return endpointRewriter(this.#target.url.origin, `http://${headerOf(this.#line.headers, 'host')}`)
   }
+}
+
+/** A client that was answered early may leave while it is still asking; node tells only the socket. */
+function leaveWith(req: IncomingMessage, out: UpstreamRequest): void {
+  if (!req.complete) req.socket.once('close', () => out.destroy())
 }
 
 const BODY_EXPECTED = /^(POST|PUT|PATCH)$/

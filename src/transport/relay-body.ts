@@ -22,6 +22,7 @@ export interface BodyRelay {
 export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyRelay): void {
   let left = Number(headerOf(headers, 'content-length') ?? NaN)
   let isDone = false
+  const slowDown = throttle(from, to)
   const finish = (): void => {
     isDone = true
     watcher.end()
@@ -29,7 +30,7 @@ export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyR
   }
   from.on('data', (chunk: Buffer) => {
     const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
-    if (bytes.length > 0 && !hand(bytes, to)) pauseUntilDrained(from, to)
+    if (bytes.length > 0 && !hand(bytes, to)) slowDown()
     watcher.chunk(chunk)
     left -= chunk.length
     if (left === 0) finish()
@@ -55,7 +56,17 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
-function pauseUntilDrained(from: BodyRelay['from'], to: BodyRelay['to']): void {
-  from.pause()
-  to.once('drain', () => from.resume())
+/** What has been read already still comes after a pause, maybe in many pieces: one wait is enough for all of them. */
+function throttle(from: BodyRelay['from'], to: BodyRelay['to']): () => void {
+  let isWaiting = false
+  const goOn = (): void => {
+    isWaiting = false
+    from.resume()
+  }
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    from.pause()
+    to.once('drain', goOn)
+  }
 }

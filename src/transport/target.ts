@@ -25,7 +25,7 @@ export function readTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw invalid(`${JSON.stringify(text)} is no URL`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw invalid(`${url.protocol} is neither http: nor https:`)
+    throw invalid(`${JSON.stringify(text)}: ${url.protocol} is neither http: nor https:`)
   if (url.username !== '' || url.password !== '')
     throw invalid(
       'a URL with a password in it',

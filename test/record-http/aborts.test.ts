@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import type { ServerResponse } from 'node:http'
+import { request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as rest } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { linesOf, until } from '../support/recorder.ts'
 import { ask, httpServer, open, post, recordUrl, startRecorder } from '../support/http.ts'
@@ -55,6 +56,44 @@ test('a server that dies within a JSON body is on the tape with what it had begu
     { raw: '{"jsonrpc":', why: 'cut off' },
     { event: 'abort', by: 'server' },
   ])
+})
+
+test('a client that was answered while it was still asking, and then leaves, leaves the server too', async () => {
+  let left: Promise<unknown> | undefined
+  const server = createServer((socket) => {
+    left = once(socket, 'close')
+    socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n'))
+  })
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { url } = await recordUrl(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+  const client = request(url, { method: 'POST', headers: { 'Content-Length': 1_000_000 } })
+  client.on('error', () => {})
+  client.write('{"jsonrpc":')
+  const [answer] = (await once(client, 'response')) as [IncomingMessage]
+  expect(answer.statusCode).toBe(413)
+  answer.on('error', () => {})
+  client.destroy()
+  await left
+})
+
+test('many small pieces to a client that reads slowly make nobody complain', async () => {
+  const pieces = 100_000
+  const { origin } = await httpServer(async (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    for (let piece = 0; piece < pieces; piece++) if (!res.write(EVENT)) await once(res, 'drain')
+    res.end()
+  })
+  const run = await startRecorder(`${origin}/mcp`)
+  let bytes = 0
+  for await (const chunk of await open(run.url, post(CALL))) {
+    bytes += (chunk as Buffer).length
+    if (bytes < 2_000_000) await rest(5) // the server could send all of it meanwhile
+  }
+  expect(bytes).toBe(EVENT.length * pieces)
+  run.child.kill('SIGTERM')
+  await run.exited
+  expect(run.stderr().split('\n')).toHaveLength(4)
 })
 
 test('a request that a server takes and drops is answered by us, is on the tape, and is not sent again', async () => {

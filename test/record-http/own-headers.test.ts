@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { ask, httpServer, post, startRecorder, type Answer } from '../support/http.ts'
+import { ask, httpServer, post, recordUrl, startRecorder, type Answer } from '../support/http.ts'
 import { REELAY, start, until } from '../support/recorder.ts'
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -57,6 +59,15 @@ test('a server that wants OAuth is passed on as it is, and the user is told once
   await until(() => run.stderr().includes('(401)'))
   expect(run.stderr().match(/401/g)).toHaveLength(1)
   expect(run.stderr()).toMatch(/--header 'Authorization: Bearer \$\{env\.TOKEN\}'.*--forward.*recordFetch/)
+})
+
+test('a request that got a status and no answer is shown with its status', async () => {
+  const { origin } = await httpServer((_req, res) => res.writeHead(401).end())
+  const { url, tape, lines } = await recordUrl(`${origin}/mcp`)
+  await ask(url, post(PING))
+  await lines()
+  const { stdout } = await promisify(execFile)(process.execPath, [REELAY, 'inspect', tape])
+  expect(stdout).toMatch(/ping +unanswered, HTTP 401\n/)
 })
 
 test('a token that the server refuses is said to be refused', async () => {

@@ -52,6 +52,21 @@ test('what was recorded and not asked for is reported at the end, with exit code
   expect(code).toBe(1)
 })
 
+test('with --leftovers note, what was not asked for is reported and fails nothing; a miss still does', async () => {
+  const path = tapeFile(...SESSION)
+  const some = new ServeProcess([path, '--leftovers', 'note'])
+  some.say(...OPENING, callOf(1, 'count', {}))
+  const { code, stderr } = await some.end()
+  expect(stderr.split('\n').slice(1, 3)).toEqual([
+    'reelay serve: 2 requests answered, 0 misses, 2 left over',
+    'skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}',
+  ])
+  expect(code).toBe(0)
+  const other = new ServeProcess([path, '--leftovers', 'note'])
+  other.say(...OPENING, callOf(1, 'unknown', {}))
+  expect((await other.end()).code).toBe(1)
+})
+
 test('a miss goes to the client and, in full, to stderr; the command that it advises is accepted', async () => {
   const path = tapeFile(...SESSION)
   const asked = [
@@ -403,6 +418,9 @@ test('reelay serve --help names its options', () => {
       --on-miss <what>             what is not on the tape is an error, or goes to
                                    the live server whose command stands behind --
                                    (choices: "error", "passthrough")
+      --leftovers <policy>         what it means when something recorded is not
+                                   asked for: exit code 1, or a note (choices:
+                                   "fail", "note")
       --mode <mode>                when the live server behind -- is recorded; in
                                    CI, none by default (choices: "once",
                                    "new-episodes", "none", "all")

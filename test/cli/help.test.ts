@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { REELAY } from '../support/recorder.ts'
+
+function reelay(...args: readonly string[]): { code: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [REELAY, ...args], { encoding: 'utf8' })
+  return { code: status, stdout, stderr }
+}
+
+test('reelay --help shows every command, grouped by what it is for', () => {
+  const { code, stdout } = reelay('--help')
+  const groups = stdout.split('\n\n').slice(3)
+  const shown = groups.map((group) => [
+    group.split('\n')[0],
+    [...group.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name).join(' '),
+  ])
+  expect({ code, shown }).toEqual({
+    code: 0,
+    shown: [
+      ['Record:', 'record run wrap unwrap doctor ca'],
+      ['Look:', 'inspect tail list'],
+      ['Play the server:', 'serve match'],
+      ['Play the client:', 'replay verify'],
+      ['Make other tapes:', 'redact share import'],
+      ['Learn:', 'demo help'],
+    ],
+  })
+})
+
+test('help for a command is what its --help says', () => {
+  for (const name of ['record', 'serve', 'match'])
+    expect([name, reelay('help', name)]).toEqual([name, reelay(name, '--help')])
+})
+
+test('help for a command that does not exist says so', () => {
+  expect(reelay('help', 'nonsense')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "reelay: USAGE there is no command 'nonsense' to help with\n  hint: see reelay --help\n",
+  })
+})
