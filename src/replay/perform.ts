@@ -41,7 +41,7 @@ export interface PerformerOptions {
 export class Performer {
   readonly #options: PerformerOptions
   /** The live calls of recorded requests, by their link and recorded id: cancellations name them. */
-  readonly #calls = new Map<string, LiveCall>()
+  readonly #calls = new Map<string, LiveCall | 'over'>()
   /** Those that were never answered when they were recorded, and how to stop waiting for them. */
   readonly #endless = new Map<LiveCall, () => void>()
 
@@ -93,14 +93,20 @@ export class Performer {
     return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
   }
 
-  #cancelledBy({ message, link }: Planned): LiveCall | 'unknown' | undefined {
+  #cancelledBy({ message, link }: Planned): LiveCall | 'unknown' | 'over' | undefined {
     const id = message.method === 'notifications/cancelled' ? member(message.params, 'requestId') : undefined
     return isId(id) ? (this.#calls.get(callKey(link, id)) ?? 'unknown') : undefined
   }
 
-  #cancel(planned: Planned, text: string, call: LiveCall | 'unknown', session: LiveSession): StepResult {
+  #cancel(
+    planned: Planned,
+    text: string,
+    call: LiveCall | 'unknown' | 'over',
+    session: LiveSession,
+  ): StepResult {
     if (call === 'unknown') return notSent(planned, 'skipped', 'the request that it cancels was not sent')
-    if (call.isOver) return notSent(planned, 'skipped', 'the request that it cancels was already answered')
+    if (call === 'over' || call.isOver)
+      return notSent(planned, 'skipped', 'the request that it cancels was already answered')
     const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
     this.#endless.get(call)?.()
@@ -128,6 +134,7 @@ export class Performer {
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
     this.#remember(planned, call)
     const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
+    this.#forget(planned, call)
     const changed = this.#changedAnswer(planned, end)
     const heard = {
       end: changed,
@@ -157,6 +164,13 @@ export class Performer {
 
   #remember({ message, link }: Planned, call: LiveCall): void {
     if (message.kind === 'request') this.#calls.set(callKey(link, message.id), call)
+  }
+
+  // That it was made is worth knowing; its texts need not stay in memory.
+  #forget({ message, link }: Planned, call: LiveCall): void {
+    if (!call.isOver || message.kind !== 'request') return
+    const key = callKey(link, message.id)
+    if (this.#calls.get(key) === call) this.#calls.set(key, 'over')
   }
 
   #learn(planned: Planned, { end, asides }: Heard): void {

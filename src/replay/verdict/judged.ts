@@ -17,11 +17,15 @@ export interface Judged {
 }
 
 export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'duration'>): Judged {
-  const { turn, end } = given
+  const { turn, tool, end, asides, duration } = given
   const answer = turn.response?.message
   const recorded = answer?.kind === 'response' ? answer : undefined
   return {
-    ...given,
+    turn,
+    tool,
+    end,
+    asides,
+    duration,
     live: liveIn(end, recorded),
     recorded,
     recordedDuration:
