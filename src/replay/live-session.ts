@@ -81,8 +81,7 @@ export class LiveSession {
 
   /** Gives a request up on a link whose requests have streams of their own. */
   abort(id: Id): boolean {
-    this.#link?.abort?.(idKey(id))
-    return this.#link?.abort !== undefined
+    return this.#link?.abort?.(idKey(id)) ?? false
   }
 
   async close(): Promise<void> {

@@ -47,7 +47,10 @@ export function withReplayOptions(command: Command): Command {
     .argument('<tape>', 'a tape name, or a path to a tape file')
     .argument('[command...]', 'after --: the command that starts the server')
     .option('--url <url>', 'a server at this URL instead of a command')
-    .option('--sse', 'the URL is that of a legacy stream of events')
+    .option(
+      '--sse',
+      'the URL is that of a legacy stream of events; without it that is tried when a POST is refused',
+    )
     .option(
       '--header <header>',
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',

@@ -27,7 +27,7 @@ function recordedLink({ name, open }: Target, recording: Recording): OpenLink {
       onText: (text) => heard.pass(lineOf(text), () => handlers.onText(text)),
     })
     return {
-      ...(link.abort && { abort: (key: string) => link.abort?.(key) }),
+      abort: (key: string) => link.abort?.(key) ?? false,
       send: (text) => sent.pass(lineOf(text), () => link.send(text)),
       close: () => link.close(),
     }
