@@ -15,7 +15,8 @@ export class LiveValues {
 
   /** What was sent in the place of a text that is composed of such values: the server may say it back. */
   learnComposed(recorded: string, live: string): void {
-    if (distinctnessOf(recorded) === 'strong') this.#add(recorded, { live, words: new Set(), isDistinct: true })
+    if (distinctnessOf(recorded) === 'strong')
+      this.#add(recorded, { live, words: new Set(), isDistinct: true })
   }
 
   /**

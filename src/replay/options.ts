@@ -2,6 +2,7 @@ import type { Correlation } from '../correlate/binding.ts'
 import type { OpenLink } from '../transport/client-link.ts'
 import type { Controller } from './controller.ts'
 import type { ErrorInjection } from './injection.ts'
+import type { LiveSecrets } from './live-secrets.ts'
 import type { Timing } from './pace.ts'
 import type { AskPolicy } from './recorded-answers.ts'
 import type { Permission } from './safety.ts'
@@ -25,6 +26,8 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly rules?: readonly TransformRule[]
   /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
+  /** The values behind the stand-ins of a redacted tape; by default they are looked for in the environment. */
+  readonly secrets?: LiveSecrets
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean
   readonly injection?: ErrorInjection

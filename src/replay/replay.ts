@@ -5,9 +5,11 @@ import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
 import { hasFailed } from './failed.ts'
 import { onePart } from './one-server.ts'
-import type { ReplayOptions } from './options.ts'
+import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
+import type { ReplayOptions, Target } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { reportOf, type ReplayReport } from './report.ts'
+import { secretLink } from './secret-link.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
@@ -51,7 +53,9 @@ async function run(
   const now = (): number => performance.now() - started
   const part = onePart(tape, options.server)
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
-  const prepared = await prepare(part, { ...options, correlate, now, ...timesOf(tape) })
+  const secrets = options.secrets ?? liveSecrets(tape.header)
+  const target = secrets === undefined ? options.target : behind(options.target, secrets)
+  const prepared = await prepare(part, { ...options, target, correlate, now, ...timesOf(tape) })
   try {
     for await (const step of execute({ ...prepared, ...executionOf(options), now })) steps.push(step)
   } finally {
@@ -59,7 +63,12 @@ async function run(
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  return reportOf(steps.all, { ...facts, ...carriedIn(correlate, prepared, steps.all) })
+  const notes = secrets?.note === undefined ? facts.notes : [secrets.note, ...facts.notes]
+  return reportOf(steps.all, { ...facts, notes, ...carriedIn(correlate, prepared, steps.all) })
+}
+
+function behind(target: Target, secrets: LiveSecrets): Target {
+  return { ...target, open: secretLink(target.open, secrets) }
 }
 
 function carriedIn(

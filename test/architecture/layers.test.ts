@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   bridge: ['transport', 'wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
   serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
-  replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  replay: ['config', 'redact', 'match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
   share: ['serve', 'config', 'redact', 'store', 'tape', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store', 'replay'],

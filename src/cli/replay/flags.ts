@@ -30,6 +30,8 @@ export interface ReplayFlags {
   readonly allow?: readonly string[]
   readonly allowWrites?: true
   readonly set?: readonly string[]
+  readonly secret?: readonly string[]
+  readonly secrets?: string
   readonly onAsk?: string
   readonly onError?: string
   readonly retries?: string
@@ -84,6 +86,8 @@ export function withReplayOptions(command: Command): Command {
       collectNames,
     )
     .option('--allow-writes', 'every tool may be called')
+    .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
+    .option('--secrets <file>', 'a file of such values, NAME=value, that only you can read')
     .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
     .option(
       '--on-ask <decline|fail|ask>',

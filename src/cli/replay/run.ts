@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
+import { liveSecrets } from '../../replay/live-secrets.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatedReport } from '../../replay/repeat.ts'
@@ -16,6 +17,7 @@ import { showPlan } from './dry-run.ts'
 import type { ReplayFlags } from './flags.ts'
 import { atLeastOne, choice, readFlags } from './read-flags.ts'
 import { recorded } from './recorded.ts'
+import { readSecrets } from './secrets.ts'
 import { readTarget } from './target.ts'
 import { updateTape } from './update.ts'
 
@@ -31,13 +33,16 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const options = readFlags(flags)
   const tape = await loadTape(resolveTape(name))
   if (flags.dryRun === true) return showPlan(tape, options)
-  const target = recorded(readTarget(command, flags), flags.record)
+  const given = readSecrets(flags)
+  const target = recorded(readTarget(command, flags), flags.record, given)
+  const secrets = liveSecrets(tape.header, { values: given })
   const signal = stopOnSignals()
   const runs = { repeat: atLeastOne('--repeat', repeat.text), always: repeat.always }
   const onStep = flags.json === true ? () => {} : tellSteps()
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
-  const run: ReplayOptions = { ...options, correlate, target: target.target, signal, onAsk: readAsk(flags) }
+  const own = { correlate, ...(secrets && { secrets }) }
+  const run: ReplayOptions = { ...options, ...own, target: target.target, signal, onAsk: readAsk(flags) }
   const report = await replayRepeatedly(tape, run, { ...runs, onStep, ...(baseline && { baseline }) })
   await target.close()
   await tell(report, flags)
