@@ -20,6 +20,8 @@ export interface Planned {
   readonly after: readonly number[]
   /** Requests and changes that the server had told this link of by then, by method: how many. */
   readonly heard: ReadonlyMap<string, number>
+  /** How often the server asked the client what, in all of this link. */
+  readonly asksInAll: ReadonlyMap<string, number>
   readonly fate: Fate
 }
 
@@ -49,12 +51,23 @@ export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
   })
   const answeredBefore = answering(spoken)
   const heardBefore = hearing(turns.filter(isHeardOf(candidates)))
+  const inAll = hearing(turns)
+  const asks = new Map([...new Set(turns.map(linkOf))].map((link) => [link, inAll(link, Infinity)]))
   return candidates.map((candidate) => {
     const { n = 0, text = '' } = candidate.turn.trigger ?? {}
     const link = linkOf(candidate.turn)
-    return { ...candidate, text, link, after: answeredBefore(n), heard: heardBefore(link, n) }
+    return {
+      ...candidate,
+      text,
+      link,
+      after: answeredBefore(n),
+      heard: heardBefore(link, n),
+      asksInAll: asks.get(link) ?? NONE,
+    }
   })
 }
+
+const NONE: ReadonlyMap<string, number> = new Map()
 
 /** What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did. */
 function isHeardOf(candidates: readonly (Candidate & { fate: Fate })[]): (turn: Turn) => boolean {

@@ -63,7 +63,9 @@ async function run(
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  const notes = secrets?.note === undefined ? facts.notes : [secrets.note, ...facts.notes]
+  const failed = steps.all.filter(hasFailed)
+  const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
+  const notes = note === undefined ? facts.notes : [note, ...facts.notes]
   return reportOf(steps.all, { ...facts, notes, ...carriedIn(correlate, prepared, steps.all) })
 }
 

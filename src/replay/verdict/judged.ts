@@ -11,12 +11,16 @@ export interface Judged {
   readonly live: Response | undefined
   readonly recorded: Response | undefined
   readonly asides: readonly Aside[]
+  /** Requests of the server that only came at another time. */
+  readonly moved: ReadonlySet<string>
   /** Milliseconds, from the request to the answer. */
   readonly duration: number | undefined
   readonly recordedDuration: number | undefined
 }
 
-export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'duration'>): Judged {
+export function judgedOf(
+  given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'moved' | 'duration'>,
+): Judged {
   const { turn, end } = given
   const recorded = turn.response?.message
   return {
