@@ -35,6 +35,8 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number
   readonly retryDelay?: number
+  /** After so many steps (50 000 unless said), the report keeps the texts only of those with findings; `for await` sees them all. */
+  readonly keepTexts?: number
   /** Holds, resumes and stops the run. */
   readonly controller?: Controller
   /** Stops the run. */

@@ -32,12 +32,14 @@ export interface Replay extends AsyncIterable<StepResult> {
  */
 export function replay(tape: Tape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
-  const steps = new Steps()
+  const steps = new Steps(options.keepTexts ?? KEPT_TEXTS)
   stopWith(controller, options.signal)
   const report = run(tape, { ...options, controller }, steps)
   report.catch((error: unknown) => steps.fail(error))
   return { controller, report, [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator]() }
 }
+
+const KEPT_TEXTS = 50_000
 
 function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) controller.stop()

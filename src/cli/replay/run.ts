@@ -41,7 +41,8 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const onStep = flags.json === true ? () => {} : tellSteps()
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
-  const own = { correlate, ...(secrets && { secrets }) }
+  const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
+  const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
   const run: ReplayOptions = { ...options, ...own, target: target.target, signal, onAsk: readAsk(flags) }
   const report = await replayRepeatedly(tape, run, { ...runs, onStep, ...(baseline && { baseline }) })
   await target.close()
