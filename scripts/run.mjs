@@ -43,7 +43,7 @@ async function pack(program) {
   const bundle = await rolldown({
     input: join(program, 'main.js'),
     platform: 'node',
-    external: ['commander', 'cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
+    external: ['cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
   })
   await bundle.write({ dir: packed, format: 'cjs', chunkFileNames: '[name].js' })
   foldIntoMain(packed)

@@ -93,6 +93,14 @@ export const ERROR_CODES = {
     about:
       'The live server that a tape is replayed against did not take part: no answer to the handshake, or a refusal.',
   },
+  IMPORT_FAILED: {
+    exit: 3,
+    about: 'A recording of another tool cannot be read, or holds nothing that a tape could.',
+  },
+  BEFORE_RUN_FAILED: {
+    exit: 3,
+    about: 'The command of `--before-run` failed, so that the run was not made.',
+  },
   REPORT_UNWRITABLE: { exit: 3, about: 'A report cannot be written where it was wanted.' },
   SHARE_REFUSED: {
     exit: 1,

@@ -11,11 +11,11 @@ import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
 import { readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, type Tape } from '../store/read.ts'
+import { openTape, readTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
 import { readFaultsFile, readSeed } from './play-flags.ts'
 import { print } from './print.ts'
-import { withoutSecretsOf } from './without-secrets.ts'
+import { shownTape } from './without-secrets.ts'
 
 export const inspectCommand: Command = new Command('inspect')
   .description('show what a tape holds: who talked to whom, every exchange, errors, stderr, misses')
@@ -28,9 +28,9 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--faults <file>', 'show what the faults of this file would do to the recorded requests')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
   .action(async (name: string, flags: InspectFlags) => {
-    const tape = await loadTape(resolveTape(name))
-    const text = await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags)
-    print(withoutSecretsOf(tape.header)(text))
+    const { tape: reader, text } = shownTape(await openTape(resolveTape(name)))
+    const tape = await readTape(reader)
+    print(text(await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags)))
   })
 
 interface InspectFlags {

@@ -10,3 +10,16 @@ export function readListen(text: string, option = '--listen'): { host: string; p
     })
   return { host: found[1] ?? found[2] ?? '127.0.0.1', port }
 }
+
+/** Reads the value of an option that may stand without one, and so may have taken the tape for it. */
+export function listenOf(option: string): (text: string) => ReturnType<typeof readListen> {
+  return (text) => {
+    try {
+      return readListen(text, option)
+    } catch (error) {
+      if (!(error instanceof ReelayError)) throw error
+      const hint = `${error.hint}; a tape goes before it: reelay serve my-tape ${option}`
+      throw new ReelayError(error.code, error.message, { hint, cause: error })
+    }
+  }
+}

@@ -19,7 +19,11 @@ test.each<[Mode, boolean, string, boolean?]>([
 
 test('a server without a mode makes the tape once, and never in CI', () => {
   expect(planLive({ ...HERE, isTapeThere: false })).toEqual({ kind: 'record', command })
-  expect(planLive({ ...HERE, isTapeThere: false, isCi: true })).toEqual({ kind: 'replay' })
+  expect(planLive({ ...HERE, isTapeThere: false, isCi: true })).toEqual({
+    kind: 'replay',
+    warning: 'CI is set, so nothing is recorded; --mode once records all the same',
+  })
+  expect(planLive({ ...HERE, isCi: true })).toEqual({ kind: 'replay' })
 })
 
 test('misses are passed on only because the user said so', () => {

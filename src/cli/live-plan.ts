@@ -28,7 +28,7 @@ type Words = readonly [string, ...string[]]
 export function planLive(wishes: LiveWishes): LivePlan {
   const { onMiss, isTapeThere } = wishes
   const mode = modeOf(wishes)
-  if (mode === 'none') return { kind: 'replay' }
+  if (mode === 'none') return { kind: 'replay', ...notRecordedIn(wishes) }
   const command = commandOf(wishes, mode ?? 'passthrough')
   const warning = warningFor(wishes)
   if (mode === 'all' || (!isTapeThere && mode !== undefined)) return { kind: 'record', command, ...warning }
@@ -46,6 +46,12 @@ function modeOf({ mode, onMiss, command, isCi }: LiveWishes): Mode | undefined {
   if (mode !== undefined) return mode
   if (onMiss === 'passthrough') return undefined
   return command.length > 0 && !isCi ? 'once' : 'none'
+}
+
+/** Whoever gave a server and gets no tape should know why. */
+function notRecordedIn({ mode, command, isTapeThere }: LiveWishes): { readonly warning?: string } {
+  const isByCi = mode === undefined && command.length > 0 && !isTapeThere
+  return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records all the same' } : {}
 }
 
 function commandOf({ command: [file, ...args] }: LiveWishes, wish: string): Words {

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander'
+import { projectConfig } from '../config/project-config.ts'
 import { parseIgnored } from '../match/key.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import { parseRule } from '../match/rule.ts'
 import { readMatchSettings, type MatchSettings } from '../match/settings.ts'
 import { STRATEGIES, strategyNamed } from '../match/strategies/index.ts'
-import { readConfig, type SettingsFile } from '../store/settings-file.ts'
-import { member } from '../wire/message.ts'
+import type { SettingsFile } from '../store/settings-file.ts'
 
 /** The options that say how requests are matched. */
 export function withMatchFlags(command: Command): Command {
@@ -35,11 +35,11 @@ export function matchOptionsOf({
 }
 
 /** What the project's config says about matching, and where it stands. */
-export async function configuredMatching(): Promise<{ settings: MatchSettings; path?: string }> {
-  const config = await readConfig(process.cwd())
+export function configuredMatching(): { settings: MatchSettings; path?: string } {
+  const config = projectConfig(process.cwd())
   if (config === undefined) return { settings: { rules: [] } }
-  const settings = readMatchSettings(member(config.value, 'match'), `${config.path}, section "match"`)
-  return { settings, path: config.path }
+  const settings = readMatchSettings(config.section('match')?.value, `${config.file}, section "match"`)
+  return { settings, path: config.file }
 }
 
 /** What changes the comparison without standing on the command line: nobody should have to wonder. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { caCommand } from './ca.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
 import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { matchCommand } from './match.ts'
@@ -21,7 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...group('Look:', inspectCommand, tailCommand, listCommand),
   ...group('Play the server:', serveCommand, matchCommand),
   ...group('Play the client:', replayCommand, verifyCommand),
-  ...group('Give away:', redactCommand, shareCommand),
+  ...group('Make other tapes:', redactCommand, shareCommand, importCommand),
   ...group('Learn:', demoCommand),
 ]
 

@@ -1,9 +1,10 @@
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Recorder } from '../record/recorder.ts'
 import { liveRedaction } from '../serve/live-redaction.ts'
 import { passthroughTo } from '../serve/passthrough-to.ts'
 import type { Passthrough } from '../serve/passthrough.ts'
-import { appendEpisode, type EpisodeMessage } from '../store/episode.ts'
+import { appendEpisode, hasAnswered, type EpisodeMessage } from '../store/episode.ts'
+import { keepTape } from '../store/keep-tape.ts'
 import type { LivePlan } from './live-plan.ts'
 
 /** The live server behind a tape, and what was learned from it. */
@@ -20,7 +21,8 @@ export function liveBehind({ command, learns }: LivePlan & { kind: 'passthrough'
   return {
     elsewhere: passthroughTo(command, learns ? { onMessage } : {}),
     learn: async (path, server) => {
-      if (messages.length > 0) await appendEpisode(path, { server, messages, redaction: liveRedaction })
+      if (!hasAnswered(messages)) return 0
+      await appendEpisode(path, { server, messages, redaction: liveRedaction })
       return messages.length
     },
   }
@@ -43,7 +45,7 @@ export async function recordAnew(
     client: { input: process.stdin, output: process.stdout },
   })
   if (loss !== undefined) say(`the tape is incomplete: ${loss.why}; it is ${tape}`)
-  else if (tape !== path) renameSync(tape, path)
-  if (loss === undefined) say(`recorded ${frames} frames to ${path}`)
+  else if (await keepTape(tape, path)) say(`recorded ${frames} frames to ${path}`)
+  else say(`the live server said nothing, so ${tape === path ? 'no tape was made' : 'the tape is as it was'}`)
   return exit.code ?? 1
 }

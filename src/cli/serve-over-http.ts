@@ -1,29 +1,14 @@
-import { ReelayError } from '../errors.ts'
 import type { Drift } from '../serve/drift.ts'
 import { serveHttp, type ServedHttp } from '../serve/http/serve-http.ts'
 import { addDrifts } from '../serve/joined-drift.ts'
 import { serverNames } from '../serve/which-server.ts'
 import type { Listen } from '../transport/listen.ts'
-import { readListen } from './listen-address.ts'
 import { announce, sayWhere, type TapeToServe } from './serve-talk.ts'
 
 /** Where to listen; true without an address. */
 export interface HttpFlags {
   readonly http?: Listen | true
   readonly sse?: Listen | true
-}
-
-/** Reads the value of an option that may stand without one, and so may have taken the tape for it. */
-export function listenOf(option: string): (text: string) => Listen {
-  return (text) => {
-    try {
-      return readListen(text, option)
-    } catch (error) {
-      if (!(error instanceof ReelayError)) throw error
-      const hint = `${error.hint}; a tape goes before it: reelay serve my-tape ${option}`
-      throw new ReelayError(error.code, error.message, { hint, cause: error })
-    }
-  }
 }
 
 /** Until a signal ends it: a server over HTTP cannot know when its last client has left. */

@@ -4,11 +4,13 @@ import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { screenFor } from '../serve/screen.ts'
 import { besideTape } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
+import { listenOf } from './listen-address.ts'
 import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import {
   configuredMatching,
@@ -19,10 +21,9 @@ import {
 } from './match-flags.ts'
 import { paintDrift, paintMiss } from './paint.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
-import { listenOf, overHttp, type HttpFlags } from './serve-over-http.ts'
+import type { HttpFlags } from './serve-over-http.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
-import { withoutSecrets, withoutSecretsOf } from './without-secrets.ts'
 
 export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
@@ -85,17 +86,16 @@ async function serve(
   for (const name of names) tapes.push(await optionsFor(name, flags))
   const signal = stopOnSignals()
   const isOverHttp = flags.http !== undefined || flags.sse !== undefined
-  const drift = isOverHttp ? await overHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
-  const shown = tapes.some(({ tape }) => tape.header.redaction === undefined) ? withoutSecrets() : String
-  say(`reelay serve: ${paintDrift(shown(driftAsText(drift)))}`)
+  const drift = isOverHttp ? await onHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
+  const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
+  say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
 }
 
 async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
   const played = await playFlags(flags)
   const tape = await openIndexedTape(resolveTape(name))
-  const configured = await configuredMatching()
-  const shown = withoutSecretsOf(tape.header)
+  const configured = configuredMatching()
   return {
     ...played,
     ...matchOptionsOf(flags),
@@ -104,8 +104,14 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
     settings: configured.settings,
     matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
     ...(server !== undefined && { server }),
-    onMiss: (miss) => say(paintMiss(shown(missAsText(miss)))),
+    onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
+}
+
+/** Loaded only when it is asked for: on a stdio link a client waits. */
+async function onHttp(tapes: readonly TapeToServe[], flags: HttpFlags, signal: AbortSignal): Promise<Drift> {
+  const { overHttp } = await import('./serve-over-http.ts')
+  return overHttp(tapes, flags, signal)
 }
 
 async function onStdio(
@@ -127,7 +133,8 @@ async function onStdio(
     signal,
   })
   const learned = (await live?.learn(options.tape.path, role)) ?? 0
-  if (learned > 0) say(`reelay serve: the tape has a new episode of ${learned} messages`)
+  if (learned > 0)
+    say(`reelay serve: the tape has a new episode of ${learned} ${learned === 1 ? 'message' : 'messages'}`)
   return drift
 }
 

@@ -7,7 +7,7 @@ import { followTape, type FollowedTape } from '../store/follow.ts'
 import { resolveTape } from '../store/home.ts'
 import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { visibleJson } from '../wire/visible.ts'
-import { withoutSecretsOf } from './without-secrets.ts'
+import { shownTape } from './without-secrets.ts'
 
 export const tailCommand: Command = new Command('tail')
   .description('show the exchanges of a tape as they complete, while it is being recorded')
@@ -19,11 +19,10 @@ export const tailCommand: Command = new Command('tail')
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
     process.once('disconnect', () => stop.abort('the recorder is gone')) // it started us, and talks to us no more
     process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
-    const tape = await followTape(resolveTape(name), stop.signal)
-    const shown = withoutSecretsOf(tape.header)
+    const { tape, text } = shownTape(await followTape(resolveTape(name), stop.signal))
     const lineOf = json ? jsonLine(tape) : textLine(tape)
     const isMeant = serverFilter(server)
-    await show(tape, { lineOf: (exchange) => shown(lineOf(exchange)), isMeant }, stop.signal)
+    await show(tape, { lineOf: (exchange) => text(lineOf(exchange)), isMeant }, stop.signal)
     process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
     if (process.connected) process.disconnect()
   })

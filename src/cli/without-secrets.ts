@@ -1,15 +1,44 @@
-import { Redactor } from '../redact/redactor.ts'
-import { forgottenKey } from '../store/redaction-key.ts'
+import { redactedFrame } from '../redact/redacted-frame.ts'
+import { redactedHeader } from '../redact/redacted-header.ts'
+import type { Redactor } from '../redact/redactor.ts'
+import { screenRedactor } from '../serve/screen.ts'
+import type { Frame } from '../tape/frame.ts'
 import type { Header } from '../tape/header.ts'
 
 /** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
 export function withoutSecrets(): (text: string) => string {
-  const redactor = new Redactor({ key: forgottenKey() })
-  redactor.learnEnv(process.env)
-  return (text) => redactor.text(text)
+  let redactor: Redactor | undefined
+  return (text) => {
+    redactor ??= screenRedactor() // made when there is something to show, which most runs have not
+    return redactor.text(text)
+  }
 }
 
-/** The same for what is shown of a tape; one that was redacted has its own stand-ins, which are worth seeing. */
-export function withoutSecretsOf({ redaction }: Pick<Header, 'redaction'>): (text: string) => string {
-  return redaction === undefined ? withoutSecrets() : (text) => text
+/** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */
+export interface Shown<Read> {
+  readonly tape: Read
+  readonly text: (text: string) => string
+}
+
+interface Readable {
+  readonly header: Header
+  frames(): AsyncGenerator<Frame>
+}
+
+/** One that was redacted has its own stand-ins, which are worth seeing. Of others nothing is cut short before it is looked at. */
+export function shownTape<Read extends Readable>(tape: Read): Shown<Read> {
+  if (tape.header.redaction !== undefined) return { tape, text: String }
+  const redactor = screenRedactor()
+  const { redaction: _, ...header } = redactedHeader(tape.header, redactor)
+  return {
+    tape: { ...tape, header, frames: () => shownFrames(tape, redactor) },
+    text: (text) => redactor.text(text),
+  }
+}
+
+async function* shownFrames(tape: Readable, redactor: Redactor): AsyncGenerator<Frame> {
+  for await (const frame of tape.frames())
+    yield frame.kind === 'stderr'
+      ? { ...frame, stderr: redactor.text(frame.stderr) }
+      : redactedFrame(frame, redactor)
 }

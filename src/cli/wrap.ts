@@ -10,6 +10,7 @@ import { exitCodeOf, type WrapResult } from '../wrap/outcome.ts'
 import type { Servers } from '../wrap/selection.ts'
 import type { Recorder } from '../wrap/wrapped-command.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 interface WrapFlags {
   readonly all?: true
@@ -80,7 +81,8 @@ function ourselves(): Recorder {
 }
 
 function show(result: WrapResult, servers: Servers, { json }: WrapFlags): void {
-  print(json ? `${visibleJson(JSON.stringify(result))}\n` : outcomesAsText(result))
+  const shown = withoutSecrets() // a diff shows what stands around a change, such as a token in `env`
+  print(shown(json ? `${visibleJson(JSON.stringify(result))}\n` : outcomesAsText(result)))
   process.exitCode = exitCodeOf(result, servers)
   if (!result.dryRun) askForRestart(result)
 }

@@ -1,22 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { folderWith } from '../../test/support/config-folder.ts'
 import { ReelayError } from '../errors.ts'
 import { redactionConfig } from './redaction-config.ts'
-
-function folderWith(name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'reelay-config-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(join(folder, name), text)
-  return folder
-}
 
 test('the section adds rules and fields, switches rules off and allows values', () => {
   const folder = folderWith(
     'reelay.config.yaml',
     `# the rest belongs to others
-record: {}
+replay: {}
 redaction:
   rules:
     - name: ticket
@@ -46,7 +38,7 @@ test('JSON will do, and so will no config and no section', () => {
   expect(redactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'))).toEqual({
     fields: ['a'],
   })
-  expect(redactionConfig(folderWith('reelay.config.yaml', 'record: {}'))).toEqual({})
+  expect(redactionConfig(folderWith('reelay.config.yaml', 'match: {}'))).toEqual({})
   expect(redactionConfig(folderWith('reelay.config.yaml', ''))).toEqual({})
   expect(redactionConfig(folderWith('other.yaml', 'redaction: 5'))).toEqual({})
 })
@@ -57,18 +49,26 @@ test.each([
     'redaction:\n  rulez: []',
     'line 2, column 3: "redaction.rulez" is not known; there are rules, off, fields, allow, email',
   ],
-  ['redaction:\n  off: [slak]', 'line 2, column 9: there is no rule "slak" to switch off'],
+  [
+    'redaction:\n  off: [slak]',
+    'line 2, column 9: "redaction.off[0]" switches off "slak", and there is no such rule',
+  ],
   ['redaction:\n  off: slack', 'line 2, column 8: "redaction.off" is not a list'],
-  ['redaction:\n  fields: [5]', 'line 2, column 12: a field is not a text'],
+  ['redaction:\n  fields: [5]', 'line 2, column 12: "redaction.fields[0]" is not a text'],
   ['redaction:\n  email: perhaps', 'line 2, column 10: "redaction.email" is not true or false'],
-  ['redaction:\n  rules: [x]', 'line 2, column 11: a rule is not a map with "name" and "pattern"'],
+  [
+    'redaction:\n  rules:\n    - name: a',
+    'line 3, column 7: "redaction.rules[0]" needs "name" and "pattern"',
+  ],
+  ['redacton: {}', 'line 1, column 1: "redacton" is not known; there are $schema, redaction, match, replay'],
+  ['redaction:\n  rules: [x]', 'line 2, column 11: "redaction.rules[0]" is not a map'],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "("',
-    'line 4, column 16: Invalid regular expression: /(/: Unterminated group',
+    'line 4, column 16: "redaction.rules[0].pattern" cannot be used: Invalid regular expression: /(/: Unterminated group',
   ],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "x*"',
-    'line 4, column 16: the pattern x* matches nothing at all, so it would match everywhere',
+    'line 4, column 16: "redaction.rules[0].pattern" matches nothing at all, so it would match everywhere',
   ],
   [
     'redaction:\n  rules: [',
@@ -79,4 +79,15 @@ test.each([
   const read = (): unknown => redactionConfig(folder)
   expect(read).toThrow(ReelayError)
   expect(read).toThrow(`${join(folder, 'reelay.config.yaml')}, ${why}`)
+})
+
+test('a config in JavaScript may hold patterns as they are', () => {
+  const folder = folderWith(
+    'reelay.config.mjs',
+    'export default { redaction: { rules: [{ name: "t", pattern: /t-(\\d+)/ }], allow: [/^x$/, "a.b"] } }',
+  )
+  expect(redactionConfig(folder)).toEqual({
+    rules: [{ name: 't', pattern: /t-(\d+)/, keywords: [], isLearned: true }],
+    allow: [/^x$/, /^a\.b$/],
+  })
 })

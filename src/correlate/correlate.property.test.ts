@@ -44,6 +44,25 @@ test('a server that answers as it did is sent what it was sent, to the byte', ()
   )
 })
 
+// Too short for a handle, and in every message: so none is left out for sharing no word with the others.
+const SHARED = { pad: 'zz' }
+
+test('messages that share no word with others are left out, and no binding is lost by it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 }), (calls) => {
+      const saidWith = (pad: object): readonly Said[] => [
+        ...calls.flatMap(([args, result], id): Said[] => [
+          client({ id, method: 'tools/call', params: { name: 'get', arguments: { ...args, ...pad } } }),
+          server({ id, result: { ...result, ...pad } }),
+        ]),
+        client({ id: 99, method: 'tools/call', params: { name: 'get', arguments: pad } }),
+      ]
+      expect(correlate(tapeOf(...saidWith({})).turns)).toEqual(correlate(tapeOf(...saidWith(SHARED)).turns))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('whatever a live server answers, what is sent is JSON of the same shape', () => {
   fc.assert(
     fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {

@@ -8,6 +8,7 @@ import { SchemaValues } from './schema-values.ts'
 import { sightingsIn, type Sighting } from './sightings.ts'
 import { usesIn } from './uses.ts'
 import { Wanted } from './wanted.ts'
+import { worthALook } from './worth-a-look.ts'
 
 export interface CorrelateOptions {
   /** When the clock of the tape stood at 0, from its header: dates that hang on now are found with it. */
@@ -16,7 +17,7 @@ export interface CorrelateOptions {
 
 /** Finds the values that the server made up and the client sent back, from the tape alone. */
 export function correlate(turns: readonly Turn[], { started }: CorrelateOptions = {}): Correlation {
-  const messages = messagesOf(turns)
+  const messages = worthALook(messagesOf(turns))
   const sent = messages.filter(({ spoken }) => spoken.dir === 'c2s').map(usesIn)
   const sightings = sightingsOf(messages, new Wanted(sent.flat()))
   const finder = new Finder({

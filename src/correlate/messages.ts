@@ -19,8 +19,9 @@ export interface TapeMessage {
 
 /** The messages of all turns that can hold handles, in the order in which they were said. */
 export function messagesOf(turns: readonly Turn[]): readonly TapeMessage[] {
+  const aboutOf = remembered(wordsOf)
   return turns
-    .flatMap((turn, index) => messagesIn(turn, index))
+    .flatMap((turn, index) => messagesIn(turn, index, aboutOf))
     .toSorted((a, b) => a.spoken.n - b.spoken.n || (a.spoken.item ?? 0) - (b.spoken.item ?? 0))
 }
 
@@ -29,13 +30,17 @@ export function messageKey({ frame, item }: { readonly frame: number; readonly i
   return item === undefined ? String(frame) : `${frame}/${item}`
 }
 
-function messagesIn(turn: Turn, index: number): readonly TapeMessage[] {
+function messagesIn(
+  turn: Turn,
+  index: number,
+  aboutOf: (subject: string) => readonly string[],
+): readonly TapeMessage[] {
   const call = turn.trigger?.message
   const method = call?.kind === 'request' || call?.kind === 'notification' ? call.method : ''
   if (HANDSHAKE_METHODS.has(method)) return []
   const params = call?.kind === 'request' ? call.params : undefined
   const tool = method === 'tools/call' ? nameIn(params) : undefined
-  const about = aboutOf(method, tool, params)
+  const about = aboutOf(tool ?? completedBy(params) ?? method)
   return messagesOfTurn(turn).map((spoken) => ({ turn: index, spoken, method, tool, about }))
 }
 
@@ -45,8 +50,17 @@ function nameIn(params: unknown): string | undefined {
 }
 
 // A completion is about the argument that it completes.
-function aboutOf(method: string, tool: string | undefined, params: unknown): readonly string[] {
+function completedBy(params: unknown): string | undefined {
   const argument = member(params, 'argument')
-  const completed = isObject(argument) ? nameIn(argument) : undefined
-  return wordsOf(tool ?? completed ?? method)
+  return isObject(argument) ? nameIn(argument) : undefined
+}
+
+// A tape has few tools and many calls.
+function remembered<Result>(of: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>()
+  return (text) => {
+    const result = known.get(text) ?? of(text)
+    known.set(text, result)
+    return result
+  }
 }

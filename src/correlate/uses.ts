@@ -32,8 +32,9 @@ export function pieceUses(whole: Use, isKnown: (value: string) => boolean): read
   return piecesOf(whole.value, isMeant).map((piece) => pieceUse(whole, piece))
 }
 
-const META = '_meta'
-const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+/** Where a request has what is not for the server of a tool: of it only the task is bound. */
+export const META = '_meta'
+export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 // Names of tools and prompts, levels, tokens and the envelope are no values that a server makes up for the client to send back.
 function isClientsOwn({ path, inside }: Value, { spoken, method }: TapeMessage): boolean {
@@ -42,10 +43,10 @@ function isClientsOwn({ path, inside }: Value, { spoken, method }: TapeMessage):
   if (root === 'result') return false
   if (root !== 'params' || spoken.message.kind === 'response') return true
   if (first === META) return path[2] !== RELATED_TASK
-  return OWN[method]?.includes(String(first)) ?? false
+  return CLIENTS_OWN[method]?.includes(String(first)) ?? false
 }
 
-const OWN: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
+export const CLIENTS_OWN: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
   'tools/call': ['name', 'task'],
   'prompts/get': ['name'],
   'completion/complete': ['ref', 'argument'],

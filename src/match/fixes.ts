@@ -29,7 +29,7 @@ export interface FixContext extends TrialContext {
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
-  readonly recordCommand?: string
+  readonly recordCommand?: () => string | undefined
 }
 
 /** Ways to accept a miss, the most exact first. Each was tried: none is given that would leave the request a miss. */
@@ -45,8 +45,8 @@ export function fixesFor(asked: Asked, finding: Finding, context: FixContext): r
 }
 
 function recordAgain({ recordCommand }: FixContext): readonly Fix[] {
-  if (recordCommand === undefined) return []
-  return [{ kind: 'record', what: 'record a new tape', command: recordCommand }]
+  const command = recordCommand?.()
+  return command === undefined ? [] : [{ kind: 'record', what: 'record a new tape', command }]
 }
 
 function givenIn({ given: { match, rules = [], ignore = [], permissive = false } }: FixContext): Loosening {

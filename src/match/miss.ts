@@ -44,7 +44,7 @@ export interface ExplainerOptions {
   /** How the user says these options: a command line, or a call of the library. */
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
-  readonly recordCommand?: string
+  readonly recordCommand?: () => string | undefined
 }
 
 /** Explains the misses of one run; it remembers them, so that the advice to one leaves an answer for the others. */

@@ -60,7 +60,7 @@ export class Tap {
     this.#chunk = chunk
     this.#isSeen = false
     this.#taken = this.#parts.split(chunk)
-    return isLong || this.#taken.length > FEW || (this.#taken.length > 0 && this.#look())
+    return isLong || this.#taken.length === 0 || this.#taken.length > FEW || this.#look()
   }
 
   /** Writes what was taken, and returns how many lines it was. */

@@ -1,4 +1,5 @@
-import type { Frame, HttpFrame, RawFrame } from '../tape/frame.ts'
+import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
+import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import type { Redactor } from './redactor.ts'
@@ -7,7 +8,7 @@ import type { Redactor } from './redactor.ts'
 export function redactedFrame(frame: Frame, redactor: Redactor): Frame {
   switch (frame.kind) {
     case 'message':
-      return { ...frame, ...sseOf(frame, redactor), text: redactor.json(frame.text) }
+      return redactedMessage(frame, redactor)
     case 'raw':
       return redactedRaw(frame, redactor)
     case 'http':
@@ -19,6 +20,12 @@ export function redactedFrame(frame: Frame, redactor: Redactor): Frame {
     case 'stderr':
       return frame
   }
+}
+
+function redactedMessage(frame: MessageFrame, redactor: Redactor): MessageFrame {
+  const text = redactor.json(frame.text)
+  const message = text === frame.text ? frame.message : classify(parseJson(text))
+  return { ...frame, ...sseOf(frame, redactor), text, message }
 }
 
 function sseOf({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {

@@ -131,8 +131,13 @@ const SCHEME = /^((?:bearer|basic|token|dpop|apikey|digest) +)?([\s\S]*)$/i
 
 /** The nearest name: the items of a list are called as the list is. */
 function nameOf(path: JsonToken['path']): string {
-  return path.findLast((step) => typeof step === 'string') ?? ''
+  const last = Math.max(0, path.length - LOOKED_AT)
+  for (let at = path.length - 1; at >= last; at--) if (typeof path[at] === 'string') return String(path[at])
+  return ''
 }
+
+/** So many lists within lists nobody makes but to keep us busy. */
+const LOOKED_AT = 64
 
 function moved(edits: readonly Edit[], by: number): readonly Edit[] {
   return edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }))

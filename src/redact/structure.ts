@@ -29,8 +29,14 @@ const LISTED = new Set<string | number>(['name', 'uriTemplate'])
 
 /** A schema says what values may be, and is none itself: its names mean nothing of the kind. */
 export function isInSchema(path: Path): boolean {
-  return path.some((step) => step === 'inputSchema' || step === 'outputSchema' || step === 'requestedSchema')
+  const end = Math.min(path.length, LOOKED_AT)
+  for (let at = 0; at < end; at++) if (SCHEMAS.has(path[at]!)) return true
+  return false
 }
+
+const SCHEMAS = new Set<string | number>(['inputSchema', 'outputSchema', 'requestedSchema'])
+/** Nobody asks for deeper ones, and a path can be as long as a message. */
+const LOOKED_AT = 64
 
 /** The path within its own message: a batch is a list of messages. */
 export function withinMessage(path: Path): Path {

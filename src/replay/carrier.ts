@@ -1,3 +1,6 @@
+import type { Binding } from '../correlate/binding.ts'
+import type { Spoken } from '../tape/turn.ts'
+import type { Path } from '../wire/members.ts'
 import type { Planned } from './plan.ts'
 
 /** Carries the values that the live server makes up into the messages that the recorded client sent them back in. */
@@ -8,9 +11,13 @@ export interface Carrier {
   learn(planned: Planned, texts: readonly string[]): void
   /** Messages, by index, whose answers hold what this one sends. */
   producersOf(index: number): readonly number[]
-  /** Any recorded text, with every live value that is known by now. */
-  live(text: string): string
-  /** Any live text, with the names that the tape has for what the live server made up. */
+  /** The recorded answer to a question of the server, with live values in the place of recorded ones. */
+  answer(recorded: Spoken): string
+  /** The live counterpart of a bound or guessed value; undefined while it is not known. */
+  liveOf(binding: Binding): string | undefined
+  /** Whether a recorded and a live value at a path differ in nothing but what the live server made up anew. */
+  explains(expected: unknown, actual: unknown, path: Path): boolean
+  /** Any live text with the recorded values in it, where those are such as nobody makes up twice. */
   recorded(text: string): string
 }
 
@@ -33,6 +40,8 @@ export const NOTHING_CARRIED: Carrier = {
   bind: ({ text }) => ({ text, unbound: [] }),
   learn: () => {},
   producersOf: () => [],
-  live: (text) => text,
+  answer: ({ text }) => text,
+  liveOf: () => undefined,
+  explains: () => false,
   recorded: (text) => text,
 }

@@ -9,8 +9,9 @@ export class Controller {
     return this.#status
   }
 
+  /** A run begins; a controller may be given to one run after the other. */
   start(): void {
-    if (this.#status === 'idle') this.#become('running')
+    if (this.#status === 'idle' || this.#status === 'done') this.#become('running')
   }
 
   pause(): void {

@@ -22,6 +22,8 @@ export interface Execution {
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
+  /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
+  readonly room: () => Promise<void> | undefined
   readonly hasFailed: (result: StepResult) => boolean
   /** Milliseconds from the start of the run. */
   readonly now: () => number
@@ -44,18 +46,20 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
   const slots = new Slots(execution.maxConcurrent)
   const dueAt = dueTimes(timing)
   controller.start()
+  // Thousands of messages wait for nothing: only what is still to come is awaited.
   for (const { planned, dependencies } of order) {
-    await Promise.all(dependencies.flatMap((index) => over.get(index) ?? []))
-    const before = await execution.ready(planned)
-    await untilDue(dueAt(planned, execution.now()), execution)
-    if (!(await controller.mayGo())) results.push(execution.skip(planned, 'the run was stopped'))
+    if (dependencies.length > 0) await Promise.all(dependencies.flatMap((index) => over.get(index) ?? []))
+    const before = planned.heard.size === 0 ? NOTHING_FOUND : await execution.ready(planned)
+    const due = dueAt(planned, execution.now())
+    if (due > 0) await untilDue(due, execution)
+    const room = execution.room()
+    if (room !== undefined) await room
+    if (controller.status !== 'running' && !(await controller.mayGo()))
+      results.push(execution.skip(planned, 'the run was stopped'))
     else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
     else {
-      await slots.take()
-      over.set(
-        planned.index,
-        launch({ planned, before }, execution, results).finally(() => slots.give()),
-      )
+      if (!slots.takeFree()) await slots.take()
+      over.set(planned.index, launch({ planned, before }, execution, results, slots))
     }
   }
   await Promise.all(over.values())
@@ -68,6 +72,7 @@ async function launch(
   { planned, before }: { planned: Planned; before: readonly Finding[] },
   execution: Execution,
   results: Channel<StepResult>,
+  slots?: Slots,
 ): Promise<void> {
   try {
     const result = await execution.perform(planned, before)
@@ -76,8 +81,12 @@ async function launch(
   } catch (error) {
     execution.controller.stop()
     results.fail(error)
+  } finally {
+    slots?.give()
   }
 }
+
+const NOTHING_FOUND: readonly Finding[] = []
 
 function react({ onError, controller }: Execution): void {
   if (onError === 'stop') controller.stop()

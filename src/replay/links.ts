@@ -3,6 +3,7 @@ import type { Turn } from '../tape/turn.ts'
 import type { Era } from '../wire/era.ts'
 import { greet, type Greeting } from './handshake.ts'
 import { LiveSession, type LiveSessionOptions } from './live-session.ts'
+import type { Traffic } from './run-state.ts'
 
 export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
   readonly open: OpenLink
@@ -17,6 +18,7 @@ export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddi
 export class Links {
   readonly #options: LinksOptions
   readonly #sessions = new Map<string, Promise<LiveSession>>()
+  readonly #live: LiveSession[] = []
 
   constructor(options: LinksOptions) {
     this.#options = options
@@ -32,15 +34,18 @@ export class Links {
 
   async close(): Promise<void> {
     const open = await this.#opened()
-    await Promise.all(open.map((session) => session.close()))
+    const closed = await Promise.allSettled(open.map((session) => session.close()))
+    for (const one of closed)
+      if (one.status === 'rejected')
+        this.#options.onOddity(`the link did not close well: ${String(one.reason)}`)
   }
 
-  /** How many messages went out and came in. */
-  async counts(): Promise<{ readonly sent: number; readonly received: number }> {
-    const open = await this.#opened()
+  /** What went out and came in so far, and what is open. */
+  traffic(): Traffic {
     return {
-      sent: open.reduce((sum, { sent }) => sum + sent, 0),
-      received: open.reduce((sum, { received }) => sum + received, 0),
+      sent: this.#live.reduce((sum, { sent }) => sum + sent, 0),
+      received: this.#live.reduce((sum, { received }) => sum + received, 0),
+      open: this.#live.flatMap((session) => session.openCalls()),
     }
   }
 
@@ -52,6 +57,7 @@ export class Links {
   async #open(link: string): Promise<LiveSession> {
     const { open, onAsk, onOddity, now, handshake, era, timeout } = this.#options
     const session = new LiveSession({ open, onAsk, onOddity, now })
+    this.#live.push(session)
     await session.connect()
     if (handshake !== 'own') return session
     try {

@@ -33,7 +33,7 @@ export class LiveCall {
   readonly asides: Aside[] = []
   readonly done: Promise<CallEnd>
   endedAt: number | undefined
-  readonly #settle: (end: CallEnd) => void
+  #settle: (end: CallEnd) => void = () => {}
   #isOver = false
 
   constructor({ id, text, sentAt, expected }: Pick<LiveCall, 'id' | 'text' | 'sentAt' | 'expected'>) {
@@ -41,9 +41,9 @@ export class LiveCall {
     this.text = text
     this.sentAt = sentAt
     this.expected = expected
-    const { promise, resolve } = deferred<CallEnd>()
-    this.done = promise
-    this.#settle = resolve
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve
+    })
   }
 
   get isOver(): boolean {
@@ -56,10 +56,4 @@ export class LiveCall {
     this.endedAt = at
     this.#settle(end)
   }
-}
-
-function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  const parts: { resolve?: (value: Value) => void } = {}
-  const promise = new Promise<Value>((resolve) => (parts.resolve = resolve))
-  return { promise, resolve: (value) => parts.resolve?.(value) }
 }

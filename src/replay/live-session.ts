@@ -4,6 +4,7 @@ import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { Attribution } from './attribution.ts'
+import { Deadlines } from './deadlines.ts'
 import { Heard } from './heard.ts'
 import { LiveCall, type ExpectedBytes } from './live-call.ts'
 import { sameBytes } from './same-bytes.ts'
@@ -31,6 +32,9 @@ export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new Map<string, LiveCall>()
   readonly #attribution = new Attribution()
+  readonly #deadlines = new Deadlines<LiveCall>((call, after) =>
+    this.#finish(call, { kind: 'timeout', after }),
+  )
   #link: ClientLink | undefined
   #end: string | undefined
   #lastId = 0
@@ -59,6 +63,10 @@ export class LiveSession {
     return ++this.#lastId
   }
 
+  hasOpen(id: Id): boolean {
+    return this.#open.has(idKey(id))
+  }
+
   openCalls(): readonly LiveCall[] {
     return [...this.#open.values()]
   }
@@ -70,7 +78,7 @@ export class LiveSession {
     this.#attribution.opened(call, token)
     if (this.#end === undefined) this.send(text)
     else this.#lose(idKey(id), this.#end)
-    this.#limit(call, timeout)
+    if (!call.isOver) this.#deadlines.add(call, timeout)
     return call
   }
 
@@ -87,12 +95,6 @@ export class LiveSession {
 
   async close(): Promise<void> {
     await this.#link?.close()
-  }
-
-  #limit(call: LiveCall, timeout: number): void {
-    if (!Number.isFinite(timeout) || call.isOver) return
-    const timer = setTimeout(() => this.#finish(call, { kind: 'timeout', after: timeout }), timeout)
-    void call.done.then(() => clearTimeout(timer))
   }
 
   #hear(text: string): void {
@@ -131,6 +133,7 @@ export class LiveSession {
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
     this.#open.delete(idKey(call.id))
     this.#attribution.closed(call)
+    this.#deadlines.delete(call)
     call.end(end, this.#options.now())
   }
 

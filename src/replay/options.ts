@@ -20,10 +20,14 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly timing?: Timing
   /** How many requests may be open at once. */
   readonly maxConcurrent?: number
+  /** How many results may wait for whoever iterates over the run before no further message goes out. */
+  readonly bufferSize?: number
   /** Milliseconds that each answer may take. */
   readonly timeout?: number
   readonly rules?: readonly TransformRule[]
-  /** Bindings to use; by default they are found on the tape. `false` sends what was recorded. */
+  /** `false` sends the recorded ids; by default each request gets a fresh one. */
+  readonly transformIds?: boolean
+  /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean

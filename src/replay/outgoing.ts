@@ -8,7 +8,8 @@ export function withFreshNames(
   id: Id,
 ): { readonly text: string; readonly token: Id | undefined } {
   const named = replaceAt(text, ['id'], JSON.stringify(id))
-  if (rangeAt(named, TOKEN) === undefined) return { text: named, token: undefined }
+  if (!named.includes(META.progressToken) || rangeAt(named, TOKEN) === undefined)
+    return { text: named, token: undefined }
   return { text: replaceAt(named, TOKEN, JSON.stringify(id)), token: id }
 }
 

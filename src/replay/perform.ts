@@ -15,6 +15,7 @@ import type { TransformRule } from './transform/rule.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
 import { transform, transformAnswer, type Transformed } from './transform/transform.ts'
 import type { Finding } from './verdict/finding.ts'
+import type { Judgement } from './verdict/judge.ts'
 import { judgedOf, type Judged } from './verdict/judged.ts'
 
 export interface PerformerOptions {
@@ -25,10 +26,14 @@ export interface PerformerOptions {
   readonly moveTimes?: (at: number) => number
   /** A fault in the place of the answer. */
   readonly inject?: () => CallEnd | undefined
-  readonly judge: (judged: Judged) => readonly Finding[]
+  readonly judge: (judged: Judged) => Judgement
   readonly timeout: number
+  /** How often at most a request is sent again, and whether it is when no answer came. */
   readonly retries: number
+  readonly retriesLost: boolean
   readonly retryDelay: number
+  /** Whether recorded ids are sent. */
+  readonly keepsIds: boolean
   readonly now: () => number
 }
 
@@ -52,9 +57,11 @@ export class Performer {
   }
 
   /** `before` is what was found wrong while it waited. */
-  async perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
-    const result = await this.#perform(planned)
-    return before.length === 0 ? result : { ...result, findings: [...before, ...result.findings] }
+  perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
+    const result = this.#perform(planned)
+    return before.length === 0
+      ? result
+      : result.then((step) => ({ ...step, findings: [...before, ...step.findings] }))
   }
 
   /** Stops waiting for what is never answered. */
@@ -69,21 +76,21 @@ export class Performer {
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
     const made = transform(text, planned, this.#options.rules, () => new Date())
     if (made.delay > 0) await sleep(made.delay)
-    const timely = { ...made, text: this.#inTime(made.text, planned) }
+    const timely = this.#inTime(made, planned)
     return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
   }
 
-  #inTime(text: string, { at }: Planned): string {
+  #inTime(made: Transformed, { at }: Planned): Transformed {
     const { moveTimes } = this.#options
-    return moveTimes === undefined ? text : withMovedTimes(text, moveTimes(at))
+    return moveTimes === undefined ? made : { ...made, text: withMovedTimes(made.text, moveTimes(at)) }
   }
 
-  async #notify(planned: Planned, { text }: Transformed): Promise<StepResult> {
+  async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
     const session = await this.#options.sessionOf(planned.link)
     const cancelled = this.#cancelledBy(planned)
     if (cancelled !== undefined) return this.#cancel(planned, text, cancelled, session)
     session.send(text)
-    return handedOn(planned, text, this.#options.now())
+    return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
   }
 
   #cancelledBy({ message, link }: Planned): LiveCall | 'unknown' | undefined {
@@ -102,16 +109,16 @@ export class Performer {
 
   async #request(planned: Planned, made: Transformed): Promise<StepResult> {
     for (let retry = 0; ; retry++) {
-      const heard = await this.#ask(planned, made)
-      const result = this.#judged(planned, heard, retry)
-      if (retry >= this.#options.retries || !isWorthARetry(result)) return result
+      const heard = await this.#ask(planned, made, retry)
+      const result = this.#judged(planned, heard, { retries: retry, transformedBy: made.applied })
+      if (retry >= this.#options.retries || !this.#isWorthARetry(result)) return result
       await sleep(this.#options.retryDelay)
     }
   }
 
-  async #ask(planned: Planned, made: Transformed): Promise<Heard> {
+  async #ask(planned: Planned, made: Transformed, retry: number): Promise<Heard> {
     const session = await this.#options.sessionOf(planned.link)
-    const id = made.id ?? session.nextId()
+    const id = made.id ?? this.#recordedId(planned, session, retry) ?? session.nextId()
     const { text, token } = withFreshNames(made.text, id)
     if (made.error !== undefined) return injected(text, answerOf(id, made.error), this.#options.now())
     const fault = this.#options.inject?.()
@@ -133,6 +140,12 @@ export class Performer {
     return heard
   }
 
+  /** An id that is in use, or was, is not given to another request: connections of a tape may share a link. */
+  #recordedId({ message }: Planned, session: LiveSession, retry: number): Id | undefined {
+    if (!this.#options.keepsIds || retry > 0 || message.kind !== 'request') return undefined
+    return session.hasOpen(message.id) ? undefined : message.id
+  }
+
   async #untilReleased(call: LiveCall): Promise<CallEnd> {
     const released = new Promise<CallEnd>((resolve) => {
       this.#endless.set(call, () => resolve({ kind: 'open' }))
@@ -148,7 +161,7 @@ export class Performer {
 
   #learn(planned: Planned, { end, asides }: Heard): void {
     const answer = end.kind === 'answered' ? [end.text] : []
-    this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), ...answer])
+    this.#options.carrier.learn(planned, asides.map(({ text }) => text).concat(answer))
   }
 
   #changedAnswer({ index, tool, message }: Planned, end: Heard['end']): Heard['end'] {
@@ -157,14 +170,23 @@ export class Performer {
     return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
   }
 
-  #judged(planned: Planned, heard: Heard, retries: number): StepResult {
+  #isWorthARetry({ state, findings }: StepResult): boolean {
+    const isLost = state === 'timeout' || state === 'lost'
+    return (this.#options.retriesLost && isLost) || findings.some(({ retry }) => retry === true)
+  }
+
+  #judged(
+    planned: Planned,
+    heard: Heard,
+    past: { readonly retries: number; readonly transformedBy: readonly string[] },
+  ): StepResult {
     const { end, asides, sentAt, endedAt } = heard
     const { turn, tool } = planned
     const duration = endedAt === undefined ? undefined : endedAt - sentAt
     const judged = judgedOf({ turn, tool, end, asides, duration })
-    const result = answered(planned, heard, { findings: this.#options.judge(judged), retries, judged })
+    const result = answered(planned, heard, { ...this.#options.judge(judged), ...past, judged })
     if (end.kind !== 'answered' || result.findings.length === 0) return result
-    const accept = acceptable(turn, end.text, (text) => this.#options.carrier.recorded(text))
+    const accept = acceptable(turn, end.text, this.#options.carrier)
     return accept === undefined ? result : { ...result, acceptable: accept }
   }
 }
@@ -191,8 +213,4 @@ function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
 
 function injected(text: string, end: CallEnd, now: number): Heard {
   return { end, sent: text, sentAt: now, endedAt: now, asides: [] }
-}
-
-function isWorthARetry({ state, findings }: StepResult): boolean {
-  return state === 'timeout' || state === 'lost' || findings.some(({ retry }) => retry === true)
 }

@@ -43,24 +43,31 @@ export type Candidate = Pick<Planned, 'index' | 'turn' | 'message' | 'tool' | 'a
 /** What the recorded client said, in its order, each with what it had waited for. */
 export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
   const spoken = turns.flatMap(spokenByClient).toSorted((a, b) => a.n - b.n)
-  const candidates = spoken.map(({ turn, message, at }, index) => {
-    const candidate = { index, turn, message, tool: toolOf(message), at }
-    return { ...candidate, fate: fateOf(candidate) }
-  })
+  const candidates = spoken.map(({ turn, message, at }, index) => ({
+    index,
+    turn,
+    message,
+    tool: toolOf(message),
+    at,
+  }))
+  const fates = candidates.map(fateOf)
   const answeredBefore = answering(spoken)
-  const heardBefore = hearing(turns.filter(isHeardOf(candidates)))
-  return candidates.map((candidate) => {
-    const { n = 0, text = '' } = candidate.turn.trigger ?? {}
-    const link = linkOf(candidate.turn)
-    return { ...candidate, text, link, after: answeredBefore(n), heard: heardBefore(link, n) }
+  const heardBefore = hearing(turns.filter(isHeardOf(candidates, fates)))
+  return candidates.map(({ index, turn, message, tool, at }) => {
+    const { n = 0, text = '' } = turn.trigger ?? {}
+    const [link, fate] = [linkOf(turn), fates[index] ?? SENT]
+    const [after, heard] = [answeredBefore(n), heardBefore(link, n)]
+    return { index, turn, message, text, tool, at, link, after, heard, fate }
   })
 }
 
+const SENT: Fate = { kind: 'send' }
+
 /** What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did. */
-function isHeardOf(candidates: readonly (Candidate & { fate: Fate })[]): (turn: Turn) => boolean {
+function isHeardOf(candidates: readonly Candidate[], fates: readonly Fate[]): (turn: Turn) => boolean {
   const unsent = new Set(
     candidates
-      .filter(({ fate, message }) => fate.kind !== 'send' && !isHandshake(message))
+      .filter(({ index, message }) => fates[index]?.kind !== 'send' && !isHandshake(message))
       .map(({ turn }) => turn),
   )
   return (turn) => !unsent.has(turn)
@@ -97,13 +104,15 @@ function hearing(turns: readonly Turn[]): (link: string, n: number) => ReadonlyM
   const told = turns
     .flatMap((turn) => turn.steps.flatMap((step) => awaitable(step, linkOf(turn))))
     .toSorted((a, b) => a.n - b.n)
-  const counts = new Map<string, Map<string, number>>()
+  const counts = new Map<string, ReadonlyMap<string, number>>()
   let next = 0
   return (link, n) => {
     for (; (told[next]?.n ?? Infinity) < n; next++) count(counts, told[next])
-    return new Map(counts.get(link))
+    return counts.get(link) ?? NOTHING
   }
 }
+
+const NOTHING: ReadonlyMap<string, number> = new Map()
 
 interface Told {
   readonly n: number
@@ -119,9 +128,10 @@ function awaitable(step: Step, link: string): readonly Told[] {
   return isAwaited(method) ? [{ n, link, method }] : []
 }
 
-function count(counts: Map<string, Map<string, number>>, told: Told | undefined): void {
+// A new map for each change: what was given out before says what had been heard until then.
+function count(counts: Map<string, ReadonlyMap<string, number>>, told: Told | undefined): void {
   if (told === undefined) return
-  const ofLink = counts.get(told.link) ?? new Map<string, number>()
+  const ofLink = new Map(counts.get(told.link))
   counts.set(told.link, ofLink.set(told.method, (ofLink.get(told.method) ?? 0) + 1))
 }
 
@@ -138,6 +148,14 @@ function linkOf({ trigger, steps: [first] }: Turn): string {
 
 function isStateless({ message }: NonNullable<Turn['trigger']>): boolean {
   return 'params' in message && isEnveloped(message.params)
+}
+
+/** The link of the client's first message. */
+export function firstLink(turns: readonly Turn[]): string | undefined {
+  let first: SpokenByClient | undefined
+  for (const turn of turns)
+    for (const spoken of spokenByClient(turn)) if (spoken.n < (first?.n ?? Infinity)) first = spoken
+  return first && linkOf(first.turn)
 }
 
 /** Whether nobody waits for its answer: it never got one. */

@@ -1,4 +1,4 @@
-import { correlate } from '../correlate/correlate.ts'
+import type { Correlation } from '../correlate/binding.ts'
 import type { Turn } from '../tape/turn.ts'
 import { isObject, member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
@@ -10,8 +10,9 @@ import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { planOf, type Candidate, type Fate, type Planned } from './plan.ts'
+import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
+import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { leftOut, type Selection } from './select.ts'
@@ -21,16 +22,21 @@ import { judge } from './verdict/judge.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
-export interface PrepareOptions extends ReplayOptions {
+export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   /** When the recording began, and how many milliseconds it lasted. */
   readonly started: string
   readonly ended: number
   readonly now: () => number
+  /** Looks on. */
+  readonly watch: RunWatch
+  /** The bindings of the tape, and how they were found does not matter here. */
+  readonly correlate: Correlation | false
 }
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly notes: readonly string[]
+  readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
 
@@ -41,7 +47,8 @@ const RETRY_DELAY = 500
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
   const notes: string[] = []
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const links = linksFor(part, options, { notes, live: (text) => carried.carrier.live(text) })
+  const links = linksFor(part, options, { notes, carrier: () => carried.carrier })
+  options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
@@ -54,9 +61,13 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     return {
       order,
       ready: (planned) => performer.ready(planned),
-      perform: (planned, before) => performer.perform(planned, before),
+      perform: (planned, before) => {
+        options.watch.begun(planned.index)
+        return performer.perform(planned, before)
+      },
       release: () => performer.release(),
       notes,
+      liveOf: (binding) => carrier.liveOf(binding),
       close: () => links.close(),
     }
   } catch (error) {
@@ -80,9 +91,9 @@ export function planFor(
 function linksFor(
   { turns, era }: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, live }: { notes: string[]; live: (text: string) => string },
+  { notes, carrier }: { notes: string[]; carrier: () => Carrier },
 ): Links {
-  const answers = new RecordedAnswers(turns, { policy: onAsk, live })
+  const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
   return new Links({
     open: target.open,
     handshake,
@@ -110,7 +121,7 @@ async function toolsFor(
   const call = turns.find(({ trigger }) => isCall(trigger?.message))
   if (call?.trigger === undefined || handshake !== 'own') return toolsIn(turns)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(linkOfFirst(turns))
+  const session = await links.sessionOf(firstLink(turns) ?? '0')
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
   return live.size === 0 ? toolsIn(turns) : live
 }
@@ -119,18 +130,13 @@ function isCall(message: unknown): boolean {
   return isObject(message) && member(message, 'method') === 'tools/call'
 }
 
-function linkOfFirst(turns: readonly Turn[]): string {
-  return planOf({ turns, fateOf: () => ({ kind: 'send' }) })[0]?.link ?? '0'
-}
-
 function carrierFor(
   turns: readonly Turn[],
   plan: readonly Planned[],
-  { correlate: wanted, started }: PrepareOptions,
+  { correlate }: PrepareOptions,
 ): Carrier {
-  if (wanted === false) return NOTHING_CARRIED
-  const { bindings } = wanted ?? correlate(turns, { started })
-  return new TapeCarrier(bindings, { turns, plan, now: () => Date.now() })
+  if (correlate === false) return NOTHING_CARRIED
+  return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 
 async function performerFor({
@@ -157,7 +163,7 @@ async function performerFor({
   const schema = await SchemaJudge.create(() => tools)
   const values = new ValuesJudge({
     judging: options,
-    live: (text) => carrier.live(text),
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
     clock: clockFor(options),
   })
   return new Performer({
@@ -166,11 +172,12 @@ async function performerFor({
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
-    judge: (judged) =>
-      options.validate === false ? [] : judge(judged, { schema, values, judging: options }),
+    judge: (judged) => judge(judged, { schema, values, judging: options }),
     timeout,
-    retries: onError === 'retry' ? maxRetries : 0,
+    retries: maxRetries,
+    retriesLost: onError === 'retry',
     retryDelay,
+    keepsIds: options.transformIds === false,
     now,
   })
 }

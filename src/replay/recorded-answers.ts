@@ -1,8 +1,8 @@
 import type { Spoken, Turn } from '../tape/turn.ts'
-import { canonicalJson } from '../wire/canonical.ts'
+import { createDiffer } from '../diff/diff.ts'
 import { rangeAt } from '../wire/members.ts'
 import { isObject, type Request } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import type { Carrier } from './carrier.ts'
 
 /** What to do with a request of the server that was never recorded. */
 export type AskPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
@@ -15,24 +15,17 @@ export interface AskReport {
 
 /** Answers the live server's requests with what the recorded client answered. */
 export class RecordedAnswers {
-  readonly #byContent = new Map<string, Spoken[]>()
-  readonly #used = new Map<string, number>()
+  readonly #asks = new Map<string, Ask[]>()
   readonly #policy: AskPolicy
+  readonly #carrier: () => Carrier
 
-  /** `live` puts the values of the live server in the place of the recorded ones. */
-  constructor(
-    turns: readonly Turn[],
-    { policy, live = (text) => text }: { policy: AskPolicy; live?: (text: string) => string },
-  ) {
+  constructor(turns: readonly Turn[], { policy, carrier }: { policy: AskPolicy; carrier: () => Carrier }) {
     this.#policy = policy
-    this.#live = live
+    this.#carrier = carrier
     for (const { steps } of turns)
       for (const step of steps)
-        if (step.kind === 'ask' && step.answer !== undefined) this.#asks.push([step.request, step.answer])
+        if (step.kind === 'ask' && step.answer !== undefined) this.#add(step.request, step.answer)
   }
-
-  readonly #live: (text: string) => string
-  readonly #asks: (readonly [request: Spoken, answer: Spoken])[] = []
 
   /** The outcome as JSON members, and whether it was recorded. */
   async answer(request: Request): Promise<{ readonly outcome: string; readonly report: AskReport }> {
@@ -40,28 +33,30 @@ export class RecordedAnswers {
     if (method === 'ping') return { outcome: '"result":{}', report: { method, by: 'recorded' } }
     const recorded = this.#find(request)
     if (recorded !== undefined)
-      return { outcome: this.#live(outcomeOf(recorded)), report: { method, by: 'recorded' } }
+      return { outcome: outcomeOf(this.#carrier().answer(recorded)), report: { method, by: 'recorded' } }
     return { outcome: await this.#byPolicy(request), report: { method, by: 'own' } }
   }
 
-  #find(request: Request): Spoken | undefined {
-    this.#index()
-    const key = contentKey(request.method, request.params)
-    const answers = this.#byContent.get(key) ?? []
-    const used = this.#used.get(key) ?? 0
-    this.#used.set(key, used + 1)
-    return answers[used] ?? answers.at(-1)
+  #add({ message }: Spoken, answer: Spoken): void {
+    if (message.kind !== 'request') return
+    const asks = this.#asks.get(message.method) ?? []
+    this.#asks.set(message.method, [...asks, { content: contentOf(message.params), answer, isUsed: false }])
   }
 
-  // What was recorded is looked at with the live values that are known by now, which grow with the run.
-  #index(): void {
-    this.#byContent.clear()
-    for (const [request, answer] of this.#asks) {
-      const message = parseJson(this.#live(request.text))
-      if (!isObject(message)) continue
-      const key = contentKey(String(message['method']), message['params'])
-      this.#byContent.set(key, [...(this.#byContent.get(key) ?? []), answer])
-    }
+  /** The first that was not given yet; a question that comes more often than it had gets its last answer again. */
+  #find({ method, params }: Request): Spoken | undefined {
+    const content = contentOf(params)
+    const same = (this.#asks.get(method) ?? []).filter((ask) => this.#isSame(ask.content, content))
+    const found = same.find(({ isUsed }) => !isUsed) ?? same.at(-1)
+    if (found !== undefined) found.isUsed = true
+    return found?.answer
+  }
+
+  #isSame(recorded: unknown, live: unknown): boolean {
+    return DIFFER.values(recorded, live).every(
+      ({ kind, expected, actual, path }) =>
+        kind === 'changed' && this.#carrier().explains(expected, actual, path),
+    )
   }
 
   async #byPolicy(request: Request): Promise<string> {
@@ -73,14 +68,22 @@ export class RecordedAnswers {
   }
 }
 
-/** Progress tokens and the like differ from run to run. */
-function contentKey(method: string, params: unknown): string {
-  if (!isObject(params)) return canonicalJson([method])
-  const { _meta, ...content } = params
-  return canonicalJson([method, content])
+interface Ask {
+  readonly content: unknown
+  readonly answer: Spoken
+  isUsed: boolean
 }
 
-function outcomeOf({ text }: Spoken): string {
+const DIFFER = createDiffer({ order: 'kept' })
+
+/** Progress tokens and the like differ from run to run. */
+function contentOf(params: unknown): unknown {
+  if (!isObject(params)) return {}
+  const { _meta, ...content } = params
+  return content
+}
+
+function outcomeOf(text: string): string {
   const name = rangeAt(text, ['result']) === undefined ? 'error' : 'result'
   const range = rangeAt(text, [name])
   return `"${name}":${text.slice(range?.start, range?.end)}`

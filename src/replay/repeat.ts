@@ -1,11 +1,14 @@
-import { Noise } from '../diff/noise.ts'
+import type { Correlation } from '../correlate/binding.ts'
+import type { Noise } from '../diff/noise.ts'
 import type { Tape } from '../store/read.ts'
 import type { ReplayOptions } from './options.ts'
 import { replay } from './replay.ts'
 import { reportOf, type ReplayReport } from './report.ts'
 import type { StepResult } from './step-result.ts'
+import { tapeBindings } from './tape-bindings.ts'
+import { learnFromBaseline, noiseByCall, noiseKey, type NoiseOfCall } from './call-noise.ts'
+import { isBetter, settledReport, trialFor } from './trial.ts'
 import type { Finding } from './verdict/finding.ts'
-import { outcomeIn } from './verdict/outcome-text.ts'
 
 export interface RepeatOptions {
   /** How often the tape is played at most; a further run is made only while something is not as recorded. */
@@ -15,6 +18,8 @@ export interface RepeatOptions {
   /** Puts the world into the state in which the recording found it. */
   readonly beforeRun?: (run: number) => Promise<void>
   readonly onStep?: (step: StepResult, run: number) => void
+  /** A second recording of the session: what is another there is noise, too. */
+  readonly baseline?: Tape
 }
 
 /** What came of several runs: the report of the first, without what the server is seen to say differently each time. */
@@ -32,34 +37,64 @@ interface NoisyPlace {
   readonly seen: number
 }
 
-/** Plays a tape, and plays it again while it is in doubt whether a difference is the server's or the run's. */
+/**
+ * Plays a tape, and plays it again while it is in doubt whether a difference is the server's or the run's. Where a value may
+ * have been carried wrongly, the second run tries the other way, and counts only if it went better.
+ */
 export async function replayRepeatedly(
   tape: Tape,
   options: ReplayOptions,
-  { repeat, always = false, beforeRun, onStep }: RepeatOptions,
+  { repeat, always = false, beforeRun, onStep, baseline }: RepeatOptions,
 ): Promise<RepeatedReport> {
-  const reports: ReplayReport[] = []
-  const isWanted = (): boolean =>
-    reports.length < repeat && options.signal?.aborted !== true && (always || isInDoubt(reports[0]))
-  do {
-    await beforeRun?.(reports.length + 1)
-    const run = replay(tape, options)
-    for await (const step of run) onStep?.(step, reports.length + 1)
-    reports.push(await run.report)
-  } while (isWanted())
-  return joined(reports)
+  let runs = 0
+  const play = async (correlate: Correlation | false): Promise<ReplayReport> => {
+    runs++
+    await beforeRun?.(runs)
+    const run = replay(tape, { ...options, correlate })
+    for await (const step of run) onStep?.(step, runs)
+    return run.report
+  }
+  const isStopped = (): boolean =>
+    options.signal?.aborted === true || options.controller?.status === 'stopped'
+  const mayGoOn = (): boolean => runs < repeat && !isStopped()
+  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
+  const first = await play(correlate)
+  const settled = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
+  const others: ReplayReport[] = []
+  while (mayGoOn() && (always || isInDoubt(settled.report))) others.push(await play(settled.correlate))
+  const noises = noiseByCall(settled.report, others)
+  if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
+  return joined(settled.report, others, { runs, noises })
 }
 
-function isInDoubt(report: ReplayReport | undefined): boolean {
-  return report?.steps.some(({ findings }) => findings.length > 0) ?? false
+interface Settled {
+  readonly report: ReplayReport
+  readonly correlate: Correlation | false
 }
 
-function joined(reports: readonly ReplayReport[]): RepeatedReport {
-  const [first, ...others] = reports
-  if (first === undefined) throw new RangeError('a tape is played at least once')
-  const noises = noiseByCall(first, others)
+async function tried(
+  first: ReplayReport,
+  correlate: Correlation | false,
+  play: (correlate: Correlation) => Promise<ReplayReport>,
+): Promise<Settled> {
+  const other = correlate === false ? undefined : trialFor(correlate, first)
+  const trial = other === undefined ? undefined : await play(other)
+  if (other === undefined || trial === undefined || !isBetter(trial, first))
+    return { report: first, correlate }
+  return { report: settledReport(trial, first), correlate: other }
+}
+
+function isInDoubt({ steps }: ReplayReport): boolean {
+  return steps.some(({ findings }) => findings.length > 0)
+}
+
+function joined(
+  first: ReplayReport,
+  others: readonly ReplayReport[],
+  { runs, noises }: { runs: number; noises: ReadonlyMap<string, NoiseOfCall> },
+): RepeatedReport {
   const steps = first.steps.map((step) => settled(step, others, noises))
-  const { summary, notes } = first
+  const { summary, bindings, guesses, notes } = first
   const facts = {
     tape: summary.tape,
     tapeId: summary.tapeId,
@@ -67,8 +102,8 @@ function joined(reports: readonly ReplayReport[]): RepeatedReport {
     duration: summary.duration,
   }
   return {
-    ...reportOf(steps, { ...facts, notes }),
-    runs: reports.length,
+    ...reportOf(steps, { ...facts, bindings, guesses, notes }),
+    runs,
     noise: [...noises].flatMap(([, { method, tool, noise }]) =>
       noise.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
     ),
@@ -76,31 +111,12 @@ function joined(reports: readonly ReplayReport[]): RepeatedReport {
   }
 }
 
-interface NoiseOfCall {
-  readonly method: string
-  readonly tool: string | undefined
-  readonly noise: Noise
-}
-
-/** Noise is a matter of the method and the tool: two calls of one tool are noisy in the same places. */
-function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]): ReadonlyMap<string, NoiseOfCall> {
-  const noises = new Map<string, NoiseOfCall>()
-  for (const { method, tool, index, answer } of first.steps) {
-    const again = others.map(({ steps }) => steps[index]?.answer).filter((text) => text !== undefined)
-    if (answer === undefined || again.every((text) => text === answer)) continue
-    const { noise } = noises.get(keyOf(method, tool)) ?? { noise: new Noise() }
-    for (const text of again) noise.learn(outcomeIn(answer) ?? '', outcomeIn(text) ?? '')
-    noises.set(keyOf(method, tool), { method, tool, noise })
-  }
-  return noises
-}
-
 function settled(
   step: StepResult,
   others: readonly ReplayReport[],
   noises: ReadonlyMap<string, NoiseOfCall>,
 ): StepResult {
-  const noise = noises.get(keyOf(step.method, step.tool))?.noise
+  const noise = noises.get(noiseKey(step))?.noise
   const findings = step.findings.filter(
     (finding) => !isNoise(finding, noise) && (finding.layer !== 'timing' || isInAll(finding, step, others)),
   )
@@ -127,8 +143,4 @@ function countIn({ layer, path }: Finding, { index }: StepResult, others: readon
   return others.filter(({ steps }) =>
     steps[index]?.findings.some((other) => other.layer === layer && other.path === path),
   ).length
-}
-
-function keyOf(method: string, tool: string | undefined): string {
-  return JSON.stringify([method, tool])
 }

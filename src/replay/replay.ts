@@ -1,17 +1,24 @@
+import type { Binding, Correlation } from '../correlate/binding.ts'
 import type { Tape } from '../store/read.ts'
+import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
+import { hasFailed } from './failed.ts'
 import { onePart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
-import { hasFailed, reportOf, type ReplayReport } from './report.ts'
+import { reportOf, type ReplayReport } from './report.ts'
+import { RunWatch, type RunState } from './run-state.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
+import { tapeBindings } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
   readonly controller: Controller
+  /** Where it stands at this moment. */
+  readonly state: RunState
   /** Resolves when the run is over, whether or not anybody looked at the steps. */
   readonly report: Promise<ReplayReport>
 }
@@ -26,11 +33,19 @@ export interface Replay extends AsyncIterable<StepResult> {
  */
 export function replay(tape: Tape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
-  const steps = new Steps()
+  const steps = new Steps(options.bufferSize)
+  const watch = new RunWatch(controller)
   stopWith(controller, options.signal)
-  const report = run(tape, { ...options, controller }, steps)
+  const report = run(tape, { ...options, controller, watch }, steps).finally(() => watch.over())
   report.catch((error: unknown) => steps.fail(error))
-  return { controller, report, [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator]() }
+  return {
+    controller,
+    report,
+    get state() {
+      return watch.state
+    },
+    [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator](),
+  }
 }
 
 function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
@@ -40,20 +55,36 @@ function stopWith(controller: Controller, signal: AbortSignal | undefined): void
 
 async function run(
   tape: Tape,
-  options: ReplayOptions & { controller: Controller },
+  options: ReplayOptions & { controller: Controller; watch: RunWatch },
   steps: Steps,
 ): Promise<ReplayReport> {
   const started = performance.now()
   const now = (): number => performance.now() - started
   const part = onePart(tape, options.server)
-  const prepared = await prepare(part, { ...options, now, ...timesOf(tape) })
+  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const prepared = await prepare(part, { ...options, correlate, now, ...timesOf(tape) })
   try {
-    for await (const step of execute({ ...prepared, ...executionOf(options), now })) steps.push(step)
+    const execution = { ...prepared, ...executionOf(options), now, room: () => steps.room() }
+    for await (const step of execute(execution)) {
+      options.watch.ended(step)
+      steps.push(step)
+    }
   } finally {
     await prepared.close()
     steps.close()
   }
-  return reportOf(steps.all, { ...factsOf(tape, options, prepared), duration: now() })
+  const facts = { ...factsOf(tape, options, prepared), duration: now() }
+  return reportOf(steps.all, { ...facts, ...carriedIn(correlate, prepared, steps.all) })
+}
+
+function carriedIn(
+  correlate: Correlation | false,
+  { liveOf }: Prepared,
+  steps: readonly StepResult[],
+): Pick<ReplayReport, 'bindings' | 'guesses'> {
+  if (correlate === false) return { bindings: [], guesses: [] }
+  const carried = (binding: Binding): CarriedBinding => carriedBinding(binding, liveOf(binding), steps)
+  return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 
 function timesOf({ header, turns }: Tape): { started: string; ended: number } {

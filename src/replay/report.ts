@@ -1,5 +1,7 @@
 import type { Layer } from './verdict/finding.ts'
 import { LAYERS } from './verdict/finding.ts'
+import type { CarriedBinding } from './carried-binding.ts'
+import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
 import type { StepResult } from './step-result.ts'
 
@@ -38,6 +40,8 @@ export interface ReplayReport {
     readonly checked: number
     readonly passed: number
     readonly failed: number
+    /** Taken out of the count by a rule. */
+    readonly skipped: number
     /** How many findings each layer has. */
     readonly layers: Readonly<Record<Layer, number>>
   }
@@ -49,21 +53,24 @@ export interface ReplayReport {
     readonly state: StepResult['state']
   }[]
   readonly steps: readonly StepResult[]
+  /** The values that were carried forward, and what the run says about each. */
+  readonly bindings: readonly CarriedBinding[]
+  /** Values that may have had to be, and were sent as recorded. */
+  readonly guesses: readonly CarriedBinding[]
   readonly notes: readonly string[]
 }
 
-export interface RunFacts {
+export interface RunFacts extends Pick<ReplayReport, 'bindings' | 'guesses' | 'notes'> {
   readonly tape: string
   readonly tapeId: string
   readonly target: string
   readonly duration: number
-  readonly notes: readonly string[]
 }
 
 /** Makes the report from what became of each message. */
 export function reportOf(results: readonly StepResult[], facts: RunFacts): ReplayReport {
   const steps = results.toSorted((a, b) => a.index - b.index)
-  const { tape, tapeId, target, duration, notes } = facts
+  const { tape, tapeId, target, duration, bindings, guesses, notes } = facts
   const requests = steps.filter(isRequestSent)
   const failed = requests.filter(hasFailed)
   return {
@@ -89,13 +96,10 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
       sentAt === undefined ? [] : [{ index, at: sentAt, duration: took, state }],
     ),
     steps,
+    bindings,
+    guesses,
     notes,
   }
-}
-
-/** Whether a step is not as recorded, in a way that counts. */
-export function hasFailed({ findings }: StepResult): boolean {
-  return findings.some(({ level }) => level === 'error')
 }
 
 function verdictOf(steps: readonly StepResult[]): Verdict {
@@ -105,6 +109,11 @@ function verdictOf(steps: readonly StepResult[]): Verdict {
 
 function isRequestSent({ sent, duration, state }: StepResult): boolean {
   return sent !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
+}
+
+/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
+export function isSkippedByRule(step: StepResult): boolean {
+  return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
 }
 
 function count(steps: readonly StepResult[], state: StepResult['state']): number {
@@ -131,10 +140,13 @@ function validationOf(requests: readonly StepResult[], failed: number): ReplayRe
   const layers = Object.fromEntries(
     LAYERS.map((layer) => [layer, findings.filter((finding) => finding.layer === layer).length]),
   )
+  const skipped = requests.filter((step) => isSkippedByRule(step)).length
+  const checked = requests.length - skipped
   return {
-    checked: requests.length,
-    passed: requests.length - failed,
+    checked,
+    passed: checked - failed,
     failed,
+    skipped,
     layers: layers as Record<Layer, number>,
   }
 }

@@ -7,9 +7,15 @@ export class Slots {
     this.#free = most
   }
 
+  /** Takes one that is free; false when none is. */
+  takeFree(): boolean {
+    if (this.#free === 0) return false
+    this.#free--
+    return true
+  }
+
   async take(): Promise<void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (!this.takeFree()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   give(): void {

@@ -22,6 +22,9 @@ export interface StepResult {
   readonly recordedDuration: number | undefined
   readonly retries: number
   readonly findings: readonly Finding[]
+  /** Names of the rules by which the values of the answer were compared, and of those that changed the message. */
+  readonly judgedBy: readonly string[]
+  readonly transformedBy: readonly string[]
   /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
   readonly acceptable?: Acceptable
 }

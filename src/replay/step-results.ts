@@ -31,8 +31,9 @@ export function handedOn(planned: Planned, sent: string, sentAt: number): StepRe
 export function answered(
   planned: Planned,
   { end, sent, sentAt }: Heard,
-  { findings, retries, judged }: { findings: readonly Finding[]; retries: number; judged: Judged },
+  past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
+  const { judged, ...rest } = past
   return {
     ...blank(planned),
     state: STATES[end.kind],
@@ -42,8 +43,7 @@ export function answered(
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
-    retries,
-    findings,
+    ...rest,
   }
 }
 
@@ -75,6 +75,8 @@ function blank({ index, turn, message, tool }: Planned): StepResult {
     recordedDuration: undefined,
     retries: 0,
     findings: [],
+    judgedBy: [],
+    transformedBy: [],
   }
 }
 

@@ -1,17 +1,22 @@
-import type { Binding } from '../correlate/binding.ts'
+import type { Binding, Correlation, Producer } from '../correlate/binding.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
 import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import type { Path } from '../wire/members.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { Carried, Carrier, Unbound } from './carrier.ts'
-import { LiveValues } from './live-values.ts'
+import { RecordedNames } from './recorded-names.ts'
 import type { Planned } from './plan.ts'
 
 /** Carries values forward by the bindings that were found on the tape. */
 export class TapeCarrier implements Carrier {
   readonly #rebinder: Rebinder
-  readonly #values: LiveValues
+  /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
+  readonly #guesses: Rebinder
+  readonly #names: RecordedNames
+  /** The frames in which live values are looked for. */
+  readonly #telling: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
   readonly #producers = new Map<number, Set<number>>()
   /** The index, among the client's messages, of each turn. */
@@ -19,11 +24,14 @@ export class TapeCarrier implements Carrier {
   readonly #turnOf: ReadonlyMap<number, number>
 
   constructor(
-    bindings: readonly Binding[],
+    { bindings, guesses }: Correlation,
     { turns, plan, now }: { turns: readonly Turn[]; plan: readonly Planned[]; now: () => number },
   ) {
     this.#rebinder = new Rebinder(bindings, { now })
-    this.#values = new LiveValues(bindings, this.#rebinder)
+    this.#guesses = new Rebinder(guesses, { now })
+    this.#names = new RecordedNames(bindings, this.#rebinder)
+    const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
+    this.#telling = new Set(producers.flatMap(frameOf))
     const places = new Map(turns.map((turn, place) => [turn, place]))
     const pairs = plan.map(({ turn, index }) => [places.get(turn) ?? -1, index] as const)
     this.#indexOf = new Map(pairs)
@@ -38,13 +46,15 @@ export class TapeCarrier implements Carrier {
   }
 
   learn({ turn }: Planned, texts: readonly string[]): void {
+    if (!turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
     const told = turn.steps.map(messageIn)
     for (const text of texts) {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
       const [spoken] = place < 0 ? [] : told.splice(place, 1)
-      if (spoken !== undefined) this.#rebinder.learn(spoken, text)
+      if (spoken === undefined) continue
+      this.#rebinder.learn(spoken, text)
+      this.#guesses.learn(spoken, text)
     }
-    this.#values.refresh()
   }
 
   producersOf(index: number): readonly number[] {
@@ -52,12 +62,20 @@ export class TapeCarrier implements Carrier {
     return [...producers].flatMap((turn) => this.#indexOf.get(turn) ?? [])
   }
 
-  live(text: string): string {
-    return this.#values.in(text)
+  answer(recorded: Spoken): string {
+    return this.#rebinder.bind(recorded).text
+  }
+
+  liveOf(binding: Binding): string | undefined {
+    return this.#rebinder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
+  }
+
+  explains(expected: unknown, actual: unknown, path: Path): boolean {
+    return this.#rebinder.explains(expected, actual, path)
   }
 
   recorded(text: string): string {
-    return this.#values.recordedIn(text)
+    return this.#names.in(text)
   }
 
   #link({ producer, consumers }: Binding): void {
@@ -68,6 +86,10 @@ export class TapeCarrier implements Carrier {
       this.#producers.set(turn, known.add(producer.turn))
     }
   }
+}
+
+function frameOf(producer: Producer): readonly number[] {
+  return producer.kind === 'message' ? [producer.frame] : []
 }
 
 function messageIn(step: Step): Spoken {

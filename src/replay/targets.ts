@@ -24,7 +24,7 @@ export function sseTarget(url: string | URL, options: Omit<SseLinkOptions, 'url'
   return { name: nameOf(address), open: sseLink({ url: address, ...options }) }
 }
 
-/** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape))`. One is made for each link. */
+/** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape, { drift: 'ignore' }))`. One is made for each link. */
 export function transportTarget(make: () => ClientTransport, name = 'a transport'): Target {
   return { name, open: (handlers) => transportLink(make())(handlers) }
 }

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util'
 import { brief } from '../match/brief.ts'
 import type { RepeatedReport } from '../replay/repeat.ts'
-import { hasFailed } from '../replay/report.ts'
+import { hasFailed } from '../replay/failed.ts'
+import { isSkippedByRule } from '../replay/report.ts'
 import type { StepResult } from '../replay/step-result.ts'
 import type { Finding } from '../replay/verdict/finding.ts'
 import { shortened, visible } from '../wire/visible.ts'
@@ -34,12 +35,30 @@ export function replaySummaryText(report: RepeatedReport): string {
         ({ index, finding, inRuns }) =>
           `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
       ),
-    `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}`,
+    ...bindingsText(report),
+    `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
     `verdict: ${VERDICT_WORDS[summary.verdict]}`,
   ]
     .map((line) => `${visible(line)}\n`)
     .join('')
+}
+
+function bindingsText({ bindings }: RepeatedReport): readonly string[] {
+  const words = STANDINGS.flatMap((standing) => {
+    const count = bindings.filter((one) => one.standing === standing).length
+    return count === 0 ? [] : [`${count} ${WORDS[standing]}`]
+  })
+  return words.length === 0 ? [] : [`bindings: ${words.join(', ')}`]
+}
+
+const STANDINGS = ['confirmed', 'constant', 'user', 'found', 'refuted'] as const
+const WORDS: Readonly<Record<(typeof STANDINGS)[number], string>> = {
+  confirmed: 'confirmed',
+  constant: 'the same as recorded',
+  user: 'by the bindings file',
+  found: 'not put to the test',
+  refuted: 'refuted',
 }
 
 const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
@@ -52,6 +71,7 @@ function outcomeOf(step: StepResult): readonly [string, Style] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
   if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
   if (hasFailed(step)) return ['differs', 'red']
+  if (isSkippedByRule(step)) return ['skipped', 'yellow']
   if (step.findings.length > 0) return ['warning', 'yellow']
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
 }
@@ -72,4 +92,8 @@ function nameOf(method: string, tool: string | undefined): string {
 function layersText(layers: RepeatedReport['validation']['layers']): string {
   const found = Object.entries(layers).filter(([, count]) => count > 0)
   return found.length === 0 ? '' : ` (${found.map(([layer, count]) => `${layer} ${count}`).join(', ')})`
+}
+
+function skippedText(skipped: number): string {
+  return skipped === 0 ? '' : `; ${skipped} not checked, by a rule`
 }

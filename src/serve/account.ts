@@ -1,6 +1,6 @@
 import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
-import type { LiveRedaction } from './live-redaction.ts'
+import type { Screen } from './screen.ts'
 
 /** What is to be said of one connection at the end. */
 export class Account {
@@ -10,22 +10,22 @@ export class Account {
   readonly wentLive: Asked[] = []
   answered = 0
   readonly #onMiss: ((miss: Miss) => void) | undefined
-  readonly #redaction: LiveRedaction | undefined
+  readonly #shown: Pick<Screen, 'text'> | undefined
   readonly #onNote: ((note: string) => void) | undefined
 
   constructor(listeners: {
     readonly onMiss?: (miss: Miss) => void
     readonly onNote?: (note: string) => void
     /** A note may repeat what the client sent. */
-    readonly redaction?: LiveRedaction | undefined
+    readonly shown: Pick<Screen, 'text'> | undefined
   }) {
-    this.#redaction = listeners.redaction
+    this.#shown = listeners.shown
     this.#onMiss = listeners.onMiss
     this.#onNote = listeners.onNote
   }
 
   readonly note = (said: string): void => {
-    const note = this.#redaction?.text(said) ?? said
+    const note = this.#shown?.text(said) ?? said
     this.notes.push(note)
     this.#onNote?.(note)
   }

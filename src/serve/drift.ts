@@ -4,6 +4,7 @@ import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import { visible } from '../wire/visible.ts'
+import type { Screen } from './screen.ts'
 import { causeAsText, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
@@ -26,14 +27,14 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 }
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
-export function driftAsText(drift: Drift): string {
+export function driftAsText(drift: Drift, { request: shown }: Pick<Screen, 'request'> = AS_IT_IS): string {
   const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
   const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
     countsAsText(drift),
-    ...shortened(wentLive, (asked) => `WENT LIVE, not on the tape: ${briefRequest(asked)}`),
+    ...shortened(wentLive, (asked) => `WENT LIVE, not on the tape: ${briefRequest(shown(asked))}`),
     ...shortened(faults, (fault) => `fault: ${fault}`),
-    ...shortened(leftOver, (request, place) => leftOverLine(request, causes[place])),
+    ...shortened(leftOver, (request, place) => leftOverLine(shown(request), causes[place])),
     ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
     ...shortened(notes, (note) => `note: ${note}`),
   ]
@@ -42,11 +43,13 @@ export function driftAsText(drift: Drift): string {
 }
 
 /** The drift as the error that a program gets. */
-export function driftError(drift: Drift): ReelayError {
-  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift)}`, {
+export function driftError(drift: Drift, screen?: Screen): ReelayError {
+  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift, screen)}`, {
     hint: "ask for what was left over, or pass { drift: 'ignore' }",
   })
 }
+
+const AS_IT_IS: Pick<Screen, 'request'> = { request: (request) => request }
 
 function countsAsText({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
   return [

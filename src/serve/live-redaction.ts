@@ -3,8 +3,7 @@ import { Redactor } from '../redact/redactor.ts'
 import { ruleSet } from '../redact/rule-set.ts'
 import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
-import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { redactedParams } from './screen.ts'
 
 /** What is done with the secrets of a live client, because those of the tape have stand-ins. */
 export interface LiveRedaction {
@@ -31,12 +30,4 @@ export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRed
   redactor.learnEnv(process.env)
   const text = (plain: string): string => redactor.text(plain)
   return { isOurs, key: redaction.key, text, params: (params) => redactedParams(params, text) }
-}
-
-/** As members of a message, so that what holds the protocol together is known and left alone. */
-function redactedParams(params: unknown, redacted: (text: string) => string): unknown {
-  if (params === undefined) return params
-  const text = JSON.stringify({ params })
-  const safe = redacted(text)
-  return safe === text ? params : member(parseJson(safe), 'params')
 }

@@ -1,5 +1,5 @@
 import { liveRedaction } from './live-redaction.ts'
-import { appendEpisode, type EpisodeMessage } from '../store/episode.ts'
+import { appendEpisode, hasAnswered, type EpisodeMessage } from '../store/episode.ts'
 import type { Tape } from '../store/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
 import { isCi } from './ci.ts'
@@ -29,7 +29,7 @@ export class LiveBehindTransport {
   /** Ends the live server, and adds what it said to the tape if that is wanted. */
   async close({ path }: Pick<Tape, 'path'>, server: string): Promise<void> {
     await this.elsewhere.over(AbortSignal.abort())
-    if (this.#learns && this.#messages.length > 0)
+    if (this.#learns && hasAnswered(this.#messages))
       await appendEpisode(path, { server, messages: this.#messages, redaction: liveRedaction })
   }
 }

@@ -49,7 +49,7 @@ export class Player {
     const { script, send, faults = [], seed = DEFAULT_SEED, link = {}, overrides = [], elsewhere } = options
     this.#options = options
     this.#main = singleOutlet(send)
-    this.#account = new Account({ ...options, redaction: script.redaction })
+    this.#account = new Account({ ...options, shown: script.redaction ?? script.screen })
     this.#strikes = new FaultStrikes({ rules: faults, seed, link })
     const clock = options.clock ?? new WallClock()
     this.#performance = this.#perform({ ...options, clock })

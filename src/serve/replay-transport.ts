@@ -6,6 +6,7 @@ import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCall } from './library-call.ts'
 import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
 import type { PlayedTape } from './played-tape.ts'
+import { screenFor } from './screen.ts'
 import { Player } from './player.ts'
 import { playerOptions, type ServeOptions } from './serve-options.ts'
 import { whichServer } from './which-server.ts'
@@ -90,7 +91,8 @@ class TapeTransport implements ReplayTransport {
     await this.#live?.close(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
-    if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift)) throw driftError(drift)
+    if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))
+      throw driftError(drift, screenFor(this.#tape.header))
   }
 
   drift(): Drift {

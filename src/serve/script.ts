@@ -12,6 +12,8 @@ import type { Notification, Request } from '../wire/message.ts'
 import type { LiveRedaction } from './live-redaction.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
+import { createScreen, type Screen } from './screen.ts'
+import { shownMiss } from './shown-miss.ts'
 import { tapeEra } from './tape-era.ts'
 
 export interface ScriptOptions extends MatchOptions {
@@ -28,7 +30,7 @@ export interface ScriptOptions extends MatchOptions {
   /** How the user says the options that would accept a miss. */
   readonly commandFor: (loosening: Loosening) => string
   /** How the tape was made, when it says. */
-  readonly recordCommand?: string
+  readonly recordCommand?: () => string | undefined
   /** What is done with the secrets of the client, when those of the tape have stand-ins. */
   readonly redaction?: LiveRedaction | undefined
 }
@@ -90,6 +92,11 @@ export class Script {
     return this.#recorded.redaction
   }
 
+  /** For reports of a tape that was never redacted. */
+  get screen(): Screen | undefined {
+    return this.#recorded.screen
+  }
+
   cueFor(request: Request): Cue {
     const asked = this.#asked(request)
     const outcome = this.#lookup(asked, request)
@@ -100,7 +107,7 @@ export class Script {
     const isForWantOfKey = this.redaction?.isOurs === false && asked.params !== request.params
     return {
       kind: 'miss',
-      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : miss,
+      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : this.#shown(miss),
     }
   }
 
@@ -109,7 +116,7 @@ export class Script {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const asked = this.#asked(request)
-    return {
+    return this.#shown({
       reason: 'ANSWER_DRIFT',
       why,
       asked,
@@ -118,7 +125,12 @@ export class Script {
       annotations: [],
       fixes: [],
       ...(next && { next }),
-    }
+    })
+  }
+
+  /** The secrets of a redacted tape, and of its live client, have stand-ins already. */
+  #shown(miss: Miss): Miss {
+    return this.screen === undefined ? miss : shownMiss(miss, this.screen)
   }
 
   /** What a notification of the client sets off; none when it is not on the tape. */
@@ -159,6 +171,7 @@ interface Recorded extends Pick<
   readonly matcher: Matcher
   readonly notices: NoticeIndex
   readonly era: EraFound
+  readonly screen: Screen | undefined
   /** What was looked for already. */
   readonly byMethod: Map<string, readonly Turn[]>
 }
@@ -179,6 +192,7 @@ function recordedFor(options: ScriptOptions): Recorded {
     opening,
     byMethod,
     era: tapeEra(turns, server),
+    screen: options.redaction === undefined ? createScreen() : undefined,
   }
 }
 

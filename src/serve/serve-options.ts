@@ -2,6 +2,8 @@ import type { Loosening } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
 import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
+import { redactedServer } from '../redact/redacted-header.ts'
+import type { ServerInfo } from '../tape/header.ts'
 import { recordCommandLine } from './command-line.ts'
 import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
 import { RecordedHeads } from './http/recorded-heads.ts'
@@ -12,6 +14,7 @@ import { readPace } from './pace.ts'
 import { storeOf, type PlayedTape } from './played-tape.ts'
 import type { PlayOptions } from './play-options.ts'
 import type { PlayerOptions } from './player.ts'
+import { screenRedactor } from './screen.ts'
 import { Script } from './script.ts'
 import { whichServer } from './which-server.ts'
 
@@ -42,7 +45,6 @@ export function playerOptions(
   const { tape, name, server, now, onMiss, onNote } = options
   const given = matchOptionsIn(options)
   const played = whichServer(tape, server)
-  const recordCommand = recordCommandLine(tape.header.servers[played] ?? {})
   return {
     script: new Script({
       ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
@@ -53,13 +55,20 @@ export function playerOptions(
       tape: name ?? tape.path,
       commandFor,
       redaction: liveRedaction(tape.header),
-      ...(recordCommand !== undefined && { recordCommand }),
+      recordCommand: () => recordCommandLine(shownServer(tape, played)),
       ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
     ...playOptions(options),
   }
+}
+
+/** What a tape says of a server, as it may be shown: its command line may hold a secret. */
+function shownServer({ header }: PlayedTape, server: string): ServerInfo | Record<string, never> {
+  const info = header.servers[server]
+  if (info === undefined) return {}
+  return redactedServer(info, header.redaction === undefined ? screenRedactor() : undefined)
 }
 
 /** The rules that are stored beside a tape. */

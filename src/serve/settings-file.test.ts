@@ -27,6 +27,7 @@ test('what is wrong in a file is named with its line and column', async () => {
 test.each([
   ['faults: [', ':1:'],
   ['faults:\n  - tool: "a\n', ':'],
+  [bomb(), ':1:1: Excessive alias count'],
 ])('a file that is no YAML is refused with the place: %j', async (text, place) => {
   await expect(readSettingsFile(fileOf(text))).rejects.toMatchObject({
     code: 'SETTINGS_INVALID',
@@ -47,4 +48,10 @@ function fileOf(text: string): string {
   const path = join(folder, 'settings.yaml')
   writeFileSync(path, text)
   return path
+}
+
+/** Ten lines that are a hundred million words. */
+function bomb(): string {
+  const lines = Array.from({ length: 8 }, (_, at) => `x${at + 1}: &x${at + 1} [${`*x${at},`.repeat(10)}]`)
+  return ['x0: &x0 [y]', ...lines, 'faults: *x8'].join('\n')
 }

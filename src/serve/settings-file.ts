@@ -29,5 +29,14 @@ export async function readSettingsFile(path: string): Promise<SettingsFile> {
     const node = document.getIn(steps, true)
     return at((isNode(node) ? node.range?.[0] : undefined) ?? 0)
   }
-  return { value: document.toJS(), place }
+  return { value: plainValue(document, at(0)), place }
+}
+
+// References that repeat each other without end are found only here.
+function plainValue(document: { toJS(): unknown }, where: string): unknown {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    throw invalid(where, cause instanceof Error ? cause.message : String(cause), 'it is YAML, or JSON')
+  }
 }

@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import type { RuleChanges } from '../redact/rule-set.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openTape, type TapeReader } from '../store/read.ts'
@@ -13,6 +14,8 @@ export interface CopyOptions {
   readonly from: string
   readonly to: string
   readonly email?: boolean
+  /** Rules beside those of the project. */
+  readonly changes?: RuleChanges
 }
 
 /** Where the copy is, and what was replaced in it. */
@@ -22,8 +25,9 @@ export interface Copied extends RedactionFacts {
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy({ from, to, email = false }: CopyOptions): Promise<Copied> {
-  const { draft, facts } = await draftOf(from, to, email)
+export async function redactCopy(options: CopyOptions): Promise<Copied> {
+  const { to } = options
+  const { draft, facts } = await draftOf(options)
   return { ...facts, path: publish(draft, to) }
 }
 
@@ -31,8 +35,9 @@ export async function redactCopy({ from, to, email = false }: CopyOptions): Prom
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape({ from, to, email = false }: CopyOptions): Promise<Copied> {
-  const { draft, facts, redactor } = await draftOf(from, to, email)
+export async function shareTape(options: CopyOptions): Promise<Copied> {
+  const { from, to } = options
+  const { draft, facts, redactor } = await draftOf(options)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(from, draft, redactor)
@@ -43,13 +48,14 @@ export async function shareTape({ from, to, email = false }: CopyOptions): Promi
   }
 }
 
-async function draftOf(
-  from: string,
-  to: string,
-  email: boolean,
-): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
+async function draftOf({
+  from,
+  to,
+  email = false,
+  changes = {},
+}: CopyOptions): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
   const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, { email })
+  const redactor = tapeRedaction(reader.header, { email, changes })
   const writer = openDraft(to)
   try {
     const facts = await redactTape(reader, redactor, (line) => writer.line(line))

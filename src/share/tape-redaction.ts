@@ -1,14 +1,14 @@
 import { redactionConfig } from '../config/redaction-config.ts'
 import { ReelayError } from '../errors.ts'
 import { Redactor } from '../redact/redactor.ts'
-import { ruleSet } from '../redact/rule-set.ts'
+import { ruleSet, type RuleChanges } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
 
 /** What replaces the secrets of a tape that is there already. Stand-ins that this key has made stay as they are. */
 export function tapeRedaction(
   { redaction }: Pick<Header, 'redaction'>,
-  { email = false }: { email?: boolean },
+  { email = false, changes = {} }: { email?: boolean; changes?: RuleChanges },
 ): Redactor {
   const { key, trouble } = keyForRecording()
   if (trouble !== undefined)
@@ -17,10 +17,21 @@ export function tapeRedaction(
     })
   const config = redactionConfig(process.cwd())
   const rules = ruleSet({
-    ...config,
+    ...added(config, changes),
     email: email || config.email === true || redaction?.rules.includes('email') === true,
   })
   const redactor = new Redactor({ key, rules, source: redaction?.key === key.name ? 'again' : 'fresh' })
   redactor.learnEnv(process.env)
   return redactor
+}
+
+/** What the project says, and what the user adds for this once. */
+function added(config: RuleChanges, changes: RuleChanges): RuleChanges {
+  return {
+    ...config,
+    rules: [...(config.rules ?? []), ...(changes.rules ?? [])],
+    off: [...(config.off ?? []), ...(changes.off ?? [])],
+    fields: [...(config.fields ?? []), ...(changes.fields ?? [])],
+    allow: [...(config.allow ?? []), ...(changes.allow ?? [])],
+  }
 }

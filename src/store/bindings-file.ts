@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
 
+/** What stands in a bindings file that the user named. */
+export async function readBindingsAt(path: string): Promise<unknown> {
+  const text = await textOf(path)
+  if (text === undefined) throw invalid(path, 'there is no such file')
+  return parsed(path, text)
+}
+
 /** What stands in the bindings file beside a tape (`search.bindings.yaml` beside `search.tape.jsonl`); undefined without one. */
 export async function readBindingsBeside(tapePath: string): Promise<unknown> {
   for (const ending of ENDINGS) {

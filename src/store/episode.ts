@@ -47,6 +47,11 @@ export async function appendEpisode(path: string, episode: Episode): Promise<voi
   }
 }
 
+/** Whether the live server said anything: what was only said to it can never be played. */
+export function hasAnswered(messages: readonly EpisodeMessage[]): boolean {
+  return messages.some(({ dir }) => dir === 's2c')
+}
+
 const NEW_FILE = { flags: 'wx', mode: 0o600 } as const
 
 /** What an episode continues. */

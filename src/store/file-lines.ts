@@ -26,26 +26,31 @@ export interface LineReading {
 }
 
 /**
- * Reads a file line by line through one buffer, so that a gigabyte needs no more memory than its longest line. False when a
- * line is longer than `longest`.
+ * Reads a file line by line through two buffers, so that a gigabyte needs no more memory than its longest line: while the lines
+ * of one are looked at, the other is filled. False when a line is longer than `longest`.
  */
 export async function readLines(file: FileHandle, reading: LineReading): Promise<boolean> {
   let bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let other = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   let filled = 0
   let at = 0
   let number = 1
+  let pending = file.read(bytes, 0, bytes.length, 0)
   for (;;) {
-    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, at + filled)
+    const { bytesRead } = await pending
     if (bytesRead === 0) break
     filled += bytesRead
     const whole = bytes.lastIndexOf(LINE_FEED, filled - 1) + 1
+    const rest = filled - whole
+    if (rest > reading.longest) return false
+    if (rest >= other.length) other = Buffer.allocUnsafeSlow(rest * 2)
+    bytes.copy(other, 0, whole, filled)
+    pending = file.read(other, rest, other.length - rest, at + filled)
     if (whole > 0) reading.onStretch(bytes.subarray(0, whole))
     number = eachLine(bytes, whole, { at, number, onLine: reading.onLine })
-    bytes.copyWithin(0, whole, filled)
+    ;[bytes, other] = [other, bytes]
     at += whole
-    filled -= whole
-    if (filled > reading.longest) return false
-    if (filled === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2)
+    filled = rest
   }
   if (filled > 0) reading.onRest({ bytes, start: 0, end: endOf(bytes, 0, filled), at, number })
   return true

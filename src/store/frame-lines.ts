@@ -17,7 +17,7 @@ export class FrameLines {
 
   add(line: Uint8Array, number: number): void {
     if (!this.#checks.counts(number) || number === 1) return
-    const text = decodeUtf8(line)
+    const text = textOf(line)
     const frame = text === undefined ? NOT_UTF8 : decodeFrame(upgradeLine(text, number, this.#version))
     if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
     this.#checks.check(frame, number)
@@ -40,5 +40,13 @@ export class FrameLines {
     return frames
   }
 }
+
+// Buffers decode short lines several times faster, and put a replacement character where bytes are not UTF-8.
+function textOf(line: Uint8Array): string | undefined {
+  const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8')
+  return text.includes(REPLACEMENT) ? decodeUtf8(line) : text
+}
+
+const REPLACEMENT = '\uFFFD'
 
 const NOT_UTF8 = { kind: 'broken', why: 'not UTF-8' } as const

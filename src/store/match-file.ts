@@ -38,6 +38,7 @@ async function yamlText(before: string | undefined, rules: readonly string[]): P
   if (!isSeq(document.get('rules'))) document.set('rules', document.createNode([]))
   const list = document.get('rules')
   if (!isSeq(list)) throw new TypeError('a list that was just made is none')
+  list.flow = false // an empty list is written as [], and would go on like that
   const kept = list.items.filter((item) => isScalar(item) && rules.includes(String(item.value)))
   const known = new Set(kept.map((item) => (isScalar(item) ? String(item.value) : '')))
   list.items = [...kept, ...rules.filter((rule) => !known.has(rule)).map((rule) => document.createNode(rule))]

@@ -56,7 +56,12 @@ export async function openWith(path: string, chunks: typeof chunksOf): Promise<T
 
 /** Reads a tape into memory, its messages assembled into turns. */
 export async function loadTape(path: string): Promise<Tape> {
-  const reader = await openTape(path)
+  return readTape(await openTape(path))
+}
+
+/** The same for a tape that is open. */
+export async function readTape(reader: TapeReader): Promise<Tape> {
+  const { path } = reader
   const builder = new TurnBuilder()
   const rest: Tape['rest'][number][] = []
   let frames = 0

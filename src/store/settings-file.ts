@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 
 /** A settings file, and what stands in it. */
@@ -19,15 +18,6 @@ export async function readSettings(paths: readonly string[]): Promise<SettingsFi
     })
   return { path: file.path, value: await parsed(file) }
 }
-
-/** The project's config, from the nearest folder upward that has one. */
-export async function readConfig(folder: string): Promise<SettingsFile | undefined> {
-  const found = await readSettings(CONFIG_NAMES.map((name) => join(folder, name)))
-  const parent = dirname(folder)
-  return found ?? (parent === folder ? undefined : readConfig(parent))
-}
-
-const CONFIG_NAMES = ['reelay.config.yaml', 'reelay.config.yml', 'reelay.config.json']
 
 interface TextFile {
   readonly path: string

@@ -109,6 +109,7 @@ export function turnsOf(frames: Iterable<Frame>): readonly Turn[] {
 /** The messages of a frame, each with its own bytes: one, or the items of a batch. */
 export function spokenIn(frame: MessageFrame): readonly Spoken[] {
   const { n, t, server, conn, x, dir, text, message } = frame
+  if (message.kind !== 'batch' && x === undefined) return [{ n, t, server, conn, dir, text, message }]
   const place = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
   if (message.kind !== 'batch') return [{ ...place, text, message }]
   const ranges = itemsOf(text)

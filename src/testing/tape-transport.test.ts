@@ -43,6 +43,14 @@ test('all records anew, and leaves one whole tape', async () => {
   expect(readdirSync(dirname(path))).toHaveLength(1)
 })
 
+test('all with a server that says nothing leaves the tape that was there, and nothing beside it', async () => {
+  const path = freshPath()
+  await ask(path, ['a'], { live })
+  await expect(ask(path, ['a'], { live: leaving, mode: 'all' })).rejects.toThrow('Connection closed')
+  await vi.waitFor(() => expect(readdirSync(dirname(path))).toHaveLength(1))
+  expect(await ask(path, ['a'], { live, mode: 'none' })).toEqual(['live {"q":"a"}'])
+})
+
 test('in CI nothing goes live by itself', async () => {
   vi.stubEnv('CI', 'true')
   await expect(tapeTransport(freshPath(), { live })).rejects.toMatchObject({ code: 'TAPE_NOT_FOUND' })
@@ -51,6 +59,10 @@ test('in CI nothing goes live by itself', async () => {
 
 function freshPath(): string {
   return join(temporaryFolder(), 'fresh.tape.jsonl')
+}
+
+function leaving(): StdioClientTransport {
+  return new StdioClientTransport({ command: process.execPath, args: ['-e', '0'] })
 }
 
 function live(): StdioClientTransport {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
 import { recordTransport } from '../record/record-transport.ts'
 import { createRecording } from '../record/recording.ts'
 import { isCi } from '../serve/ci.ts'
 import { replayTransport, type ReplayTransportOptions } from '../serve/replay-transport.ts'
 import { resolveTape } from '../store/home.ts'
+import { keepTape } from '../store/keep-tape.ts'
 import { loadTape } from '../store/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
 
@@ -44,11 +44,20 @@ function recordAnew(path: string, live: () => AnyTransport, server: string): Any
   const fresh = existsSync(path) ? `${path}.${process.pid}.new` : path
   const recording = createRecording({ tape: fresh })
   const recorded = recordTransport(live(), { recording, server })
+  const settle = onceOnly(async () => {
+    const { loss } = await recording.close()
+    if (loss === undefined) await keepTape(fresh, path)
+  })
   const closeLink = recorded.close.bind(recorded)
   const close = async (): Promise<void> => {
     await closeLink()
-    const { loss } = await recording.close()
-    if (loss === undefined && existsSync(fresh) && fresh !== path) await rename(fresh, path)
+    await settle()
   }
-  return Object.assign(recorded, { close })
+  // A server that leaves by itself is closed by nobody; what goes wrong is said by `close`, if it is called.
+  return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) })
+}
+
+function onceOnly(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
 }

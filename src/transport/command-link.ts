@@ -48,7 +48,8 @@ class CommandLink implements ClientLink {
   }
 
   send(text: string): void {
-    if (this.#waiting === '') queueMicrotask(() => this.#flush())
+    // A tick runs when all microtasks are done: what they send leaves together.
+    if (this.#waiting === '') process.nextTick(() => this.#flush())
     this.#waiting += `${text}\n`
   }
 
@@ -58,11 +59,13 @@ class CommandLink implements ClientLink {
   }
 
   #flush(): void {
+    if (this.#waiting === '') return
     this.#server.child.stdin.write(this.#waiting)
     this.#waiting = ''
   }
 
   async #end(): Promise<void> {
+    this.#flush()
     this.#server.child.stdin.end()
     await endServer({
       pid: this.#pid,

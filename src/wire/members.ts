@@ -36,21 +36,39 @@ export function replaceAt(text: string, path: Path, replacement: string): string
 }
 
 function childOf(text: string, start: number, step: string | number): Range | undefined {
-  if (typeof step === 'string') return text[start] === '{' ? membersWithin(text, start).get(step) : undefined
+  if (typeof step === 'string') return text[start] === '{' ? memberWithin(text, start, step) : undefined
   return text[start] === '[' ? itemsWithin(text, start)[step] : undefined
+}
+
+function memberWithin(text: string, start: number, name: string): Range | undefined {
+  let found: Range | undefined
+  eachMember(text, start, (key, value) => {
+    if (isKey(text, key, name)) found = value
+  })
+  return found
+}
+
+// Compared where it stands: most keys are not the one, and few have an escape.
+function isKey(text: string, { start, end }: Range, name: string): boolean {
+  if (end - start - 2 === name.length && text.startsWith(name, start + 1)) return !name.includes('\\')
+  return text.slice(start, end).includes('\\') && keyIn(text, start, end) === name
 }
 
 function membersWithin(text: string, start: number): ReadonlyMap<string, Range> {
   const members = new Map<string, Range>()
+  eachMember(text, start, (key, value) => void members.set(keyIn(text, key.start, key.end), value))
+  return members
+}
+
+function eachMember(text: string, start: number, visit: (key: Range, value: Range) => void): void {
   let at = startOfValue(text, start + 1)
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at)
     const valueStart = startOfValue(text, keyEnd)
     const valueEnd = endOfValue(text, valueStart)
-    members.set(keyIn(text, at, keyEnd), { start: valueStart, end: valueEnd })
+    visit({ start: at, end: keyEnd }, { start: valueStart, end: valueEnd })
     at = startOfValue(text, valueEnd)
   }
-  return members
 }
 
 function keyIn(text: string, start: number, end: number): string {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
 const MEANING = ['errors', 'version', 'wire', 'tape', 'redact', 'match', 'correlate', 'diff']
-const JOBS = ['record', 'serve', 'replay', 'share', 'wrap', 'report']
+const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ['errors'],
   tape: ['wire', 'errors'],
@@ -13,19 +13,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   correlate: ['tape', 'wire', 'errors'],
   diff: ['wire', 'errors'],
   store: ['match', 'redact', 'tape', 'wire', 'errors'],
-  config: ['redact', 'errors'],
+  config: ['redact', 'wire', 'errors'],
   transport: ['wire', 'errors'],
   bridge: ['transport', 'wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
   serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
-  replay: ['match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  replay: ['config', 'match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  convert: ['wire', 'errors'],
   share: ['serve', 'config', 'redact', 'store', 'tape', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'transport'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
-  cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
+  cli: [...MEANING, ...JOBS, 'config', 'store', 'transport', 'demo', 'index'],
 }
 const RUNS_IN_BROWSER = ['wire', 'tape', 'redact', 'match', 'correlate', 'diff']
 

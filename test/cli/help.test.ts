@@ -21,7 +21,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Look:', 'inspect tail list'],
       ['Play the server:', 'serve match'],
       ['Play the client:', 'replay verify'],
-      ['Give away:', 'redact share'],
+      ['Make other tapes:', 'redact share import'],
       ['Learn:', 'demo help'],
     ],
   })

@@ -65,6 +65,13 @@ test('rules are added, listed and removed; what people wrote in the file stays',
   expect(reelay(['match', 'remove', tape, 'params.arguments.limit']).status).toBe(2)
 })
 
+test('a list that was emptied takes the next rule on a line of its own', () => {
+  const tape = tapeFile(...call(1, 'search', { q: 'a' }, ''))
+  for (const command of ['add', 'remove', 'add'])
+    reelay(['match', command, tape, 'params.arguments.q', ...(command === 'add' ? ['--ignore'] : [])])
+  expect(readFileSync(rulesOf(tape), 'utf8')).toMatch(/\nrules:\n {2}- params\.arguments\.q ignore\n$/)
+})
+
 test('rules may stand in JSON too, and the project config says what holds for all tapes', () => {
   const tape = tapeFile(...call(1, 'search', { q: 'a', limit: 1, page: 1 }, 'found'))
   const folder = dirname(tape)

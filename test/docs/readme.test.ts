@@ -50,6 +50,7 @@ test('every command that the README names has its own help', async () => {
     'verify',
     'redact',
     'share',
+    'import',
     'demo',
   ])
   for (const command of names) {

@@ -50,6 +50,7 @@ test('the error codes and the exit code of each', () => {
   const exits = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { exit }]) => [code, exit]))
   expect(exits).toMatchInlineSnapshot(`
     {
+      "BEFORE_RUN_FAILED": 3,
       "BINDINGS_INVALID": 2,
       "CALL_NOT_RECORDED": 1,
       "CA_EXISTS": 3,
@@ -60,6 +61,7 @@ test('the error codes and the exit code of each', () => {
       "CONFIG_BROKEN": 3,
       "CONFIG_NOT_FOUND": 3,
       "CONFIG_UNWRITABLE": 3,
+      "IMPORT_FAILED": 3,
       "LISTEN_FAILED": 3,
       "NAME_INVALID": 2,
       "PATH_INVALID": 2,

@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { fixtureServer, record, REELAY, start, temporaryFolder, type Running } from '../support/recorder.ts'
 
 const SECRET = 'hunter2-and-more'
+const IN_ARGV = 'key-1122334455'
+// Reports cut values short, and this one within its token.
+const CUT = `${'-'.repeat(40)} ghp_${'aB3'.repeat(12)}`
+const ANY_SECRET = /hunter2|key-1122|ghp_aB3/
 const call = (id: number, password: string, note: string): string =>
   JSON.stringify({
     jsonrpc: '2.0',
@@ -51,6 +55,19 @@ test('without the key the miss says that it is for want of the key, and shows no
   expect(answer + run.stderr()).not.toContain(SECRET)
 })
 
+test('a request that nests deeper than any stack is a miss, and the next one is answered', async () => {
+  const home = temporaryFolder()
+  const run = serve(await tapeOf(home), home)
+  const deep = `{"password":"${SECRET}","d":${'[1,'.repeat(50_000)}0${']'.repeat(50_000)}}`
+  run.child.stdin.write(
+    `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"login","arguments":${deep}}}\n`,
+  )
+  expect(await run.line('"id":7')).toContain('ARGUMENT_DRIFT')
+  run.child.stdin.end(`${call(8, SECRET, `my password is ${SECRET}`)}\n`)
+  expect(await run.line('"id":8')).toContain('"result"')
+  await run.exited
+})
+
 test('a request without a secret that is not on the tape is an ordinary miss', async () => {
   const tape = await tapeOf(temporaryFolder())
   const run = serve(tape, temporaryFolder())
@@ -61,10 +78,10 @@ test('a request without a secret that is not on the tape is an ordinary miss', a
   await run.exited
 })
 
-test('what is shown of a tape with secrets shows none, and neither does an error', async () => {
-  const run = record(fixtureServer('repeat'), { options: ['--no-redact', '-q'] })
-  run.child.stdin.write(`${call(1, SECRET, 'x')}\n`)
-  await run.line('"id":1')
+test('what is shown of a tape with secrets shows none, nor a part of one, and neither does an error', async () => {
+  const run = record(fixtureServer('repeat', '--api-key', IN_ARGV), { options: ['--no-redact', '-q'] })
+  run.child.stdin.write(`${call(1, SECRET, 'x')}\n${call(2, 'no', CUT)}\n`)
+  await run.line('"id":2')
   run.child.stdin.end()
   await run.exited
   for (const args of [
@@ -75,13 +92,14 @@ test('what is shown of a tape with secrets shows none, and neither does an error
     const shown = start([process.execPath, REELAY, ...args])
     await shown.exited
     expect(shown.stdout().toString()).toContain('login')
-    expect(shown.stdout().toString()).not.toContain(SECRET)
+    expect(shown.stdout().toString()).not.toMatch(ANY_SECRET)
   }
   const missed = serve(run.tape, temporaryFolder())
-  missed.child.stdin.end(`${call(7, `${SECRET}-2`, 'x')}\n`)
+  missed.child.stdin.end(`${call(7, `${SECRET}-2`, 'x')}\n${call(8, 'no', `${CUT}x`)}\n`)
+  const answers = [await missed.line('"id":7'), await missed.line('"id":8')]
   await missed.exited
   expect(missed.stderr()).toContain('ARGUMENT_DRIFT')
-  expect(missed.stderr()).not.toContain(SECRET)
+  expect(answers.join() + missed.stderr()).not.toMatch(ANY_SECRET)
   const wrong = start([process.execPath, REELAY, 'record', '--url', `ftp://bob:${SECRET}@host/mcp`])
   await wrong.exited
   expect(wrong.stderr()).toContain('URL_INVALID')

@@ -103,3 +103,35 @@ test('a tape with a line that cannot be read is not shared, and an existing file
   expect(refused).toMatchObject({ code: 3, stdout: '' })
   expect(readdirSync(dirname(copy))).not.toContain('other.tape.jsonl')
 })
+
+test('rules of the command line find more, leave more alone, and are kept in the config if wanted', async () => {
+  const tape = await plainTape([{ kind: 'password', value: 'hunter2-and-more' }])
+  const folder = temporaryFolder()
+  const redact = async (...args: readonly string[]): Promise<Ran> => {
+    const run = start([process.execPath, REELAY, 'redact', tape, ...args], { cwd: folder })
+    const { code } = await run.exited
+    return { code, stdout: run.stdout().toString(), stderr: run.stderr() }
+  }
+  const allowed = ['--allow', 'hunter2-and-more', '--allow', '/^4711$/']
+  expect(await redact(...allowed)).toMatchObject({ code: 0, stdout: `${tape}: no secrets\n` })
+  expect((await redact(...allowed, '--rule', 'greeting=so: h')).code).toBe(1)
+  expect((await redact(...allowed, '--save')).stderr).toBe(`kept in ${join(folder, 'reelay.config.yaml')}\n`)
+  expect(readFileSync(join(folder, 'reelay.config.yaml'), 'utf8')).toBe(
+    'redaction:\n  allow:\n    - hunter2-and-more\n    - /^4711$/\n',
+  )
+  expect(await redact()).toMatchObject({ code: 0, stdout: `${tape}: no secrets\n` })
+})
+
+test.each([
+  [['--rule', 'nonsense'], /cannot read --rule "nonsense"/],
+  [['--rule', 'x=('], /"\(" is no pattern/],
+  [['--rule', 'x=a*'], /matches nothing at all/],
+  [['--off', 'nonsense'], /there is no rule "nonsense"/],
+  [['--review'], /--review writes a copy/],
+  [['--review', '-o', 'copy.tape.jsonl'], /--review asks on a terminal, and there is none/],
+])('redact refuses %j with a hint', async (args, message) => {
+  const { code, stderr } = await reelay('redact', await plainTape([]), ...args)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(message)
+  expect(stderr).toMatch(/hint: /)
+})

@@ -89,7 +89,7 @@ test('an update puts the new answers on the tape and leaves every other byte alo
   expect(differing[0]).toBe(
     linesOf(recorded)
       .find((line) => line.includes('{\\"order\\":{'))
-      ?.replaceAll('42', '43'),
+      ?.replaceAll(/(total\\?":)42/g, '$143'),
   )
 })
 

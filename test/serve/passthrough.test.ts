@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -121,6 +121,24 @@ test('all records anew, and replaces the tape by the new one', async () => {
   const { turns, ended } = await loadTape(path)
   expect(ended).toBe(true)
   expect(turns.map(({ response }) => response?.text).join()).toContain('live {\\"q\\":\\"old\\"}')
+})
+
+test('a server that says nothing costs no tape: neither the old one, nor an episode, nor a new empty one', async () => {
+  const path = tapeFile(...SESSION)
+  const before = readFileSync(path, 'utf8')
+  const silent = ['--', process.execPath, '-e', '0']
+  const anew = await serving([path, '--mode', 'all', ...silent]).end()
+  expect(anew.stderr).toContain('the live server said nothing, so the tape is as it was')
+  const learning = serving([path, '--mode', 'new-episodes', ...silent])
+  learning.say(...OPENING, OLD, NEW)
+  expect((await learning.end()).stderr).not.toContain('episode')
+  expect(readFileSync(path, 'utf8')).toBe(before)
+  const fresh = join(dirname(path), 'fresh.tape.jsonl')
+  const once = await serving([fresh, ...silent]).end()
+  expect(once.stderr).toContain('the live server said nothing, so no tape was made')
+  expect(readdirSync(dirname(path)).filter((name) => name.includes('fresh') || name.includes('new'))).toEqual(
+    [],
+  )
 })
 
 test('in CI nothing goes live by itself, and a mode that does is said aloud', async () => {

@@ -20,7 +20,8 @@ export function askOnTerminal(): (request: Request) => Promise<object> {
   }
 }
 
-async function lineOf(question: string): Promise<string> {
+/** Asks a question at the terminal. */
+export async function lineOf(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return await terminal.question(question)

@@ -1,44 +1,97 @@
 import { ReelayError } from '../../errors.ts'
-import type { Timing } from '../../replay/pace.ts'
+import type { ErrorInjection } from '../../replay/injection.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
+import type { Timing } from '../../replay/pace.ts'
 import type { Ordering } from '../../replay/schedule.ts'
+import type { Selection } from '../../replay/select.ts'
+import type { ReplaySettings } from '../../replay/settings/replay-section.ts'
+import { parseSpeed, SPEED_HINT } from '../../replay/settings/speed.ts'
 import { settingRule } from '../../replay/transform/setting.ts'
+import type { Judging } from '../../replay/verdict/judge.ts'
 import { parsePath } from '../../wire/path.ts'
 import type { ReplayFlags } from './flags.ts'
 
-/** The options of a run, as the user gave them. */
+/** What the command line says of a run; what it does not say is left to the config and the engine. */
 export function readFlags(flags: ReplayFlags): Omit<ReplayOptions, 'target'> {
-  const { include, exclude, server, ignore = [], unordered = [], allow = [] } = flags
-  for (const path of [...ignore, ...unordered]) parsePath(path)
   return {
-    handshake: choice('--handshake', flags.handshake, ['own', 'recorded', 'none']),
-    ordering: readOrdering(flags),
-    timing: readPace(flags.pace ?? 'fast'),
-    timeout: number('--timeout', flags.timeout ?? '10000'),
-    rules: (flags.set ?? []).map((text) => settingRule(text, process.env)),
-    ignore,
-    unordered,
-    allow,
+    ...readSelection(flags),
+    ...readSending(flags),
+    ...readJudging(flags),
+    ...readErrors(flags),
+    allow: flags.allow ?? [],
     allowWrites: flags.allowWrites === true,
-    validate: flags.validate,
-    skipNotifications: flags.skipNotifications === true,
-    skipErrors: flags.skipErrors === true,
-    onError: choice('--on-error', flags.onError, ['continue', 'pause', 'stop', 'retry']),
-    maxRetries: number('--retries', flags.retries ?? '3'),
-    retryDelay: number('--retry-delay', flags.retryDelay ?? '500'),
-    ...(flags.correlate ? {} : { correlate: false as const }),
+    ...(flags.server !== undefined && { server: flags.server }),
+  }
+}
+
+function readSelection(flags: ReplayFlags): Partial<Selection> {
+  const { handshake, include, exclude, from, to } = flags
+  return {
+    ...(handshake !== undefined && {
+      handshake: choice('--handshake', handshake, ['own', 'recorded', 'none']),
+    }),
     ...(include && { include }),
     ...(exclude && { exclude }),
-    ...(server !== undefined && { server }),
-    ...(flags.from !== undefined && { from: number('--from', flags.from) }),
-    ...(flags.to !== undefined && { to: number('--to', flags.to) }),
-    ...(flags.maxConcurrent !== undefined && {
-      maxConcurrent: atLeastOne('--max-concurrent', flags.maxConcurrent),
+    ...(from !== undefined && { from: number('--from', from) }),
+    ...(to !== undefined && { to: number('--to', to) }),
+    skipNotifications: flags.skipNotifications === true,
+    skipErrors: flags.skipErrors === true,
+  }
+}
+
+function readSending(flags: ReplayFlags): ReplaySettings {
+  const { order, pace, maxConcurrent, updateTimestamps, inject } = flags
+  return {
+    rules: (flags.set ?? []).map((text) => settingRule(text, process.env)),
+    ...(order !== undefined && { ordering: readOrdering(flags) }),
+    ...(pace !== undefined && { timing: readPace(pace) }),
+    ...(maxConcurrent !== undefined && { maxConcurrent: atLeastOne('--max-concurrent', maxConcurrent) }),
+    ...(flags.correlate ? {} : { correlate: false as const }),
+    ...(flags.keepIds && { transformIds: false }),
+    ...(updateTimestamps !== undefined && { updateTimestamps }),
+    ...(inject !== undefined && { injection: readInjection(inject, flags) }),
+  }
+}
+
+function readInjection(text: string, { injectErrors, injectSeed }: ReplayFlags): ErrorInjection {
+  const probability = number('--inject', text)
+  if (probability > 1) throw wrong('--inject', text, 'give a number from 0 to 1')
+  const [first = INJECTED[0], ...others] = (injectErrors ?? INJECTED).map((word) =>
+    choice('--inject-errors', word, INJECTED),
+  )
+  return {
+    probability,
+    errors: [first, ...others],
+    ...(injectSeed !== undefined && { seed: number('--inject-seed', injectSeed) }),
+  }
+}
+
+const INJECTED = ['timeout', 'network-error', 'invalid-response'] as const
+
+function readJudging(flags: ReplayFlags): Judging {
+  const { validate, strict, ignore = [], ignoreField = [], unordered = [], tolerance, slower } = flags
+  for (const path of [...ignore, ...unordered]) parsePath(path)
+  return {
+    ignore,
+    ignoreFields: ignoreField,
+    unordered,
+    ...(validate !== undefined && { validate }),
+    ...(strict !== undefined && { strict }),
+    ...(tolerance !== undefined && {
+      numeric: number('--tolerance', tolerance.replace(/%$/, '')) / 100,
     }),
-    ...(flags.tolerance !== undefined && {
-      numeric: number('--tolerance', flags.tolerance.replace(/%$/, '')) / 100,
+    ...(slower !== undefined && { slower: number('--slower', slower) }),
+  }
+}
+
+function readErrors({ timeout, onError, retries, retryDelay }: ReplayFlags): ReplaySettings {
+  return {
+    ...(timeout !== undefined && { timeout: number('--timeout', timeout) }),
+    ...(onError !== undefined && {
+      onError: choice('--on-error', onError, ['continue', 'pause', 'stop', 'retry']),
     }),
-    ...(flags.slower !== undefined && { slower: number('--slower', flags.slower) }),
+    ...(retries !== undefined && { maxRetries: number('--retries', retries) }),
+    ...(retryDelay !== undefined && { retryDelay: number('--retry-delay', retryDelay) }),
   }
 }
 
@@ -71,14 +124,9 @@ function readOrdering({ order = 'correlated', seed = '1', priority = [] }: Repla
 }
 
 function readPace(text: string): Timing {
-  const [, factor] = /^x?(\d+(?:\.\d+)?)$/.exec(text) ?? []
-  const [, delay] = /^(\d+(?:\.\d+)?)ms$/.exec(text) ?? []
-  const [, rps] = /^(\d+(?:\.\d+)?)rps$/.exec(text) ?? []
-  if (text === 'fast' || text === 'original') return { kind: text }
-  if (factor !== undefined && Number(factor) > 0) return { kind: 'scaled', factor: Number(factor) }
-  if (delay !== undefined) return { kind: 'fixed', delay: Number(delay) }
-  if (rps !== undefined && Number(rps) > 0) return { kind: 'adaptive', rps: Number(rps) }
-  throw wrong('--pace', text, 'write fast, original, x2 (twice as fast), 100ms (between messages) or 50rps')
+  const timing = parseSpeed(text)
+  if (timing !== undefined) return timing
+  throw wrong('--pace', text, SPEED_HINT)
 }
 
 function number(option: string, text: string): number {

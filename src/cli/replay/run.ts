@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
+import { Controller } from '../../replay/controller.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
-import { replayRepeatedly, type RepeatedReport } from '../../replay/repeat.ts'
+import { replayRepeatedly, type RepeatedReport, type RepeatOptions } from '../../replay/repeat.ts'
+import { tapeBindings } from '../../replay/tape-bindings.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
 import { replayResults } from '../../report/replay-results.ts'
@@ -11,10 +13,13 @@ import { resolveTape } from '../../store/home.ts'
 import { loadTape } from '../../store/read.ts'
 import { print } from '../print.ts'
 import { askOnTerminal } from './ask.ts'
+import { beforeRun } from './before-run.ts'
+import { configured } from './configured.ts'
 import { showPlan } from './dry-run.ts'
 import type { ReplayFlags } from './flags.ts'
-import { atLeastOne, choice, readFlags } from './read-flags.ts'
-import { recorded } from './recorded.ts'
+import { onFailedStep } from './pause.ts'
+import { atLeastOne, choice } from './read-flags.ts'
+import { recorded, type RecordedTarget } from './recorded.ts'
 import { readTarget } from './target.ts'
 import { updateTape } from './update.ts'
 
@@ -27,19 +32,47 @@ export interface ReplayCall {
 
 /** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
 export async function runReplay({ tape: name, command, flags, repeat }: ReplayCall): Promise<void> {
-  const options = readFlags(flags)
+  const { options, file } = configured(flags)
+  if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await loadTape(resolveTape(name))
   if (flags.dryRun === true) return showPlan(tape, options)
   const target = recorded(readTarget(command, flags), flags.record)
   const signal = stopOnSignals()
-  const runs = { repeat: atLeastOne('--repeat', repeat.text), always: repeat.always }
-  const onStep = flags.json === true ? () => {} : tellSteps()
-  const run: ReplayOptions = { ...options, target: target.target, signal, onAsk: readAsk(flags) }
-  const report = await replayRepeatedly(tape, run, { ...runs, onStep })
-  await target.close()
+  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
+  const controller = new Controller()
+  const run = { ...options, correlate, target: target.target, signal, controller, onAsk: readAsk(flags) }
+  const runs = { ...runsOf(flags, repeat), onStep: stepWatcher(flags, run), ...(baseline && { baseline }) }
+  const report = await untilClosed(replayRepeatedly(tape, run, runs), target)
   await tell(report, flags)
   const accepted = flags.update === true && (await updateTape(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
+}
+
+/** The tape of a run that failed ends well, too. */
+async function untilClosed(report: Promise<RepeatedReport>, target: RecordedTarget): Promise<RepeatedReport> {
+  try {
+    return await report
+  } finally {
+    await target.close()
+  }
+}
+
+function runsOf({ beforeRun: line }: ReplayFlags, { text, always }: ReplayCall['repeat']): RepeatOptions {
+  const before = beforeRun(line)
+  return { repeat: atLeastOne('--repeat', text), always, ...(before && { beforeRun: before }) }
+}
+
+function stepWatcher(
+  { json }: ReplayFlags,
+  { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: Controller },
+): NonNullable<RepeatOptions['onStep']> {
+  const tellStep = json === true ? () => {} : tellSteps()
+  const pause = onError === 'pause' ? onFailedStep(controller) : () => {}
+  return (step, run) => {
+    tellStep(step, run)
+    pause(step)
+  }
 }
 
 const EXIT: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {

@@ -1,5 +1,6 @@
 import { ReelayError } from '../../errors.ts'
-import { hasFailed, type ReplayReport } from '../../replay/report.ts'
+import { hasFailed } from '../../replay/failed.ts'
+import type { ReplayReport } from '../../replay/report.ts'
 import { rewriteMessages } from '../../store/rewrite.ts'
 import type { Tape } from '../../store/read.ts'
 import { print } from '../print.ts'

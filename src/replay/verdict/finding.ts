@@ -8,8 +8,8 @@ export type Layer = (typeof LAYERS)[number]
 /** One thing in which the live run is not as recorded. */
 export interface Finding {
   readonly layer: Layer
-  /** `warn` does not fail a run. */
-  readonly level: 'error' | 'warn'
+  /** `warn` does not fail a run; `skip` takes the answer out of the count of those that were checked. */
+  readonly level: 'error' | 'warn' | 'skip'
   /** One sentence. */
   readonly message: string
   /** Where, in the grammar that the options take. */

@@ -15,6 +15,8 @@ export interface Judging {
   readonly validate?: boolean
   /** Paths in answers that are not compared. */
   readonly ignore?: readonly string[]
+  /** Names of members that are not compared, wherever in an answer they stand. */
+  readonly ignoreFields?: readonly string[]
   /** Paths of arrays whose order means nothing. */
   readonly unordered?: readonly string[]
   /** The relative difference that two numbers may have. */
@@ -33,12 +35,24 @@ export interface Judges {
   readonly judging: Judging
 }
 
+/** What was found, and the names of the rules by which values were compared. */
+export interface Judgement {
+  readonly findings: readonly Finding[]
+  readonly judgedBy: readonly string[]
+}
+
 /** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
-export function judge(judged: Judged, judges: Judges): readonly Finding[] {
+export function judge(judged: Judged, judges: Judges): Judgement {
+  if (judges.judging.validate === false) return { findings: [], judgedBy: [] }
   const findings = judgeLayers(judged, judges)
-  return judges.judging.strict === true
-    ? findings.map((finding) => ({ ...finding, level: 'error' }))
-    : findings
+  return {
+    findings: judges.judging.strict === true ? findings.map(strictly) : findings,
+    judgedBy: judges.values.rulesFor(judged).map(({ name }) => name),
+  }
+}
+
+function strictly(finding: Finding): Finding {
+  return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
 function judgeLayers(judged: Judged, { schema, values, judging }: Judges): readonly Finding[] {
@@ -47,9 +61,9 @@ function judgeLayers(judged: Judged, { schema, values, judging }: Judges): reado
     ...judgeOrder(judged),
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
+  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined) return aside
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
-  if (judged.end.kind === 'answered' && judged.end.asRecorded) return aside
   return [...schema.judge(judged), ...values.judge(judged), ...aside]
 }
 

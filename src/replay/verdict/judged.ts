@@ -18,11 +18,12 @@ export interface Judged {
 
 export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'duration'>): Judged {
   const { turn, end } = given
-  const recorded = turn.response?.message
+  const answer = turn.response?.message
+  const recorded = answer?.kind === 'response' ? answer : undefined
   return {
     ...given,
-    live: end.kind === 'answered' ? responseIn(end.text) : undefined,
-    recorded: recorded?.kind === 'response' ? recorded : undefined,
+    live: liveIn(end, recorded),
+    recorded,
     recordedDuration:
       turn.response === undefined || turn.trigger === undefined
         ? undefined
@@ -39,7 +40,10 @@ export function errorIn(response: Response | undefined): unknown {
   return response !== undefined && 'error' in response.outcome ? response.outcome.error : undefined
 }
 
-function responseIn(text: string): Response | undefined {
-  const message = classify(parseJson(text))
+// The same bytes say the same: they are not read a second time.
+function liveIn(end: CallEnd, recorded: Response | undefined): Response | undefined {
+  if (end.kind !== 'answered') return undefined
+  if (end.asRecorded) return recorded
+  const message = classify(parseJson(end.text))
   return message.kind === 'response' ? message : undefined
 }

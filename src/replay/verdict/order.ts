@@ -5,6 +5,7 @@ import type { Judged } from './judged.ts'
 
 /** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
 export function judgeOrder({ turn, asides }: Judged): readonly Finding[] {
+  if (asides.length === 0 && turn.steps.every(({ kind }) => kind === 'respond')) return []
   const expected = stations(turn.steps.flatMap(wordsOfServer))
   const actual = stations(asides.map(({ message }) => message))
   const [lost, added] = [missingFrom(actual, expected), missingFrom(expected, actual)]

@@ -1,3 +1,4 @@
+import type { Difference } from '../../diff/difference.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import { parsePath } from '../../wire/path.ts'
 import type { Judging } from './judge.ts'
@@ -62,9 +63,19 @@ export interface Differs {
 
 export function differsFor(kind: Comparing, judging: Judging): Differs {
   const options = { ...diffOptions(judging), ...modeOf(kind) }
+  const fields = new Set<unknown>(judging.ignoreFields)
   return {
-    kept: createDiffer({ ...options, order: 'kept' }),
-    free: createDiffer({ ...options, order: 'free' }),
+    kept: withoutFields(createDiffer({ ...options, order: 'kept' }), fields),
+    free: withoutFields(createDiffer({ ...options, order: 'free' }), fields),
+  }
+}
+
+function withoutFields(differ: Differ, fields: ReadonlySet<unknown>): Differ {
+  if (fields.size === 0) return differ
+  const counts = ({ path }: Difference): boolean => !path.some((segment) => fields.has(segment))
+  return {
+    texts: (expected, actual) => differ.texts(expected, actual).filter(counts),
+    values: (expected, actual) => differ.values(expected, actual).filter(counts),
   }
 }
 

@@ -14,10 +14,12 @@ import {
   type ValidationRule,
 } from './validation-rule.ts'
 
+export type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
+
 export interface ValuesOptions {
   readonly judging: Judging
-  /** A recorded text as the live server would have put it. */
-  readonly live: (text: string) => string
+  /** Whether two values at a path differ in nothing but what the live server made up anew. */
+  readonly explains: Explains
   readonly clock: ClockOptions
 }
 
@@ -68,9 +70,9 @@ export class ValuesJudge {
     return differences.filter((difference) => !this.#isExplained(difference))
   }
 
-  #isExplained({ kind, expected, actual }: Difference): boolean {
+  #isExplained({ kind, expected, actual, path }: Difference): boolean {
     if (kind !== 'changed' || !isName(expected) || !isName(actual)) return false
-    if (this.#options.live(String(expected)) === String(actual)) return true
+    if (this.#options.explains(expected, actual, path)) return true
     return differByClock(expected, actual, this.#options.clock)
   }
 }
@@ -82,7 +84,7 @@ function isName(value: unknown): value is string | number {
 /** What a failure makes of a finding; none when it counts for nothing. */
 const EFFECTS: Readonly<Record<FailureAction, Partial<Finding> | undefined>> = {
   ignore: undefined,
-  skip: undefined,
+  skip: { level: 'skip' },
   warn: { level: 'warn' },
   error: { level: 'error' },
   retry: { level: 'error', retry: true },

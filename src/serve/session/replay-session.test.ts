@@ -228,6 +228,14 @@ test('a malformed answer is none, and a request of your own may have any id', ()
   })
 })
 
+test.each([{ a: 1 }, { method: 'notifications/initialized' }, { id: 1 }])(
+  'handleRequest says that %j is no request',
+  (message) => {
+    const session = new ReplaySession(tapeOf(...HANDSHAKE))
+    expect(() => session.handleRequest(message)).toThrow('handleRequest was not given a request')
+  },
+)
+
 test('handleRequest takes one request object and gives one response object', () => {
   const session = sessionOf()
   expect(session.handleRequest(callOf('x', 'search', { q: 'ä' }))).toEqual({

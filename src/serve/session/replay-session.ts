@@ -2,7 +2,7 @@
 import { ReelayError } from '../../errors.ts'
 import type { RecordedRequest } from '../../match/matcher.ts'
 import type { Tape } from '../../store/read.ts'
-import { isObject, member, type JsonObject } from '../../wire/message.ts'
+import { classify, isObject, member, type JsonObject } from '../../wire/message.ts'
 import { WallClock } from '../clock.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { libraryCall } from '../library-call.ts'
@@ -170,6 +170,7 @@ export class ReplaySession {
 
   /** One request object in, one response object out, as on the wire: a miss is the error that a client would get. */
   handleRequest(request: object): JsonObject {
+    if (classify({ jsonrpc: '2.0', ...request }).kind !== 'request') throw noRequest()
     let answer: JsonObject | undefined
     this.#link.send(request, ({ value }) => (answer = value))
     return answer ?? throwTooLate(String(member(request, 'method')))
@@ -188,7 +189,7 @@ export class ReplaySession {
   /** Ends what is still to come; fails when the run has drifted from the tape, unless that is to be ignored. */
   async close(): Promise<void> {
     this.#clock.stop()
-    if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift())
+    if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift(), this.#script.screen)
   }
 
   #ask(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
@@ -219,6 +220,12 @@ export class ReplaySession {
 
 function optionsIn(value: unknown): CallOptions {
   return isObject(value) && ('onprogress' in value || 'signal' in value) ? recorded(value) : {}
+}
+
+function noRequest(): ReelayError {
+  return new ReelayError('USAGE', 'handleRequest was not given a request', {
+    hint: 'it takes a JSON-RPC request, with an id and a method: a notification has no answer',
+  })
 }
 
 function throwTooLate(method: string): never {

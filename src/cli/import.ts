@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Command } from 'commander'
+import { FORMATS, readForeign } from '../convert/index.ts'
+import { ReelayError } from '../errors.ts'
+import { createRecording } from '../record/recording.ts'
+import { print } from './print.ts'
+
+export const importCommand: Command = new Command('import')
+  .description("make a tape of another tool's recording")
+  .argument('<file>', 'the recording')
+  .option(
+    '--format <format>',
+    `${FORMATS.map(({ name, about }) => `${name} (${about})`).join(', ')}; by default told by its looks`,
+  )
+  .option('-o, --output <tape>', 'a tape name, or a path; by default the name of the file')
+  .option('--server <name>', 'what to call the server on the tape', 'imported')
+  .option('--no-redact', 'leave secrets as they are')
+  .action(async (file: string, { format, output, server, redact }: ImportFlags) => {
+    const { messages, notes, format: found } = readForeign(await contentOf(file), format)
+    const tape = output ?? basename(file).replace(/\..*$/, '')
+    const recording = createRecording({ tape, ...(redact ? {} : { redact: false as const }) })
+    const pipes = recording.pipes({ server, info: { transport: 'import' } })
+    const taps = { c2s: pipes.tap('c2s'), s2c: pipes.tap('s2c') }
+    for (const { dir, text } of messages) taps[dir].pass(Buffer.from(`${onOneLine(text)}\n`), () => {})
+    for (const tap of Object.values(taps)) tap.end()
+    const { path, loss } = await recording.close()
+    if (loss !== undefined || path === undefined) throw unwritable(tape, loss?.why ?? 'no file was made')
+    for (const note of notes) process.stderr.write(`note: ${note}\n`)
+    print(`${messages.length} messages (${found}) to ${path}\n`)
+  })
+
+interface ImportFlags {
+  readonly format?: string
+  readonly output?: string
+  readonly server: string
+  readonly redact: boolean
+}
+
+async function contentOf(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const hint = 'check the path and who may read it'
+    throw new ReelayError('IMPORT_FAILED', `${file} cannot be read: ${why}`, { hint, cause: error })
+  }
+}
+
+// In valid JSON a line feed is white space.
+function onOneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ')
+}
+
+function unwritable(tape: string, why: string): ReelayError {
+  return new ReelayError('TAPE_UNWRITABLE', `the tape ${tape} could not be written: ${why}`, {
+    hint: 'check the folder, or name another tape with -o',
+  })
+}

@@ -1,0 +1,30 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Controller } from '../../replay/controller.ts'
+import { hasFailed } from '../../replay/failed.ts'
+import type { StepResult } from '../../replay/step-result.ts'
+import { lineOf } from './ask.ts'
+
+/** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
+export function onFailedStep(controller: Controller): (step: StepResult) => void {
+  let isAsking = false
+  return (step) => {
+    if (isAsking || !hasFailed(step)) return
+    isAsking = true
+    void settle(controller, step).finally(() => (isAsking = false))
+  }
+}
+
+async function settle(controller: Controller, { index, method }: StepResult): Promise<void> {
+  await turn() // a run whose last step failed is over by then: there is nothing to go on with
+  if (controller.status !== 'paused') return
+  const failed = `step ${index} (${method}) is not as recorded`
+  if (!process.stdin.isTTY) {
+    process.stderr.write(
+      `reelay: ${failed}, and there is no terminal to ask whether to go on: the run stops here\n`,
+    )
+    return controller.stop()
+  }
+  const answer = await lineOf(`${failed}; go on? [Y/n] `)
+  if (/^n/i.test(answer.trim())) controller.stop()
+  else controller.resume()
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { folderWith } from '../../test/support/config-folder.ts'
+import { projectConfig, readConfig } from './project-config.ts'
+
+test('the config of the nearest folder upward is read, and what is not in it is not there', () => {
+  const folder = folderWith('reelay.config.json', '{ "match": { "strategy": "exact" }, "replay": null }')
+  const inside = join(folder, 'a', 'b')
+  mkdirSync(inside, { recursive: true })
+  const config = projectConfig(inside)
+  expect(config?.file).toBe(join(folder, 'reelay.config.json'))
+  expect(config?.section('match')?.value).toEqual({ strategy: 'exact' })
+  expect([config?.section('replay'), config?.section('redaction')]).toEqual([undefined, undefined])
+})
+
+test('two configs in one folder would contradict each other sooner or later', () => {
+  const folder = folderWith('reelay.config.yaml', '')
+  writeFileSync(join(folder, 'reelay.config.mjs'), 'export default {}')
+  expect(() => projectConfig(folder)).toThrow(/there are both .*\.yaml and .*\.mjs/)
+})
+
+test.each([
+  ['reelay.config.mjs', 'export default { match: { strategy: "exact" } }'],
+  ['reelay.config.cjs', 'module.exports = { match: { strategy: "exact" } }'],
+])('%s is a module that exports the config', (name, text) => {
+  const folder = folderWith(name, text)
+  expect(readConfig(join(folder, name)).section('match')?.value).toEqual({ strategy: 'exact' })
+})
+
+test.each([
+  ['reelay.config.mjs', 'throw new Error("not today")', /reelay\.config\.mjs cannot be loaded: not today/],
+  ['reelay.config.mjs', 'export default await 5', /reelay\.config\.mjs cannot be loaded: /],
+  ['reelay.config.mjs', 'export default { replai: {} }', /reelay\.config\.mjs: "replai" is not known/],
+  ['reelay.config.yaml', '- a', /line 1, column 1: it is not a map/],
+  ['reelay.config.yaml', 'match: {}\nmatch: {}', /line 2, column 1: Map keys must be unique/],
+  ['reelay.config.json', '{"match": [}', /reelay\.config\.json, line 1, column 12: /],
+])('%s with %j is refused', (name, text, message) => {
+  const folder = folderWith(name, text)
+  expect(() => projectConfig(folder)).toThrow(message)
+})
+
+test.skipIf(Boolean(Reflect.get(process.features, 'typescript')))(
+  'a config in TypeScript is refused where Node cannot load it, with what to do',
+  () => {
+    const folder = folderWith('reelay.config.ts', 'export default {} satisfies object')
+    expect(() => projectConfig(folder)).toThrow(
+      `${join(folder, 'reelay.config.ts')} is TypeScript, which Node ${process.version} cannot load`,
+    )
+  },
+)
+
+test('a file that is not there is named', () => {
+  expect(() => readConfig('no-such.yaml')).toThrow(/no-such\.yaml cannot be read: .*ENOENT/)
+})

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Document, LineCounter, Node } from 'yaml'
+import { ReelayError } from '../errors.ts'
+import type { ConfigText, ConfigPath } from './setting.ts'
+
+type Yaml = typeof import('yaml')
+
+/** Reads YAML, and JSON as the YAML that it is, with the place of everything. */
+export function readText(file: string): ConfigText {
+  // A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
+  const yaml = createRequire(import.meta.url)('yaml') as Yaml
+  const lines = new yaml.LineCounter()
+  const document = yaml.parseDocument(textOf(file), { lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined)
+    throw new ReelayError(
+      'SETTINGS_INVALID',
+      `${placeAt(file, lines, error.pos[0])}: ${error.message.split(/ at line|\n/)[0]}`,
+      { hint: 'correct that place in the file, or remove the file', cause: error },
+    )
+  return {
+    file,
+    value: document.toJS() as unknown,
+    placeOf: (path, part) => placeAt(file, lines, offsetOf({ yaml, document }, path, part)),
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${String(cause)}`, {
+      hint: 'check the path and the permissions',
+      cause,
+    })
+  }
+}
+
+function placeAt(file: string, lines: LineCounter, offset: number): string {
+  const { line, col } = lines.linePos(offset)
+  return `${file}, line ${line}, column ${col}`
+}
+
+/** Where a value begins, or the name of a member; for what is not there, what should hold it. */
+function offsetOf(
+  { yaml, document }: { yaml: Yaml; document: Document },
+  path: ConfigPath,
+  part: 'name' | 'value',
+): number {
+  const holder = document.getIn(path.slice(0, -1), true)
+  const pair = yaml.isMap(holder)
+    ? holder.items.find(({ key }) => yaml.isScalar(key) && key.value === path.at(-1))
+    : undefined
+  const node = (part === 'name' && pair !== undefined ? pair.key : document.getIn(path, true)) as
+    | Node
+    | null
+    | undefined
+  if (node?.range) return node.range[0]
+  return path.length === 0 ? 0 : offsetOf({ yaml, document }, path.slice(0, -1), 'value')
+}

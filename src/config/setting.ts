@@ -1,0 +1,127 @@
+import { ReelayError } from '../errors.ts'
+import { isObject } from '../wire/message.ts'
+import { formatPath } from '../wire/path.ts'
+
+/** The way to a value in a config. */
+export type ConfigPath = readonly (string | number)[]
+
+/** What a config file holds, and how to say where something in it stands. */
+export interface ConfigText {
+  readonly file: string
+  readonly value: unknown
+  /** As `file, line 2, column 9`. */
+  readonly placeOf: (path: ConfigPath, part: 'name' | 'value') => string
+}
+
+/** One value of a config. It is read as what it has to be, and refused with its place where it is not. */
+export class Setting {
+  readonly #text: ConfigText
+  readonly #path: ConfigPath
+  readonly value: unknown
+
+  constructor(text: ConfigText, value: unknown, path: ConfigPath) {
+    this.#text = text
+    this.value = value
+    this.#path = path
+  }
+
+  /** The members of a map; names may be written in snake_case too. One that is not known is refused. */
+  members<Name extends string>(known: readonly Name[]): Readonly<Partial<Record<Name, Setting>>> {
+    if (!isObject(this.value)) throw this.broken('is not a map')
+    const found: Partial<Record<Name, Setting>> = {}
+    for (const [written, value] of Object.entries(this.value)) {
+      const setting = new Setting(this.#text, value, [...this.#path, written])
+      const name = known.find((one) => one === inCamelCase(written))
+      if (name === undefined) throw setting.#broken('name', `is not known; there are ${known.join(', ')}`)
+      if (found[name] !== undefined) throw setting.#broken('name', 'stands there twice')
+      found[name] = setting
+    }
+    return found
+  }
+
+  /** The one member of a map that names a choice, such as `tool: search`; a text alone is a choice without a value. */
+  choice<Name extends string>(known: readonly Name[]): readonly [Name, Setting] {
+    const [name, ...more] = typeof this.value === 'string' ? [] : typedEntries(this.members(known))
+    if (name !== undefined && more.length === 0) return name
+    const word = known.find((one) => one === inCamelCase(String(this.value)))
+    if (word === undefined) throw this.broken(`has to be one of ${known.join(', ')}`)
+    return [word, new Setting(this.#text, undefined, this.#path)]
+  }
+
+  items(): readonly Setting[] {
+    if (!Array.isArray(this.value)) throw this.broken('is not a list')
+    return this.value.map((item: unknown, place) => new Setting(this.#text, item, [...this.#path, place]))
+  }
+
+  text(): string {
+    if (typeof this.value === 'string' && this.value !== '') return this.value
+    throw this.broken('is not a text')
+  }
+
+  texts(): readonly string[] {
+    return this.items().map((item) => item.text())
+  }
+
+  flag(): boolean {
+    if (typeof this.value === 'boolean') return this.value
+    throw this.broken('is not true or false')
+  }
+
+  /** A number that is not negative. */
+  number(): number {
+    if (typeof this.value === 'number' && Number.isFinite(this.value) && this.value >= 0) return this.value
+    throw this.broken('is not a number from 0 on')
+  }
+
+  /** A whole number that counts something. */
+  count(): number {
+    if (Number.isSafeInteger(this.value) && this.number() > 0) return this.number()
+    throw this.broken('is not a whole number from 1 on')
+  }
+
+  /** A function, which only a module can hold. */
+  function(): (...given: readonly unknown[]) => unknown {
+    if (isFunction(this.value)) return this.value
+    throw this.broken('is not a function, which only a config in JavaScript can hold')
+  }
+
+  /** Passes on what `read` says; where it refuses, the place is added. */
+  as<Result>(read: (setting: this) => Result): Result {
+    try {
+      return read(this)
+    } catch (error) {
+      if (error instanceof ReelayError && error.message.startsWith(this.#text.file)) throw error
+      throw this.broken(`cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
+    }
+  }
+
+  /** What is thrown when the value makes no sense. */
+  broken(why: string, cause?: unknown): ReelayError {
+    return this.#broken('value', why, cause)
+  }
+
+  #broken(part: 'name' | 'value', why: string, cause?: unknown): ReelayError {
+    const place = this.#text.placeOf(this.#path, part)
+    const name = this.#path.length === 0 ? 'it' : `"${formatPath(this.#path)}"`
+    return new ReelayError('SETTINGS_INVALID', `${place}: ${name} ${why}`, {
+      hint:
+        (cause instanceof ReelayError && cause.hint) ||
+        'docs/config.md shows every section with all of its members',
+      cause,
+    })
+  }
+}
+
+function isFunction(value: unknown): value is (...given: readonly unknown[]) => unknown {
+  return typeof value === 'function'
+}
+
+function typedEntries<Name extends string>(
+  members: Readonly<Partial<Record<Name, Setting>>>,
+): readonly (readonly [Name, Setting])[] {
+  return Object.entries(members) as unknown as readonly (readonly [Name, Setting])[]
+}
+
+function inCamelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

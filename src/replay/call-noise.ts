@@ -1,0 +1,55 @@
+import { Counterparts } from '../correlate/counterpart.ts'
+import { Noise } from '../diff/noise.ts'
+import { toolOf } from '../match/brief.ts'
+import type { Tape } from '../store/read.ts'
+import type { ReplayReport } from './report.ts'
+import { outcomeIn } from './verdict/outcome-text.ts'
+
+/** Noise is a matter of the method and the tool: two calls of one tool are noisy in the same places. */
+export interface NoiseOfCall {
+  readonly method: string
+  readonly tool: string | undefined
+  readonly noise: Noise
+}
+
+export type Noises = Map<string, NoiseOfCall>
+
+/** What the live server was seen to say differently in several runs. */
+export function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]): Noises {
+  const noises: Noises = new Map()
+  for (const step of first.steps)
+    for (const { steps } of others) learn(noises, step, step.answer, steps[step.index]?.answer)
+  return noises
+}
+
+/** What the recorded server said differently in a second recording. */
+export function learnFromBaseline(noises: Noises, { turns }: Tape, baseline: Tape): void {
+  const counterparts = new Counterparts(turns, baseline.turns)
+  for (const [turn, { trigger, response }] of turns.entries()) {
+    if (response === undefined || trigger?.message.kind !== 'request') continue
+    const { message } = trigger
+    const other = counterparts.of({
+      turn,
+      frame: response.n,
+      ...(response.item !== undefined && { item: response.item }),
+    })
+    learn(noises, { method: message.method, tool: toolOf(message) }, response.text, other?.text)
+  }
+}
+
+export function noiseKey({ method, tool }: Pick<NoiseOfCall, 'method' | 'tool'>): string {
+  return JSON.stringify([method, tool])
+}
+
+function learn(
+  noises: Noises,
+  call: Pick<NoiseOfCall, 'method' | 'tool'>,
+  one: string | undefined,
+  other: string | undefined,
+): void {
+  if (one === undefined || other === undefined || one === other) return
+  const { method, tool } = call
+  const known = noises.get(noiseKey(call)) ?? { method, tool, noise: new Noise() }
+  known.noise.learn(outcomeIn(one) ?? '', outcomeIn(other) ?? '')
+  noises.set(noiseKey(call), known)
+}

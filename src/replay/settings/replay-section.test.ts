@@ -1,0 +1,251 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { folderWith } from '../../../test/support/config-folder.ts'
+import { readConfig } from '../../config/project-config.ts'
+import { EVERY } from '../../wire/path.ts'
+import { readReplaySection, type ReplaySettings } from './replay-section.ts'
+
+const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
+  Object(JSON.parse(readFileSync('schema/config-1.json', 'utf8'))),
+)
+
+test('every member of the section is read', () => {
+  const settings = read(`replay:
+  defaults: { speed: x2, validateResponses: true, transformIds: false, updateTimestamps: true, timeout: 500 }
+  validation:
+    enabled: true
+    strictMode: true
+    ignoreFields: [timestamp, id]
+    ignore: ['result.content[0].text']
+    unordered: [result.items]
+  tolerance: { numeric: 1%, timing: 100 }
+  errorHandling: { strategy: retry, maxRetries: 5, retryDelay: 20 }
+  performance: { parallelExecution: true, maxConcurrent: 4, bufferSize: 16 }
+`)
+  expect(settings).toEqual({
+    timing: { kind: 'scaled', factor: 2 },
+    validate: true,
+    transformIds: false,
+    updateTimestamps: true,
+    timeout: 500,
+    strict: true,
+    ignoreFields: ['timestamp', 'id'],
+    ignore: ['result.content[0].text'],
+    unordered: ['result.items'],
+    numeric: 0.01,
+    slower: 100,
+    onError: 'retry',
+    maxRetries: 5,
+    retryDelay: 20,
+    maxConcurrent: 4,
+    bufferSize: 16,
+  })
+})
+
+test('the example of the page is accepted', () => {
+  const [, example = ''] = /```yaml\n(replay:\n.*?)```/s.exec(readFileSync('docs/config.md', 'utf8')) ?? []
+  const { numeric, rules, validation } = read(example)
+  expect(numeric).toBe(0.01)
+  expect([rules, validation].map((list) => list?.length)).toEqual([1, 2])
+})
+
+test('names may be written in snake_case, though the schema prefers ours', () => {
+  expect(
+    read(
+      `replay:
+  defaults: { validate_responses: true, transform_ids: false }
+  error_handling: { strategy: stop, max_retries: 1 }
+  transformations:
+    - { name: a, condition: { method_equals: ping }, action: { set_param: { path: $.x, value: 1 } } }
+`,
+      { schema: false },
+    ),
+  ).toEqual({
+    validate: true,
+    transformIds: false,
+    onError: 'stop',
+    maxRetries: 1,
+    rules: [
+      {
+        name: 'a',
+        when: { kind: 'method', equals: 'ping' },
+        action: { kind: 'set-param', path: ['x'], value: 1 },
+      },
+    ],
+  })
+})
+
+test.each([
+  ['defaults: { validateResponses: false }\n  validation: { enabled: true }', { validate: false }],
+  ['defaults: { validateResponses: true }\n  validation: { enabled: false }', { validate: false }],
+  ['performance: { parallelExecution: false, maxConcurrent: 9 }', { maxConcurrent: 1 }],
+  ['tolerance: { numeric: 0.05 }', { numeric: 0.05 }],
+  ['defaults: { speed: realtime }', { timing: { kind: 'original' } }],
+  ['defaults: { speed: 3 }', { timing: { kind: 'scaled', factor: 3 } }],
+  ['defaults: { speed: 100ms }', { timing: { kind: 'fixed', delay: 100 } }],
+  ['defaults: { speed: 50rps }', { timing: { kind: 'adaptive', rps: 50 } }],
+])('%j means %j', (text, settings) => {
+  expect(read(`replay:\n  ${text}\n`)).toEqual(settings)
+})
+
+test.each([
+  ['always', { kind: 'always' }],
+  ['{ methodEquals: tools/call }', { kind: 'method', equals: 'tools/call' }],
+  ['{ messageType: notification }', { kind: 'message-type', equals: 'notification' }],
+  ['{ index: 3 }', { kind: 'index', equals: 3 }],
+  ['{ tool: search }', { kind: 'tool', equals: 'search' }],
+  ['{ path: $.arguments.q }', { kind: 'path', path: ['arguments', 'q'] }],
+  ['{ path: { path: "$.items[*]", equals: 5 } }', { kind: 'path', path: ['items', EVERY], equals: 5 }],
+])('the condition %s', (written, when) => {
+  const { rules } = read(
+    `replay:\n  transformations: [{ name: a, condition: ${written}, action: { delay: 5 } }]\n`,
+  )
+  expect(rules).toEqual([{ name: 'a', when, action: { kind: 'delay', by: 5 } }])
+})
+
+test.each([
+  ['regenerateId', { kind: 'regenerate-id' }],
+  ['{ mapId: { from: 1, to: seven } }', { kind: 'map-id', from: 1, to: 'seven' }],
+  [
+    '{ setParam: { path: $.q, value: { a: ["${env.NAME}"] } } }',
+    { kind: 'set-param', path: ['q'], value: { a: ['milk'] } },
+  ],
+  ['{ removeParam: $.q }', { kind: 'remove-param', path: ['q'] }],
+  ['{ removeParam: { path: $.q } }', { kind: 'remove-param', path: ['q'] }],
+  [
+    '{ replaceParam: { path: $.q, pattern: "a+", replacement: "${env.NAME}!" } }',
+    { kind: 'replace-param', path: ['q'], pattern: /a+/g, replacement: 'milk!' },
+  ],
+  ['{ setResult: { path: $.n, value: 5 } }', { kind: 'set-result', path: ['n'], value: 5 }],
+  ['{ injectError: { code: -32000, message: no } }', { kind: 'inject-error', code: -32000, message: 'no' }],
+  ['{ renameMethod: tools/find }', { kind: 'rename-method', to: 'tools/find' }],
+  ['{ setTimestamp: $.at }', { kind: 'set-timestamp', path: ['at'] }],
+])('the action %s', (written, action) => {
+  const { rules } = read(`replay:\n  transformations: [{ name: a, action: ${written} }]\n`)
+  expect(rules).toEqual([{ name: 'a', when: { kind: 'always' }, action }])
+})
+
+test.each([
+  ['{ name: a, kind: exact }', { appliesTo: { kind: 'all' }, kind: { kind: 'exact' }, onFailure: 'error' }],
+  [
+    '{ name: a, appliesTo: { tool: search }, kind: structural, onFailure: warn }',
+    { appliesTo: { kind: 'tool', equals: 'search' }, kind: { kind: 'structural' }, onFailure: 'warn' },
+  ],
+  [
+    '{ name: a, appliesTo: { messageType: error }, kind: partial, onFailure: skip }',
+    { appliesTo: { kind: 'message-type', equals: 'error' }, kind: { kind: 'partial' }, onFailure: 'skip' },
+  ],
+  [
+    '{ name: a, appliesTo: { method: ping }, kind: { partial: { required: [result.a] } }, onFailure: retry }',
+    {
+      appliesTo: { kind: 'method', equals: 'ping' },
+      kind: { kind: 'partial', required: ['result.a'] },
+      onFailure: 'retry',
+    },
+  ],
+])('the validation rule %s', (written, rule) => {
+  const { validation } = read(`replay:\n  validation: { rules: [${written}] }\n`)
+  expect(validation).toEqual([{ name: 'a', ...rule }])
+})
+
+test('functions are what a config in JavaScript is for', () => {
+  const folder = folderWith(
+    'reelay.config.mjs',
+    `export default { replay: {
+      defaults: { speed: (previous, next) => next - previous },
+      transformations: [{ name: 'a', condition: { custom: (passing) => passing.index === 7 }, action: 'regenerateId' }],
+      validation: { rules: [{ name: 'b', appliesTo: { custom: (judged) => judged.tool === 'x' }, kind: { custom: () => 'too short' } }] },
+    } }`,
+  )
+  const { timing, rules, validation } = sectionOf(join(folder, 'reelay.config.mjs'))
+  const [[transformation], [rule]] = [rules ?? [], validation ?? []]
+  expect(timing?.kind === 'custom' && Reflect.apply(timing.delay, undefined, [2, 5])).toBe(3)
+  const when = transformation?.when
+  expect(
+    when?.kind === 'custom' && [6, 7].map((index) => Reflect.apply(when.test, undefined, [{ index }])),
+  ).toEqual([false, true])
+  const { appliesTo, kind } = rule ?? {}
+  expect(appliesTo?.kind === 'custom' && Reflect.apply(appliesTo.test, undefined, [{ tool: 'x' }])).toBe(true)
+  expect(kind?.kind === 'custom' && Reflect.apply(kind.check, undefined, [{}])).toBe('too short')
+})
+
+test.each([
+  [
+    'defaults: { sped: fast }',
+    'line 2, column 15: "replay.defaults.sped" is not known; there are speed, validateResponses, transformIds, updateTimestamps, timeout',
+  ],
+  [
+    'defaults: { speed: quick }',
+    'line 2, column 22: "replay.defaults.speed" cannot be used: write fast, original',
+  ],
+  ['tolerance: { timing: soon }', 'line 2, column 24: "replay.tolerance.timing" is not a number from 0 on'],
+  [
+    'performance: { maxConcurrent: 0 }',
+    'line 2, column 33: "replay.performance.maxConcurrent" is not a whole number from 1 on',
+  ],
+  [
+    'errorHandling: { strategy: cry }',
+    'line 2, column 30: "replay.errorHandling.strategy" has to be one of continue, pause, stop, retry',
+  ],
+  [
+    'transformations: [{ name: a }]',
+    'line 2, column 21: "replay.transformations[0]" needs "name" and "action"',
+  ],
+  [
+    'transformations: [{ name: a, action: { setParam: { path: $.a } } }]',
+    'line 2, column 52: "replay.transformations[0].action.setParam" needs "value"',
+  ],
+  [
+    'transformations: [{ name: a, action: { renameMethod: b, delay: 1 } }]',
+    'line 2, column 40: "replay.transformations[0].action" has to be one of regenerateId, ',
+  ],
+  [
+    'validation: { rules: [{ name: a, kind: near }] }',
+    'line 2, column 42: "replay.validation.rules[0].kind" has to be one of exact, structural, partial, custom',
+  ],
+  ['validation: { strictMode: 5 }', 'line 2, column 29: "replay.validation.strictMode" is not true or false'],
+])('%j is refused with its place, by the schema too', (text, why) => {
+  const written = `replay:\n  ${text}\n`
+  const folder = folderWith('reelay.config.yaml', written)
+  const file = join(folder, 'reelay.config.yaml')
+  expect(() => sectionOf(file)).toThrow(`${file}, ${why}`)
+  expect(fitsSchema(parse(written))).toBe(false)
+})
+
+test.each([
+  [
+    'validation: { ignore: ["a..b"] }',
+    'line 2, column 26: "replay.validation.ignore[0]" cannot be used: cannot read the path "a..b"',
+  ],
+  [
+    'transformations: [{ name: a, action: { replaceParam: { path: $.a, pattern: "(", replacement: "" } } }]',
+    'cannot be used: Invalid regular expression',
+  ],
+  [
+    'transformations: [{ name: a, action: { setParam: { path: $.a, value: "${env.NO_SUCH}" } } }]',
+    'cannot be used: the environment has no NO_SUCH',
+  ],
+  [
+    'transformations: [{ name: a, condition: { custom: x }, action: regenerateId }]',
+    'is not a function, which only a config in JavaScript can hold',
+  ],
+])('%j is refused, though no schema can tell', (text, why) => {
+  const folder = folderWith('reelay.config.yaml', `replay:\n  ${text}\n`)
+  expect(() => sectionOf(join(folder, 'reelay.config.yaml'))).toThrow(why)
+})
+
+/** What is accepted here fits the published schema, too. */
+function read(text: string, { schema = true } = {}): ReplaySettings {
+  const folder = folderWith('reelay.config.yaml', text)
+  expect(fitsSchema(parse(text))).toBe(schema)
+  return sectionOf(join(folder, 'reelay.config.yaml'))
+}
+
+function sectionOf(file: string): ReplaySettings {
+  const section = readConfig(file).section('replay')
+  if (section === undefined) throw new Error('there is no section')
+  return readReplaySection(section, { NAME: 'milk', TOKEN: 't' })
+}

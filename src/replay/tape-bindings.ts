@@ -1,0 +1,51 @@
+import { applyBindingsFile } from '../correlate/apply-file.ts'
+import type { Correlation } from '../correlate/binding.ts'
+import { readBindingsFile, type BindingsFile, type UserBinding } from '../correlate/bindings-file.ts'
+import { confirm } from '../correlate/confirm.ts'
+import { correlate } from '../correlate/correlate.ts'
+import { readBindingsAt, readBindingsBeside } from '../store/bindings-file.ts'
+import type { Tape } from '../store/read.ts'
+import { messagesOfTurn } from '../tape/turn-messages.ts'
+import type { Turn } from '../tape/turn.ts'
+import { onePart } from './one-server.ts'
+
+export interface TapeBindingsOptions {
+  /** Whose client is played, when the tape holds several servers. */
+  readonly server?: string | undefined
+  /** The path of a bindings file; by default the one beside the tape, if there is one. */
+  readonly bindings?: string | undefined
+  /** A second recording of the same session: it confirms bindings, refutes them, and settles guesses. */
+  readonly baseline?: Tape | undefined
+}
+
+/** The bindings of one server's part of a tape: what is found, what a second recording says of it, and what the user wrote down. */
+export async function tapeBindings(tape: Tape, options: TapeBindingsOptions = {}): Promise<Correlation> {
+  const { server, bindings: path, baseline } = options
+  const { turns } = onePart(tape, server)
+  const found = correlate(turns, { started: tape.header.started })
+  const settled = baseline === undefined ? found : settledBy(baseline, found, { server, turns })
+  const written = await (path === undefined ? readBindingsBeside(tape.path) : readBindingsAt(path))
+  if (written === undefined) return settled
+  return applyBindingsFile(settled, ownPart(readBindingsFile(written), tape, turns), turns)
+}
+
+function settledBy(
+  baseline: Tape,
+  found: Correlation,
+  { server, turns }: { server: string | undefined; turns: readonly Turn[] },
+): Correlation {
+  const other = onePart(baseline, server).turns
+  return confirm(found, { turns, other, otherStarted: baseline.header.started })
+}
+
+/** A file speaks of the whole tape; what it says of other servers is not for this part. */
+function ownPart(file: BindingsFile, tape: Tape, turns: readonly Turn[]): BindingsFile {
+  const [own, all] = [framesOf(turns), framesOf(tape.turns)]
+  const isForeign = ({ to }: UserBinding): boolean =>
+    to.every(({ frame }) => all.has(frame) && !own.has(frame))
+  return { ...file, bind: file.bind.filter((one) => !isForeign(one)) }
+}
+
+function framesOf(turns: readonly Turn[]): ReadonlySet<number> {
+  return new Set(turns.flatMap((turn) => messagesOfTurn(turn).map(({ n }) => n)))
+}

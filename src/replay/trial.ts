@@ -1,0 +1,70 @@
+import type { Binding, Correlation } from '../correlate/binding.ts'
+import type { CarriedBinding } from './carried-binding.ts'
+import { hasFailed } from './failed.ts'
+import type { ReplayReport } from './report.ts'
+import type { Finding } from './verdict/finding.ts'
+
+/**
+ * Other bindings to try where steps have failed: without those that put another value into them, and with the guesses that
+ * would have. Undefined when there is nothing to try.
+ */
+export function trialFor(
+  { bindings, guesses }: Correlation,
+  report: Pick<ReplayReport, 'steps' | 'bindings' | 'guesses'>,
+): Correlation | undefined {
+  const failed = new Set(report.steps.filter(hasFailed).map(({ frame }) => frame))
+  const isInDoubt = ({ standing, consumers }: Binding, carried?: CarriedBinding): boolean =>
+    standing !== 'user' &&
+    consumers.some(({ frame }) => failed.has(frame)) &&
+    carried?.live !== undefined &&
+    carried.live !== carried.value
+  const dropped = new Set(
+    bindings.filter((one, place) => mayBeWrong(one) && isInDoubt(one, report.bindings[place])),
+  )
+  const tried = new Set(guesses.filter((one, place) => isInDoubt(one, report.guesses[place])))
+  if (dropped.size + tried.size === 0) return undefined
+  return {
+    bindings: [...bindings.filter((one) => !dropped.has(one)), ...tried],
+    guesses: guesses.filter((one) => !tried.has(one)),
+  }
+}
+
+/** What the protocol says, or nobody makes up twice, is a binding whatever fails. */
+function mayBeWrong({ confidence }: Binding): boolean {
+  return confidence === 'medium' || confidence === 'low'
+}
+
+/**
+ * Whether a trial went better: something that had failed does not, and what fails anew has only another value, as a
+ * made-up one has that is no longer carried.
+ */
+export function isBetter(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {
+  const failedBefore = before.steps.filter(hasFailed).map(({ index }) => index)
+  const failedNow = trial.steps.filter(hasFailed)
+  const isStill = new Set(failedNow.map(({ index }) => index))
+  return (
+    failedBefore.some((index) => !isStill.has(index)) &&
+    failedNow.every(({ index, findings }) => failedBefore.includes(index) || findings.every(isOfValues))
+  )
+}
+
+function isOfValues({ layer }: Finding): boolean {
+  return layer === 'values'
+}
+
+/** The report of a trial that went better, with what it has shown of the bindings. */
+export function settledReport(trial: ReplayReport, before: ReplayReport): ReplayReport {
+  const sameAs = (one: CarriedBinding) => (other: CarriedBinding) =>
+    one.from === other.from && one.to.join() === other.to.join()
+  const refuted = before.bindings.filter((one) => !trial.bindings.some(sameAs(one)))
+  const settled = trial.bindings.filter((one) => before.guesses.some(sameAs(one)))
+  return {
+    ...trial,
+    bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
+    notes: [
+      ...trial.notes,
+      ...settled.map(({ from, to }) => `a guess is confirmed: ${to.join(', ')} is the value of ${from}`),
+      ...refuted.map(({ from, to }) => `a binding is refuted: ${to.join(', ')} is not the value of ${from}`),
+    ],
+  }
+}
