@@ -138,7 +138,7 @@ export class Performer {
     const sent = deferred<LiveCall | undefined>()
     this.#remember(planned, sent.promise)
     const session = await this.#options.sessionOf(planned.link)
-    const id = made.id ?? this.#recordedId(planned, session, retry) ?? session.nextId()
+    const id = made.id ?? this.#nextId(planned, session, retry)
     const { text, token } = withFreshNames(made.text, id)
     const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
     if (fault !== undefined) {
@@ -158,10 +158,11 @@ export class Performer {
     return { end: changed, sent: text, sentAt, endedAt, asides, moved }
   }
 
-  /** An id that is in use, or was, is not given to another request: connections of a tape may share a link. */
-  #recordedId({ message }: Planned, session: LiveSession, retry: number): Id | undefined {
-    if (!this.#options.keepsIds || retry > 0 || message.kind !== 'request') return undefined
-    return session.hasOpen(message.id) ? undefined : message.id
+  /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
+  #nextId({ message }: Planned, session: LiveSession, retry: number): Id {
+    if (!this.#options.keepsIds || message.kind !== 'request') return session.nextId()
+    if (retry === 0 && !session.hasOpen(message.id)) return message.id
+    return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 
   async #untilReleased(call: LiveCall): Promise<CallEnd> {
@@ -250,5 +251,5 @@ function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
 }
 
 function injected(text: string, end: CallEnd, now: number): Heard {
-  return { end, sent: text, sentAt: now, endedAt: now, asides: [], moved: new Set() }
+  return { end, sent: text, sentAt: now, endedAt: now, asides: [], moved: new Set(), isInjected: true }
 }
