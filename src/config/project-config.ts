@@ -9,7 +9,7 @@ const TEXTS = ['.yaml', '.yml', '.json']
 const MODULES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
 
 /** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
-const SECTIONS = ['redaction', 'match', 'replay'] as const
+const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
 
 export interface ProjectConfig {
   readonly file: string
@@ -31,8 +31,7 @@ export function readConfig(file: string): ProjectConfig {
   return { file, section: (name) => (sections[name]?.value === null ? undefined : sections[name]) }
 }
 
-/** The config that holds for a folder: its own, or that of the nearest folder above that has one. */
-export function findConfig(folder: string): string | undefined {
+function findConfig(folder: string): string | undefined {
   const files = [...TEXTS, ...MODULES].map((ending) => join(folder, `reelay.config${ending}`))
   const [file, other] = files.filter((path) => existsSync(path))
   if (other !== undefined)

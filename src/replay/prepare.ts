@@ -136,7 +136,8 @@ export function carrierFor(
   plan: readonly Planned[],
   { correlate }: Pick<PrepareOptions, 'correlate'>,
 ): Carrier {
-  if (correlate === false) return NOTHING_CARRIED
+  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
+    return NOTHING_CARRIED
   return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 

@@ -12,6 +12,8 @@ export interface Heard {
   readonly sentAt: number
   readonly endedAt: number | undefined
   readonly asides: readonly Aside[]
+  /** Requests of the server that only came at another time. */
+  readonly moved: ReadonlySet<string>
   /** Nothing was sent: the user wanted it to go wrong. */
   readonly isInjected?: true
 }
