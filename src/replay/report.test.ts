@@ -19,9 +19,9 @@ test('the summary counts what was sent, left out, held back and unbound, and the
       step({ duration: 10, findings: [{ layer: 'values', level: 'error', message: 'm' }] }),
       step({ duration: 10, findings: [{ layer: 'timing', level: 'warn', message: 'm' }] }),
       step({ state: 'timeout', findings: [{ layer: 'transport', level: 'error', message: 'm' }] }),
-      step({ state: 'skipped', sent: undefined }),
-      step({ state: 'held', sent: undefined }),
-      step({ state: 'unbound', sent: undefined }),
+      step({ state: 'skipped', sentAt: undefined }),
+      step({ state: 'held', sentAt: undefined }),
+      step({ state: 'unbound', sentAt: undefined }),
     ],
     facts,
   )
@@ -75,7 +75,7 @@ test('errors are what got no answer, and the timeline what was sent, both in the
       step({ index: 2, state: 'lost', why: 'the server is gone', sentAt: 30 }),
       step({ index: 0, duration: 5, sentAt: 10 }),
       step({ index: 1, state: 'timeout', why: undefined, sentAt: 20 }),
-      step({ index: 3, state: 'skipped', sent: undefined }),
+      step({ index: 3, state: 'skipped', sentAt: undefined }),
     ],
     facts,
   )
@@ -92,9 +92,9 @@ test('errors are what got no answer, and the timeline what was sent, both in the
 
 test.each([
   ['pass', []],
-  ['incomplete', [step({ state: 'held', sent: undefined })]],
-  ['incomplete', [step({ state: 'unbound', sent: undefined })]],
-  ['fail', [step({ state: 'held', sent: undefined }), step({ findings: [finding('order', 'error')] })]],
+  ['incomplete', [step({ state: 'held', sentAt: undefined })]],
+  ['incomplete', [step({ state: 'unbound', sentAt: undefined })]],
+  ['fail', [step({ state: 'held', sentAt: undefined }), step({ findings: [finding('order', 'error')] })]],
 ] as const)('the verdict %s', (verdict, others) => {
   expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
 })
@@ -114,7 +114,7 @@ function step(parts: Partial<StepResult>): StepResult {
     sent: '{}',
     answer: undefined,
     recordedAnswer: undefined,
-    sentAt: undefined,
+    sentAt: 0,
     duration: undefined,
     recordedDuration: undefined,
     retries: 0,
