@@ -30,7 +30,8 @@ test('the proxy holds the token: every request has it, in place of the client’
 test('a server that repeats the token in its answer does not bring it to the tape', async () => {
   const { origin } = await httpServer((req, res) => {
     const { authorization = '', 'x-api-key': key = '' } = req.headers
-    const text = `${authorization.slice(6)} ${Buffer.from(authorization.slice(6), 'base64')} ${String(key)}`
+    const basicOnly = authorization.slice(6)
+    const text = [basicOnly, Buffer.from(basicOnly, 'base64').toString(), String(key)].join(' ')
     res.setHeader('Content-Type', 'application/json')
     res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text } }))
   })
