@@ -44,6 +44,10 @@ export function addPlayFlags(command: Command): Command {
 /** The options that the flags stand for; files are read now. */
 export async function playFlags(flags: PlayFlags): Promise<Partial<ServeOptions>> {
   const { pace, paceCap, order, onClientAnswer, override, faults, seed } = flags
+  if (paceCap !== undefined && pace === undefined)
+    throw new ReelayError('USAGE', '--pace-cap bounds the waits of a pace, and there is none', {
+      hint: 'add --pace recorded',
+    })
   return {
     ...(pace !== undefined && { pace }),
     ...(paceCap !== undefined && { paceCap }),

@@ -126,6 +126,11 @@ test('a request used up says how often it was used, and --permissive accepts it'
   `)
 })
 
+test('a call that names no tool is told so', () => {
+  const { reason, why } = runOf(SEARCHES).missOf('tools/call', {})
+  expect([reason, why]).toEqual(['ARGUMENT_DRIFT', 'it names no tool; recorded tools: search, count'])
+})
+
 test('a tool that was never called has nothing to be compared with', () => {
   const miss = runOf(SEARCHES).miss('delete', { q: 'cats' })
   expect(missAsText(miss)).toMatchInlineSnapshot(`

@@ -66,6 +66,8 @@ function unboundHandle(top: Candidate | undefined, annotations: readonly Annotat
 function unknownName(asked: Asked, entries: readonly Entry[]): Finding {
   const names = entries.map(({ request }) => String(nameOf(request)))
   const known = listed(`${kindOf(asked)}s`, names)
+  if (nameOf(asked) === undefined)
+    return incomparable('ARGUMENT_DRIFT', `it names no ${kindOf(asked)}; ${known}`)
   const tool = toolOf(asked)
   if (tool === undefined)
     return incomparable('ARGUMENT_DRIFT', `no ${briefRequest(asked)} was recorded; ${known}`)

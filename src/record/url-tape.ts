@@ -38,6 +38,8 @@ export function openUrlTape(options: UrlTapeOptions, url: URL, redactor: Redacto
   const server = options.server ?? nameOfUrl(url)
   const header = (started: Date): ReturnType<typeof httpHeader> =>
     httpHeader({ started, server, url: url.href, labels: labelsOf(options) })
+  // They are not taped, but the server may repeat them.
+  for (const { name, value } of ownHeaders(options)) redactor?.learnHeader(name, value)
   const log = new TapeLog({ path, header, redactor, onTape, ...(limits && { limits }) })
   return new HttpTape({
     log,

@@ -17,6 +17,14 @@ export function redactedHeader(marker: Marker, name: string, value: string): str
   return lower === 'location' || lower === 'referer' ? redactedUrl(marker, value) : marker.text(value)
 }
 
+/** What is secret in the value of such a header: all of it but a scheme, and the password that Basic holds. */
+export function secretsInHeader(value: string): readonly string[] {
+  const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
+  if (!/^basic /i.test(scheme)) return [secret]
+  const plain = new TextDecoder().decode(fromBase64(secret.replace(/=+$/, '')))
+  return [secret, plain.slice(plain.indexOf(':') + 1)]
+}
+
 const MIRRORED = 'mcp-param-'
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/_-]*={0,2})\?=$/
 

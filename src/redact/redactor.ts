@@ -1,9 +1,9 @@
 import { applyEdits, type Edit } from './edits.ts'
-import { redactedHeader } from './headers.ts'
+import { redactedHeader, secretsInHeader } from './headers.ts'
 import type { RedactionKey } from './key.ts'
 import { ruleSet, type RuleSet } from './rule-set.ts'
 import { Scanner } from './scanner.ts'
-import { isSecretVariable } from './secret-names.ts'
+import { isSecretHeader, isSecretVariable } from './secret-names.ts'
 import { Secrets, type Source } from './secrets.ts'
 import { redactedForm, redactedUrl, secretParameters } from './urls.ts'
 import { isSaidSecret } from './value-tests.ts'
@@ -66,6 +66,11 @@ export class Redactor {
   /** Learns the values of a URL's parameters whose names speak of secrets. */
   learnUrl(url: string): void {
     for (const value of secretParameters(url)) this.learn(value)
+  }
+
+  /** Learns what stands in a header whose name speaks of secrets. */
+  learnHeader(name: string, value: string): void {
+    if (isSecretHeader(name)) for (const secret of secretsInHeader(value)) this.learn(secret)
   }
 
   /** A text of any kind. */

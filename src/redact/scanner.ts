@@ -1,6 +1,7 @@
 import { assignedSecrets, isSecretValue } from './assignments.ts'
 import { besides, disjoint, type Edit } from './edits.ts'
 import { eachToken, type JsonToken } from './json-values.ts'
+import { NamedPairs } from './named-pairs.ts'
 import type { Rule } from './rule.ts'
 import { plainName } from './rule-set.ts'
 import { judgeName, type NameVerdict } from './secret-names.ts'
@@ -32,8 +33,10 @@ export class Scanner {
   /** The edits of a JSON text: what holds the protocol together is left alone, and names say what their values are. */
   inJson(text: string, depth = 0): readonly Edit[] {
     const edits: Edit[] = []
+    const pairs = new NamedPairs()
     eachToken(text, (token) => {
-      if (!isStructure(withinMessage(token.path))) edits.push(...this.#inToken(text, token, depth))
+      const name = pairs.nameOf(text, token)
+      if (!isStructure(withinMessage(token.path))) edits.push(...this.#inToken(text, token, { name, depth }))
     })
     return edits
   }
@@ -45,20 +48,20 @@ export class Scanner {
 
   readonly #isNamed = (name: string): boolean => this.#fields.size > 0 && this.#fields.has(plainName(name))
 
-  #inToken(text: string, token: JsonToken, depth: number): readonly Edit[] {
+  #inToken(text: string, token: JsonToken, { name, depth }: Surroundings): readonly Edit[] {
     const { kind, start, end, path } = token
-    if (kind === 'number') return this.#inNumber(text, token)
+    if (kind === 'number') return this.#inNumber(text, token, name)
     const raw = text.slice(start + 1, end - 1)
-    const verdict = kind === 'key' || isInSchema(path) ? 'no' : this.#verdictOn(nameOf(path))
+    const verdict = kind === 'key' || isInSchema(path) ? 'no' : this.#verdictOn(name)
     if (verdict === 'no' && !this.#secrets.mayHold(raw)) return []
     const view = unescaped(raw)
     const edits = this.#judged(verdict, view?.text ?? raw, depth)
     return moved(view === undefined ? edits.map(escapedEdit) : view.editsOf(edits), start + 1)
   }
 
-  #inNumber(text: string, { start, end, path }: JsonToken): readonly Edit[] {
+  #inNumber(text: string, { start, end, path }: JsonToken, name: string): readonly Edit[] {
     const value = text.slice(start, end)
-    const isNamed = !isInSchema(path) && this.#verdictOn(nameOf(path)) === 'secret'
+    const isNamed = !isInSchema(path) && this.#verdictOn(name) === 'secret'
     if (!isNamed && !this.#secrets.isKnown(value)) return []
     return this.#secrets.isLeft(value) ? [] : [{ start, end, text: this.#secrets.standIn(value) }]
   }
@@ -123,21 +126,16 @@ export class Scanner {
   }
 }
 
+interface Surroundings {
+  readonly name: string
+  readonly depth: number
+}
+
 type Range = Pick<Edit, 'start' | 'end'>
 
 /** A value of which only a part is secret, and was found. */
 const CONNECTION = /:\/\/|^[\w ]+=[^;]*;/
 const SCHEME = /^((?:bearer|basic|token|dpop|apikey|digest) +)?([\s\S]*)$/i
-
-/** The nearest name: the items of a list are called as the list is. */
-function nameOf(path: JsonToken['path']): string {
-  const last = Math.max(0, path.length - LOOKED_AT)
-  for (let at = path.length - 1; at >= last; at--) if (typeof path[at] === 'string') return String(path[at])
-  return ''
-}
-
-/** So many lists within lists nobody makes but to keep us busy. */
-const LOOKED_AT = 64
 
 function moved(edits: readonly Edit[], by: number): readonly Edit[] {
   return edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }))

@@ -2,14 +2,14 @@ type Path = readonly (string | number)[]
 
 /** Whether a value holds the protocol together: it is never replaced, whatever it looks like. */
 export function isStructure(path: Path): boolean {
-  const [first, second, , fourth] = path
+  const [first, second, third, fourth] = path
   switch (path.length) {
     case 1:
       return first === 'jsonrpc' || first === 'id' || first === 'method'
     case 2:
       return (first === 'params' || first === 'result') && STRUCTURE.has(second!)
     case 3:
-      return path[1] === '_meta' && path[2] === 'progressToken'
+      return (second === '_meta' && third === 'progressToken') || (second === 'ref' && third === 'name')
     case 4:
       return first === 'result' && LISTS.has(second!) && LISTED.has(fourth!)
     default:

@@ -8,13 +8,25 @@ export const isNameWithValue: ByteTest = (bytes, at, end) => {
   return isValueNext(bytes, next, end)
 }
 
-/** A name ends here, and is given a value. */
+/** A name ends here, and is given a value; in pairs, as `"name":"token","value":`, by the next member. */
 export const isValueNext: ByteTest = (bytes, at, end) => {
+  const next = pastSpaces(bytes, pastQuote(bytes, at, end), end)
+  if (bytes[next] === COLON || bytes[next] === EQUALS) return true
+  if (bytes[next] !== COMMA) return false
+  const member = pastQuote(bytes, pastSpaces(bytes, next + 1, end), end)
+  return VALUE.every((byte, index) => bytes[member + index] === byte)
+}
+
+function pastQuote(bytes: Uint8Array, at: number, end: number): number {
   let next = at
   while (next < end && bytes[next] === BACKSLASH) next++
-  if (QUOTES.includes(bytes[next] ?? 0)) next++
+  return QUOTES.includes(bytes[next] ?? 0) ? next + 1 : next
+}
+
+function pastSpaces(bytes: Uint8Array, at: number, end: number): number {
+  let next = at
   while (next < end && bytes[next]! <= SPACE) next++
-  return bytes[next] === COLON || bytes[next] === EQUALS
+  return next
 }
 
 /** What stands here in a URL is followed by an `@`, so somebody is named before the host. */
@@ -54,9 +66,10 @@ export const isCursorWord: ByteTest = (bytes, at) =>
 const LONGEST_REST = 24
 const LONG_WORD = 24
 const LONGEST_USERINFO = 250
-const [SPACE, COLON, EQUALS, AT, BACKSLASH] = [0x20, 0x3a, 0x3d, 0x40, 0x5c]
+const [SPACE, COMMA, COLON, EQUALS, AT, BACKSLASH] = [0x20, 0x2c, 0x3a, 0x3d, 0x40, 0x5c]
 const encoder = new TextEncoder()
 const QUOTES = encoder.encode(`"'\``)
+const VALUE = encoder.encode('value')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
 const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) => [
   ...encoder.encode(word),

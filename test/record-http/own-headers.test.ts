@@ -29,6 +29,24 @@ test('the proxy holds the token: every request has it, in place of the client’
   expect(run.child.spawnargs.join(' ')).not.toContain(TOKEN)
 })
 
+test('a server that repeats the token in its answer does not bring it to the tape', async () => {
+  const { origin } = await httpServer((req, res) => {
+    const { authorization = '', 'x-api-key': key = '' } = req.headers
+    const basicOnly = authorization.slice(6)
+    const text = [basicOnly, Buffer.from(basicOnly, 'base64').toString(), String(key)].join(' ')
+    res.setHeader('Content-Type', 'application/json')
+    res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text } }))
+  })
+  const basic = Buffer.from('bob:pass-word-7').toString('base64')
+  const own = ['--header', `Authorization: Basic ${basic}`, '--header', 'X-Api-Key: key-5566778899']
+  const run = await startRecorder(`${origin}/mcp`, ...own)
+  expect((await ask(run.url, post(PING))).body.toString()).toContain('pass-word-7 key-5566778899')
+  run.child.kill('SIGTERM')
+  await run.exited
+  expect(readFileSync(run.tape, 'utf8')).not.toMatch(/pass-word-7|key-5566778899/)
+  expect(readFileSync(run.tape, 'utf8')).not.toContain(basic)
+})
+
 test('a redirect is handed to the client: the token goes to no other server', async () => {
   const others: unknown[] = []
   const other = await httpServer((req, res) => {

@@ -353,6 +353,7 @@ test('a server that breaks off ends its output and is gone', async () => {
 test.each([
   [['--pace', 'quick'], 'USAGE "quick" is no pace'],
   [['--pace-cap', 'soon'], 'USAGE --pace-cap soon is no time'],
+  [['--pace-cap', '2s'], 'USAGE --pace-cap bounds the waits of a pace, and there is none'],
   [['--order', 'mine'], "USAGE option '--order <order>' argument 'mine' is invalid"],
   [['--on-client-answer', 'cry'], "USAGE option '--on-client-answer <policy>' argument 'cry' is invalid"],
   [['--seed', 'x'], 'USAGE --seed x is not a whole number'],
