@@ -1,8 +1,8 @@
 // How many calls a second a served tape answers, beside the official server with a trivial tool and beside bare Node.
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { goal, here, interleave, median, reelay, scratch } from './measure.mjs'
 import { callText, tapeText } from './serve/calls.mjs'
@@ -20,9 +20,9 @@ export async function serve({ rounds }) {
     'stdio, official server': () => overStdio([program('stdio-server')]),
     'in memory, reelay': () => inMemory('reelay', tape),
     'in memory, official pair': () => inMemory('sdk'),
-    'HTTP, reelay': () => overHttp('reelay', CALLS, tape),
-    'HTTP, bare node:http': () => overHttp('bare', CALLS),
-    'HTTP, official server': () => overHttp('sdk', CALLS / 10),
+    'HTTP, reelay': () => overHttp([reelay, 'serve', tape, '--http'], CALLS),
+    'HTTP, bare node:http': () => overHttp([program('http-servers'), 'bare'], CALLS),
+    'HTTP, official server': () => overHttp([program('http-servers'), 'sdk'], CALLS / 10),
   }
   console.log('\ncalls a second, 64 at once, 200 B')
   const results = await interleave(rounds, variants, (measure) => measure())
@@ -52,15 +52,19 @@ async function inMemory(kind, tape = '') {
   return Number(stdout)
 }
 
-async function overHttp(kind, calls, tape = '') {
-  const child = spawn(process.execPath, [program('http-servers'), kind, tape], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function overHttp(args, calls) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   try {
-    const [line] = await once(child.stdout, 'data')
-    return await callOverHttp(line.toString().trim(), calls)
+    return await callOverHttp(await urlOf(child.stderr), calls)
   } finally {
     child.kill()
+  }
+}
+
+async function urlOf(words) {
+  for await (const line of createInterface(words)) {
+    const url = /listening on (\S+)/.exec(line)?.[1]
+    if (url !== undefined) return url
   }
 }
 

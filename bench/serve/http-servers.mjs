@@ -1,16 +1,15 @@
-// usage: node http-servers.mjs bare|sdk|reelay [tape]: a server on a free port; prints its URL.
+// usage: node http-servers.mjs bare|sdk: a server on a free port; prints its URL.
 import { createServer } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { Player } from '../../dist/serve/player.js'
-import { Script } from '../../dist/serve/script.js'
-import { openIndexedTape } from '../../dist/store/indexed-tape.js'
 import { RESULT } from './calls.mjs'
 import { echoServer } from './echo-server.mjs'
 
-const [, , kind, tape] = process.argv
-const KINDS = { bare, sdk, reelay }
+const [, , kind] = process.argv
+const KINDS = { bare, sdk }
 const server = createServer(await KINDS[kind]())
-server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`))
+server.listen(0, '127.0.0.1', () =>
+  console.error(`listening on http://127.0.0.1:${server.address().port}/mcp`),
+)
 
 function bare() {
   const answer = JSON.stringify({ jsonrpc: '2.0', id: 1, result: RESULT })
@@ -31,20 +30,6 @@ async function sdk() {
       .connect(transport)
       .then(() => transport.handleRequest(req, res))
   }
-}
-
-/** The thinnest way from HTTP to the player, until `reelay serve --http` takes its place here. */
-async function reelay() {
-  const { turns } = await openIndexedTape(tape)
-  let answer = ''
-  const script = new Script({ turns, server: 'bench', tape, commandFor: () => '' })
-  const player = new Player({ script, send: (text) => (answer = text) })
-  return (req, res) =>
-    whenRead(req, (text) => {
-      answer = ''
-      player.receive(text)
-      send(res, answer)
-    })
 }
 
 function whenRead(req, then) {

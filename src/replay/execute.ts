@@ -59,7 +59,12 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
     else {
       if (!slots.takeFree()) await slots.take()
-      over.set(planned.index, launch({ planned, before }, execution, results, slots))
+      const { index } = planned
+      const isOver = (): void => {
+        slots.give()
+        over.delete(index)
+      }
+      over.set(index, launch({ planned, before }, execution, results, isOver))
     }
   }
   await Promise.all(over.values())
@@ -72,7 +77,7 @@ async function launch(
   { planned, before }: { planned: Planned; before: readonly Finding[] },
   execution: Execution,
   results: Channel<StepResult>,
-  slots?: Slots,
+  onOver?: () => void,
 ): Promise<void> {
   try {
     const result = await execution.perform(planned, before)
@@ -82,7 +87,7 @@ async function launch(
     execution.controller.stop()
     results.fail(error)
   } finally {
-    slots?.give()
+    onOver?.()
   }
 }
 

@@ -25,9 +25,9 @@ export class LegacyEndpoint {
     if (!accepts.json || !accepts.stream) return refuse(res, NOT_ACCEPTABLE)
     if (message.kind === 'invalid') return refuse(res, invalid(`Invalid Request: ${message.why}`))
     if (holdsInitialize(message)) return this.#begin(posted)
-    const session = this.#sessionOf(req, res, postedId(posted))
+    const session = this.#sessionOf(req, res, posted)
     if (session === undefined) return
-    if (isToBeAnswered(message)) return void session.answer(posted)
+    if (isToBeAnswered(message)) return session.answer(posted)
     session.hear(posted)
     res.writeHead(202, session.headers).end()
   }
@@ -65,7 +65,7 @@ export class LegacyEndpoint {
     if (req.headers['mcp-session-id'] !== undefined) return refuse(res, ALREADY)
     if (message.kind === 'batch') return refuse(res, NOT_IN_BATCH)
     const session = new LegacySession(this.#connections, this.#heads)
-    void session.answer(posted, (text) => {
+    session.answer(posted, (text) => {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
       if (result === undefined) return
       this.#sessions.set(session.id, session)
@@ -74,14 +74,16 @@ export class LegacyEndpoint {
   }
 
   /** The session that a request names; one that names none, or one that is over, is refused. */
-  #sessionOf(req: IncomingMessage, res: ServerResponse, id?: string): LegacySession | undefined {
+  #sessionOf(req: IncomingMessage, res: ServerResponse, posted?: Posted): LegacySession | undefined {
     const name = req.headers['mcp-session-id']
     const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
     const version = req.headers['mcp-protocol-version']
+    const isSpoken = typeof version !== 'string' || LEGACY_VERSIONS.includes(version)
+    if (session !== undefined && isSpoken) return session
+    const id = posted && postedId(posted)
     if (name === undefined) refuse(res, NO_SESSION, id)
     else if (session === undefined) refuse(res, NOT_FOUND, id)
-    else if (typeof version !== 'string' || LEGACY_VERSIONS.includes(version)) return session
-    else refuse(res, unsupported(version), id)
+    else refuse(res, unsupported(String(version)), id)
     return undefined
   }
 }

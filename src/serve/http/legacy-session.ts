@@ -41,22 +41,20 @@ export class LegacySession {
   }
 
   /** Takes what is to be answered. `onAnswer` sees the answer before it leaves. */
-  async answer(posted: Posted, onAnswer: Outlet['reply'] = () => {}): Promise<void> {
-    await this.#standing.caughtUp()
-    if (posted.res.destroyed) return
-    const exchange = this.#exchangeFor(posted.res)
-    const key = posted.message.kind === 'request' ? idKey(posted.message.id) : ''
+  answer(posted: Posted, onAnswer?: Outlet['reply']): void {
+    if (!this.#standing.hasReader) return this.#answer(posted, onAnswer)
+    void this.#standing.caughtUp().then(() => this.#answer(posted, onAnswer))
+  }
+
+  #answer({ res, text, message }: Posted, onAnswer: Outlet['reply'] | undefined): void {
+    if (res.destroyed) return
+    const exchange = this.#exchangeFor(res)
+    const key = message.kind === 'request' ? idKey(message.id) : ''
     this.#exchanges.set(key, exchange)
-    posted.res.on('close', () => this.#forget(key, exchange))
-    this.#player.take(posted.text, posted.message, {
-      scope: exchange.scope,
-      send: exchange.send,
-      breakOff: exchange.breakOff,
-      reply: (text, source) => {
-        onAnswer(text, source)
-        exchange.reply(text, source)
-      },
-    })
+    this.#player.take(text, message, onAnswer === undefined ? exchange : heardBy(onAnswer, exchange))
+    // Most are answered by now.
+    if (exchange.isOver) this.#forget(key, exchange)
+    else res.on('close', () => this.#forget(key, exchange))
   }
 
   /** From now on streams begin with an id to go on from. */
@@ -117,5 +115,18 @@ export class LegacySession {
 
   #forget(key: string, exchange: PostExchange): void {
     if (this.#exchanges.get(key) === exchange) this.#exchanges.delete(key)
+  }
+}
+
+/** The same way out, on which somebody sees the answer before it leaves. */
+function heardBy(onAnswer: Outlet['reply'], { scope, send, breakOff, reply }: PostExchange): Outlet {
+  return {
+    scope,
+    send,
+    breakOff,
+    reply: (text, source) => {
+      onAnswer(text, source)
+      reply(text, source)
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { HeardTexts } from '../heard-texts.ts'
 import type { Front } from './front.ts'
 import type { HttpTransport } from './places.ts'
 import { readPosted } from './posted.ts'
@@ -29,13 +30,14 @@ export function offer(
     return { front, server, transport, path: `${base}/mcp`, close: () => endpoint.close() }
   }
   const endpoint = new SseEndpoint(role.main, `${base}/messages`)
+  const heard = new HeardTexts()
   front.on(`${base}/sse`, (req, res) => {
     if (req.method === 'GET') return endpoint.open(req, res)
     req.resume()
     refuse(res, notAllowed('GET'))
   })
   front.on(`${base}/messages`, (req, res) => {
-    if (req.method === 'POST') return readPosted(req, res, (posted) => void endpoint.post(posted))
+    if (req.method === 'POST') return readPosted({ req, res, heard }, (posted) => void endpoint.post(posted))
     req.resume()
     refuse(res, notAllowed('POST'))
   })

@@ -45,6 +45,11 @@ export class PostExchange implements Outlet {
     this.scope = options.scope
   }
 
+  /** Whether nothing more will come. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   readonly send = (text: string): void => {
     if (this.#isOver || this.#isGone || !this.#options.accepts.stream) return this.#options.onLate(text)
     this.#streaming().send(text)
@@ -107,12 +112,11 @@ export class PostExchange implements Outlet {
 
   #answerPlainly(text: string, source: Spoken | Answer | undefined): void {
     const { res, era, heads, headers } = this.#options
-    const body = Buffer.from(text)
     res.writeHead(answerStatus(source, era, heads), {
       'Content-Type': 'application/json',
-      'Content-Length': body.length,
+      'Content-Length': Buffer.byteLength(text),
       ...headers(),
     })
-    res.end(body)
+    res.end(text) // a text leaves in one piece with the head; bytes would be a second piece, which costs more than all of this
   }
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { decodeUtf8, MAX_LINE_BYTES } from '../../wire/lines.ts'
-import { classify, type Message } from '../../wire/message.ts'
+import type { Message } from '../../wire/message.ts'
 import { rangeAt } from '../../wire/members.ts'
-import { parseJson } from '../../wire/parse-json.ts'
+import type { HeardTexts } from '../heard-texts.ts'
 import type { Accepts } from './post-exchange.ts'
 import { refuse } from './refusal.ts'
 
@@ -15,7 +15,10 @@ export interface Posted {
 }
 
 /** Reads the message of a POST; what is none is refused here. */
-export function readPosted(req: IncomingMessage, res: ServerResponse, take: (posted: Posted) => void): void {
+export function readPosted(
+  { req, res, heard }: Pick<Posted, 'req' | 'res'> & { readonly heard: HeardTexts },
+  take: (posted: Posted) => void,
+): void {
   if (!isJson(req.headers['content-type'])) return refuse(leave(req, res), NOT_JSON_TYPE)
   const chunks: Buffer[] = []
   let length = 0
@@ -27,9 +30,9 @@ export function readPosted(req: IncomingMessage, res: ServerResponse, take: (pos
   req.on('end', () => {
     if (res.headersSent) return
     const text = decodeUtf8(chunks.length === 1 ? (chunks[0] ?? NOTHING) : Buffer.concat(chunks))
-    const value = text === undefined ? undefined : parseJson(text)
-    if (text === undefined || value === undefined) return refuse(res, NOT_JSON)
-    take({ req, res, text, message: classify(value) })
+    const message = text === undefined ? undefined : heard.read(text)
+    if (text === undefined || message === undefined) return refuse(res, NOT_JSON)
+    take({ req, res, text, message })
   })
   req.on('error', () => {}) // a client that leaves in the middle of its request is owed nothing
 }
@@ -60,6 +63,7 @@ const NOT_JSON_TYPE = {
 const TOO_LONG = { status: 413, code: -32000, message: 'Payload Too Large', headers: { Connection: 'close' } }
 
 function isJson(type: string | undefined): boolean {
+  if (type === 'application/json') return true
   return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 }
 

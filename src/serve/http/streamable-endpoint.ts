@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { member, type Message } from '../../wire/message.ts'
 import { MODERN_VERSION } from '../../wire/methods.ts'
+import { HeardTexts } from '../heard-texts.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
 import { isModern } from './modern-checks.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
@@ -12,6 +13,7 @@ import type { Role } from './role.ts'
 export class StreamableEndpoint {
   readonly #legacy: LegacyEndpoint | undefined
   readonly #modern: ModernEndpoint | undefined
+  readonly #heard = new HeardTexts()
 
   constructor({ legacy, modern, heads, modernTurns }: Role) {
     this.#legacy = legacy && new LegacyEndpoint(legacy, heads)
@@ -19,7 +21,7 @@ export class StreamableEndpoint {
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {
-    if (req.method === 'POST') return readPosted(req, res, (posted) => this.#post(posted))
+    if (req.method === 'POST') return readPosted({ req, res, heard: this.#heard }, this.#post)
     req.resume()
     if (this.#legacy === undefined) return refuse(res, notAllowed('POST'))
     if (req.method === 'GET') return this.#legacy.get(req, res)
@@ -32,7 +34,7 @@ export class StreamableEndpoint {
     this.#modern?.close()
   }
 
-  #post(posted: Posted): void {
+  readonly #post = (posted: Posted): void => {
     const { req, res, message } = posted
     if (this.#modern !== undefined && isModern(message, req.headers)) return this.#modern.post(posted)
     if (this.#legacy !== undefined) return this.#legacy.post(posted)
