@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'transport'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
-  cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
+  cli: [...MEANING, ...JOBS, 'config', 'store', 'transport', 'demo', 'index'],
 }
 const RUNS_IN_BROWSER = ['wire', 'tape', 'redact', 'match', 'correlate', 'diff']
 

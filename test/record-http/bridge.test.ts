@@ -240,7 +240,8 @@ test('why the server refuses a notification is said on stderr, for nobody waits 
   })
   const { client, say } = bridge(`${origin}/mcp`)
   say({ method: 'notifications/odd' })
-  await until(() => client.stderr().includes(`${origin}/mcp answered with status 400: no such notification`))
+  await until(() => client.stderr().includes('answered'))
+  expect(client.stderr()).toContain(`${origin}/mcp answered with status 400: no such notification\n`)
 })
 
 test('answers that are owed are given when the input runs out, and the tape can be played', async () => {

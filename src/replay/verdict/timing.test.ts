@@ -14,7 +14,14 @@ test.each([
   [undefined, 0, undefined],
 ] as const)('an answer of %s ms with a bound of %s is %s', (duration, timing, level) => {
   if (turn === undefined) throw new Error('there is no turn')
-  const judged = judgedOf({ turn, tool: 'search', end: { kind: 'open' }, asides: [], moved: new Set(), duration })
+  const judged = judgedOf({
+    turn,
+    tool: 'search',
+    end: { kind: 'open' },
+    asides: [],
+    moved: new Set(),
+    duration,
+  })
   const findings = judgeTiming(judged, timing === undefined ? {} : { timing })
   expect(findings.map((finding) => finding.level)).toEqual(level === undefined ? [] : [level])
 })
