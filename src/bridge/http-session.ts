@@ -6,7 +6,7 @@ import { parseJson } from '../wire/parse-json.ts'
 import { isEventStream, sendAsk, textOf, type Answer, type Ask, type Way } from './http-ask.ts'
 import { messageHeaders, modernVersion, sessionHeaders, streamHeaders } from './message-headers.ts'
 import { Owed } from './owed.ts'
-import { UNREACHABLE } from './own-error.ts'
+import { SESSION_LOST, UNREACHABLE } from './own-error.ts'
 import { ParamHeaders } from './param-headers.ts'
 import { readEvents, type Bookmark } from './read-events.ts'
 import { refusalOf, refusedWith, type Refusal } from './refusal.ts'
@@ -36,6 +36,7 @@ export class HttpSession {
   readonly #params = new ParamHeaders()
   readonly #posts = new Set<Post>()
   readonly #stop = new AbortController()
+  readonly #said = new Set<string>()
   #agreed: { readonly session: string | undefined; readonly version: string | undefined } = {
     session: undefined,
     version: undefined,
@@ -66,9 +67,12 @@ export class HttpSession {
     return undefined
   }
 
+  /** A client may show less of an error than people need to know. */
   tell({ lines, words }: Refusal): void {
     for (const line of lines) this.#ends.toClient(line)
-    if (lines.length === 0) this.#ends.say(words)
+    if ((lines.length > 0 && words !== SESSION_LOST) || this.#said.has(words)) return
+    this.#said.add(words)
+    this.#ends.say(words)
   }
 
   /** Leaves what is under way and ends the session; may be called twice. */

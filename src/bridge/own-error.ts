@@ -12,14 +12,14 @@ export function ownError(id: Id, status: number, why: string): string {
 export const UNREACHABLE = 502
 
 /** What a status means for somebody who speaks stdio to us. */
-export function statusInWords(status: number, url: URL): string {
+export function statusInWords(status: number, url: URL, message?: string): string {
   const where = `${url.origin}${url.pathname}`
   if (status === 401 || status === 403)
     return (
       `${where} wants to know who asks (status ${status}), and nobody can log in through this bridge. What works: a token ` +
       "that it holds (--header 'Authorization: Bearer ${env.TOKEN}'), or the client on its own behind reelay record --forward"
     )
-  return `${where} answered with status ${status} and no message`
+  return `${where} answered with status ${status}${message === undefined ? ' and no message' : `: ${message}`}`
 }
 
 export const SESSION_LOST =

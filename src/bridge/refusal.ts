@@ -1,6 +1,6 @@
 import { headerOf } from '../transport/http-heads.ts'
 import type { Id } from '../wire/id.ts'
-import { classify } from '../wire/message.ts'
+import { classify, member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { textOf, type Answer } from './http-ask.ts'
 import type { Agreed } from './message-headers.ts'
@@ -26,27 +26,36 @@ export async function refusalOf(
 ): Promise<Refusal> {
   const { status } = answer
   const body = await textOf(answer).catch(() => '')
-  const ownWords = wordsFor(answer, where)
   const value = status === UNAUTHORIZED ? undefined : errorIn(body)
-  if (value === undefined) return refusedWith(owed, status, ownWords)
-  return { status, words: ownWords, lines: owed.ids.map((id) => JSON.stringify(withId(value, id))) }
+  const words = wordsFor(answer, where, messageOf(value))
+  if (value === undefined) return refusedWith(owed, status, words)
+  return { status, words, lines: owed.ids.map((id) => JSON.stringify(withId(value, id))) }
 }
 
 const UNAUTHORIZED = 401
 
-function wordsFor({ status, headers }: Answer, { session, url }: Agreed & { readonly url: URL }): string {
+function wordsFor(
+  { status, headers }: Answer,
+  { session, url }: Agreed & { readonly url: URL },
+  message: string | undefined,
+): string {
   const location = headerOf(headers, 'location')
   if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, url.href)) {
     const { origin, pathname } = new URL(location, url)
     return `the server has moved to ${origin}${pathname}, where nothing was sent: give that URL instead`
   }
-  return status === 404 && session !== undefined ? SESSION_LOST : statusInWords(status, url)
+  return status === 404 && session !== undefined ? SESSION_LOST : statusInWords(status, url, message)
 }
 
 function errorIn(body: string): object | undefined {
   const value = parseJson(body)
   const message = classify(value)
   return message.kind === 'response' && 'error' in message.outcome ? Object(value) : undefined
+}
+
+function messageOf(error: object | undefined): string | undefined {
+  const message = member(member(error, 'error'), 'message')
+  return typeof message === 'string' ? message : undefined
 }
 
 function withId(error: object, id: Id): object {

@@ -215,6 +215,35 @@ test('a session that the server has forgotten is an error that says what to do',
   expect(await client.line('"id":1')).toContain('restart the server in the client')
 })
 
+test('a session that the server has forgotten in its own words is said on stderr too, once', async () => {
+  const { origin } = await httpServer(async (req, res) => {
+    const { id, method } = await messageIn(req)
+    if (method === 'initialize')
+      return json(res.setHeader('Mcp-Session-Id', SESSION), { id: id ?? 0, result: RESULT })
+    res.writeHead(404, { 'Content-Type': 'application/json' })
+    res.end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}')
+  })
+  const { client, say } = bridge(`${origin}/mcp`)
+  say(INITIALIZE)
+  await client.line('"id":0')
+  say({ id: 1, method: 'ping' }, { id: 2, method: 'ping' })
+  expect(await client.line('"id":1')).toContain('Session not found')
+  await client.line('"id":2')
+  await until(() => client.stderr().includes('has forgotten this session'))
+  expect(client.stderr().match(/restart the server in the client/g)).toHaveLength(1)
+})
+
+test('why the server refuses a notification is said on stderr, for nobody waits for an answer', async () => {
+  const { origin } = await httpServer((_req, res) => {
+    res.writeHead(400, { 'Content-Type': 'application/json' })
+    res.end('{"jsonrpc":"2.0","error":{"code":-32600,"message":"no such notification"},"id":null}')
+  })
+  const { client, say } = bridge(`${origin}/mcp`)
+  say({ method: 'notifications/odd' })
+  await until(() => client.stderr().includes('answered'))
+  expect(client.stderr()).toContain(`${origin}/mcp answered with status 400: no such notification\n`)
+})
+
 test('answers that are owed are given when the input runs out, and the tape can be played', async () => {
   const { origin } = await legacyServer()
   const { client, say, tape } = bridge(`${origin}/mcp`)
