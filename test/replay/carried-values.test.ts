@@ -13,6 +13,20 @@ test('a count that changes as an id does is found, though the id is carried forw
   ])
 })
 
+test('in whatever order messages go out, none goes before the answer that holds what it sends', async () => {
+  const chain = (...ids: readonly string[]): readonly Said[] =>
+    ids.flatMap((id, at) => [
+      ...called(at * 2, `open_${at}`, {}, { handle: id }),
+      ...called(at * 2 + 1, `use_${at}`, { handle: id }, { ok: true }),
+    ])
+  const live = session(...chain('k1j2h3g4', 'q9w8e7r6', 'm5n4b3v2'))
+  for (let seed = 1; seed <= 8; seed++) {
+    const ordering = { kind: 'random', seed } as const
+    const report = await against(live, session(...chain('a1b2c3d4', 'e5f6g7h8', 'i9j8k7l6')), { ordering })
+    expect([seed, ...foundIn(report)]).toEqual([seed])
+  }
+})
+
 test('of a long run the texts of what is as recorded are not kept, and the counts are the same', async () => {
   const calls = [1, 2, 3, 4].flatMap((id) => called(id, 'ping', { id }, { pong: id }))
   const live = [1, 2, 3, 4].flatMap((id) => called(id, 'ping', { id }, { pong: id === 4 ? 5 : id }))
