@@ -57,12 +57,13 @@ export async function replayRepeatedly(
   const mayGoOn = (): boolean => runs < repeat && options.signal?.aborted !== true
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
-  const settled = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
+  const start = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
   const others: ReplayReport[] = []
-  while (mayGoOn() && (always || isInDoubt(settled.report))) others.push(await play(settled.correlate))
-  const noises = noiseByCall(settled.report, others)
+  if (always || isInDoubt(start.report))
+    while (mayGoOn()) others.push(await play(start.correlate))
+  const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
-  return joined(settled.report, others, { runs, noises })
+  return joined(start.report, others, { runs, noises })
 }
 
 interface Settled {

@@ -16,7 +16,7 @@ import {
   type ValidationRule,
 } from './validation-rule.ts'
 
-export type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
+type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
 
 export interface ValuesOptions {
   readonly judging: Judging
