@@ -59,8 +59,7 @@ export async function replayRepeatedly(
   const first = await play(correlate)
   const start = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
   const others: ReplayReport[] = []
-  if (always || isInDoubt(start.report))
-    while (mayGoOn()) others.push(await play(start.correlate))
+  if (always || isInDoubt(start.report)) while (mayGoOn()) others.push(await play(start.correlate))
   const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
   return joined(start.report, others, { runs, noises })
