@@ -94,6 +94,10 @@ export type { Finding, Layer } from './replay/verdict/finding.ts'
 export type { ValidationRule } from './replay/verdict/validation-rule.ts'
 export type { TransformRule } from './replay/transform/rule.ts'
 export { Controller } from './replay/controller.ts'
+export { tapeBindings } from './replay/tape-bindings.ts'
+export type { TapeBindingsOptions } from './replay/tape-bindings.ts'
+export { liveSecrets } from './replay/live-secrets.ts'
+export type { LiveSecrets, SecretSources } from './replay/live-secrets.ts'
 export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/targets.ts'
 
 // JSON-RPC as it travels.

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Turn } from '../tape/turn.ts'
-import { isId, idKey, type Id } from '../wire/id.ts'
+import type { Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
-import { member } from '../wire/message.ts'
 import { acceptable } from './accepted.ts'
 import type { Carrier } from './carrier.ts'
 import { deferred, type Aside, type CallEnd, type LiveCall } from './live-call.ts'
@@ -11,6 +9,7 @@ import { movedAsks } from './moved-asks.ts'
 import { withFreshNames } from './outgoing.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
 import { bytesAroundId } from './same-bytes.ts'
+import { isCancellation, SentCalls } from './sent-calls.ts'
 import type { StepResult } from './step-result.ts'
 import { answered, handedOn, notSent, type Heard } from './step-results.ts'
 import type { TransformRule } from './transform/rule.ts'
@@ -42,8 +41,7 @@ export interface PerformerOptions {
 /** Sends one message of the recorded client after the other, and says what became of each. */
 export class Performer {
   readonly #options: PerformerOptions
-  /** The live calls of recorded requests, by their link and recorded id: cancellations name them. */
-  readonly #calls = new Map<string, Sent | 'over'>()
+  readonly #calls = new SentCalls()
   /** Those that were never answered when they were recorded, and how to stop waiting for them. */
   readonly #endless = new Map<LiveCall, () => void>()
 
@@ -54,18 +52,11 @@ export class Performer {
   /** Waits for what the server had said of its own accord when the message was sent. */
   async ready(planned: Planned): Promise<readonly Finding[]> {
     const { link, heard, fate } = planned
-    if (fate.kind === 'send') await this.#untilToldBefore(planned)
-    if (heard.size === 0 || fate.kind !== 'send') return []
+    if (fate.kind !== 'send') return []
+    await this.#calls.untilToldBefore(planned, GRACE)
+    if (heard.size === 0) return []
     const session = await this.#options.sessionOf(link)
     return (await session.heard.until(heard, GRACE)).map(staysOut)
-  }
-
-  /** A call is given up when it has told as much as it had then. */
-  async #untilToldBefore(planned: Planned): Promise<void> {
-    const cancelled = this.#cancelledBy(planned)
-    if (cancelled === undefined || typeof cancelled === 'string') return
-    const told = progressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
-    await (await cancelled.call)?.untilProgress(told, GRACE)
   }
 
   /** `before` is what was found wrong while it waited. */
@@ -99,24 +90,14 @@ export class Performer {
 
   async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
     const session = await this.#options.sessionOf(planned.link)
-    const cancelled = this.#cancelledBy(planned)
-    if (cancelled !== undefined) return this.#cancel(planned, text, { sent: cancelled, session })
+    if (isCancellation(planned)) return this.#cancel(planned, text, session)
     session.send(text)
     return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
   }
 
-  #cancelledBy({ message, link }: Planned): Sent | 'unknown' | 'over' | undefined {
-    const id = message.method === 'notifications/cancelled' ? member(message.params, 'requestId') : undefined
-    return isId(id) ? (this.#calls.get(callKey(link, id)) ?? 'unknown') : undefined
-  }
-
-  async #cancel(
-    planned: Planned,
-    text: string,
-    { sent, session }: { sent: Sent | 'unknown' | 'over'; session: LiveSession },
-  ): Promise<StepResult> {
-    const call = typeof sent === 'string' ? undefined : await sent.call
-    if (sent === 'over' || call?.isOver === true)
+  async #cancel(planned: Planned, text: string, session: LiveSession): Promise<StepResult> {
+    const call = await this.#calls.cancelledBy(planned)
+    if (call === 'over' || (call !== undefined && call.isOver))
       return notSent(planned, 'skipped', 'the request that it cancels was already answered')
     if (call === undefined) return notSent(planned, 'skipped', 'the request that it cancels was not sent')
     const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
@@ -136,7 +117,7 @@ export class Performer {
 
   async #ask(planned: Planned, made: Transformed, retry: number): Promise<Heard> {
     const sent = deferred<LiveCall | undefined>()
-    this.#remember(planned, sent.promise)
+    this.#calls.add(planned, sent.promise)
     const session = await this.#options.sessionOf(planned.link)
     const id = made.id ?? this.#nextId(planned, session, retry)
     const { text, token } = withFreshNames(made.text, id)
@@ -150,7 +131,7 @@ export class Performer {
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
     sent.resolve(call)
     const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
-    this.#forget(planned, call)
+    if (call.isOver) this.#calls.forget(planned)
     const { sentAt, endedAt, asides } = call
     const changed = this.#changedAnswer(planned, end)
     if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
@@ -172,15 +153,6 @@ export class Performer {
     const end = await Promise.race([call.done, released])
     this.#endless.delete(call)
     return end
-  }
-
-  #remember({ message, link, turn }: Planned, call: Sent['call']): void {
-    if (message.kind === 'request') this.#calls.set(callKey(link, message.id), { call, turn })
-  }
-
-  // That it was made is worth knowing; its texts need not stay in memory.
-  #forget({ message, link }: Planned, call: LiveCall): void {
-    if (call.isOver && message.kind === 'request') this.#calls.set(callKey(link, message.id), 'over')
   }
 
   #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
@@ -216,30 +188,10 @@ export class Performer {
 
 const GRACE = 2000
 
-/** A request that went out, and what came of it when it was recorded. */
-interface Sent {
-  /** Undefined when a fault stood in its place. */
-  readonly call: Promise<LiveCall | undefined>
-  readonly turn: Turn
-}
-
-function progressBefore({ steps }: Turn, n: number): number {
-  return steps.filter(
-    (step) =>
-      step.kind === 'notify' &&
-      step.message.n < n &&
-      member(step.message.message, 'method') === 'notifications/progress',
-  ).length
-}
-
 function staysOut(method: string): Finding {
   const isRequest = !method.startsWith('notifications/')
   const message = `${isRequest ? 'the request ' : ''}${method} of the server no longer comes before this`
   return { layer: 'order', level: isRequest ? 'error' : 'warn', message }
-}
-
-function callKey(link: string, id: Id): string {
-  return `${link} ${idKey(id)}`
 }
 
 function whyUnbound(unbound: readonly { path: string; recorded: string; why: string }[]): string {

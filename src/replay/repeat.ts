@@ -59,12 +59,12 @@ export async function replayRepeatedly(
   const mayGoOn = (): boolean => runs < repeat && !isStopped()
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
-  const best = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
+  const start = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
   const others: ReplayReport[] = []
-  while (mayGoOn() && (always || isInDoubt(best.report))) others.push(await play(best.correlate))
-  const noises = noiseByCall(best.report, others)
+  if (always || isInDoubt(start.report)) while (mayGoOn()) others.push(await play(start.correlate))
+  const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
-  return joined(best.report, others, { runs, noises })
+  return joined(start.report, others, { runs, noises })
 }
 
 interface Settled {

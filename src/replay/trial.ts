@@ -54,10 +54,8 @@ function isOfValues({ layer }: Finding): boolean {
 
 /** The report of a trial that went better, with what it has shown of the bindings. */
 export function settledReport(trial: ReplayReport, before: ReplayReport): ReplayReport {
-  const sameAs = (one: CarriedBinding) => (other: CarriedBinding) =>
-    one.from === other.from && one.to.join() === other.to.join()
-  const refuted = before.bindings.filter((one) => !trial.bindings.some(sameAs(one)))
-  const settled = trial.bindings.filter((one) => before.guesses.some(sameAs(one)))
+  const refuted = before.bindings.filter((one) => !trial.bindings.some((other) => isSame(one, other)))
+  const settled = trial.bindings.filter((one) => before.guesses.some((other) => isSame(one, other)))
   return {
     ...trial,
     bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
@@ -67,4 +65,8 @@ export function settledReport(trial: ReplayReport, before: ReplayReport): Replay
       ...refuted.map(({ from, to }) => `a binding is refuted: ${to.join(', ')} is not the value of ${from}`),
     ],
   }
+}
+
+function isSame(one: CarriedBinding, other: CarriedBinding): boolean {
+  return one.from === other.from && one.to.join() === other.to.join()
 }

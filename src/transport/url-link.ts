@@ -78,7 +78,7 @@ class UrlLink implements ClientLink {
       const link = await sseLink(this.#options)(this.#handlers)
       await this.#link?.close()
       this.#link = link
-      if (this.#isClosed) return void (await link.close())
+      if (this.#isClosed) return await link.close()
       link.send(this.#opening ?? '')
     } catch {
       this.#handlers.onLost(key, why) // the first refusal says more than that there is no stream either

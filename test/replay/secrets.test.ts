@@ -26,6 +26,8 @@ beforeAll(async () => {
   await client.close()
 })
 
+const passwordIn = (text = ''): unknown => /"password":"([^"]*)"/.exec(text)?.[1]
+
 test('the tape holds neither the password nor the token', () => {
   const text = readFileSync(tape, 'utf8')
   expect([WORD, ...live].filter((secret) => text.includes(secret))).toEqual([])
@@ -75,7 +77,6 @@ test('a tape of the run, the report and the results hold no secret', async () =>
   expect(texts).not.toContain(WORD)
   const [before, after] = [await loadTape(tape), await loadTape(again ?? '')]
   expect(after.header.redaction).toEqual(before.header.redaction)
-  const passwordIn = (text = ''): unknown => /"password":"([^"]*)"/.exec(text)?.[1]
   const textOf = ({ turns }: typeof before): string => turns.map(({ trigger }) => trigger?.text).join('\n')
   expect(passwordIn(textOf(after))).toBe(passwordIn(textOf(before)))
 })

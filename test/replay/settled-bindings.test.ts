@@ -19,6 +19,17 @@ const guessed = (id: number): readonly Said[] => [
   ...called(2, 'reply', { parent_id: id }, { done: true }),
 ]
 
+const issue = (id: string): readonly Said[] => [
+  ...called(1, 'create_issue', {}, { issue: { id } }),
+  ...called(2, 'get_issue', { issue: id }, { open: true }),
+]
+
+const paged = (number: number): Tape =>
+  session(
+    ...called(1, 'open_page', {}, { page: { id: number } }),
+    ...called(2, 'get_page', { page_id: 7 }, { text: 'the seventh' }),
+  )
+
 test('the bindings file beside a tape binds what could not be found', async () => {
   const tape = { ...session(...spoken('milk')), path: join(temporaryFolder(), 'word.tape.jsonl') }
   const live = session(...spoken('bread'))
@@ -33,10 +44,6 @@ test('the bindings file beside a tape binds what could not be found', async () =
 })
 
 test('a file that forbids a binding sends what was recorded', async () => {
-  const issue = (id: string): readonly Said[] => [
-    ...called(1, 'create_issue', {}, { issue: { id } }),
-    ...called(2, 'get_issue', { issue: id }, { open: true }),
-  ]
   const path = join(temporaryFolder(), 'other.json')
   writeFileSync(path, JSON.stringify({ forbid: ['params.arguments.issue'] }))
   const tape = session(...issue('a1b2c3d4'))
@@ -56,11 +63,6 @@ test('a guess that makes the second run pass is confirmed, and the report says s
 })
 
 test('a binding without which the second run passes is refuted, and the report says so', async () => {
-  const paged = (number: number): Tape =>
-    session(
-      ...called(1, 'open_page', {}, { page: { id: number } }),
-      ...called(2, 'get_page', { page_id: 7 }, { text: 'the seventh' }),
-    )
   const report = await against(paged(9), paged(7), { repeat: 2 })
   expect(foundIn(report)).toEqual([
     'open_page done values result.structuredContent.page.id has another value [7,9]',

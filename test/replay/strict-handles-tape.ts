@@ -20,7 +20,7 @@ export async function recordStrictHandles(tape: string): Promise<void> {
   const call: Call = async (name, given = {}) => {
     const { content, structuredContent } = await client.callTool({ name, arguments: { ...given } })
     const [first] = content as readonly { text?: string }[]
-    return { text: first?.text ?? '', structured: structuredContent as unknown as Structured }
+    return { text: first?.text ?? '', structured: structuredContent as Structured }
   }
   await ids(call)
   await texts(call)

@@ -87,6 +87,25 @@ test('a modern server, recorded over HTTP, is as recorded over HTTP, input in th
   expect(report.summary).toMatchObject({ verdict: 'pass', successRate: 1 })
 })
 
+test('a server of both eras, recorded over HTTP by a legacy client, is as recorded over HTTP', async () => {
+  const recorder = await startRecorder(`${await listening(fixtureServer('modern-http'))}/mcp`)
+  const target = { sdk: 'v1', kind: 'streamableHttp', url: recorder.url, answers: ANSWERS } as const
+  await httpRun(target, async ({ client }) => {
+    const steady = [
+      await client.listTools(),
+      await callTool(client, 'add', { a: 1, b: 2 }),
+      await callTool(client, 'count', { to: 3 }, { onprogress: () => {} }),
+    ]
+    return { steady, fresh: undefined, progress: [] }
+  })
+  recorder.child.kill('SIGTERM')
+  await recorder.exited
+  const live = `${await listening(fixtureServer('modern-http'))}/mcp`
+  const report = await verified(recorder.tape, urlTarget(live))
+  expect(foundIn(report)).toEqual([])
+  expect(report.summary).toMatchObject({ verdict: 'pass', successRate: 1 })
+})
+
 async function recordedOver(kind: 'streamableHttp' | 'sse'): Promise<string> {
   const recorder = await startRecorder((await everything(kind)) + PATHS[kind])
   await httpRun({ sdk: 'v1', kind, url: recorder.url, answers: ANSWERS }, everythingSession)

@@ -104,7 +104,8 @@ test('an error of the protocol is an answer, whatever its HTTP status', async ()
 test('a session is named in every request after the first, and ended with DELETE', async () => {
   const seen: string[] = []
   const { link, count } = await linkTo(async (req, res) => {
-    seen.push(`${req.method} ${req.headers['mcp-session-id']} ${req.headers['mcp-protocol-version']}`)
+    const { 'mcp-session-id': session, 'mcp-protocol-version': version } = req.headers
+    seen.push([req.method, String(session), String(version)].join(' '))
     if (req.method !== 'POST') return void res.writeHead(405).end()
     res.setHeader('mcp-session-id', 's-1')
     const { id } = JSON.parse(await text(req)) as { id: number }
@@ -127,7 +128,7 @@ test('a server that does not answer the DELETE does not hold the client up', asy
   })
   link.send(request(1))
   await count(1)
-  await link.close()
+  await expect(link.close()).resolves.toBeUndefined()
 })
 
 test('a stream that is cut before the answer goes on after its last event', async () => {

@@ -8,6 +8,8 @@ const CLOCK = {
   live: () => ({ from: LIVE, to: LIVE + 5000 }),
 }
 
+const wall = (at: number): string => new Date(at).toLocaleTimeString('en-US')
+
 test.each([
   ['made at 2026-11-15T13:59:04Z', 'made at 2026-12-24T08:05:01Z'],
   ['made at 1:59:04 PM', 'made at 8:05:01 AM'],
@@ -27,6 +29,5 @@ test.each([
 })
 
 test('a time of day by the clock on the wall here is now, too', () => {
-  const wall = (at: number): string => new Date(at).toLocaleTimeString('en-US')
   expect(differByClock(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
 })

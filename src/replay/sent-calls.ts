@@ -1,0 +1,62 @@
+import type { Turn } from '../tape/turn.ts'
+import { idKey, isId, type Id } from '../wire/id.ts'
+import { member } from '../wire/message.ts'
+import type { LiveCall } from './live-call.ts'
+import type { Planned } from './plan.ts'
+
+/** A request that went out, and what came of it when it was recorded. */
+interface Sent {
+  /** Undefined when a fault stood in its place. */
+  readonly call: Promise<LiveCall | undefined>
+  readonly turn: Turn
+}
+
+/** The live calls of recorded requests: cancellations name them by their recorded ids. */
+export class SentCalls {
+  readonly #calls = new Map<string, Sent | 'over'>()
+
+  add({ message, link, turn }: Planned, call: Sent['call']): void {
+    if (message.kind === 'request') this.#calls.set(keyOf(link, message.id), { call, turn })
+  }
+
+  /** That it was made is worth knowing; its texts need not stay in memory. */
+  forget({ message, link }: Planned): void {
+    if (message.kind === 'request') this.#calls.set(keyOf(link, message.id), 'over')
+  }
+
+  /** What a message cancels; undefined when that was not sent. */
+  async cancelledBy(planned: Planned): Promise<LiveCall | 'over' | undefined> {
+    const cancelled = this.#cancelledBy(planned)
+    return cancelled === 'over' ? cancelled : cancelled?.call
+  }
+
+  /** A call is given up when it has told as much as it had then. */
+  async untilToldBefore(planned: Planned, milliseconds: number): Promise<void> {
+    const cancelled = this.#cancelledBy(planned)
+    if (cancelled === undefined || cancelled === 'over') return
+    const told = progressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
+    await (await cancelled.call)?.untilProgress(told, milliseconds)
+  }
+
+  #cancelledBy({ message, link }: Planned): Sent | 'over' | undefined {
+    const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
+    return isId(id) ? this.#calls.get(keyOf(link, id)) : undefined
+  }
+}
+
+export function isCancellation({ message }: Pick<Planned, 'message'>): boolean {
+  return message.method === 'notifications/cancelled'
+}
+
+function keyOf(link: string, id: Id): string {
+  return `${link} ${idKey(id)}`
+}
+
+function progressBefore({ steps }: Turn, n: number): number {
+  return steps.filter(
+    (step) =>
+      step.kind === 'notify' &&
+      step.message.n < n &&
+      member(step.message.message, 'method') === 'notifications/progress',
+  ).length
+}

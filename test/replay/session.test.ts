@@ -1,0 +1,145 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const tape = join(sharedFolder(), 'session.tape.jsonl')
+
+beforeAll(async () => {
+  const client = new Client({ name: 'recorded-client', version: '7' }, { capabilities: { sampling: {} } })
+  client.setRequestHandler(CreateMessageRequestSchema, () => ({
+    model: 'm',
+    role: 'assistant' as const,
+    content: { type: 'text' as const, text: 'a secret ingredient' },
+  }))
+  const args = [REELAY, 'record', '-q', '-o', tape, '--', ...fixtureServer('meet-and-ask')]
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }))
+  await Promise.all([client.callTool({ name: 'meet' }), client.callTool({ name: 'meet' })])
+  await client.callTool({ name: 'ask' })
+  await client.notification({ method: 'notifications/progress', params: { progressToken: 'x', progress: 1 } })
+  await client.callTool({ name: 'hello' })
+  await client.close()
+})
+
+test('calls that were open together are open together again, and a question under the id of an open call is answered', async () => {
+  const { code, out } = await reelay('verify', tape)
+  expect(out).toMatch(/verdict: as recorded\n/)
+  expect(code).toBe(0)
+})
+
+test('the handshake is its own: an id of its own, the recorded capabilities, the name reelay, then initialized', async () => {
+  const [initialize, initialized] = await sentWith()
+  expect(initialize).toMatchObject({
+    id: '__handshake__',
+    method: 'initialize',
+    params: { capabilities: { sampling: {} }, clientInfo: { name: 'reelay' } },
+  })
+  expect(initialized).toMatchObject({ method: 'notifications/initialized' })
+})
+
+test('the recorded handshake goes out when it is wanted, and none when none is', async () => {
+  const [initialize, initialized, ...rest] = await sentWith('--handshake', 'recorded')
+  expect(initialize).toMatchObject({ params: { clientInfo: { name: 'recorded-client', version: '7' } } })
+  expect(initialized).toMatchObject({ method: 'notifications/initialized' })
+  expect(await sentWith('--handshake', 'none')).toEqual(rest)
+})
+
+test('requests and notifications go out in their order, and nothing that the server had said', async () => {
+  const sent = await sentWith()
+  expect(sent.map(({ method, params }) => `${method} ${params?.name ?? ''}`.trim()).slice(2)).toEqual([
+    'tools/call meet',
+    'tools/call meet',
+    'tools/call ask',
+    'notifications/progress',
+    'tools/call hello',
+  ])
+})
+
+test('what each message brought is written down: the original, what was sent, the answer, the error, the time', async () => {
+  const file = join(temporaryFolder(), 'results.json')
+  await reelay('replay', tape, '--results', file)
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: readonly object[] }
+  expect(results.at(-1)).toEqual({
+    original_request: {
+      id: expect.any(Number) as number,
+      method: 'tools/call',
+      jsonrpc_id: expect.any(Number) as number,
+    },
+    sent_message: expect.objectContaining({ method: 'tools/call', params: { name: 'hello' } }) as object,
+    response: expect.objectContaining({ result: { content: [{ type: 'text', text: 'hello' }] } }) as object,
+    error: null,
+    duration_ms: expect.any(Number) as number,
+  })
+  expect(results.at(-2)).toMatchObject({ response: null, error: null })
+})
+
+test('an answer that does not come is recorded as that, and the run goes on', async () => {
+  const file = join(temporaryFolder(), 'results.json')
+  const edited = editedTape('"name":"ask"', '"name":"sulk"')
+  const { code } = await reelay('replay', edited, '--timeout', '300', '--results', file)
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as {
+    results: readonly { error: string | null }[]
+  }
+  expect(code).toBe(1)
+  expect(results.map(({ error }) => error).slice(-3)).toEqual(['no answer within 300 ms', null, null])
+})
+
+test('a payload that is edited in the file is what goes out', async () => {
+  const sent = await sentBy(editedTape('"name":"hello"', '"name":"meet"'), '--timeout', '300')
+  expect(sent.at(-1)).toMatchObject({ params: { name: 'meet' } })
+})
+
+test('a tape and exactly one server have to be named', async () => {
+  const none = await run('replay')
+  const both = await reelay('replay', tape, '--url', 'http://127.0.0.1:1/mcp')
+  expect([none.code, both.code]).toEqual([2, 2])
+})
+
+interface Sent {
+  readonly method: string
+  readonly params?: { readonly name?: string }
+}
+
+/** The tape with another text in the frames of the client. */
+function editedTape(from: string, to: string): string {
+  const path = join(temporaryFolder(), 'edited.tape.jsonl')
+  const lines = readFileSync(tape, 'utf8').split('\n')
+  writeFileSync(
+    path,
+    lines.map((line) => (line.includes('"dir":"c2s"') ? line.replace(from, to) : line)).join('\n'),
+  )
+  return path
+}
+
+function sentWith(...options: readonly string[]): Promise<readonly Sent[]> {
+  return sentBy(tape, ...options)
+}
+
+/** What the client of a replay sends, by the tape that it makes; our own look at the tools left out. */
+async function sentBy(path: string, ...options: readonly string[]): Promise<readonly Sent[]> {
+  const own = join(temporaryFolder(), 'run.tape.jsonl')
+  await reelay('replay', path, '--record', own, ...options)
+  const { turns } = await loadTape(own)
+  const sent = turns.flatMap(({ trigger }) =>
+    trigger === undefined ? [] : [JSON.parse(trigger.text) as Sent & { id?: unknown }],
+  )
+  return sent.filter(({ id }) => typeof id !== 'string' || !id.startsWith('__tools'))
+}
+
+function reelay(...args: readonly string[]): ReturnType<typeof run> {
+  return run(...args, '--', ...fixtureServer('meet-and-ask'))
+}
+
+async function run(...args: readonly string[]): Promise<{ code: number | null; out: string }> {
+  const { child, exited, stdout } = start([process.execPath, REELAY, ...args])
+  child.stdin.end()
+  const { code } = await exited
+  return { code, out: stdout().toString() }
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { commandLink } from '../../src/transport/command-link.ts'
+import { transportLink } from '../../src/transport/transport-link.ts'
+import { fixtureServer, until } from '../support/recorder.ts'
+import { answer, opened, request } from './link.ts'
+
+/** A server that is a line of JavaScript. */
+function inline(code: string): readonly [string, ...string[]] {
+  return [process.execPath, '-e', code]
+}
+
+const ANSWERING = `
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id } = JSON.parse(line)
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+  })`
+
+test('requests go out in their order, and answers come back as they were said', async () => {
+  const { link, texts, count } = await opened(commandLink({ command: inline(ANSWERING) }))
+  for (const id of [1, 2, 3]) link.send(request(id))
+  await count(3)
+  expect(texts).toEqual([answer(1), answer(2), answer(3)])
+})
+
+test('a server that leaves says with which exit code', async () => {
+  const { ends } = await opened(commandLink({ command: inline('process.exit(7)') }))
+  await until(() => ends.length > 0)
+  expect(ends).toEqual(['the server ended with exit code 7'])
+})
+
+test('what a server prints on its stdout before it leaves is heard, also without the end of a line', async () => {
+  const { texts, ends } = await opened(commandLink({ command: inline("process.stdout.write('oops')") }))
+  await until(() => ends.length > 0)
+  expect(texts).toEqual(['oops'])
+})
+
+test('a server that wants to stay is ended with the link, which may be closed twice', async () => {
+  const { link, ends } = await opened(
+    commandLink({ command: fixtureServer('stay-whatever-happens') as [string] }),
+  )
+  await Promise.all([link.close(), link.close()])
+  await until(() => ends.length > 0)
+  expect(ends).toEqual([expect.stringMatching(/^the server was ended by SIG(KILL|TERM)$/)])
+})
+
+test('a command that does not exist is refused at once', async () => {
+  await expect(opened(commandLink({ command: ['no-such-command-at-all'] }))).rejects.toMatchObject({
+    code: 'COMMAND_NOT_FOUND',
+  })
+})
+
+test('a transport that cannot send any more ends the link, with the reason', async () => {
+  const transport = {
+    start: async () => {},
+    send: async () => Promise.reject(new Error('the pipe is gone')),
+    close: async () => {},
+  }
+  const { link, ends } = await opened(transportLink(transport))
+  link.send(request(1))
+  await until(() => ends.length > 0)
+  expect(ends).toEqual(['the pipe is gone'])
+})
