@@ -83,16 +83,16 @@ test('what each message brought is written down: the original, what was sent, th
 test('an answer that does not come is recorded as that, and the run goes on', async () => {
   const file = join(temporaryFolder(), 'results.json')
   const edited = editedTape('"name":"ask"', '"name":"sulk"')
-  const { code } = await reelay('replay', edited, '--timeout', '300', '--results', file)
+  const { code } = await reelay('replay', edited, '--timeout', '3000', '--results', file)
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as {
     results: readonly { error: string | null }[]
   }
   expect(code).toBe(1)
-  expect(results.map(({ error }) => error).slice(-3)).toEqual(['no answer within 300 ms', null, null])
+  expect(results.map(({ error }) => error).slice(-3)).toEqual(['no answer within 3000 ms', null, null])
 })
 
 test('a payload that is edited in the file is what goes out', async () => {
-  const sent = await sentBy(editedTape('"name":"hello"', '"name":"meet"'), '--timeout', '300')
+  const sent = await sentBy(editedTape('"name":"hello"', '"name":"meet"'), '--timeout', '3000')
   expect(sent.at(-1)).toMatchObject({ params: { name: 'meet' } })
 })
 
