@@ -33,7 +33,7 @@ export function answered(
   { end, sent, sentAt }: Heard,
   past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
-  const { judged, ...rest } = past
+  const { judged, findings, judgedBy, transformedBy, retries } = past
   return {
     ...blank(planned),
     state: STATES[end.kind],
@@ -43,7 +43,10 @@ export function answered(
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
-    ...rest,
+    retries,
+    findings,
+    judgedBy,
+    transformedBy,
   }
 }
 
