@@ -38,7 +38,8 @@ export function matchOptionsOf({
 export function configuredMatching(): { settings: MatchSettings; path?: string } {
   const config = projectConfig(process.cwd())
   if (config === undefined) return { settings: { rules: [] } }
-  const settings = readMatchSettings(config.section('match')?.value, `${config.file}, section "match"`)
+  const section = config.section('match')
+  const settings = readMatchSettings(section?.value, section?.place ?? config.file)
   return { settings, path: config.file }
 }
 

@@ -1,80 +1,65 @@
 import { Command } from 'commander'
-import { saveRedaction, type RuleAdditions } from '../config/save-redaction.ts'
-import { ReelayError } from '../errors.ts'
-import type { RuleChanges } from '../redact/rule-set.ts'
+import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
+import { exactly } from '../redact/written-pattern.ts'
+import { findingsOf } from '../share/findings.ts'
 import { redactTape, type RedactionFacts } from '../share/redacted-tape.ts'
 import { redactCopy } from '../share/share-tape.ts'
 import { tapeRedaction } from '../share/tape-redaction.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape } from '../store/read.ts'
+import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { review } from './redact-review.ts'
-import { additionsIn, changesBy, type RuleFlags } from './redact-rules.ts'
+import { onTerminal, review } from './review.ts'
+import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
-export const redactCommand: Command = new Command('redact')
+export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
-  .option('--review', 'ask about each value on the terminal, then write the copy')
-  .option('--rule <name=pattern>', 'another kind of secret, by a pattern; may be repeated', collect)
-  .option('--field <name>', 'another name whose values are secrets; may be repeated', collect)
-  .option('--off <rule>', 'do not use this rule; may be repeated', collect)
-  .option('--allow <value>', 'a value, or a /pattern/, that is no secret; may be repeated', collect)
-  .option('--save', 'keep these rules in reelay.config.yaml, for all that is recorded in this folder')
-  .option('--email', 'give e-mail addresses stand-ins too')
+  .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
-  .action(async (name: string, flags: RedactFlags) => {
-    const additions = additionsIn(flags)
-    if (flags.save === true) await keep(additions)
+  .action(async (name: string, { output, json, review: isReviewed, ...flags }: RedactFlags) => {
     const from = resolveTape(name)
-    const changes = flags.review === true ? await reviewed(from, flags, additions) : changesBy(additions)
-    await (flags.output === undefined ? scan(name, from, flags, changes) : copy(from, flags, changes))
+    const changes = isReviewed ? await reviewed(from, ruleChanges(flags)) : ruleChanges(flags)
+    if (changes === undefined) return left()
+    if (output === undefined) return scan(name, from, { json, changes })
+    const copied = await redactCopy({ from, to: output, changes })
+    print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
   })
 
 interface RedactFlags extends RuleFlags {
   readonly output?: string
-  readonly review?: boolean
-  readonly save?: boolean
-  readonly email?: boolean
-  readonly json?: boolean
+  readonly review?: true
+  readonly json?: true
 }
 
-async function scan(name: string, from: string, flags: RedactFlags, changes: RuleChanges): Promise<void> {
-  const { email = false, json = false } = flags
+async function scan(
+  name: string,
+  from: string,
+  { json, changes }: { readonly json: true | undefined; readonly changes: RuleChanges },
+): Promise<void> {
   const reader = await openTape(from)
-  const facts = await redactTape(reader, tapeRedaction(reader.header, { email, changes }), () => {})
-  print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}`)
+  const redactor = tapeRedaction(reader.header, changes)
+  const facts = await redactTape(reader, redactor, () => {})
+  const note = noteOn(reader.header, redactor.mark.key, facts)
+  print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}${note}`)
   process.exitCode = facts.secrets === 0 ? 0 : 1
 }
 
-async function copy(from: string, flags: RedactFlags, changes: RuleChanges): Promise<void> {
-  const { output: to = '', email = false, json = false } = flags
-  const copied = await redactCopy({ from, to, email, changes })
-  print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
-}
-
-/** The rules, and what the user says of each value that they find. */
-async function reviewed(from: string, flags: RedactFlags, additions: RuleAdditions): Promise<RuleChanges> {
-  if (flags.output === undefined)
-    throw new ReelayError('USAGE', '--review writes a copy', { hint: 'say where to with -o <file>' })
+/** The rules without what a person says is no secret; undefined when that person left. */
+async function reviewed(from: string, changes: RuleChanges): Promise<RuleChanges | undefined> {
   const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, {
-    email: flags.email ?? false,
-    changes: changesBy(additions),
-  })
+  const redactor = tapeRedaction(reader.header, changes)
   await redactTape(reader, redactor, () => {})
-  const { allowed, always } = await review(redactor.replaced)
-  if (always.length > 0) await keep({ rules: [], fields: [], off: [], allow: always })
-  return changesBy({ ...additions, allow: [...additions.allow, ...allowed] })
+  const findings = await findingsOf(reader, redactor.replaced)
+  const kept = await onTerminal((ask) => review(findings, ask))
+  return kept && withChanges(changes, { allow: kept.map(exactly) })
 }
 
-async function keep(additions: RuleAdditions): Promise<void> {
-  process.stderr.write(`kept in ${await saveRedaction(process.cwd(), additions)}\n`)
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
+function left(): void {
+  process.stderr.write('reelay redact: the review was left, and nothing was written\n')
+  process.exitCode = 130
 }
 
 export function inWords({ secrets, changed, frames, isHeaderChanged }: RedactionFacts): string {
@@ -88,6 +73,12 @@ function placesOf({ changed, isHeaderChanged, secrets }: RedactionFacts): string
   const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `#${n}`)]
   const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
   return `  in ${places.slice(0, SHOWN).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
+}
+
+/** Only the key tells a stand-in from a secret. */
+function noteOn({ redaction }: Header, key: string, { secrets }: RedactionFacts): string {
+  if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
+  return `  the tape was redacted with the key ${visible(redaction.key)}, which is not here: these may be its stand-ins\n`
 }
 
 const SHOWN = 20

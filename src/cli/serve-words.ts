@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { HttpFlags } from './serve-over-http.ts'
+import type { HttpFlags } from './wanted-tapes.ts'
 
 /** The words of a `serve`: tapes before `--`, the command of a live server behind it. */
 export interface ServeWords {

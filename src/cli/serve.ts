@@ -21,13 +21,16 @@ import {
 } from './match-flags.ts'
 import { paintDrift, paintMiss } from './paint.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
-import type { HttpFlags } from './serve-over-http.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
+import { wantedTapes, type HttpFlags, type Places, type WantedTape } from './wanted-tapes.ts'
 
 export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
-  .argument('<tape...>', 'a tape name, or a path to a tape file; over HTTP several, one port each')
+  .argument(
+    '[tape...]',
+    'a tape name, or a path to a tape file; over HTTP several, one port each; without one, the tapes of the project',
+  )
   .option('--stdio', 'on stdin and stdout, which is the default')
   .option('--http [host:port]', 'over Streamable HTTP (a free port of 127.0.0.1)', listenOf('--http'))
   .option(
@@ -55,6 +58,11 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
   )
   .action(async (words: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
     const { names, command } = wordsOf(words, process.argv)
+    if (words.length === 0) {
+      const { manifestTapes } = await import('./serve-manifest.ts')
+      const all = { ...flags, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+      return serve(manifestTapes(all, process.cwd()), flags, { kind: 'replay' })
+    }
     refuseMisuse({ ...flags, names, command, isLive: mode !== undefined || onMiss !== undefined })
     const [name = ''] = names
     const path = resolveTape(name)
@@ -66,7 +74,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
       process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
       return
     }
-    await serve(names, flags, plan)
+    await serve(wantedTapes(names, flags), flags, plan)
   })
 
 export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
@@ -78,21 +86,21 @@ export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
 }
 
 async function serve(
-  names: readonly string[],
+  wanted: readonly WantedTape[],
   flags: ServeFlags,
   plan: Exclude<LivePlan, { kind: 'record' }>,
 ): Promise<void> {
-  const tapes: TapeToServe[] = []
-  for (const name of names) tapes.push(await optionsFor(name, flags))
+  const tapes: (TapeToServe & Places)[] = []
+  for (const tape of wanted) tapes.push(await optionsFor(tape, flags))
   const signal = stopOnSignals()
-  const isOverHttp = flags.http !== undefined || flags.sse !== undefined
-  const drift = isOverHttp ? await onHttp(tapes, flags, signal) : await onStdio(tapes, plan, signal)
+  const isOverHttp = wanted.some(({ http, sse }) => http !== undefined || sse !== undefined)
+  const drift = isOverHttp ? await onHttp(tapes, signal) : await onStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
 }
 
-async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promise<TapeToServe> {
+async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Promise<TapeToServe & Places> {
   const played = await playFlags(flags)
   const tape = await openIndexedTape(resolveTape(name))
   const configured = configuredMatching()
@@ -103,15 +111,15 @@ async function optionsFor(name: string, { server, ...flags }: ServeFlags): Promi
     name,
     settings: configured.settings,
     matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
-    ...(server !== undefined && { server }),
+    ...where,
     onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
 }
 
 /** Loaded only when it is asked for: on a stdio link a client waits. */
-async function onHttp(tapes: readonly TapeToServe[], flags: HttpFlags, signal: AbortSignal): Promise<Drift> {
+async function onHttp(tapes: readonly (TapeToServe & Places)[], signal: AbortSignal): Promise<Drift> {
   const { overHttp } = await import('./serve-over-http.ts')
-  return overHttp(tapes, flags, signal)
+  return overHttp(tapes, signal)
 }
 
 async function onStdio(

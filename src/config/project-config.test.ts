@@ -34,6 +34,8 @@ test.each([
   ['reelay.config.mjs', 'export default { replai: {} }', /reelay\.config\.mjs: "replai" is not known/],
   ['reelay.config.yaml', '- a', /line 1, column 1: it is not a map/],
   ['reelay.config.yaml', 'match: {}\nmatch: {}', /line 2, column 1: Map keys must be unique/],
+  ['reelay.config.yaml', 'replay: &a { defaults: *a }', /cannot be read: Converting circular structure/],
+  ['reelay.config.yaml', 'replay: *a', /cannot be read: Unresolved alias/],
   ['reelay.config.json', '{"match": [}', /reelay\.config\.json, line 1, column 12: /],
 ])('%s with %j is refused', (name, text, message) => {
   const folder = folderWith(name, text)

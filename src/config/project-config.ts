@@ -9,7 +9,7 @@ const TEXTS = ['.yaml', '.yml', '.json']
 const MODULES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
 
 /** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
-const SECTIONS = ['redaction', 'match', 'replay'] as const
+const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
 
 export interface ProjectConfig {
   readonly file: string

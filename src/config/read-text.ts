@@ -21,8 +21,23 @@ export function readText(file: string): ConfigText {
     )
   return {
     file,
-    value: document.toJS() as unknown,
+    value: valueOf(file, document),
     placeOf: (path, part) => placeAt(file, lines, offsetOf({ yaml, document }, path, part)),
+  }
+}
+
+/** References may be endless, or few that stand for more than there is memory for. */
+function valueOf(file: string, document: Document): unknown {
+  try {
+    const value: unknown = document.toJS()
+    JSON.stringify(value)
+    return value
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
+    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${why}`, {
+      hint: 'write the value itself where a reference (*name) stands',
+      cause,
+    })
   }
 }
 

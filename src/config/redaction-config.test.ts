@@ -60,7 +60,10 @@ test.each([
     'redaction:\n  rules:\n    - name: a',
     'line 3, column 7: "redaction.rules[0]" needs "name" and "pattern"',
   ],
-  ['redacton: {}', 'line 1, column 1: "redacton" is not known; there are $schema, redaction, match, replay'],
+  [
+    'redacton: {}',
+    'line 1, column 1: "redacton" is not known; there are $schema, redaction, match, replay, serve',
+  ],
   ['redaction:\n  rules: [x]', 'line 2, column 11: "redaction.rules[0]" is not a map'],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "("',

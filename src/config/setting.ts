@@ -79,10 +79,16 @@ export class Setting {
     throw this.broken('is not a whole number from 1 on')
   }
 
-  /** A function, which only a module can hold. */
+  /** A function, which only a module can hold; what it throws is told with its place. */
   function(): (...given: readonly unknown[]) => unknown {
-    if (isFunction(this.value)) return this.value
+    const { value } = this
+    if (isFunction(value)) return (...given) => this.as(() => value(...given))
     throw this.broken('is not a function, which only a config in JavaScript can hold')
+  }
+
+  /** Where it stands, for messages of others. */
+  get place(): string {
+    return this.#text.placeOf(this.#path, 'name')
   }
 
   /** Passes on what `read` says; where it refuses, the place is added. */

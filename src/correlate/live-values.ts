@@ -9,10 +9,14 @@ export class LiveValues {
   readonly #known = new Map<string, Known[]>()
 
   learn(binding: Binding, live: string): void {
-    const list = this.#known.get(binding.value) ?? []
     const words = new Set([binding.producer, ...binding.consumers].flatMap(wordsAt))
-    const isDistinct = distinctnessOf(binding.value) === 'strong'
-    this.#known.set(binding.value, [...list.filter((one) => one.live !== live), { live, words, isDistinct }])
+    this.#add(binding.value, { live, words, isDistinct: distinctnessOf(binding.value) === 'strong' })
+  }
+
+  /** What was sent in the place of a text that is composed of such values: the server may say it back. */
+  learnComposed(recorded: string, live: string): void {
+    if (distinctnessOf(recorded) === 'strong')
+      this.#add(recorded, { live, words: new Set(), isDistinct: true })
   }
 
   /**
@@ -25,6 +29,11 @@ export class LiveValues {
     const names = wordsOf(path.findLast((step) => typeof step === 'string') ?? '')
     if (this.#livesOf(recorded, names).includes(live)) return true
     return recorded !== live && this.#translated(recorded, names) === live
+  }
+
+  #add(recorded: string, known: Known): void {
+    const list = this.#known.get(recorded) ?? []
+    this.#known.set(recorded, [...list.filter(({ live }) => live !== known.live), known])
   }
 
   /** The recorded text with every value that is known to be another one now in its live form. */

@@ -58,6 +58,7 @@ export class Rebinder {
   bind(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, text: string = recorded.text): Rebound {
     const used = new Set<Binding>()
     const unbound: UnboundHandle[] = []
+    const composed = new Set<Consumer>()
     let bound = text
     for (const { binding, consumer } of this.#consumers.get(keyOf(recorded)) ?? []) {
       if (readSpot(bound, consumer) !== binding.value) continue
@@ -67,8 +68,15 @@ export class Rebinder {
       else if (binding.standing !== 'constant')
         unbound.push({ binding, consumer, why: live.kind === 'value' ? 'missing' : live.kind })
       bound = written ?? bound
+      if (written !== undefined && consumer.use === 'part') composed.add(consumer)
     }
+    for (const { path } of composed) this.#learnComposed(text, bound, path)
     return { text: bound, used: [...used], unbound }
+  }
+
+  #learnComposed(recorded: string, bound: string, path: Path): void {
+    const [then, now] = [recorded, bound].map((text) => readSpot(text, { path, inside: [] }))
+    if (then !== undefined && now !== undefined && then !== now) this.#values.learnComposed(then, now)
   }
 
   /** The live counterpart of a bound value; none while it is not known. */

@@ -7,6 +7,7 @@ import { inspectTape } from '../report/inspect.ts'
 import { loadTape } from '../store/read.ts'
 import { visit, type Call, type Visit } from './client.ts'
 import { answerText, isMiss, isWhole, missReport, toolNames } from './heard.ts'
+import { checkLive } from './live-check.ts'
 
 export interface Stage {
   readonly folder: string
@@ -77,6 +78,24 @@ export async function missOnPurpose({ folder, tell, signal }: Stage): Promise<vo
   tell('   The client got it as a JSON-RPC error, and `reelay serve` ended with exit code 1.')
 }
 
+export async function checkServer({ folder, tell, signal }: Stage): Promise<void> {
+  heading(
+    tell,
+    '6. Check.',
+    'The server is back, and `reelay verify` is the client: it sends what is recorded.',
+  )
+  const server = [process.execPath, SERVER]
+  const command = [process.execPath, MAIN, 'verify', TAPE, '--json', '--', ...server] as const
+  const checked = await checkLive(command, { cwd: folder, signal })
+  demand(checked.exitCode === 0, 'the server still answers as recorded', checked)
+  demand(checked.sent === CALLS.length + 1, 'everything was sent', checked)
+  const { sent, noise } = checked
+  tell(
+    `   ${String(sent)} requests, every answer as recorded. Left out are ${noise.length} texts: asked again,`,
+  )
+  tell('   the server said something else each time. A change would be named, with exit code 1.')
+}
+
 function heading(tell: Stage['tell'], title: string, text: string): void {
   tell('')
   tell(`${styleText('bold', title)} ${text}`)
@@ -87,7 +106,7 @@ function tellAnswers(tell: Stage['tell'], { heard }: Visit): void {
     tell(`     ${tool.padEnd(14)} ${styleText('green', answerText(heard.answers[index]) ?? '')}`)
 }
 
-function demand(isTrue: boolean, claim: string, { stderr }: Visit): void {
+function demand(isTrue: boolean, claim: string, { stderr }: Pick<Visit, 'stderr'>): void {
   if (isTrue) return
   const hint = stderr === '' ? undefined : `the last words on stderr were: ${stderr.trim()}`
   throw new ReelayError('UNEXPECTED', `the demo stopped: it is not true that ${claim}`, hint ? { hint } : {})

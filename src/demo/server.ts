@@ -40,7 +40,7 @@ function describeTool({ name, description, argument }: Tool): object {
     properties: { [argument]: { type: 'string' } },
     required: [argument],
   }
-  return { name, description, inputSchema }
+  return { name, description, inputSchema, annotations: { readOnlyHint: true } }
 }
 
 async function callTool(request: Request): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
+import { openingFrames } from '../store/opening-frames.ts'
 import type { PayloadRange } from '../store/recheck.ts'
 import type { Header } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
@@ -156,8 +157,21 @@ export class TapeLog {
   #reach(limit: string): void {
     this.frame(`,"event":"limit","limit":${JSON.stringify(limit)}`)
     this.#close()
-    if (this.#options.limits?.rotate === true) this.#open()
+    if (this.#options.limits?.rotate === true) this.#goOn()
     else this.#stoppedAt = limit
+  }
+
+  /** The next tape begins with what opened the sessions that go on in it, so that it can be played by itself. */
+  #goOn(): void {
+    const before = this.#path
+    this.#open()
+    this.put(() => {
+      const opening = before === undefined ? [] : openingFrames(before)
+      if (opening.length === 0) return
+      this.gather(this.now(), `,"event":"continued","frames":${opening.length}`)
+      for (const rest of opening) this.gather(this.now(), rest)
+      this.flush()
+    })
   }
 
   #close(members = ''): void {

@@ -1,5 +1,5 @@
 import { isSecretParameter, isSecretVariable, judgeName, type NameVerdict } from './secret-names.ts'
-import { isPlaceholder, looksRandom } from './value-tests.ts'
+import { isPlaceholder, isSaidSecret, looksRandom } from './value-tests.ts'
 
 /** A value that a text gives a name to, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
 export interface Assigned {
@@ -14,7 +14,7 @@ const QUOTED = new RegExp(
   'dg',
 )
 const BARE = new RegExp(
-  `${NAME}["']?\\s*[:=]\\s*(?<value>[^\\s"'\`,;(){}<>\\[\\]&|\\\\=:]{8,}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
+  `${NAME}["']?\\s*[:=]\\s*(?<value>[^\\s"'\`,;(){}<>\\[\\]&|\\\\=:]{6,}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
   'dg',
 )
 const PARAMETER = /[?&](?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
@@ -23,7 +23,7 @@ const PARAMETER = /[?&](?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
 export function assignedSecrets(text: string, isNamed: (name: string) => boolean): readonly Assigned[] {
   return [
     ...found(text, QUOTED, (name, value) => isSecretValue(verdictOn(name, isNamed), value)),
-    ...found(text, BARE, (name, value) => verdictOn(name, isNamed) !== 'no' && looksRandom(value)),
+    ...found(text, BARE, (name, value) => isBareSecret(verdictOn(name, isNamed), value)),
     ...found(text, PARAMETER, (name, value) => isSecretParameter(name) && /\d/.test(value)),
   ]
 }
@@ -32,6 +32,12 @@ function verdictOn(name: string, isNamed: (name: string) => boolean): NameVerdic
   if (isNamed(name)) return 'secret'
   const verdict = judgeName(name)
   return verdict === 'no' && /^[A-Z][A-Z0-9_]+$/.test(name) && isSecretVariable(name) ? 'maybe' : verdict
+}
+
+/** Without quotes a word of a sentence may stand there, or of a program: so something must speak for a secret. */
+function isBareSecret(verdict: NameVerdict, value: string): boolean {
+  if (verdict === 'secret') return isSaidSecret(value) && /\d/.test(value)
+  return verdict === 'maybe' && looksRandom(value)
 }
 
 /** Whether a value behind a name with this verdict is a secret. */

@@ -121,6 +121,12 @@ describe('names tell', () => {
     [{ accessTokens: 'no', access_token: 'yes!' }],
     [{ text: 'DB_PASSWORD=hunter2hunter2\nDEBUG=1' }],
     [{ text: 'config: {"password": "hunter2"}' }],
+    [{ text: 'password=hunter2 or password: hunter2' }],
+    [{ text: 'mysql --password=hunter2 -u root' }],
+    [{ text: 'Server=x;User Id=sa;Password=hunter2;' }],
+    [{ text: 'the key is sk-abcdefghijklmnopqrstuvwx0123456789' }],
+    [{ text: 'GET / HTTP/1.1\r\nCookie: a=b; sid=abcdef123456\r\n\r\n' }],
+    [{ text: 'Set-Cookie: sid=abcdef123456; Path=/' }],
     [{ text: 'postgres://bob:hunter2@db/x' }],
     [{ text: 'see https://host/cb?code=4f8a9c2e1b&x=1' }],
   ])('%j holds a secret', (args) => {
@@ -137,6 +143,7 @@ describe('names tell', () => {
     [{ cursor: '9f86d081884c7d659a2feaa0c55ad015' }],
     [{ PWD: '/work/project1', INIT_CWD: '/work/project1' }],
     [{ text: 'const token = getToken(); password: string; secret?: boolean' }],
+    [{ text: 'password: required, and of 8 characters; task-abcdefghijklmnopqrstuvwx0123456789' }],
     [{ text: 'https://host/a?page=2 and mailto:jane@corp.test' }],
     [
       {

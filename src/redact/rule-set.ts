@@ -22,6 +22,17 @@ export interface RuleChanges {
   readonly email?: boolean
 }
 
+/** Both together. */
+export function withChanges(one: RuleChanges, other: RuleChanges): RuleChanges {
+  return {
+    rules: [...(one.rules ?? []), ...(other.rules ?? [])],
+    off: [...(one.off ?? []), ...(other.off ?? [])],
+    fields: [...(one.fields ?? []), ...(other.fields ?? [])],
+    allow: [...(one.allow ?? []), ...(other.allow ?? [])],
+    email: one.email === true || other.email === true,
+  }
+}
+
 export function ruleSet({
   rules = [],
   off = [],

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.ts'
-import { isUserinfo } from './surroundings.ts'
+import { isLongWord, isUserinfo } from './surroundings.ts'
 
 /** The name of this set of rules, as tapes tell it. It changes when a value that was replaced before would now stay, or the other way round. */
 export const RULES_NAME = 'default-1'
@@ -20,6 +20,13 @@ export const DEFAULT_RULES: readonly Rule[] = [
   token('anthropic', ['sk-ant-'], 20),
   token('openai', ['sk-proj-', 'sk-svcacct-', 'sk-admin-'], 20),
   { name: 'openai-legacy', keywords: ['T3BlbkFJ'], pattern: /sk-\w{16,}T3BlbkFJ\w{16,}/g },
+  {
+    name: 'sk-key', // of OpenAI in earlier years, and of those who speak its language
+    keywords: ['sk-'],
+    follow: isLongWord,
+    pattern: /(?<![\w-])sk-(?=[A-Za-z]*\d)[A-Za-z0-9]{24,}(?![\w-])/g,
+    prefixes: ['sk-'],
+  },
   token('openrouter', ['sk-or-v1-'], 32),
   token('aws-access-key', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], 16, '[A-Z0-9]'),
   token('google-api-key', ['AIza'], 35),
@@ -105,6 +112,17 @@ export const DEFAULT_RULES: readonly Rule[] = [
     name: 'basic',
     keywords: ['basic '],
     pattern: /\bbasic +(?<secret>(?=[A-Za-z0-9+/]*[A-Z0-9])[A-Za-z0-9+/]{12,}={0,2})(?![A-Za-z0-9+/])/gi,
+    isLearned: true,
+  },
+  {
+    name: 'cookie',
+    keywords: ['cookie: '],
+    pattern: /(?<!set-)\bcookie: +(?<secret>(?=[^\r\n"'\\]*\d)[\w.-]+=[^\r\n"'\\]{6,})/gi,
+  },
+  {
+    name: 'set-cookie',
+    keywords: ['set-cookie: '],
+    pattern: /\bset-cookie: +[\w.-]+=(?<secret>(?=[^;\s"'\\]*\d)[^;\s"'\\]{6,})/gi,
     isLearned: true,
   },
 ]

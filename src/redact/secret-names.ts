@@ -86,7 +86,7 @@ export function isSecretHeader(name: string): boolean {
 }
 
 const SECRET_HEADER =
-  /^(proxy-)?authorization$|^(set-)?cookie2?$|^dpop$|session-id$|api-?key|token|secret|passw|credential|signature$/i
+  /^(proxy-)?authorization$|^(set-)?cookie2?$|^dpop$|(^|-)auth$|session-id$|api-?key|token|secret|passw|credential|signature$/i
 
 /** Parameters in the query of a URL. */
 export function isSecretParameter(name: string): boolean {

@@ -27,6 +27,14 @@ export const isUserinfo: ByteTest = (bytes, at, end) => {
   return false
 }
 
+/** Letters and digits go on here for long. */
+export const isLongWord: ByteTest = (bytes, at, end) => {
+  const last = at + LONG_WORD
+  if (last > end) return false
+  for (let next = at; next < last; next++) if (!isLetterOrDigit(bytes[next]!)) return false
+  return true
+}
+
 /** Two hex digits of a letter, a digit or a dash: nobody needs to spell these as escapes, so a keyword may hide in them. */
 export const isHiddenLetter: ByteTest = (bytes, at) => {
   const first = bytes[at] ?? 0
@@ -44,6 +52,7 @@ export const isCursorWord: ByteTest = (bytes, at) =>
   )
 
 const LONGEST_REST = 24
+const LONG_WORD = 24
 const LONGEST_USERINFO = 250
 const [SPACE, COLON, EQUALS, AT, BACKSLASH] = [0x20, 0x3a, 0x3d, 0x40, 0x5c]
 const encoder = new TextEncoder()
@@ -54,12 +63,10 @@ const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'
 ])
 
 function isNameByte(byte: number): boolean {
+  return isLetterOrDigit(byte) || byte === 0x5f || byte === 0x2d || byte === 0x2e
+}
+
+function isLetterOrDigit(byte: number): boolean {
   const letter = byte | 0x20
-  return (
-    (letter >= 0x61 && letter <= 0x7a) ||
-    (byte >= 0x30 && byte <= 0x39) ||
-    byte === 0x5f ||
-    byte === 0x2d ||
-    byte === 0x2e
-  )
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39)
 }

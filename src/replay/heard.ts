@@ -8,6 +8,10 @@ export class Heard {
     for (const look of this.#waiting.splice(0)) look()
   }
 
+  count(method: string): number {
+    return this.#counts.get(method) ?? 0
+  }
+
   /** Resolves when as much was heard as was wanted, or the time is over: then with the methods that stayed out. */
   async until(wanted: ReadonlyMap<string, number>, milliseconds: number): Promise<readonly string[]> {
     const deadline = performance.now() + milliseconds
@@ -20,7 +24,7 @@ export class Heard {
   }
 
   #missing(wanted: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
-    return [...wanted].filter(([method, count]) => (this.#counts.get(method) ?? 0) < count)
+    return [...wanted].filter(([method, count]) => this.count(method) < count)
   }
 
   // Waited for once in vain, it is not waited for again.

@@ -22,6 +22,6 @@ export function injector({ probability, errors, seed = 42 }: ErrorInjection): ()
 
 const ENDS: Readonly<Record<InjectedError, CallEnd>> = {
   timeout: { kind: 'timeout', after: 0 },
-  'network-error': { kind: 'lost', why: 'injected: the network failed' },
+  'network-error': { kind: 'lost', why: 'the network failed' },
   'invalid-response': { kind: 'answered', text: '{"jsonrpc":"2.0","id":', asRecorded: false },
 }

@@ -30,7 +30,8 @@ export class LiveCall {
   readonly text: string
   readonly sentAt: number
   readonly expected: ExpectedBytes | undefined
-  readonly asides: Aside[] = []
+  readonly #asides: Aside[] = []
+  #onAside: () => void = () => {}
   readonly done: Promise<CallEnd>
   endedAt: number | undefined
   #settle: (end: CallEnd) => void = () => {}
@@ -50,10 +51,45 @@ export class LiveCall {
     return this.#isOver
   }
 
+  get asides(): readonly Aside[] {
+    return this.#asides
+  }
+
+  hear(aside: Aside): void {
+    this.#asides.push(aside)
+    this.#onAside()
+  }
+
+  /** Resolves when progress was told so often, the call is over, or the time is. */
+  untilProgress(count: number, milliseconds: number): Promise<void> {
+    const isEnough = (): boolean => this.#isOver || this.#asides.filter(isProgress).length >= count
+    if (isEnough()) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      this.#onAside = () => {
+        if (!isEnough()) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
   end(end: CallEnd, at: number): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#onAside()
     this.endedAt = at
     this.#settle(end)
   }
+}
+
+function isProgress({ message }: Aside): boolean {
+  return message.method === 'notifications/progress'
+}
+
+/** A promise that is settled from outside. */
+export function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  const parts: { resolve?: (value: Value) => void } = {}
+  const promise = new Promise<Value>((resolve) => (parts.resolve = resolve))
+  return { promise, resolve: (value) => parts.resolve?.(value) }
 }

@@ -89,8 +89,7 @@ export class LiveSession {
 
   /** Gives a request up on a link whose requests have streams of their own. */
   abort(id: Id): boolean {
-    this.#link?.abort?.(idKey(id))
-    return this.#link?.abort !== undefined
+    return this.#link?.abort?.(idKey(id)) ?? false
   }
 
   async close(): Promise<void> {
@@ -112,7 +111,7 @@ export class LiveSession {
     if (message?.kind !== 'request' && message?.kind !== 'notification')
       return this.#options.onOddity(`the server sent what is no message: ${text.slice(0, 200)}`)
     this.heard.note(message.method)
-    this.#attribution.of(message)?.asides.push({ message, text, at: this.#options.now() })
+    this.#attribution.of(message)?.hear({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message, text)
   }
 

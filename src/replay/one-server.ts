@@ -1,6 +1,7 @@
 import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
 import type { Turn } from '../tape/turn.ts'
+import { recordedAborts } from './recorded-aborts.ts'
 import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
 
 /** One server's part of a tape, for a client to be played to. */
@@ -11,12 +12,12 @@ export interface ServerPart {
 }
 
 /** The part that the user means; it is never guessed. */
-export function onePart({ path, turns }: Tape, wanted: string | undefined): ServerPart {
+export function onePart({ path, turns, rest }: Tape, wanted: string | undefined): ServerPart {
   const names = [...new Set(turns.flatMap(({ trigger }) => trigger?.server ?? []))]
   const server = wanted ?? names[0] ?? ''
   if (wanted === undefined ? names.length < 2 : names.includes(wanted)) {
     const own = turns.filter(({ trigger }) => trigger?.server === server)
-    return { server, turns: own, era: eraOf(own.flatMap(exchangeIn)) }
+    return { server, turns: [...own, ...recordedAborts(own, rest)], era: eraOf(own.flatMap(exchangeIn)) }
   }
   const problem =
     wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`

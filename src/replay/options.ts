@@ -2,6 +2,7 @@ import type { Correlation } from '../correlate/binding.ts'
 import type { OpenLink } from '../transport/client-link.ts'
 import type { Controller } from './controller.ts'
 import type { ErrorInjection } from './injection.ts'
+import type { LiveSecrets } from './live-secrets.ts'
 import type { Timing } from './pace.ts'
 import type { AskPolicy } from './recorded-answers.ts'
 import type { Permission } from './safety.ts'
@@ -29,6 +30,8 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly transformIds?: boolean
   /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
   readonly correlate?: Correlation | false
+  /** The values behind the stand-ins of a redacted tape; by default they are looked for in the environment. */
+  readonly secrets?: LiveSecrets
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean
   readonly injection?: ErrorInjection
@@ -36,6 +39,8 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number
   readonly retryDelay?: number
+  /** After so many steps (50 000 unless said), the report keeps the texts only of those with findings; `for await` sees them all. */
+  readonly keepTexts?: number
   /** Holds, resumes and stops the run. */
   readonly controller?: Controller
   /** Stops the run. */

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Turn } from '../tape/turn.ts'
 import { isId, idKey, type Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
 import { acceptable } from './accepted.ts'
 import type { Carrier } from './carrier.ts'
-import type { CallEnd, LiveCall } from './live-call.ts'
+import { deferred, type Aside, type CallEnd, type LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
+import { movedAsks } from './moved-asks.ts'
 import { withFreshNames } from './outgoing.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
 import { bytesAroundId } from './same-bytes.ts'
@@ -41,7 +43,7 @@ export interface PerformerOptions {
 export class Performer {
   readonly #options: PerformerOptions
   /** The live calls of recorded requests, by their link and recorded id: cancellations name them. */
-  readonly #calls = new Map<string, LiveCall | 'over'>()
+  readonly #calls = new Map<string, Sent | 'over'>()
   /** Those that were never answered when they were recorded, and how to stop waiting for them. */
   readonly #endless = new Map<LiveCall, () => void>()
 
@@ -50,10 +52,20 @@ export class Performer {
   }
 
   /** Waits for what the server had said of its own accord when the message was sent. */
-  async ready({ link, heard, fate }: Planned): Promise<readonly Finding[]> {
+  async ready(planned: Planned): Promise<readonly Finding[]> {
+    const { link, heard, fate } = planned
+    if (fate.kind === 'send') await this.#untilToldBefore(planned)
     if (heard.size === 0 || fate.kind !== 'send') return []
     const session = await this.#options.sessionOf(link)
     return (await session.heard.until(heard, GRACE)).map(staysOut)
+  }
+
+  /** A call is given up when it has told as much as it had then. */
+  async #untilToldBefore(planned: Planned): Promise<void> {
+    const cancelled = this.#cancelledBy(planned)
+    if (cancelled === undefined || typeof cancelled === 'string') return
+    const told = progressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
+    await (await cancelled.call)?.untilProgress(told, GRACE)
   }
 
   /** `before` is what was found wrong while it waited. */
@@ -88,25 +100,25 @@ export class Performer {
   async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
     const session = await this.#options.sessionOf(planned.link)
     const cancelled = this.#cancelledBy(planned)
-    if (cancelled !== undefined) return this.#cancel(planned, text, cancelled, session)
+    if (cancelled !== undefined) return this.#cancel(planned, text, { sent: cancelled, session })
     session.send(text)
     return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
   }
 
-  #cancelledBy({ message, link }: Planned): LiveCall | 'unknown' | 'over' | undefined {
+  #cancelledBy({ message, link }: Planned): Sent | 'unknown' | 'over' | undefined {
     const id = message.method === 'notifications/cancelled' ? member(message.params, 'requestId') : undefined
     return isId(id) ? (this.#calls.get(callKey(link, id)) ?? 'unknown') : undefined
   }
 
-  #cancel(
+  async #cancel(
     planned: Planned,
     text: string,
-    call: LiveCall | 'unknown' | 'over',
-    session: LiveSession,
-  ): StepResult {
-    if (call === 'unknown') return notSent(planned, 'skipped', 'the request that it cancels was not sent')
-    if (call === 'over' || call.isOver)
+    { sent, session }: { sent: Sent | 'unknown' | 'over'; session: LiveSession },
+  ): Promise<StepResult> {
+    const call = typeof sent === 'string' ? undefined : await sent.call
+    if (sent === 'over' || call?.isOver === true)
       return notSent(planned, 'skipped', 'the request that it cancels was already answered')
+    if (call === undefined) return notSent(planned, 'skipped', 'the request that it cancels was not sent')
     const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
     this.#endless.get(call)?.()
@@ -123,34 +135,34 @@ export class Performer {
   }
 
   async #ask(planned: Planned, made: Transformed, retry: number): Promise<Heard> {
+    const sent = deferred<LiveCall | undefined>()
+    this.#remember(planned, sent.promise)
     const session = await this.#options.sessionOf(planned.link)
-    const id = made.id ?? this.#recordedId(planned, session, retry) ?? session.nextId()
+    const id = made.id ?? this.#nextId(planned, session, retry)
     const { text, token } = withFreshNames(made.text, id)
-    if (made.error !== undefined) return injected(text, answerOf(id, made.error), this.#options.now())
-    const fault = this.#options.inject?.()
-    if (fault !== undefined) return injected(text, fault, this.#options.now())
+    const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
+    if (fault !== undefined) {
+      sent.resolve(undefined)
+      return injected(text, fault, this.#options.now())
+    }
     const expected = planned.turn.response && bytesAroundId(planned.turn.response.text)
     const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
-    this.#remember(planned, call)
+    sent.resolve(call)
     const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
     this.#forget(planned, call)
+    const { sentAt, endedAt, asides } = call
     const changed = this.#changedAnswer(planned, end)
-    const heard = {
-      end: changed,
-      sent: text,
-      sentAt: call.sentAt,
-      endedAt: call.endedAt,
-      asides: call.asides,
-    }
-    if (changed.kind === 'answered') this.#learn(planned, heard)
-    return heard
+    if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
+    const moved = await movedAsks(planned, asides, { heard: session.heard, grace: GRACE })
+    return { end: changed, sent: text, sentAt, endedAt, asides, moved }
   }
 
-  /** An id that is in use, or was, is not given to another request: connections of a tape may share a link. */
-  #recordedId({ message }: Planned, session: LiveSession, retry: number): Id | undefined {
-    if (!this.#options.keepsIds || retry > 0 || message.kind !== 'request') return undefined
-    return session.hasOpen(message.id) ? undefined : message.id
+  /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
+  #nextId({ message }: Planned, session: LiveSession, retry: number): Id {
+    if (!this.#options.keepsIds || message.kind !== 'request') return session.nextId()
+    if (retry === 0 && !session.hasOpen(message.id)) return message.id
+    return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 
   async #untilReleased(call: LiveCall): Promise<CallEnd> {
@@ -162,20 +174,17 @@ export class Performer {
     return end
   }
 
-  #remember({ message, link }: Planned, call: LiveCall): void {
-    if (message.kind === 'request') this.#calls.set(callKey(link, message.id), call)
+  #remember({ message, link, turn }: Planned, call: Sent['call']): void {
+    if (message.kind === 'request') this.#calls.set(callKey(link, message.id), { call, turn })
   }
 
   // That it was made is worth knowing; its texts need not stay in memory.
   #forget({ message, link }: Planned, call: LiveCall): void {
-    if (!call.isOver || message.kind !== 'request') return
-    const key = callKey(link, message.id)
-    if (this.#calls.get(key) === call) this.#calls.set(key, 'over')
+    if (call.isOver && message.kind === 'request') this.#calls.set(callKey(link, message.id), 'over')
   }
 
-  #learn(planned: Planned, { end, asides }: Heard): void {
-    const answer = end.kind === 'answered' ? [end.text] : []
-    this.#options.carrier.learn(planned, asides.map(({ text }) => text).concat(answer))
+  #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
+    this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), answer])
   }
 
   #changedAnswer({ index, tool, message }: Planned, end: Heard['end']): Heard['end'] {
@@ -194,10 +203,10 @@ export class Performer {
     heard: Heard,
     past: { readonly retries: number; readonly transformedBy: readonly string[] },
   ): StepResult {
-    const { end, asides, sentAt, endedAt } = heard
+    const { end, asides, moved, sentAt, endedAt } = heard
     const { turn, tool } = planned
     const duration = endedAt === undefined ? undefined : endedAt - sentAt
-    const judged = judgedOf({ turn, tool, end, asides, duration })
+    const judged = judgedOf({ turn, tool, end, asides, moved, duration })
     const { findings, judgedBy } = this.#options.judge(judged)
     const { retries, transformedBy } = past
     const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
@@ -208,6 +217,22 @@ export class Performer {
 }
 
 const GRACE = 2000
+
+/** A request that went out, and what came of it when it was recorded. */
+interface Sent {
+  /** Undefined when a fault stood in its place. */
+  readonly call: Promise<LiveCall | undefined>
+  readonly turn: Turn
+}
+
+function progressBefore({ steps }: Turn, n: number): number {
+  return steps.filter(
+    (step) =>
+      step.kind === 'notify' &&
+      step.message.n < n &&
+      member(step.message.message, 'method') === 'notifications/progress',
+  ).length
+}
 
 function staysOut(method: string): Finding {
   const isRequest = !method.startsWith('notifications/')
@@ -228,5 +253,5 @@ function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
 }
 
 function injected(text: string, end: CallEnd, now: number): Heard {
-  return { end, sent: text, sentAt: now, endedAt: now, asides: [] }
+  return { end, sent: text, sentAt: now, endedAt: now, asides: [], moved: new Set(), isInjected: true }
 }

@@ -20,6 +20,8 @@ export interface Planned {
   readonly after: readonly number[]
   /** Requests and changes that the server had told this link of by then, by method: how many. */
   readonly heard: ReadonlyMap<string, number>
+  /** How often the server asked the client what, in all of this link. */
+  readonly asksInAll: ReadonlyMap<string, number>
   readonly fate: Fate
 }
 
@@ -53,15 +55,18 @@ export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
   const fates = candidates.map(fateOf)
   const answeredBefore = answering(spoken)
   const heardBefore = hearing(turns.filter(isHeardOf(candidates, fates)))
+  const inAll = hearing(turns)
+  const asks = new Map([...new Set(turns.map(linkOf))].map((link) => [link, inAll(link, Infinity)]))
   return candidates.map(({ index, turn, message, tool, at }) => {
     const { n = 0, text = '' } = turn.trigger ?? {}
     const [link, fate] = [linkOf(turn), fates[index] ?? SENT]
-    const [after, heard] = [answeredBefore(n), heardBefore(link, n)]
-    return { index, turn, message, text, tool, at, link, after, heard, fate }
+    const [after, heard, asksInAll] = [answeredBefore(n), heardBefore(link, n), asks.get(link) ?? NONE]
+    return { index, turn, message, text, tool, at, link, after, heard, asksInAll, fate }
   })
 }
 
 const SENT: Fate = { kind: 'send' }
+const NONE: ReadonlyMap<string, number> = new Map()
 
 /** What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did. */
 function isHeardOf(candidates: readonly Candidate[], fates: readonly Fate[]): (turn: Turn) => boolean {

@@ -130,10 +130,11 @@ function isCall(message: unknown): boolean {
   return isObject(message) && member(message, 'method') === 'tools/call'
 }
 
-function carrierFor(
+/** What carries live values forward, as far as the user wants it. */
+export function carrierFor(
   turns: readonly Turn[],
   plan: readonly Planned[],
-  { correlate }: PrepareOptions,
+  { correlate }: Pick<PrepareOptions, 'correlate'>,
 ): Carrier {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NOTHING_CARRIED

@@ -59,12 +59,12 @@ export async function replayRepeatedly(
   const mayGoOn = (): boolean => runs < repeat && !isStopped()
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
-  const settled = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
+  const best = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
   const others: ReplayReport[] = []
-  while (mayGoOn() && (always || isInDoubt(settled.report))) others.push(await play(settled.correlate))
-  const noises = noiseByCall(settled.report, others)
+  while (mayGoOn() && (always || isInDoubt(best.report))) others.push(await play(best.correlate))
+  const noises = noiseByCall(best.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
-  return joined(settled.report, others, { runs, noises })
+  return joined(best.report, others, { runs, noises })
 }
 
 interface Settled {

@@ -5,10 +5,12 @@ import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
 import { hasFailed } from './failed.ts'
 import { onePart } from './one-server.ts'
-import type { ReplayOptions } from './options.ts'
+import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
+import type { ReplayOptions, Target } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { reportOf, type ReplayReport } from './report.ts'
 import { RunWatch, type RunState } from './run-state.ts'
+import { secretLink } from './secret-link.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
@@ -33,7 +35,7 @@ export interface Replay extends AsyncIterable<StepResult> {
  */
 export function replay(tape: Tape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
-  const steps = new Steps(options.bufferSize)
+  const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
   const watch = new RunWatch(controller)
   stopWith(controller, options.signal)
   const report = run(tape, { ...options, controller, watch }, steps).finally(() => watch.over())
@@ -47,6 +49,8 @@ export function replay(tape: Tape, options: ReplayOptions): Replay {
     [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator](),
   }
 }
+
+const KEPT_TEXTS = 50_000
 
 function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) controller.stop()
@@ -62,7 +66,9 @@ async function run(
   const now = (): number => performance.now() - started
   const part = onePart(tape, options.server)
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
-  const prepared = await prepare(part, { ...options, correlate, now, ...timesOf(tape) })
+  const secrets = options.secrets ?? liveSecrets(tape.header)
+  const target = secrets === undefined ? options.target : behind(options.target, secrets)
+  const prepared = await prepare(part, { ...options, target, correlate, now, ...timesOf(tape) })
   try {
     const execution = { ...prepared, ...executionOf(options), now, room: () => steps.room() }
     for await (const step of execute(execution)) {
@@ -74,7 +80,14 @@ async function run(
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  return reportOf(steps.all, { ...facts, ...carriedIn(correlate, prepared, steps.all) })
+  const failed = steps.all.filter(hasFailed)
+  const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
+  const notes = note === undefined ? facts.notes : [note, ...facts.notes]
+  return reportOf(steps.all, { ...facts, notes, ...carriedIn(correlate, prepared, steps.all) })
+}
+
+function behind(target: Target, secrets: LiveSecrets): Target {
+  return { ...target, open: secretLink(target.open, secrets) }
 }
 
 function carriedIn(

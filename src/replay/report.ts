@@ -80,7 +80,7 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
       target,
       verdict: verdictOf(steps),
       total: steps.length,
-      sent: steps.filter(({ sent }) => sent !== undefined).length,
+      sent: steps.filter(({ sentAt }) => sentAt !== undefined).length,
       skipped: count(steps, 'skipped'),
       held: count(steps, 'held'),
       unbound: count(steps, 'unbound'),
@@ -107,8 +107,8 @@ function verdictOf(steps: readonly StepResult[]): Verdict {
   return steps.some(({ state }) => state === 'held' || state === 'unbound') ? 'incomplete' : 'pass'
 }
 
-function isRequestSent({ sent, duration, state }: StepResult): boolean {
-  return sent !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
+function isRequestSent({ sentAt, duration, state }: StepResult): boolean {
+  return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
 }
 
 /** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */

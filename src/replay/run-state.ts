@@ -20,7 +20,7 @@ export interface RunState {
   readonly pending: readonly PendingCall[]
 }
 
-interface PendingCall {
+export interface PendingCall {
   readonly id: string | number
   /** The JSON text that was sent. */
   readonly text: string

@@ -11,7 +11,7 @@ export interface StepResult {
   readonly state: StepState
   /** Why it was not sent, or got no answer. */
   readonly why: string | undefined
-  /** The text that went out, and the text that came back. */
+  /** The text that went out, and the text that came back; of a long run not all are kept. */
   readonly sent: string | undefined
   readonly answer: string | undefined
   readonly recordedAnswer: string | undefined

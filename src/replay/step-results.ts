@@ -12,6 +12,10 @@ export interface Heard {
   readonly sentAt: number
   readonly endedAt: number | undefined
   readonly asides: readonly Aside[]
+  /** Requests of the server that only came at another time. */
+  readonly moved: ReadonlySet<string>
+  /** Nothing was sent: the user wanted it to go wrong. */
+  readonly isInjected?: true
 }
 
 export function notSent(
@@ -30,24 +34,32 @@ export function handedOn(planned: Planned, sent: string, sentAt: number): StepRe
 
 export function answered(
   planned: Planned,
-  { end, sent, sentAt }: Heard,
+  { end, sent, sentAt, isInjected }: Heard,
   past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
   const { judged, findings, judgedBy, transformedBy, retries } = past
   return {
     ...blank(planned),
     state: STATES[end.kind],
-    why: whyOf(end),
+    why: saidOf(whyOf(end), isInjected),
     sent,
     answer: end.kind === 'answered' ? end.text : undefined,
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
     retries,
-    findings,
+    findings: isInjected ? findings.map(asInjected) : findings,
     judgedBy,
     transformedBy,
   }
+}
+
+function asInjected(finding: Finding): Finding {
+  return { ...finding, message: saidOf(finding.message, true) }
+}
+
+function saidOf<Text extends string | undefined>(text: Text, isInjected: true | undefined): Text | string {
+  return isInjected && text !== undefined ? `injected: ${text}` : text
 }
 
 const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {

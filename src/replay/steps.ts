@@ -5,18 +5,24 @@ import type { StepResult } from './step-result.ts'
 export class Steps extends Channel<StepResult> {
   readonly all: StepResult[] = []
   readonly #most: number
+  readonly #keepTexts: number
   #taken = 0
   #isRead = false
   #waiting: (() => void)[] = []
 
-  /** `most` results may wait for whoever reads them. */
-  constructor(most: number = Infinity) {
+  /** `most` results may wait for whoever reads them. After `keepTexts` steps, the texts of those that are as recorded are not kept. */
+  constructor({
+    most = Infinity,
+    keepTexts = Infinity,
+  }: { most?: number | undefined; keepTexts?: number } = {}) {
     super()
     this.#most = most
+    this.#keepTexts = keepTexts
   }
 
   override push(step: StepResult): void {
-    this.all.push(step)
+    const isKept = this.all.length < this.#keepTexts || step.findings.length > 0
+    this.all.push(isKept ? step : { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined })
     super.push(step)
   }
 

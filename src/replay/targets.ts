@@ -1,7 +1,8 @@
 import { commandLink, type CommandLinkOptions } from '../transport/command-link.ts'
-import { httpLink, type HttpLinkOptions } from '../transport/http-link.ts'
+import type { HttpLinkOptions } from '../transport/http-link.ts'
 import { sseLink, type SseLinkOptions } from '../transport/sse-link.ts'
 import { transportLink, type ClientTransport } from '../transport/transport-link.ts'
+import { urlLink } from '../transport/url-link.ts'
 import type { Target } from './options.ts'
 
 /** A server that is started for each link, with pipes. */
@@ -12,10 +13,10 @@ export function commandTarget(
   return { name: command.join(' '), open: commandLink({ command, ...options }) }
 }
 
-/** A server that is there, over Streamable HTTP in either form. */
+/** A server that is there, over Streamable HTTP in either form; a legacy one that knows only HTTP+SSE is told by its refusal. */
 export function urlTarget(url: string | URL, options: Omit<HttpLinkOptions, 'url'> = {}): Target {
   const address = new URL(url)
-  return { name: nameOf(address), open: httpLink({ url: address, ...options }) }
+  return { name: nameOf(address), open: urlLink({ url: address, ...options }) }
 }
 
 /** A server that is there, over the legacy HTTP+SSE transport. */

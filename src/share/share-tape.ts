@@ -13,8 +13,7 @@ import { tapeRedaction } from './tape-redaction.ts'
 export interface CopyOptions {
   readonly from: string
   readonly to: string
-  readonly email?: boolean
-  /** Rules beside those of the project. */
+  /** What is added to the rules of the project, and taken from them. */
   readonly changes?: RuleChanges
 }
 
@@ -25,9 +24,8 @@ export interface Copied extends RedactionFacts {
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy(options: CopyOptions): Promise<Copied> {
-  const { to } = options
-  const { draft, facts } = await draftOf(options)
+export async function redactCopy({ from, to, changes }: CopyOptions): Promise<Copied> {
+  const { draft, facts } = await draftOf(from, to, changes)
   return { ...facts, path: publish(draft, to) }
 }
 
@@ -35,9 +33,8 @@ export async function redactCopy(options: CopyOptions): Promise<Copied> {
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape(options: CopyOptions): Promise<Copied> {
-  const { from, to } = options
-  const { draft, facts, redactor } = await draftOf(options)
+export async function shareTape({ from, to, changes }: CopyOptions): Promise<Copied> {
+  const { draft, facts, redactor } = await draftOf(from, to, changes)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(from, draft, redactor)
@@ -48,14 +45,13 @@ export async function shareTape(options: CopyOptions): Promise<Copied> {
   }
 }
 
-async function draftOf({
-  from,
-  to,
-  email = false,
-  changes = {},
-}: CopyOptions): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
+async function draftOf(
+  from: string,
+  to: string,
+  changes: RuleChanges | undefined,
+): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
   const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, { email, changes })
+  const redactor = tapeRedaction(reader.header, changes)
   const writer = openDraft(to)
   try {
     const facts = await redactTape(reader, redactor, (line) => writer.line(line))

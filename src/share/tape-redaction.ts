@@ -1,37 +1,20 @@
 import { redactionConfig } from '../config/redaction-config.ts'
 import { ReelayError } from '../errors.ts'
 import { Redactor } from '../redact/redactor.ts'
-import { ruleSet, type RuleChanges } from '../redact/rule-set.ts'
+import { ruleSet, withChanges, type RuleChanges } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
 
 /** What replaces the secrets of a tape that is there already. Stand-ins that this key has made stay as they are. */
-export function tapeRedaction(
-  { redaction }: Pick<Header, 'redaction'>,
-  { email = false, changes = {} }: { email?: boolean; changes?: RuleChanges },
-): Redactor {
+export function tapeRedaction({ redaction }: Pick<Header, 'redaction'>, changes: RuleChanges = {}): Redactor {
   const { key, trouble } = keyForRecording()
   if (trouble !== undefined)
     throw new ReelayError('REDACTION_KEY', trouble, {
       hint: 'a tape that is redacted without a key can never be matched',
     })
-  const config = redactionConfig(process.cwd())
-  const rules = ruleSet({
-    ...added(config, changes),
-    email: email || config.email === true || redaction?.rules.includes('email') === true,
-  })
+  const before = { email: redaction?.rules.includes('email') === true }
+  const rules = ruleSet(withChanges(withChanges(redactionConfig(process.cwd()), changes), before))
   const redactor = new Redactor({ key, rules, source: redaction?.key === key.name ? 'again' : 'fresh' })
   redactor.learnEnv(process.env)
   return redactor
-}
-
-/** What the project says, and what the user adds for this once. */
-function added(config: RuleChanges, changes: RuleChanges): RuleChanges {
-  return {
-    ...config,
-    rules: [...(config.rules ?? []), ...(changes.rules ?? [])],
-    off: [...(config.off ?? []), ...(changes.off ?? [])],
-    fields: [...(config.fields ?? []), ...(changes.fields ?? [])],
-    allow: [...(config.allow ?? []), ...(changes.allow ?? [])],
-  }
 }

@@ -31,7 +31,8 @@ export const TAPE_ENDING = '.tape.jsonl'
 
 const MAX_NAME_LENGTH = 120
 
-function isPath(nameOrPath: string): boolean {
+/** Whether it is the path of a tape, and no name. */
+export function isPath(nameOrPath: string): boolean {
   return nameOrPath.includes('/') || nameOrPath.includes(sep) || nameOrPath.endsWith('.jsonl')
 }
 

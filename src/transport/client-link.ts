@@ -2,8 +2,8 @@
 export interface ClientLink {
   /** Sends one JSON text. */
   send(text: string): void
-  /** Gives a request up: the stream that waits for its answer is closed, where there is one. */
-  abort?(idKey: string): void
+  /** Gives a request up by closing the stream that waits for its answer; false where the server has to be told in words. */
+  abort?(idKey: string): boolean
   /** Ends the link, and the server if the link started it; may be called twice. */
   close(): Promise<void>
 }
@@ -11,8 +11,8 @@ export interface ClientLink {
 export interface LinkHandlers {
   /** One JSON text of the server, or what it sent in its place. */
   readonly onText: (text: string) => void
-  /** A request that will never be answered, by the key of its id, and why. */
-  readonly onLost: (idKey: string, why: string) => void
+  /** A request that will never be answered, by the key of its id, and why; with the HTTP status that said so. */
+  readonly onLost: (idKey: string, why: string, status?: number) => void
   /** Nothing comes any more. */
   readonly onEnd: (why: string) => void
 }

@@ -5,9 +5,10 @@ import { isEnveloped } from '../wire/methods.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { HttpClient, type HttpExchange } from './http1/client.ts'
-import type { ResponseHead } from './http1/response-reader.ts'
+import { headerOf } from './http-heads.ts'
 import { ListeningStream } from './listening-stream.ts'
 import { PostedAnswer } from './posted-answer.ts'
+import type { ResponseHead } from './response-head.ts'
 
 export interface HttpLinkOptions {
   readonly url: URL
@@ -26,7 +27,7 @@ class HttpLink implements ClientLink {
   readonly #options: HttpLinkOptions
   readonly #handlers: LinkHandlers
   readonly #client = new HttpClient()
-  readonly #exchanges = new Map<string, HttpExchange>()
+  readonly #exchanges = new Map<string, OpenExchange>()
   /** By which the server speaks of its own accord. */
   #standing: ListeningStream | undefined
   readonly #resumed = new Set<ListeningStream>()
@@ -55,12 +56,17 @@ class HttpLink implements ClientLink {
         onError: (why) => this.#lose(key, why),
       },
     )
-    if (key !== undefined) this.#exchanges.set(key, exchange)
+    const isModern = 'params' in message && isEnveloped(message.params)
+    if (key !== undefined) this.#exchanges.set(key, { exchange, isModern })
   }
 
-  abort(key: string): void {
-    this.#exchanges.get(key)?.abort()
+  // In the legacy era a closed stream means nothing: the client may come back for the rest.
+  abort(key: string): boolean {
+    const open = this.#exchanges.get(key)
+    if (open?.isModern !== true) return false
     this.#exchanges.delete(key)
+    open.exchange.abort()
+    return true
   }
 
   async close(): Promise<void> {
@@ -88,13 +94,13 @@ class HttpLink implements ClientLink {
   }
 
   #begin(head: ResponseHead, key: string | undefined, onEventId: (id: string) => void): PostedAnswer {
-    this.#session ??= head.headers.get('mcp-session-id')
+    this.#session ??= headerOf(head.headers, 'mcp-session-id')
     return new PostedAnswer(head, { onText: (text) => this.#hear(text, key), onEventId })
   }
 
   #hear(text: string, key?: string): void {
     if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
-    if (key !== undefined && this.#exchanges.has(key) && isAnswer(text)) this.#exchanges.delete(key)
+    if (key !== undefined && this.#exchanges.has(key) && answeredBy(text) === key) this.#exchanges.delete(key)
     this.#handlers.onText(text)
   }
 
@@ -134,20 +140,23 @@ class HttpLink implements ClientLink {
   #endOfBody(answer: PostedAnswer, key: string | undefined): void {
     const { status } = answer
     const body = answer.body()
-    const isMessage = body !== '' && (status < 300 || classify(parseJson(body)).kind === 'response')
-    if (isMessage) this.#hear(body, key)
-    if (key !== undefined && this.#exchanges.has(key)) this.#lose(key, inWords(status, body))
+    if (body !== '' && (status < 300 || answeredBy(body) === key)) this.#hear(body, key)
+    this.#lose(key, inWords(status, body), status)
   }
 
-  #lose(key: string | undefined, why: string): void {
+  #lose(key: string | undefined, why: string, status?: number): void {
     if (key === undefined || !this.#exchanges.delete(key)) return
-    this.#handlers.onLost(key, why)
+    this.#handlers.onLost(key, why, status)
   }
 
   /** Ends the session; a server that does not want to be told says so, and that is all. */
   #leave(): Promise<void> {
     return new Promise((resolve) => {
-      const done = (): void => resolve()
+      const timer = setTimeout(() => done(), LEAVING)
+      const done = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
       const { url } = this.#options
       this.#client.send(
         { method: 'DELETE', url, headers: this.#sessionHeaders() },
@@ -155,6 +164,11 @@ class HttpLink implements ClientLink {
       )
     })
   }
+}
+
+interface OpenExchange {
+  readonly exchange: HttpExchange
+  readonly isModern: boolean
 }
 
 /** A message that was posted, and how it was answered. */
@@ -167,12 +181,23 @@ interface Posted {
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-function isAnswer(text: string): boolean {
-  return classify(parseJson(text)).kind === 'response'
+/** How long a server may take to hear that a session is over. */
+const LEAVING = 1000
+
+/** The key of the request that a text answers; undefined when it answers none that can be told. */
+function answeredBy(text: string): string | undefined {
+  const message = classify(parseJson(text))
+  return message.kind === 'response' && message.id !== null ? idKey(message.id) : undefined
 }
 
 function inWords(status: number, body: string): string {
   const said = body.trim() === '' ? '' : `: ${body.trim().slice(0, 200)}`
-  const hint = status === 401 ? ' (the server wants a token: give it with --header)' : ''
+  const hint = HINTS[status] ?? (status >= 300 && status < 400 ? MOVED : '')
   return `the server answered HTTP ${status}${hint}${said}`
 }
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: ' (the server wants a token: give it with --header)',
+  404: ' (nothing is there, or the session is over)',
+}
+const MOVED = ' (it is at another address, which is not followed: name that one)'

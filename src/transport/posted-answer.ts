@@ -1,6 +1,7 @@
 import { SseReader, type SseEvent } from '../wire/sse.ts'
 import { MAX_LINE_BYTES } from '../wire/lines.ts'
-import type { ResponseHead } from './http1/response-reader.ts'
+import { headerOf } from './http-heads.ts'
+import type { ResponseHead } from './response-head.ts'
 
 export interface AnswerHandlers {
   readonly onText: (text: string) => void
@@ -18,7 +19,7 @@ export class PostedAnswer {
   constructor({ status, headers }: ResponseHead, handlers: AnswerHandlers) {
     this.status = status
     this.#handlers = handlers
-    this.isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+    this.isStream = headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true
     if (this.isStream)
       this.#reader = new SseReader({
         maxBytes: MAX_LINE_BYTES,

@@ -18,7 +18,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   bridge: ['transport', 'wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
   serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
-  replay: ['config', 'match', 'correlate', 'diff', 'store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  replay: [
+    'config',
+    'redact',
+    'match',
+    'correlate',
+    'diff',
+    'store',
+    'transport',
+    'tape',
+    'wire',
+    'version',
+    'errors',
+  ],
   convert: ['wire', 'errors'],
   share: ['serve', 'config', 'redact', 'store', 'tape', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
@@ -26,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'transport'],
   demo: [...MEANING, ...JOBS, 'store', 'transport'],
-  cli: [...MEANING, ...JOBS, 'config', 'store', 'transport', 'demo', 'index'],
+  cli: [...MEANING, ...JOBS, 'store', 'transport', 'demo', 'index'],
 }
 const RUNS_IN_BROWSER = ['wire', 'tape', 'redact', 'match', 'correlate', 'diff']
 

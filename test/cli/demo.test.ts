@@ -10,11 +10,11 @@ let folder: string
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'reelay-demo-test-'))))
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('the demo records a session, ends the server, plays the same answers, and shows a miss', async () => {
+test('the demo records a session, ends the server, plays the same answers, shows a miss and checks the server', async () => {
   const { stdout, stderr, code } = await demo()
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   expect(withoutChance(stdout)).toMatchInlineSnapshot(`
-    "Reelay records an MCP session, then plays the server without the server.
+    "Reelay records an MCP session, then plays the server without the server, and the client without the client.
 
     1. Record. A client and a server talk as always, with \`reelay record\` between them.
        The server offers weather, count_words, forecast_trip. Three calls at once:
@@ -52,12 +52,17 @@ test('the demo records a session, ends the server, plays the same answers, and s
                     record a new tape                    reelay record -- <server>
        The client got it as a JSON-RPC error, and \`reelay serve\` ended with exit code 1.
 
+    6. Check. The server is back, and \`reelay verify\` is the client: it sends what is recorded.
+       4 requests, every answer as recorded. Left out are <n> texts: asked again,
+       the server said something else each time. A change would be named, with exit code 1.
+
     Your turn. The demo's tape is deleted. With your own server, in your client's config or here:
       node dist/cli/main.js record my-session -- <your server command>
       node dist/cli/main.js serve my-session
+      node dist/cli/main.js verify my-session -- <your server command>
     "
   `)
-  expect(stdout.split('\n').length).toBeLessThan(45)
+  expect(stdout.split('\n').length).toBeLessThan(50)
 })
 
 test('the answers that the tape gives are those that the server made up', async () => {
@@ -113,6 +118,7 @@ function withoutChance(stdout: string): string {
     .replaceAll(/ +at  request +latency/g, ' at request latency')
     .replaceAll(/\d+ frames/g, '<n> frames')
     .replaceAll(/#\d+/g, '#<n>')
+    .replaceAll(/\d+ texts/g, '<n> texts')
     .replaceAll(/recorded \d{4}-\d\d-\d\d/g, 'recorded <date>')
     .replaceAll(/(reelay record -- ).*/g, '$1<server>')
 }

@@ -21,6 +21,7 @@ test.skipIf(process.platform === 'win32')('the session of the README works as it
   expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
   expect(stdout).toMatch(/^2 +\S+ ms +tools\/call weather +\S+ ms +ok$/m)
   expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
+  expect(stdout).toMatch(/^verdict: as recorded$/m)
   expect(readdirSync(join(home, 'tapes'))).toEqual(['hello.tape.jsonl'])
 })
 
@@ -39,14 +40,17 @@ test('every command that the README names has its own help', async () => {
     'wrap',
     'unwrap',
     'doctor',
-    'serve',
-    'match',
     'run',
     'inspect',
     'tail',
     'list',
+    'serve',
+    'match',
+    'replay',
+    'verify',
     'redact',
     'share',
+    'import',
     'demo',
   ])
   for (const command of names) {

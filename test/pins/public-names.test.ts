@@ -28,6 +28,7 @@ test('the names that the package exports', () => {
       "missAsText",
       "openIndexedTape",
       "openTape",
+      "preview",
       "recordFetch",
       "recordHttp",
       "recordTransport",

@@ -46,6 +46,24 @@ test('--rotate begins a new tape behind a proxy; each opens, by its own clock, a
   }
 })
 
+test('each tape of --rotate behind a proxy has the handshake, with its heads', async () => {
+  const server = await httpServer(answering)
+  const { url, tape, lines } = await recordUrl(`${server.origin}/mcp`, {
+    limits: { maxMessages: 2, rotate: true },
+  })
+  for (const method of ['initialize', 'b', 'c']) await ask(url, post(call(method)))
+  await lines()
+  const third = linesOf(tape.replace('session.', 'session-3.'))
+  expect(methodsOf(third)).toEqual(['initialize', 'c'])
+  expect(third.slice(1, 6)).toMatchObject([
+    { event: 'continued', frames: 4 },
+    { x: 1, http: { method: 'POST' } },
+    { x: 1, msg: { method: 'initialize' } },
+    { x: 1, http: { status: 200 } },
+    { x: 1, dir: 's2c', msg: {} },
+  ])
+})
+
 test('--max-size ends a tape that has become too large', async () => {
   const server = await httpServer(answering)
   const { url, lines } = await recordUrl(`${server.origin}/mcp`, { limits: { maxBytes: 3000 } })

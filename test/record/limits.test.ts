@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
+import { member } from '../../src/wire/message.ts'
 import { fixtureServer, linesOf, record, until, type RecordedRun } from '../support/recorder.ts'
 
 /** Makes calls one after the other, so that the tape grows message by message, then ends the session. */
@@ -48,6 +49,32 @@ test('--max-size with --rotate begins a new tape, and nothing is lost between th
   expect(tapes.flatMap((tape) => messagesOf(tape))).toHaveLength(220)
   for (const tape of tapes) expect(await loadTape(tape)).toMatchObject({ ended: true, problems: [] })
   expect(run.stderr()).toMatch(/recorded \d+ frames to 3 tapes, the last one .*session-3\.tape\.jsonl\n$/)
+})
+
+test('each tape of --rotate has the handshake, and is a server by itself', async () => {
+  const run = record(fixtureServer('answer-calls'), { options: ['--max-messages', '3', '--rotate'] })
+  await call(run, ['initialize', 'ping', 'a', 'b'])
+  const tapes = ['', '-2', '-3'].map((copy) => run.tape.replace('session.', `session${copy}.`))
+  const methods = await Promise.all(
+    tapes.map(async (tape) => {
+      const { turns, problems } = await loadTape(tape)
+      expect(problems).toEqual([])
+      return turns.map(({ trigger, response }) => [
+        trigger && member(trigger.message, 'method'),
+        response !== undefined,
+      ])
+    }),
+  )
+  expect(methods.map((each) => each[0])).toEqual([
+    ['initialize', true],
+    ['initialize', true],
+    ['initialize', true],
+  ])
+  expect(linesOf(tapes[1] ?? '').slice(1, 4)).toMatchObject([
+    { event: 'continued', frames: 2 },
+    { dir: 'c2s', msg: { id: 0, method: 'initialize' } },
+    { dir: 's2c', msg: { id: 0 } },
+  ])
 })
 
 test('--idle ends the tape of a link that went quiet, not the session', async () => {

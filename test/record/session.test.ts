@@ -242,7 +242,7 @@ test.each([
   ],
   [['record', '.hidden', '--', 'x'], /\.hidden/],
   [['nonsense'], "unknown command 'nonsense'"],
-  [['serve'], "missing required argument 'tape'"],
+  [['serve'], 'no tape is named, and no config of the project lists any'],
   [['inspect', '--nope', 'x'], "unknown option '--nope'"],
 ])('misuse: %j ends with exit code 2, one error and a hint', (args, message) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [REELAY, ...args], { encoding: 'utf8' })

@@ -104,34 +104,46 @@ test('a tape with a line that cannot be read is not shared, and an existing file
   expect(readdirSync(dirname(copy))).not.toContain('other.tape.jsonl')
 })
 
-test('rules of the command line find more, leave more alone, and are kept in the config if wanted', async () => {
-  const tape = await plainTape([{ kind: 'password', value: 'hunter2-and-more' }])
-  const folder = temporaryFolder()
-  const redact = async (...args: readonly string[]): Promise<Ran> => {
-    const run = start([process.execPath, REELAY, 'redact', tape, ...args], { cwd: folder })
-    const { code } = await run.exited
-    return { code, stdout: run.stdout().toString(), stderr: run.stderr() }
-  }
-  const allowed = ['--allow', 'hunter2-and-more', '--allow', '/^4711$/']
-  expect(await redact(...allowed)).toMatchObject({ code: 0, stdout: `${tape}: no secrets\n` })
-  expect((await redact(...allowed, '--rule', 'greeting=so: h')).code).toBe(1)
-  expect((await redact(...allowed, '--save')).stderr).toBe(`kept in ${join(folder, 'reelay.config.yaml')}\n`)
-  expect(readFileSync(join(folder, 'reelay.config.yaml'), 'utf8')).toBe(
-    'redaction:\n  allow:\n    - hunter2-and-more\n    - /^4711$/\n',
-  )
-  expect(await redact()).toMatchObject({ code: 0, stdout: `${tape}: no secrets\n` })
+test('rules on the command line are added, switched off and overruled', async () => {
+  const tape = await plainTape([{ kind: 'github', value: `ghp_${'a1'.repeat(18)}` }])
+  const secrets = async (...flags: readonly string[]): Promise<unknown> =>
+    Object(JSON.parse((await reelay('redact', tape, '--json', ...flags)).stdout))['secrets']
+  expect(await secrets()).toBe(2)
+  expect(await secrets('--rule', '/SO: /i')).toBe(3)
+  expect(await secrets('--field', 'text')).toBe(3)
+  expect(await secrets('--allow', '4711')).toBe(1)
+  expect(await secrets('--allow', '4711', '--allow', '/^ghp_/')).toBe(0)
+  expect(await secrets('--off', 'github')).toBe(2) // the name of its member still tells
+  const copy = join(dirname(tape), 'ruled.tape.jsonl')
+  expect(await reelay('share', tape, '-o', copy, '--rule', 'so')).toMatchObject({ code: 0 })
+  expect(readFileSync(copy, 'utf8')).not.toContain('so: ')
 })
 
 test.each([
-  [['--rule', 'nonsense'], /cannot read --rule "nonsense"/],
-  [['--rule', 'x=('], /"\(" is no pattern/],
-  [['--rule', 'x=a*'], /matches nothing at all/],
-  [['--off', 'nonsense'], /there is no rule "nonsense"/],
-  [['--review'], /--review writes a copy/],
-  [['--review', '-o', 'copy.tape.jsonl'], /--review asks on a terminal, and there is none/],
-])('redact refuses %j with a hint', async (args, message) => {
-  const { code, stderr } = await reelay('redact', await plainTape([]), ...args)
+  [['--rule', '('], 'Unterminated group'],
+  [['--rule', '/x*/'], 'it would match everywhere'],
+  [['--allow', '/(/'], 'Unterminated group'],
+  [['--off', 'nothing'], 'The rules are github, gitlab'],
+  [['--review'], '--review asks on a terminal, and stdin is none'],
+])('redact %j is refused', async (flags, why) => {
+  const tape = await plainTape([])
+  const { code, stderr } = await reelay('redact', tape, ...flags)
+  expect(stderr).toContain(why)
   expect(code).toBe(2)
-  expect(stderr).toMatch(message)
-  expect(stderr).toMatch(/hint: /)
+})
+
+test('a tape that somebody else has redacted is told from one with secrets', async () => {
+  const env = { ...process.env, REELAY_HOME: temporaryFolder() }
+  const run = record(fixtureServer('repeat'), { env })
+  run.child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'm', params: { arguments: { password: 'hunter2-1' } } })}\n`,
+  )
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  const { code, stdout } = await reelay('redact', run.tape)
+  expect(code).toBe(1)
+  expect(stdout).toMatch(
+    /\n {2}the tape was redacted with the key k-\w+, which is not here: these may be its stand-ins\n$/,
+  )
 })

@@ -24,8 +24,11 @@ interface Subject {
   readonly answers: Answers
   readonly session: Session
   readonly prepare: () => void
+  /** How many may run at a time: those that keep files would meet each other's. */
+  readonly atOnce: number
 }
 
+const RUNS = 20
 const files = join(sharedFolder(), 'files')
 const MEMORY_FILE_PATH = join(sharedFolder(), 'graph.jsonl')
 // The SDKs give their servers a few variables of the environment, which server-everything tells to whoever asks.
@@ -40,6 +43,7 @@ const SUBJECTS: readonly Subject[] = [
     answers: { root: 'file:///home/tester', elicited: { name: 'Zoë' } },
     session: everythingSession,
     prepare: () => {},
+    atOnce: 4,
   },
   {
     name: 'server-filesystem',
@@ -53,6 +57,7 @@ const SUBJECTS: readonly Subject[] = [
       mkdirSync(join(files, 'empty'), { recursive: true })
       writeFileSync(join(files, 'notes.txt'), 'first\nsecond\n')
     },
+    atOnce: 1,
   },
   {
     name: 'server-memory',
@@ -62,12 +67,13 @@ const SUBJECTS: readonly Subject[] = [
     answers: { root: 'file:///nowhere', elicited: {} },
     session: memorySession,
     prepare: () => rmSync(MEMORY_FILE_PATH, { force: true }),
+    atOnce: 1,
   },
 ]
 
 describe.each(SUBJECTS)(
   '$name, recorded with SDK $sdk',
-  ({ sdk, command, env, answers, session, prepare }) => {
+  ({ sdk, command, env, answers, session, prepare, atOnce }) => {
     const path = join(sharedFolder(), 'session.tape.jsonl')
 
     beforeAll(async () => {
@@ -87,10 +93,17 @@ describe.each(SUBJECTS)(
       expect(report.steps.filter(({ state, sent }) => state === 'held' && sent !== undefined)).toEqual([])
     })
 
-    async function verified({ allowWrites = true } = {}): Promise<RepeatedReport> {
+    test('twenty fresh ones are as recorded, and none gives a false alarm', async () => {
+      for (let run = 0; run < RUNS; run += atOnce) {
+        const reports = await Promise.all(Array.from({ length: atOnce }, () => verified()))
+        expect([run, ...reports.flatMap(findingsIn)]).toEqual([run])
+      }
+    })
+
+    async function verified({ allowWrites = true, repeat = 2 } = {}): Promise<RepeatedReport> {
       const target = commandTarget(command as [string, ...string[]], { env })
       const options = { target, allowWrites }
-      return replayRepeatedly(await loadTape(path), options, { repeat: 2, beforeRun: async () => prepare() })
+      return replayRepeatedly(await loadTape(path), options, { repeat, beforeRun: async () => prepare() })
     }
   },
 )

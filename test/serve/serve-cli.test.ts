@@ -377,13 +377,14 @@ test('a fault that needs HTTP is refused over stdio, before anything is served',
 test('reelay serve --help names its options', () => {
   const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
   expect(help).toMatchInlineSnapshot(`
-    "Usage: reelay serve [options] <tape...>
+    "Usage: reelay serve [options] [tape...]
 
     be the recorded server, on stdin and stdout or over HTTP
 
     Arguments:
       tape                         a tape name, or a path to a tape file; over HTTP
-                                   several, one port each
+                                   several, one port each; without one, the tapes of
+                                   the project
 
     Options:
       --match <strategy>           what makes requests the same: method-and-params,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { projectConfig, readConfig } from '../../config/project-config.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
-import { readReplaySection, type ReplaySettings } from '../../replay/settings/replay-section.ts'
+import { readReplaySection, type ReplaySettings } from '../../replay/settings/section.ts'
 import type { ReplayFlags } from './flags.ts'
 import { readFlags } from './read-flags.ts'
 

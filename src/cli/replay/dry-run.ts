@@ -1,23 +1,24 @@
 import type { ReplayOptions } from '../../replay/options.ts'
-import { onePart } from '../../replay/one-server.ts'
-import { planFor } from '../../replay/prepare.ts'
-import { toolsIn } from '../../replay/safety.ts'
-import type { Planned } from '../../replay/plan.ts'
+import { preview, type ScheduledMessage } from '../../replay/preview.ts'
 import type { Tape } from '../../store/read.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
-export function showPlan(tape: Tape, options: Omit<ReplayOptions, 'target'>): void {
-  const { turns } = onePart(tape, options.server)
-  for (const planned of planFor(turns, options, toolsIn(turns))) print(`${visible(lineOf(planned))}\n`)
+export async function showPlan(
+  tape: Tape,
+  options: Omit<ReplayOptions, 'target'>,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const messages = await preview(tape, options)
+  if (json === true) return print(`${JSON.stringify({ messages }, null, 2)}\n`)
+  for (const message of messages) print(`${visible(lineOf(message))}\n`)
 }
 
-function lineOf({ turn, message, tool, fate, after }: Planned): string {
+function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
   const name = tool === undefined ? message.method : `${message.method} ${tool}`
-  const head = `${fate.kind.padEnd(5)} ${`#${turn.trigger?.n}`.padStart(6)}  ${name}`
+  const head = `${fate.kind.padEnd(5)} ${`#${frame}`.padStart(6)}  ${name}`
   if (fate.kind !== 'send') return `${head}   (${fate.why})`
-  return after.length === 0
-    ? head
-    : `${head}   (after ${after.length} ${after.length === 1 ? 'answer' : 'answers'})`
+  const { length } = dependencies
+  return length === 0 ? head : `${head}   (after ${length} ${length === 1 ? 'answer' : 'answers'})`
 }

@@ -37,6 +37,8 @@ export interface ReplayFlags {
   readonly allow?: readonly string[]
   readonly allowWrites?: true
   readonly set?: readonly string[]
+  readonly secret?: readonly string[]
+  readonly secrets?: string
   readonly onAsk?: string
   readonly onError?: string
   readonly retries?: string
@@ -57,7 +59,10 @@ export function withReplayOptions(command: Command): Command {
     .argument('<tape>', 'a tape name, or a path to a tape file')
     .argument('[command...]', 'after --: the command that starts the server')
     .option('--url <url>', 'a server at this URL instead of a command')
-    .option('--sse', 'the URL is that of a legacy stream of events')
+    .option(
+      '--sse',
+      'the URL is that of a legacy stream of events; without it that is tried when a POST is refused',
+    )
     .option(
       '--header <header>',
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',
@@ -109,6 +114,8 @@ export function withReplayOptions(command: Command): Command {
       collectNames,
     )
     .option('--allow-writes', 'every tool may be called')
+    .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
+    .option('--secrets <file>', 'a file of such values, NAME=value, that only you can read')
     .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
     .option(
       '--on-ask <decline|fail|ask>',

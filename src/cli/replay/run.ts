@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
 import { Controller } from '../../replay/controller.ts'
+import { liveSecrets } from '../../replay/live-secrets.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatedReport, type RepeatOptions } from '../../replay/repeat.ts'
@@ -20,6 +21,7 @@ import type { ReplayFlags } from './flags.ts'
 import { onFailedStep } from './pause.ts'
 import { atLeastOne, choice } from './read-flags.ts'
 import { recorded, type RecordedTarget } from './recorded.ts'
+import { readSecrets } from './secrets.ts'
 import { readTarget } from './target.ts'
 import { updateTape } from './update.ts'
 
@@ -35,13 +37,17 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const { options, file } = configured(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await loadTape(resolveTape(name))
-  if (flags.dryRun === true) return showPlan(tape, options)
-  const target = recorded(readTarget(command, flags), flags.record)
-  const signal = stopOnSignals()
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
+  if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)
+  const given = readSecrets(flags)
+  const target = recorded(readTarget(command, flags), flags.record, given)
+  const secrets = liveSecrets(tape.header, { values: given })
+  const signal = stopOnSignals()
   const controller = new Controller()
-  const run = { ...options, correlate, target: target.target, signal, controller, onAsk: readAsk(flags) }
+  const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
+  const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
+  const run = { ...options, ...own, target: target.target, signal, controller, onAsk: readAsk(flags) }
   const runs = { ...runsOf(flags, repeat), onStep: stepWatcher(flags, run), ...(baseline && { baseline }) }
   const report = await untilClosed(replayRepeatedly(tape, run, runs), target)
   await tell(report, flags)

@@ -10,9 +10,9 @@ export interface ClockOptions {
 }
 
 const NOW = '\u0000now\u0000'
-// ISO 8601, JavaScript's own form, HTTP's form, and seconds or milliseconds since 1970.
+// ISO 8601, JavaScript's own form, HTTP's form, seconds or milliseconds since 1970, and the time of day alone.
 const TIMES =
-  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?<!\d)1\d{9}(?:\d{3})?(?!\d)/g
+  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?<!\d)1\d{9}(?:\d{3})?(?!\d)|(?<![\d:.])\d{1,2}:\d\d:\d\d(?:[\s\u202f]?[AP]M)?(?![\d:])/g
 
 /** Whether two texts, or numbers, differ in nothing but the time at which they were said. */
 export function differByClock(
@@ -24,15 +24,33 @@ export function differByClock(
   return then.includes(NOW) && then === withoutTimes(String(actual), clock.live())
 }
 
-function withoutTimes(text: string, { from, to }: Span): string {
-  return text.replaceAll(TIMES, (found) => {
-    const time = timeOf(found)
-    return time >= from - SLACK && time <= to + SLACK ? NOW : found
-  })
+function withoutTimes(text: string, span: Span): string {
+  return text.replaceAll(TIMES, (found) => (timesOf(found, span).some(isIn(span)) ? NOW : found))
+}
+
+function isIn({ from, to }: Span): (time: number) => boolean {
+  return (time) => time >= from - SLACK && time <= to + SLACK
 }
 
 // What a session works on was often made a moment before it; clocks of two machines differ a little.
 const SLACK = 120_000
+
+/** A time of day alone may be of any day of the span, by the clock on the wall here or by that of Greenwich. */
+function timesOf(text: string, { from, to }: Span): readonly number[] {
+  const [, hour, rest = '', half] = /^(\d{1,2})(:\d\d:\d\d)(?:[\s\u202f]?([AP]M))?$/.exec(text) ?? []
+  if (hour === undefined) return [timeOf(text)]
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === 'PM' ? 12 : 0)
+  const onDay = `T${String(hours).padStart(2, '0')}${rest}`
+  return [from, to].flatMap((at) => {
+    const day = new Date(at)
+    const here = new Date(at - day.getTimezoneOffset() * 60_000)
+    return [Date.parse(`${dayOf(day)}${onDay}Z`), Date.parse(`${dayOf(here)}${onDay}`)]
+  })
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}
 
 function timeOf(text: string): number {
   if (/^\d+$/.test(text)) return text.length === 10 ? Number(text) * 1000 : Number(text)

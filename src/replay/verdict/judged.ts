@@ -11,13 +11,17 @@ export interface Judged {
   readonly live: Response | undefined
   readonly recorded: Response | undefined
   readonly asides: readonly Aside[]
+  /** Requests of the server that only came at another time. */
+  readonly moved: ReadonlySet<string>
   /** Milliseconds, from the request to the answer. */
   readonly duration: number | undefined
   readonly recordedDuration: number | undefined
 }
 
-export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'duration'>): Judged {
-  const { turn, tool, end, asides, duration } = given
+export function judgedOf(
+  given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'moved' | 'duration'>,
+): Judged {
+  const { turn, tool, end, asides, moved, duration } = given
   const answer = turn.response?.message
   const recorded = answer?.kind === 'response' ? answer : undefined
   return {
@@ -25,6 +29,7 @@ export function judgedOf(given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' 
     tool,
     end,
     asides,
+    moved,
     duration,
     live: liveIn(end, recorded),
     recorded,

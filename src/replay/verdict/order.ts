@@ -4,10 +4,11 @@ import type { Finding } from './finding.ts'
 import type { Judged } from './judged.ts'
 
 /** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
-export function judgeOrder({ turn, asides }: Judged): readonly Finding[] {
+export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] {
   if (asides.length === 0 && turn.steps.every(({ kind }) => kind === 'respond')) return []
-  const expected = stations(turn.steps.flatMap(wordsOfServer))
-  const actual = stations(asides.map(({ message }) => message))
+  const isHere = ({ method }: Request | Notification): boolean => !moved.has(method)
+  const expected = stations(turn.steps.flatMap(wordsOfServer).filter(isHere))
+  const actual = stations(asides.map(({ message }) => message).filter(isHere))
   const [lost, added] = [missingFrom(actual, expected), missingFrom(expected, actual)]
   const findings = [
     ...lost.map((station) => found(`${station} no longer comes before the answer`)),

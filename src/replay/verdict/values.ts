@@ -1,3 +1,4 @@
+import type { Differ } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../wire/path.ts'
 import { differByClock, type ClockOptions } from './clock.ts'
@@ -5,6 +6,7 @@ import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
 import { outcomeIn } from './outcome-text.ts'
+import { withoutRenamed } from './renamed-members.ts'
 import {
   differsFor,
   EXACTLY,
@@ -54,9 +56,9 @@ export class ValuesJudge {
     const actual = judged.end.kind === 'answered' ? outcomeIn(judged.end.text) : undefined
     if (expected === undefined || actual === undefined) return []
     const { kept, free } = this.#differsOf(rule)
-    const differences = this.#unexplained(kept.texts(expected, actual))
+    const differences = this.#unexplained(kept.texts(expected, actual), kept)
     if (differences.length === 0) return []
-    const changed = this.#unexplained(free.texts(expected, actual))
+    const changed = this.#unexplained(free.texts(expected, actual), free)
     return changed.length === 0 ? [orderFinding(differences)] : changed.map(asFinding)
   }
 
@@ -66,8 +68,10 @@ export class ValuesJudge {
     return known
   }
 
-  #unexplained(differences: readonly Difference[]): readonly Difference[] {
-    return differences.filter((difference) => !this.#isExplained(difference))
+  #unexplained(differences: readonly Difference[], differ: Differ): readonly Difference[] {
+    if (differences.length === 0) return differences
+    const renaming = { isSame: this.#options.explains, within: differ.values }
+    return withoutRenamed(differences, renaming).filter((difference) => !this.#isExplained(difference))
   }
 
   #isExplained({ kind, expected, actual, path }: Difference): boolean {

@@ -22,9 +22,11 @@ export class HttpClient {
   readonly #all = new Set<Connection>()
 
   send({ method, url, headers, body }: HttpRequest, handlers: ExchangeHandlers): HttpExchange {
+    const text = requestText(method, url, headers, body)
+    if (text === undefined) return refused(handlers)
     const connection = this.#connectionTo(url)
-    connection.send(requestText(method, url, headers, body), handlers)
-    return { abort: () => this.#drop(connection) }
+    connection.send(method, text, handlers)
+    return { abort: () => connection.abort(handlers) }
   }
 
   close(): void {
@@ -56,20 +58,27 @@ export class HttpClient {
   }
 }
 
+function refused({ onError }: ExchangeHandlers): HttpExchange {
+  queueMicrotask(() => onError('a header of the request cannot be written'))
+  return { abort: () => {} }
+}
+
+/** Undefined when a header would be read as something else than it is: its text may come from a tape or a server. */
 function requestText(
   method: string,
   url: URL,
   headers: Readonly<Record<string, string>>,
   body: string | undefined,
-): string {
+): string | undefined {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
-  for (const [name, value] of Object.entries(headers)) head += `${safe(name)}: ${safe(value)}\r\n`
+  for (const [name, value] of Object.entries(headers)) {
+    if (!NAME.test(name) || NO_VALUE.test(value)) return undefined
+    head += `${name}: ${value}\r\n`
+  }
   return body === undefined
     ? `${head}\r\n`
     : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-// A header value from a tape or a config must not be able to begin another header.
-function safe(text: string): string {
-  return /[^\t\u0020-\u007e\u0080-\u00ff]/.test(text) ? encodeURI(text) : text
-}
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+const NO_VALUE = /[^\t\u0020-\u007e]/

@@ -1,6 +1,8 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { ResponseReader, type ResponseHead } from './response-reader.ts'
+import { headerOf, MAX_HEAD_BYTES } from '../http-heads.ts'
+import type { ResponseHead } from '../response-head.ts'
+import { ResponseReader } from '../response-reader.ts'
 
 /** What a request is told of its response. Exactly one of `onEnd` and `onError` is called, once. */
 export interface ExchangeHandlers {
@@ -10,6 +12,7 @@ export interface ExchangeHandlers {
   readonly onError: (why: string) => void
 }
 
+// Servers close what is idle for five seconds, and a request that meets the closing is lost.
 const IDLE_LIMIT = 4000
 
 /** One keep-alive connection to a server, for one request at a time. */
@@ -18,35 +21,44 @@ export class Connection {
   readonly #onIdle: (connection: Connection) => void
   readonly #reader: ResponseReader
   #current: ExchangeHandlers | undefined
-  #idleSince = 0
+  #isKept = true
+  #usableUntil = Infinity
 
   constructor(url: URL, onIdle: (connection: Connection) => void) {
     this.#onIdle = onIdle
-    this.#reader = new ResponseReader({
-      onHead: (head) => this.#current?.onHead(head),
-      onBody: (chunk) => this.#current?.onBody(chunk),
-      onEnd: (reusable) => this.#finish(reusable),
-    })
+    this.#reader = new ResponseReader(
+      {
+        onHead: (head) => this.#begin(head),
+        onBody: (chunk) => this.#current?.onBody(chunk),
+        onEnd: () => this.#finish(),
+      },
+      MAX_HEAD_BYTES,
+    )
     this.#socket = open(url)
     this.#socket.setNoDelay(true)
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('end', () => void this.#reader.end())
     this.#socket.on('error', (error) => this.#fail(error.message))
-    this.#socket.on('close', () => this.#closed())
+    this.#socket.on('close', () => this.#fail('the connection was closed'))
   }
 
-  /** Servers close what is idle for five seconds, and a request that meets the closing is lost. */
+  /** Whether it can carry another request. */
   get isUsable(): boolean {
-    const isFresh = performance.now() - this.#idleSince < IDLE_LIMIT
-    return isFresh && !this.#socket.destroyed && this.#socket.writable
+    return performance.now() < this.#usableUntil && !this.#socket.destroyed && this.#socket.writable
   }
 
-  send(request: string, handlers: ExchangeHandlers): void {
+  send(method: string, request: string, handlers: ExchangeHandlers): void {
     this.#current = handlers
+    this.#reader.begin(method)
     this.#socket.ref()
     this.#socket.write(request)
   }
 
-  /** Gives up what is on its way. */
+  /** Gives up what is on its way, if it is still this. */
+  abort(handlers: ExchangeHandlers): void {
+    if (this.#current === handlers) this.destroy()
+  }
+
   destroy(): void {
     this.#current = undefined
     this.#socket.destroy()
@@ -61,23 +73,24 @@ export class Connection {
     }
   }
 
-  #finish(reusable: boolean): void {
+  #begin(head: ResponseHead): void {
+    this.#isKept = head.isKept
+    this.#usableUntil = performance.now() + idleLimit(head)
+    this.#current?.onHead(head)
+  }
+
+  #finish(): void {
     const done = this.#current
     this.#current = undefined
-    if (reusable) this.#rest()
+    if (this.#isKept) this.#rest()
     else this.#socket.destroy()
     done?.onEnd()
   }
 
   // An idle connection keeps no process alive.
   #rest(): void {
-    this.#idleSince = performance.now()
     this.#socket.unref()
     this.#onIdle(this)
-  }
-
-  #closed(): void {
-    if (this.#current !== undefined && !this.#reader.close()) this.#fail('the connection was closed')
   }
 
   #fail(why: string): void {
@@ -85,6 +98,12 @@ export class Connection {
     this.#current = undefined
     failed?.onError(why)
   }
+}
+
+/** Milliseconds for which the server keeps a connection that nothing goes over, less what a request takes to get there. */
+function idleLimit({ headers }: ResponseHead): number {
+  const said = /timeout=(\d{1,6})/.exec(headerOf(headers, 'keep-alive') ?? '')?.[1]
+  return said === undefined ? IDLE_LIMIT : Math.min(IDLE_LIMIT, Number(said) * 800)
 }
 
 function open({ protocol, hostname, port }: URL): Socket {

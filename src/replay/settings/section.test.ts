@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { folderWith } from '../../../test/support/config-folder.ts'
 import { readConfig } from '../../config/project-config.ts'
 import { EVERY } from '../../wire/path.ts'
-import { readReplaySection, type ReplaySettings } from './replay-section.ts'
+import { readReplaySection, type ReplaySettings } from './section.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
   Object(JSON.parse(readFileSync('schema/config-1.json', 'utf8'))),
@@ -87,7 +87,7 @@ test.each([
   ['defaults: { speed: 3 }', { timing: { kind: 'scaled', factor: 3 } }],
   ['defaults: { speed: 100ms }', { timing: { kind: 'fixed', delay: 100 } }],
   ['defaults: { speed: 50rps }', { timing: { kind: 'adaptive', rps: 50 } }],
-])('%j means %j', (text, settings) => {
+])('the setting %j means %j', (text, settings) => {
   expect(read(`replay:\n  ${text}\n`)).toEqual(settings)
 })
 
@@ -172,6 +172,17 @@ test('functions are what a config in JavaScript is for', () => {
   expect(kind?.kind === 'custom' && Reflect.apply(kind.check, undefined, [{}])).toBe('too short')
 })
 
+test('what a function throws is told with its place', () => {
+  const folder = folderWith(
+    'reelay.config.mjs',
+    `export default { replay: { defaults: { speed: () => { throw new Error('no clock') } } } }`,
+  )
+  const { timing } = sectionOf(join(folder, 'reelay.config.mjs'))
+  expect(() => timing?.kind === 'custom' && Reflect.apply(timing.delay, undefined, [])).toThrow(
+    '"replay.defaults.speed" cannot be used: no clock',
+  )
+})
+
 test.each([
   [
     'defaults: { sped: fast }',
@@ -180,6 +191,10 @@ test.each([
   [
     'defaults: { speed: quick }',
     'line 2, column 22: "replay.defaults.speed" cannot be used: write fast, original',
+  ],
+  [
+    'errorHandling: { maxRetries: 1, max_retries: 2 }',
+    'line 2, column 35: "replay.errorHandling.max_retries" stands there twice',
   ],
   ['tolerance: { timing: soon }', 'line 2, column 24: "replay.tolerance.timing" is not a number from 0 on'],
   [

@@ -1,0 +1,51 @@
+import { readFileSync, statSync } from 'node:fs'
+import { ReelayError } from '../../errors.ts'
+import type { ReplayFlags } from './flags.ts'
+
+/** The values that the user names as secrets beside those of well-named variables; they are never shown. */
+export function readSecrets({ secret = [], secrets }: ReplayFlags): readonly string[] {
+  return [...secret.map(variable), ...(secrets === undefined ? [] : valuesIn(secrets))]
+}
+
+function variable(name: string): string {
+  const value = process.env[name]
+  if (value !== undefined && value !== '') return value
+  throw new ReelayError('USAGE', `--secret ${name}: there is no such variable in the environment`, {
+    hint: `set it, as in ${name}=… reelay replay …, or put it into a file for --secrets`,
+  })
+}
+
+/** Lines of the form NAME=value, in a file that nobody else can read. */
+function valuesIn(path: string): readonly string[] {
+  const lines = textOf(path)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  return lines.map((line, at) => {
+    const value = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(?:"(.*)"|'(.*)'|(.*))\s*$/
+      .exec(line)
+      ?.slice(1)
+      .find(isGiven)
+    if (value !== undefined) return value
+    throw unusable(path, `line ${at + 1} is not of the form NAME=value`)
+  })
+}
+
+function isGiven(value: string | undefined): boolean {
+  return value !== undefined && value !== ''
+}
+
+function textOf(path: string): string {
+  try {
+    const isOpenToOthers = process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
+    if (isOpenToOthers) throw new Error('others can read it; chmod 600 keeps it to yourself')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw unusable(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+function unusable(path: string, why: string): ReelayError {
+  return new ReelayError('USAGE', `--secrets ${path} cannot be used: ${why}`, {
+    hint: 'the file holds lines of the form NAME=value and has the mode 600',
+  })
+}

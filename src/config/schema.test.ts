@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { folderWith } from '../../test/support/config-folder.ts'
+import { STRATEGIES } from '../match/strategies/index.ts'
+import { projectConfig } from './project-config.ts'
+import { redactionConfig } from './redaction-config.ts'
+
+const schema: unknown = JSON.parse(readFileSync('schema/config-1.json', 'utf8'))
+const fits = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(Object(schema))
+
+test.each(['docs/redaction.md', 'docs/matching.md', 'docs/config.md'])(
+  'the examples of %s fit the schema',
+  (page) => {
+    const examples = [
+      ...readFileSync(page, 'utf8').matchAll(/```yaml\n((?:redaction|match|replay):\n.*?)```/gs),
+    ]
+    expect(examples).toHaveLength(1)
+    const text = examples[0]?.[1] ?? ''
+    fits(parse(text))
+    expect(fits.errors).toBeNull()
+    const folder = folderWith('reelay.config.yaml', text)
+    expect([projectConfig(folder)?.file, redactionConfig(folder)]).not.toContain(undefined)
+  },
+)
+
+test.each([
+  'redaction: { off: slack }',
+  'redaction: { rules: [{ name: a }] }',
+  'redaction: { email: perhaps }',
+  'match: { strategy: guess }',
+  'match: { rules: [5] }',
+  'redacton: {}',
+])('%s does not fit', (text) => {
+  expect(fits(parse(text))).toBe(false)
+})
+
+test('the schema knows every strategy', () => {
+  for (const { name } of STRATEGIES) expect([name, fits({ match: { strategy: name } })]).toEqual([name, true])
+})

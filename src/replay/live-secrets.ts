@@ -1,0 +1,110 @@
+import { redactionConfig } from '../config/redaction-config.ts'
+import type { RedactionKey } from '../redact/key.ts'
+import { Redactor } from '../redact/redactor.ts'
+import { ruleSet } from '../redact/rule-set.ts'
+import { isSecretVariable } from '../redact/secret-names.ts'
+import { StandIns } from '../redact/stand-ins.ts'
+import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
+import type { Header } from '../tape/header.ts'
+import { leafText, leavesOf, type Leaf } from '../wire/leaves.ts'
+import { formatPath } from '../wire/path.ts'
+
+/** The real values behind the stand-ins of a redacted tape: they go to the live server, and nowhere else. */
+export interface LiveSecrets {
+  /** A text for the live server, with every value that is known. */
+  readonly reveal: (text: string) => string
+  /** A text of the live server, with the stand-ins that its secrets have on the tape. */
+  readonly hide: (text: string) => string
+  /** What the user should know of it when these texts have failed. */
+  readonly note: (sent: readonly string[]) => string | undefined
+}
+
+export interface SecretSources {
+  /** Variables whose names speak of secrets are looked at; by default those of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Further values, whatever they are called. */
+  readonly values?: readonly string[]
+}
+
+/** Undefined for a tape that was never redacted: it says everything itself. */
+export function liveSecrets(
+  { redaction }: Pick<Header, 'redaction'>,
+  { env = process.env, values = [] }: SecretSources = {},
+): LiveSecrets | undefined {
+  if (redaction === undefined) return undefined
+  const own = readRedactionKey()
+  const isOurs = own !== undefined && own.name === redaction.key
+  const config = redactionConfig(process.cwd())
+  const rules = ruleSet({ ...config, email: config.email === true || redaction.rules.includes('email') })
+  const key = isOurs ? own : forgottenKey()
+  const redactor = new Redactor({ key, rules, source: 'live' })
+  const pairs = new RevealingPairs(redactor)
+  redactor.learnEnv(env)
+  for (const value of [...valuesIn(env), ...values]) learn(redactor, value)
+  return {
+    reveal: (text) => pairs.reveal(text),
+    hide: (text) => redactor.text(text),
+    note: (sent) =>
+      isOurs
+        ? unknownIn(
+            sent.map((text) => pairs.reveal(text)),
+            key,
+          )
+        : withoutKey(redaction.key),
+  }
+}
+
+/** Where stand-ins went out because nobody told what is behind them. */
+function unknownIn(texts: readonly string[], key: RedactionKey): string | undefined {
+  const standIns = new StandIns(key)
+  const isUnknown = (text: string, leaf: Leaf): boolean =>
+    text[leaf.start] === '"' && standIns.isOne(leafText(text, leaf), false)
+  const found = texts.flatMap((text) => leavesOf(text).filter((leaf) => isUnknown(text, leaf)))
+  if (found.length === 0) return undefined
+  const paths = new Set(found.map(({ path }) => formatPath(path)))
+  return `nobody told what is behind the stand-ins at ${[...paths].join(', ')}: name the variable with --secret, or a file with --secrets`
+}
+
+function valuesIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value = '']) =>
+    isSecretVariable(name) && value !== '' ? [value] : [],
+  )
+}
+
+/** Its stand-in is made now, so that it is known when it is met. Of an address only the password has one. */
+function learn(redactor: Redactor, value: string): void {
+  redactor.text(value)
+  if (!value.includes('://')) redactor.secret(value)
+}
+
+/** What the live server made up is among them as well, once it has said it. */
+class RevealingPairs {
+  readonly #redactor: Redactor
+  #pairs: readonly (readonly [standIn: string, value: string])[] = []
+  #count = 0
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor
+  }
+
+  reveal(text: string): string {
+    if (this.#redactor.count !== this.#count) this.#read()
+    return this.#pairs.reduce((plain, [standIn, value]) => plain.replaceAll(standIn, () => value), text)
+  }
+
+  #read(): void {
+    const { replaced } = this.#redactor
+    this.#count = replaced.length
+    this.#pairs = replaced
+      .map((value) => [escaped(this.#redactor.secret(value)), escaped(value)] as const)
+      .filter(([standIn, value]) => standIn !== value)
+  }
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+function withoutKey(key: string): string {
+  return `the secrets of the tape have stand-ins of the key ${key}, which is not here: the server gets the stand-ins`
+}

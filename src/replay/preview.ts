@@ -1,0 +1,62 @@
+import type { Tape } from '../store/read.ts'
+import type { Notification, Request } from '../wire/message.ts'
+import { tapeBindings } from './tape-bindings.ts'
+import { onePart } from './one-server.ts'
+import type { ReplayOptions } from './options.ts'
+import { dueTimes } from './pace.ts'
+import type { Fate, Planned } from './plan.ts'
+import { carrierFor, planFor } from './prepare.ts'
+import { toolsIn } from './safety.ts'
+import { scheduled } from './schedule.ts'
+
+/** A message of the recorded client with its turn in a run. */
+export interface ScheduledMessage {
+  /** Its place among the client's messages on the tape, from 0. */
+  readonly index: number
+  /** Its frame on the tape. */
+  readonly frame: number
+  readonly message: Request | Notification
+  readonly tool: string | undefined
+  readonly fate: Fate
+  /** Milliseconds from the start of the run at which it is due, if every answer comes at once. */
+  readonly due: number
+  /** Milliseconds from the start of the tape at which it was sent. */
+  readonly at: number
+  /** What its answer is known by: the connection and the recorded id. */
+  readonly correlationId: string | undefined
+  /** Messages, by index, that must be over before it goes out. */
+  readonly dependencies: readonly number[]
+}
+
+/** What a run would send, in its order, and what not and why. Only the tape is looked at: what it says of its tools decides what is held back. */
+export async function preview(
+  tape: Tape,
+  options: Omit<ReplayOptions, 'target'>,
+): Promise<readonly ScheduledMessage[]> {
+  const { turns } = onePart(tape, options.server)
+  const plan = planFor(turns, options, toolsIn(turns))
+  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const carrier = carrierFor(turns, plan, { correlate })
+  const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
+    carrier.producersOf(index),
+  )
+  const dueAt = dueTimes(options.timing ?? { kind: 'fast' })
+  let now = 0
+  return order.map(({ planned, dependencies }) => {
+    now = Math.max(now, dueAt(planned, now))
+    return { ...outlined(planned), due: now, dependencies }
+  })
+}
+
+function outlined({
+  index,
+  turn,
+  message,
+  tool,
+  fate,
+  at,
+  link,
+}: Planned): Omit<ScheduledMessage, 'due' | 'dependencies'> {
+  const correlationId = message.kind === 'request' ? `${link}:${JSON.stringify(message.id)}` : undefined
+  return { index, frame: turn.trigger?.n ?? 0, message, tool, fate, at, correlationId }
+}

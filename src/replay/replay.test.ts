@@ -1,0 +1,327 @@
+import { expect, test } from 'vitest'
+import { liveServer, type LiveServer, type Reply } from '../../test/replay/live-server.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
+import type { Tape } from '../store/read.ts'
+import { member, type Message } from '../wire/message.ts'
+import { Controller } from './controller.ts'
+import type { ReplayOptions } from './options.ts'
+import { replay } from './replay.ts'
+import type { ReplayReport } from './report.ts'
+
+const tape = tapeOf(
+  ...HANDSHAKE,
+  ...call(11, 'search', { q: 'milk' }, 'two cartons'),
+  ...call('b', 'count', { of: 'milk' }, '2'),
+)
+
+test('a tape is sent message by message with fresh ids, and found to be as recorded', async () => {
+  const { heard, report } = await run(tape, asRecorded)
+  expect(heard.map((message) => [member(message, 'method'), toolOf(message), member(message, 'id')])).toEqual(
+    [
+      ['tools/call', 'search', 2],
+      ['tools/call', 'count', 3],
+    ],
+  )
+  expect(report.summary).toMatchObject({ verdict: 'pass', total: 4, sent: 2, skipped: 2 })
+})
+
+test('the recorded ids are sent when ids are not to be transformed', async () => {
+  const { heard, report } = await run(tape, asRecorded, { transformIds: false })
+  expect(heard.map((message) => member(message, 'id'))).toEqual([11, 'b'])
+  expect(report.summary.verdict).toBe('pass')
+})
+
+test('a recorded id that is in use is not given to a second request', async () => {
+  const twice = tapeOf(
+    client({ id: 1, method: 'ping' }),
+    client({ id: 1, method: 'ping' }),
+    server({ id: 1, result: {} }),
+  )
+  const { heard } = await run(twice, () => ({ result: {} }), { transformIds: false })
+  expect(new Set(heard.map((message) => member(message, 'id'))).size).toBe(heard.length)
+})
+
+test('an id goes with its request, and only a request gets a new one: the answer is found by it', async () => {
+  const rules = [
+    {
+      name: 'seven',
+      when: { kind: 'tool', equals: 'search' },
+      action: { kind: 'map-id', from: 11, to: 'seven' },
+    },
+  ] as const
+  const { heard, report } = await run(tape, asRecorded, { rules })
+  expect(heard.map((message) => member(message, 'id'))).toEqual(['seven', 2])
+  expect(report.steps.map(({ transformedBy }) => transformedBy)).toEqual([[], [], ['seven'], []])
+  expect(report.summary.verdict).toBe('pass')
+})
+
+test('parameters are overridden by rules, and points in time moved after them', async () => {
+  const dated = tapeOf(...HANDSHAKE, ...call(1, 'search', { at: '2026-11-15T00:00:00.004Z' }, 'x'))
+  const rules = [
+    {
+      name: 'q',
+      when: { kind: 'always' },
+      action: { kind: 'set-param', path: ['arguments', 'since'], value: '2026-11-15T00:00:00.000Z' },
+    },
+  ] as const
+  const { heard } = await run(dated, asRecorded, { rules, updateTimestamps: true })
+  const sent = member(heard[0], 'params')
+  const times = ['at', 'since'].map((name) => Date.parse(String(member(member(sent, 'arguments'), name))))
+  for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(60_000)
+  expect((times[0] ?? 0) - (times[1] ?? 0)).toBe(4)
+})
+
+test('the items of a batch are transformed and sent one by one', async () => {
+  const batch = tapeOf(
+    client(
+      JSON.stringify([
+        { jsonrpc: '2.0', ...callOf(1, 'search', { q: 'a' }) },
+        { jsonrpc: '2.0', ...callOf(2, 'search', { q: 'b' }) },
+      ]),
+    ),
+    server(
+      JSON.stringify([
+        { jsonrpc: '2.0', ...answerOf(1, 'x') },
+        { jsonrpc: '2.0', ...answerOf(2, 'x') },
+      ]),
+    ),
+  )
+  const rules = [
+    {
+      name: 'b',
+      when: { kind: 'path', path: ['arguments', 'q'], equals: 'b' },
+      action: { kind: 'set-param', path: ['arguments', 'q'], value: 'c' },
+    },
+  ] as const
+  const { heard, report } = await run(batch, asRecorded, { rules })
+  expect(heard.map((message) => member(member(member(message, 'params'), 'arguments'), 'q'))).toEqual([
+    'a',
+    'c',
+  ])
+  expect(report.steps.map(({ transformedBy }) => transformedBy)).toEqual([[], ['b']])
+})
+
+test('an injected error stands for the answer, and nothing is sent', async () => {
+  const rules = [
+    {
+      name: 'no',
+      when: { kind: 'tool', equals: 'search' },
+      action: { kind: 'inject-error', code: -32000, message: 'no' },
+    },
+  ] as const
+  const { heard, report } = await run(tape, asRecorded, { rules })
+  expect(heard.map(toolOf)).toEqual(['count'])
+  expect(report.steps[2]?.findings[0]?.message).toMatch(/^injected: answered with the error -32000/)
+  expect(report.steps[2]?.findings).toMatchObject([
+    { layer: 'json-rpc', actual: { code: -32000, message: 'no' } },
+  ])
+})
+
+test('faults are injected by chance, the same for the same seed, and counted by kind', async () => {
+  const many = tapeOf(...Array.from({ length: 40 }, (_, id) => call(id, 'search', {}, 'x')).flat())
+  const states = async (seed: number): Promise<readonly string[]> => {
+    const injection = {
+      probability: 0.5,
+      errors: ['timeout', 'network-error', 'invalid-response'],
+      seed,
+    } as const
+    const { report, heard } = await run(many, asRecorded, { injection })
+    const failed = report.steps.filter(({ findings }) => findings.length > 0)
+    expect(heard).toHaveLength(40 - failed.length)
+    return report.steps.map(({ state, findings }) => `${state} ${findings.length}`)
+  }
+  const [first, again, other] = [await states(1), await states(1), await states(2)]
+  expect(first).toEqual(again)
+  expect(first).not.toEqual(other)
+  expect(new Set(first)).toEqual(new Set(['done 0', 'timeout 1', 'lost 1', 'done 1']))
+})
+
+test('one at a time: no more requests are open than may be, though more had been', async () => {
+  const parallel = tapeOf(
+    client(callOf(1, 'search', {})),
+    client(callOf(2, 'search', {})),
+    client(callOf(3, 'search', {})),
+    ...[1, 2, 3].map((id) => server(answerOf(id, 'x'))),
+  )
+  const mostOpen = async (maxConcurrent: number): Promise<number> => {
+    let [open, most] = [0, 0]
+    await run(
+      parallel,
+      async (message) => {
+        most = Math.max(most, ++open)
+        await new Promise((resolve) => setImmediate(resolve))
+        open--
+        return asRecorded(message)
+      },
+      { maxConcurrent },
+    )
+    return most
+  }
+  expect([await mostOpen(1), await mostOpen(2), await mostOpen(Infinity)]).toEqual([1, 2, 3])
+})
+
+test('continue: a step that failed is told of, and the run goes on', async () => {
+  const { report } = await run(tape, (message) =>
+    toolOf(message) === 'search' ? wrong : asRecorded(message),
+  )
+  expect(report.steps.map(({ state, findings }) => [state, findings.length])).toEqual([
+    ['skipped', 0],
+    ['skipped', 0],
+    ['done', 1],
+    ['done', 0],
+  ])
+})
+
+test('stop: nothing is sent after a step that failed', async () => {
+  const { heard, report } = await run(tape, () => wrong, { onError: 'stop' })
+  expect(heard.map(toolOf)).toEqual(['search'])
+  expect(report.steps[3]).toMatchObject({ state: 'skipped', why: 'the run was stopped' })
+})
+
+test('pause: the run waits after a step that failed until it is resumed', async () => {
+  const live = liveServer(() => wrong)
+  const playing = replay(tape, { ...live, onError: 'pause' })
+  for await (const step of playing) {
+    if (step.tool !== 'search') continue
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([playing.state.status, live.heard.map(toolOf)]).toEqual(['paused', ['search']])
+    playing.controller.resume()
+  }
+  expect(live.heard.map(toolOf)).toEqual(['search', 'count'])
+  expect(playing.state.status).toBe('done')
+})
+
+test('retry: what got no answer is sent again, under a new id, as often as it may be', async () => {
+  let calls = 0
+  const options = { onError: 'retry', maxRetries: 3, retryDelay: 1, timeout: 20 } as const
+  const { heard, report } = await run(
+    tape,
+    (message) => (++calls < 3 ? undefined : asRecorded(message)),
+    options,
+  )
+  expect(report.steps[2]).toMatchObject({ state: 'done', retries: 2, findings: [] })
+  expect(new Set(heard.map((message) => member(message, 'id'))).size).toBe(4)
+  const never = await run(tape, () => undefined, {
+    ...options,
+    maxRetries: 1,
+    include: ['tools/call:search'],
+  })
+  expect(never.report.steps[2]).toMatchObject({ state: 'timeout', retries: 1 })
+  expect(never.heard).toHaveLength(2)
+})
+
+test('the state of a run: what it has done, what waits by id, and how long it takes', async () => {
+  const live = liveServer(async (message) => {
+    if (toolOf(message) === 'search') seen.push(playing.state)
+    return toolOf(message) === 'count' ? wrong : asRecorded(message)
+  })
+  const seen: ReturnType<typeof replay>['state'][] = []
+  const playing = replay(tape, live)
+  expect(playing.state).toMatchObject({
+    currentIndex: undefined,
+    sent: 0,
+    received: 0,
+    errors: 0,
+    pending: [],
+  })
+  const { summary } = await playing.report
+  const [during] = seen
+  expect(during).toMatchObject({
+    status: 'running',
+    currentIndex: 2,
+    errors: 0,
+    // initialize, initialized and tools/list are ours
+    sent: 4,
+    received: 2,
+    pending: [{ id: 2, text: expect.stringContaining('"milk"') as string }],
+  })
+  expect(during?.startedAt).toBeInstanceOf(Date)
+  expect(playing.state).toMatchObject({
+    status: 'done',
+    currentIndex: 3,
+    sent: 5,
+    received: 4,
+    errors: 1,
+    pending: [],
+  })
+  expect(playing.state.elapsed).toBe(playing.state.elapsed)
+  expect(playing.state.elapsed).toBeGreaterThanOrEqual(summary.duration)
+})
+
+test('a run that is stopped before it begins sends nothing, and says so', async () => {
+  const controller = new Controller()
+  controller.stop()
+  const { heard, report } = await run(tape, asRecorded, { controller })
+  expect(heard).toEqual([])
+  expect(report.steps.map(({ why }) => why)).toEqual(Array.from({ length: 4 }, () => 'the run was stopped'))
+})
+
+test('a controller may be given to one run after the other', async () => {
+  const controller = new Controller()
+  const [first, second] = [
+    await run(tape, asRecorded, { controller }),
+    await run(tape, asRecorded, { controller }),
+  ]
+  expect([first.heard.length, second.heard.length]).toEqual([2, 2])
+})
+
+test('no message goes out before it is due, or before the delay that a rule asks for is over', async () => {
+  const rules = [
+    { name: 'later', when: { kind: 'tool', equals: 'search' }, action: { kind: 'delay', by: 30 } },
+  ] as const
+  const { report } = await run(tape, asRecorded, { rules, timing: { kind: 'fixed', delay: 20 } })
+  const [, , search = 0, count = 0] = report.steps.map(({ sentAt = 0 }) => sentAt)
+  // The two messages of the handshake are due before them, though they are not sent.
+  expect(search).toBeGreaterThanOrEqual(2 * 20 + 29)
+  expect(count - search).toBeGreaterThanOrEqual(0)
+})
+
+test('no more results wait for a slow reader than the buffer holds', async () => {
+  const many = tapeOf(...Array.from({ length: 20 }, (_, id) => call(id, 'search', {}, 'x')).flat())
+  const live = liveServer(asRecorded)
+  const ahead: number[] = []
+  let read = 0
+  for await (const _ of replay(many, { ...live, bufferSize: 3 })) {
+    read++
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    ahead.push(live.heard.length - read)
+  }
+  expect(read).toBe(20)
+  // The one that was on its way when the buffer became full comes on top.
+  expect(Math.max(...ahead)).toBeLessThanOrEqual(4)
+})
+
+test('without a reader, or after it has left, a buffer holds nothing up', async () => {
+  const live = liveServer(asRecorded)
+  expect((await replay(tape, { ...live, bufferSize: 1 }).report).summary.sent).toBe(2)
+  const left = replay(tape, { ...live, bufferSize: 1 })
+  for await (const _ of left) break
+  expect((await left.report).summary.sent).toBe(2)
+})
+
+const wrong: Reply = { result: { content: [{ type: 'text', text: 'something else' }] } }
+
+/** What the tape of this page holds, by tool. */
+function asRecorded(message: Message): Reply {
+  const text = { search: 'two cartons', count: '2' }[toolOf(message) ?? ''] ?? 'x'
+  const isMade = member(member(message, 'params'), 'arguments')
+  return { result: { content: [{ type: 'text', text: hasMilk(isMade) ? text : 'x' }] } }
+}
+
+function hasMilk(args: unknown): boolean {
+  return JSON.stringify(args ?? null).includes('milk')
+}
+
+function toolOf(message: Message): string | undefined {
+  const name = member(member(message, 'params'), 'name')
+  return typeof name === 'string' ? name : undefined
+}
+
+async function run(
+  played: Tape,
+  reply: Parameters<typeof liveServer>[0],
+  options: Omit<ReplayOptions, 'target'> = {},
+): Promise<Pick<LiveServer, 'heard'> & { report: ReplayReport }> {
+  const { target, heard } = liveServer(reply)
+  return { heard, report: await replay(played, { target, ...options }).report }
+}

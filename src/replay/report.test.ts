@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { reportOf, type RunFacts } from './report.ts'
+import type { StepResult } from './step-result.ts'
+
+const facts: RunFacts = {
+  tape: 'a.tape.jsonl',
+  tapeId: '01K',
+  target: 'a server',
+  duration: 2000,
+  notes: ['n'],
+  bindings: [],
+  guesses: [],
+}
+
+test('the summary counts what was sent, left out, held back and unbound, and the share that was found good', () => {
+  const { summary } = reportOf(
+    [
+      step({ duration: 10 }),
+      step({ duration: 10, findings: [{ layer: 'values', level: 'error', message: 'm' }] }),
+      step({ duration: 10, findings: [{ layer: 'timing', level: 'warn', message: 'm' }] }),
+      step({ state: 'timeout', findings: [{ layer: 'transport', level: 'error', message: 'm' }] }),
+      step({ state: 'skipped', sent: undefined }),
+      step({ state: 'held', sent: undefined }),
+      step({ state: 'unbound', sent: undefined }),
+    ],
+    facts,
+  )
+  expect(summary).toEqual({
+    tape: 'a.tape.jsonl',
+    tapeId: '01K',
+    target: 'a server',
+    verdict: 'fail',
+    total: 7,
+    sent: 4,
+    skipped: 1,
+    held: 1,
+    unbound: 1,
+    duration: 2000,
+    successRate: 0.5,
+  })
+})
+
+test('the performance is that of the answers that came', () => {
+  const answers = Array.from({ length: 99 }, (_, place) => step({ duration: place + 1 }))
+  const { performance } = reportOf([...answers, step({ state: 'timeout', duration: 10_000 })], facts)
+  expect(performance.avg).toBeCloseTo(50, 0)
+  expect(performance.p50).toBeCloseTo(50, 0)
+  expect(performance.p95).toBeCloseTo(95, 0)
+  expect(performance.p99).toBeCloseTo(99, 0)
+  expect([performance.throughput, performance.errorRate]).toEqual([49.5, 0.01])
+})
+
+test('the validation counts findings by layer, and answers by what was found', () => {
+  const { validation } = reportOf(
+    [
+      step({ duration: 1, findings: [finding('values', 'error'), finding('values', 'error')] }),
+      step({ duration: 1, findings: [finding('timing', 'warn')] }),
+      step({ duration: 1, findings: [finding('values', 'skip')] }),
+      step({ duration: 1 }),
+    ],
+    facts,
+  )
+  expect(validation).toEqual({
+    checked: 3,
+    passed: 2,
+    failed: 1,
+    skipped: 1,
+    layers: { transport: 0, 'json-rpc': 0, 'is-error': 0, schema: 0, values: 3, order: 0, timing: 1 },
+  })
+})
+
+test('errors are what got no answer, and the timeline what was sent, both in the order of the tape', () => {
+  const { errors, timeline } = reportOf(
+    [
+      step({ index: 2, state: 'lost', why: 'the server is gone', sentAt: 30 }),
+      step({ index: 0, duration: 5, sentAt: 10 }),
+      step({ index: 1, state: 'timeout', why: undefined, sentAt: 20 }),
+      step({ index: 3, state: 'skipped', sent: undefined }),
+    ],
+    facts,
+  )
+  expect(errors).toEqual([
+    { index: 1, method: 'tools/call', why: 'timeout' },
+    { index: 2, method: 'tools/call', why: 'the server is gone' },
+  ])
+  expect(timeline).toEqual([
+    { index: 0, at: 10, duration: 5, state: 'done' },
+    { index: 1, at: 20, duration: undefined, state: 'timeout' },
+    { index: 2, at: 30, duration: undefined, state: 'lost' },
+  ])
+})
+
+test.each([
+  ['pass', []],
+  ['incomplete', [step({ state: 'held', sent: undefined })]],
+  ['incomplete', [step({ state: 'unbound', sent: undefined })]],
+  ['fail', [step({ state: 'held', sent: undefined }), step({ findings: [finding('order', 'error')] })]],
+] as const)('the verdict %s', (verdict, others) => {
+  expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
+})
+
+function finding(layer: 'values' | 'timing' | 'order', level: 'error' | 'warn' | 'skip') {
+  return { layer, level, message: 'm' } as const
+}
+
+function step(parts: Partial<StepResult>): StepResult {
+  return {
+    index: 0,
+    frame: 1,
+    method: 'tools/call',
+    tool: 'search',
+    state: 'done',
+    why: undefined,
+    sent: '{}',
+    answer: undefined,
+    recordedAnswer: undefined,
+    sentAt: undefined,
+    duration: undefined,
+    recordedDuration: undefined,
+    retries: 0,
+    findings: [],
+    judgedBy: [],
+    transformedBy: [],
+    ...parts,
+  }
+}

@@ -1,0 +1,18 @@
+import type { OpenLink } from '../transport/client-link.ts'
+import type { LiveSecrets } from './live-secrets.ts'
+
+/** A link behind which the real secrets are, and before which only their stand-ins. */
+export function secretLink(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {
+  return async ({ onText, onLost, onEnd }) => {
+    const link = await open({
+      onText: (text) => onText(hide(text)),
+      onLost: (key, why, status) => onLost(key, hide(why), status),
+      onEnd: (why) => onEnd(hide(why)),
+    })
+    return {
+      send: (text) => link.send(reveal(text)),
+      abort: (key) => link.abort?.(key) ?? false,
+      close: () => link.close(),
+    }
+  }
+}

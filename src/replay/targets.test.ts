@@ -1,0 +1,56 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
+import { replayTransport } from '../serve/replay-transport.ts'
+import { replay } from './replay.ts'
+import { transportTarget, urlTarget } from './targets.ts'
+
+const tape = tapeOf(...HANDSHAKE, ...call(1, 'search', { q: 'milk' }, 'two cartons'))
+
+test('a served tape stands for the server, in memory', async () => {
+  const target = transportTarget(() => replayTransport(tape, { drift: 'ignore' }), 'the tape itself')
+  const { summary } = await replay(tape, { target, allowWrites: true }).report
+  expect(summary).toMatchObject({ target: 'the tape itself', verdict: 'pass', sent: 1 })
+})
+
+test('an endpoint gets the headers that were given, with every request', async () => {
+  const { url, heads } = await endpoint()
+  const target = urlTarget(`${url}?key=s3cret`, { headers: { authorization: 'Bearer t' } })
+  const { summary } = await replay(tape, { target, allowWrites: true }).report
+  expect(summary).toMatchObject({ target: url, verdict: 'pass', sent: 1 })
+  expect(new Set(heads.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer t']))
+  expect(heads.length).toBeGreaterThanOrEqual(3)
+})
+
+/** Answers every POST with JSON, and has no stream of its own. */
+async function endpoint(): Promise<{ url: string; heads: IncomingHttpHeaders[] }> {
+  const heads: IncomingHttpHeaders[] = []
+  const server = createServer((request, response) => {
+    heads.push(request.headers)
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: unknown; method: string }
+      if (id === undefined) return void response.writeHead(202).end()
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method] }))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/mcp`, heads }
+}
+
+const RESULTS: Readonly<Record<string, unknown>> = {
+  initialize: {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'recorded-server', version: '1' },
+  },
+  'tools/list': { tools: [] },
+  'tools/call': { content: [{ type: 'text', text: 'two cartons' }] },
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import type { Target } from '../../src/replay/options.ts'
+import { replayRepeatedly, type RepeatedReport } from '../../src/replay/repeat.ts'
+import { commandTarget, urlTarget } from '../../src/replay/targets.ts'
+import { loadTape } from '../../src/store/read.ts'
+import { META } from '../../src/wire/methods.ts'
+import { outcomeOf } from '../interop/account.ts'
+import { referenceServer } from '../interop/reference-server.ts'
+import { recorded, run } from '../interop/run.ts'
+import { ask, open, post, startRecorder } from '../support/http.ts'
+import { listening } from '../support/http-servers.ts'
+import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
+import { callTool } from '../support/sdk.ts'
+import { foundIn } from './against-tape.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+test('a call that was given up over pipes is given up again, after the progress that had come', async () => {
+  const tape = join(temporaryFolder(), 'session.tape.jsonl')
+  const server = referenceServer('server-everything', 'stdio')
+  const answers = { root: 'file:///nowhere', elicited: {} }
+  await run({ sdk: 'v1', answers, command: recorded(tape, server) }, async ({ client }) => {
+    const patience = new AbortController()
+    const options = { onprogress: () => patience.abort('too slow'), signal: patience.signal }
+    const slow = await outcomeOf(
+      callTool(client, 'trigger-long-running-operation', { duration: 0.6, steps: 3 }, options),
+    )
+    return {
+      steady: [slow, await callTool(client, 'echo', { message: 'hi' })],
+      fresh: undefined,
+      progress: [],
+    }
+  })
+  const report = await verified(tape, commandTarget(server as [string, ...string[]]))
+  expect(foundIn(report)).toEqual([])
+  expect(statesOf(report, 'notifications/cancelled')).toEqual(['done'])
+})
+
+test('a modern call whose stream was closed is given up by closing its stream, where it was', async () => {
+  const recorder = await startRecorder(`${await listening(fixtureServer('slow-http'))}/mcp`)
+  const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} }
+  const request = (id: number, method: string, params: object = {}): ReturnType<typeof post> =>
+    post({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } })
+  await ask(recorder.url, request(1, 'server/discover'))
+  const waiting = await open(recorder.url, request(2, 'tools/call', { name: 'wait', arguments: {} }))
+  for await (const chunk of waiting) if (String(chunk).includes('"progress":2')) break
+  waiting.destroy()
+  const count = request(3, 'tools/call', { name: 'count', arguments: {} })
+  await vi.waitUntil(async () => (await ask(recorder.url, count)).body.toString().includes('1 given up'))
+  recorder.child.kill('SIGTERM')
+  await recorder.exited
+  const live = `${await listening(fixtureServer('slow-http'))}/mcp`
+  const report = await verified(recorder.tape, urlTarget(live))
+  expect(statesOf(report, 'notifications/cancelled')).toEqual(['done'])
+  expect(foundIn({ steps: report.steps.slice(-1) })).toEqual([])
+  expect((await ask(live, count)).body.toString()).toContain('1 given up')
+})
+
+function statesOf({ steps }: RepeatedReport, wanted: string): readonly string[] {
+  return steps.filter(({ method }) => method === wanted).map(({ state }) => state)
+}
+
+async function verified(tape: string, target: Target): Promise<RepeatedReport> {
+  return replayRepeatedly(await loadTape(tape), { target, allowWrites: true }, { repeat: 1 })
+}

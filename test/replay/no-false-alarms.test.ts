@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { beforeAll, expect, test, vi } from 'vitest'
+import type { ReplayOptions } from '../../src/replay/options.ts'
+import { replayRepeatedly, type RepeatedReport } from '../../src/replay/repeat.ts'
+import { commandTarget } from '../../src/replay/targets.ts'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import { foundIn } from './against-tape.ts'
+import { recordOrders } from './orders-tape.ts'
+import { recordStrictHandles } from './strict-handles-tape.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const RUNS = 20
+const TAPES = {
+  'strict-handles': join(sharedFolder(), 'handles.tape.jsonl'),
+  orders: join(sharedFolder(), 'orders.tape.jsonl'),
+}
+
+beforeAll(async () => {
+  await recordStrictHandles(TAPES['strict-handles'])
+  await recordOrders(TAPES.orders)
+})
+
+test.each(['strict-handles', 'orders'] as const)(
+  'twenty fresh servers of %s are as recorded, each in its only run',
+  async (name) => {
+    for (let run = 1; run <= RUNS; run++) {
+      const report = await verified(name)
+      expect([run, ...foundIn(report)]).toEqual([run])
+      expect(report.summary).toMatchObject({ verdict: 'pass', successRate: 1, unbound: 0 })
+    }
+  },
+)
+
+test('without correlation every value that the server made up is unknown to a fresh one', async () => {
+  const report = await verified('strict-handles', { correlate: false })
+  const refused = report.steps.filter(({ findings }) => findings.some(({ layer }) => layer === 'json-rpc'))
+  expect(refused.map(({ method, tool }) => tool ?? method)).toEqual([
+    'get_issue',
+    'add_comment',
+    'edit_comment',
+    'invite',
+    'task_result',
+    'poll_job',
+    'run_in_session',
+    'inspect_session',
+    'move_card',
+    'resources/read',
+    'resources/list',
+    'resources/read',
+    'resources/list',
+    'resources/read',
+  ])
+})
+
+async function verified(
+  name: keyof typeof TAPES,
+  options: Partial<ReplayOptions> = {},
+): Promise<RepeatedReport> {
+  const target = commandTarget(fixtureServer(name) as [string, ...string[]])
+  return replayRepeatedly(
+    await loadTape(TAPES[name]),
+    { target, allowWrites: true, ...options },
+    { repeat: 1 },
+  )
+}

@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { httpLink } from '../../src/transport/http-link.ts'
+import { idKey } from '../../src/wire/id.ts'
+import { META } from '../../src/wire/methods.ts'
+import { httpServer, type Listener } from '../support/http.ts'
+import { until } from '../support/recorder.ts'
+import { answer, opened, request, type Heard } from './link.ts'
+
+const EVENTS = { 'content-type': 'text/event-stream' }
+
+async function linkTo(listener: Listener, headers: Record<string, string> = {}): Promise<Heard> {
+  const { origin } = await httpServer(listener)
+  return opened(httpLink({ url: new URL(`${origin}/mcp`), headers }))
+}
+
+/** Answers every request with an empty result. */
+async function answerAll(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { id } = JSON.parse((await text(req)) || '{}') as { id?: number }
+  if (id === undefined) return void res.writeHead(202).end()
+  res.writeHead(200, { 'content-type': 'application/json' }).end(answer(id))
+}
+
+test('one request after the other goes over the same connection', async () => {
+  const sockets = new Set<Socket>()
+  const { link, texts, count } = await linkTo(async (req, res) => {
+    sockets.add(req.socket)
+    await answerAll(req, res)
+  })
+  for (let id = 1; id <= 5; id++) {
+    link.send(request(id))
+    await count(id)
+  }
+  expect(texts).toEqual([1, 2, 3, 4, 5].map((id) => answer(id)))
+  expect(sockets.size).toBe(1)
+})
+
+test('a connection that the server closes after its answer is not used again', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.once('data', () => {
+      const body = answer(connections)
+      socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    })
+  })
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const { link, texts, count } = await opened(httpLink({ url }))
+  link.send(request(1))
+  await count(1)
+  link.send(request(2))
+  await count(2)
+  expect(texts).toEqual([answer(1), answer(2)])
+  expect(connections).toBe(2)
+})
+
+test('a connection that the server closed while it was idle is not used again, and nothing is lost', async () => {
+  const sockets: Socket[] = []
+  const { link, texts, lost, count } = await linkTo(async (req, res) => {
+    sockets.push(req.socket)
+    await answerAll(req, res)
+  })
+  link.send(request(1))
+  await count(1)
+  sockets[0]?.destroy()
+  await once(sockets[0] as Socket, 'close')
+  await until(() => sockets[0]?.destroyed === true)
+  await new Promise(setImmediate)
+  link.send(request(2))
+  await count(2)
+  expect([texts.length, lost]).toEqual([2, []])
+})
+
+test.each([
+  [401, '', /^#1 the server answered HTTP 401 \(the server wants a token: give it with --header\)$/],
+  [404, 'no such page', /^#1 the server answered HTTP 404 .*: no such page$/],
+  [500, 'oops', /^#1 the server answered HTTP 500: oops$/],
+  [302, '', /^#1 the server answered HTTP 302 \(it is at another address, which is not followed/],
+])('an answer of HTTP %i is named, and the request is lost', async (status, body, words) => {
+  const asked: string[] = []
+  const { link, lost, count } = await linkTo((req, res) => {
+    asked.push(String(req.url))
+    res.writeHead(status, { location: '/elsewhere' }).end(body)
+  })
+  link.send(request(1))
+  await count(1)
+  expect(lost).toEqual([expect.stringMatching(words)])
+  expect(asked).toEqual(['/mcp'])
+})
+
+test('an error of the protocol is an answer, whatever its HTTP status', async () => {
+  const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'
+  const { link, texts, lost, count } = await linkTo((_, res) => void res.writeHead(404).end(error))
+  link.send(request(1))
+  await count(1)
+  expect([texts, lost]).toEqual([[error], []])
+})
+
+test('a session is named in every request after the first, and ended with DELETE', async () => {
+  const seen: string[] = []
+  const { link, count } = await linkTo(async (req, res) => {
+    seen.push(`${req.method} ${req.headers['mcp-session-id']} ${req.headers['mcp-protocol-version']}`)
+    if (req.method !== 'POST') return void res.writeHead(405).end()
+    res.setHeader('mcp-session-id', 's-1')
+    const { id } = JSON.parse(await text(req)) as { id: number }
+    res.writeHead(200).end(answer(id, { protocolVersion: '2025-11-25' }))
+  })
+  link.send(request(1, 'initialize'))
+  await count(1)
+  link.send(request(2))
+  await count(2)
+  await link.close()
+  await link.close()
+  expect(seen).toEqual(['POST undefined undefined', 'POST s-1 2025-11-25', 'DELETE s-1 2025-11-25'])
+})
+
+test('a server that does not answer the DELETE does not hold the client up', async () => {
+  const { link, count } = await linkTo((req, res) => {
+    if (req.method !== 'POST') return
+    res.setHeader('mcp-session-id', 's-1')
+    return answerAll(req, res)
+  })
+  link.send(request(1))
+  await count(1)
+  await link.close()
+})
+
+test('a stream that is cut before the answer goes on after its last event', async () => {
+  const resumed: unknown[] = []
+  const { link, texts, count } = await linkTo((req, res) => {
+    res.writeHead(200, EVENTS)
+    if (req.method === 'POST') return void res.end('id: e-7\nretry: 10\ndata:\n\n')
+    resumed.push(req.headers['last-event-id'])
+    res.write(`id: e-8\ndata: ${answer(1)}\n\n`)
+  })
+  link.send(request(1))
+  await count(1)
+  expect([texts, resumed]).toEqual([[answer(1)], ['e-7']])
+})
+
+test('a stream that ends without an answer and without an event to go on from is a lost request', async () => {
+  const { link, lost, count } = await linkTo((_, res) => void res.writeHead(200, EVENTS).end(': nothing\n\n'))
+  link.send(request(1))
+  await count(1)
+  expect(lost).toEqual([expect.stringContaining('the stream ended without an answer')])
+})
+
+test('a modern request is given up by closing its stream, a legacy one is not', async () => {
+  const closed: string[] = []
+  const asked: string[] = []
+  const { link } = await linkTo(async (req, res) => {
+    const { method } = JSON.parse(await text(req)) as { method: string }
+    asked.push(method)
+    res.writeHead(200, EVENTS).flushHeaders()
+    res.once('close', () => void closed.push(method))
+  })
+  const envelope = { _meta: { [META.protocolVersion]: '2026-07-28' } }
+  link.send(request(1, 'legacy/wait'))
+  link.send(request(2, 'modern/wait', envelope))
+  await until(() => asked.length === 2)
+  expect([1, 2].map((id) => link.abort?.(idKey(id)))).toEqual([false, true])
+  await until(() => closed.length === 1)
+  expect(closed).toEqual(['modern/wait'])
+})
+
+test('a header that would begin another one is never written, and the request says so', async () => {
+  const seen: object[] = []
+  const bad = { authorization: 'Bearer x\r\nx-evil: 1' }
+  const { link, lost, count } = await linkTo((req, res) => {
+    seen.push(req.headers)
+    return answerAll(req, res)
+  }, bad)
+  link.send(request(1))
+  await count(1)
+  expect(lost).toEqual([expect.stringContaining('a header of the request cannot be written')])
+  expect(seen).toEqual([])
+})
