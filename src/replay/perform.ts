@@ -179,7 +179,9 @@ export class Performer {
     const { turn, tool } = planned
     const duration = endedAt === undefined ? undefined : endedAt - sentAt
     const judged = judgedOf({ turn, tool, end, asides, moved, duration })
-    const result = answered(planned, heard, { ...this.#options.judge(judged), ...past, judged })
+    const { findings, judgedBy } = this.#options.judge(judged)
+    const { retries, transformedBy } = past
+    const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
     if (end.kind !== 'answered' || result.findings.length === 0) return result
     const accept = acceptable(turn, end.text, this.#options.carrier)
     return accept === undefined ? result : { ...result, acceptable: accept }

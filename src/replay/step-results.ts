@@ -37,7 +37,7 @@ export function answered(
   { end, sent, sentAt, isInjected }: Heard,
   past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
-  const { judged, ...rest } = past
+  const { judged, findings, judgedBy, transformedBy, retries } = past
   return {
     ...blank(planned),
     state: STATES[end.kind],
@@ -47,8 +47,10 @@ export function answered(
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
-    ...rest,
-    findings: isInjected ? rest.findings.map(asInjected) : rest.findings,
+    retries,
+    findings: isInjected ? findings.map(asInjected) : findings,
+    judgedBy,
+    transformedBy,
   }
 }
 

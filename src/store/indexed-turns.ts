@@ -150,11 +150,15 @@ export class IndexedTurns implements TurnStore {
 
 function kindsIn({ mark, labels }: TapeIndex): readonly TurnKind[] {
   const kinds = new Map<number, { count: number; readonly first: number }>()
-  for (let place = 0; place < mark.length; place++) {
+  // Turns of one kind stand in long runs: only where one ends is its kind looked up.
+  for (let place = 0; place < mark.length;) {
     const kind = (mark[place] ?? 0) & ~NOT_OF_THE_KIND
+    const first = place
+    do place++
+    while (place < mark.length && ((mark[place] ?? 0) & ~NOT_OF_THE_KIND) === kind)
     const known = kinds.get(kind)
-    if (known === undefined) kinds.set(kind, { count: 1, first: place })
-    else known.count++
+    if (known === undefined) kinds.set(kind, { count: place - first, first })
+    else known.count += place - first
   }
   return Array.from(kinds, ([kind, counted]) => ({
     trigger: kindIn(kind),

@@ -38,8 +38,11 @@ export class LineSplitter {
   push(chunk: Uint8Array): void {
     let start = 0
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-      this.#keep(chunk.subarray(start, end))
-      this.#deliver()
+      if (this.#total === 0) this.#deliverWithin(chunk, start, end)
+      else {
+        this.#keep(chunk.subarray(start, end))
+        this.#deliver()
+      }
       start = end + 1
     }
     this.#keep(chunk.subarray(start))
@@ -48,6 +51,17 @@ export class LineSplitter {
   /** Delivers what stands after the last line feed. */
   end(): void {
     this.#deliver()
+  }
+
+  // Most lines stand in one chunk.
+  #deliverWithin(chunk: Uint8Array, start: number, feed: number): void {
+    const number = this.#number++
+    const end = feed > start && chunk[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed
+    const length = end - start
+    if (length === 0) return
+    const line = chunk.subarray(start, end)
+    if (length <= this.#maxBytes) this.#options.onLine(line, number)
+    else this.#options.onOverlong?.(headOf([line]), length, number)
   }
 
   #keep(part: Uint8Array): void {
