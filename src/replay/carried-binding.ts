@@ -15,25 +15,23 @@ export interface CarriedBinding {
   readonly standing: Standing
 }
 
-export function carriedBinding(
-  binding: Binding,
-  live: string | undefined,
-  steps: readonly StepResult[],
-): CarriedBinding {
+/** The step of the message that stands in a frame of the tape. */
+type StepAt = (frame: number) => StepResult | undefined
+
+export function carriedBinding(binding: Binding, live: string | undefined, stepAt: StepAt): CarriedBinding {
   const { value, producer, consumers } = binding
-  const standing = standingOf(binding, live, steps)
+  const standing = standingOf(binding, live, stepAt)
   return { value, live, from: producerText(producer), to: consumers.map(placeText), standing }
 }
 
 function standingOf(
   { value, consumers, standing }: Binding,
   live: string | undefined,
-  steps: readonly StepResult[],
+  stepAt: StepAt,
 ): Standing {
   if (standing === 'user' || live === undefined) return standing
   if (live === value) return 'constant'
-  const frames = new Set(consumers.map(({ frame }) => frame))
-  const using = steps.filter(({ frame }) => frames.has(frame))
+  const using = consumers.flatMap(({ frame }) => stepAt(frame) ?? [])
   const isTaken = using.length > 0 && using.every((step) => step.state === 'done' && !hasFailed(step))
   return isTaken ? 'confirmed' : standing
 }

@@ -96,7 +96,9 @@ function carriedIn(
   steps: readonly StepResult[],
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
   if (correlate === false) return { bindings: [], guesses: [] }
-  const carried = (binding: Binding): CarriedBinding => carriedBinding(binding, liveOf(binding), steps)
+  const byFrame = new Map(steps.map((step) => [step.frame, step]))
+  const carried = (binding: Binding): CarriedBinding =>
+    carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 
