@@ -59,6 +59,7 @@ test('a tape without labels says nothing of them', async () => {
     'started',
     'by',
     'servers',
+    'redaction',
     'tags',
   ])
 })
