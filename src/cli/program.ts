@@ -13,13 +13,14 @@ import { verifyCommand } from './replay/verify.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
 import { shareCommand } from './share.ts'
+import { statsCommand } from './stats.ts'
 import { tailCommand } from './tail.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
 /** Every command, as `reelay --help` groups them; of `record` only the help, because `main` takes care of the recording itself. */
 export const COMMANDS: readonly Command[] = [
   ...group('Record:', recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand),
-  ...group('Look:', inspectCommand, tailCommand, listCommand),
+  ...group('Look:', inspectCommand, statsCommand, tailCommand, listCommand),
   ...group('Play the server:', serveCommand, matchCommand),
   ...group('Play the client:', replayCommand, verifyCommand),
   ...group('Make other tapes:', redactCommand, shareCommand, importCommand),

@@ -18,7 +18,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
     code: 0,
     shown: [
       ['Record:', 'record run wrap unwrap doctor ca'],
-      ['Look:', 'inspect tail list'],
+      ['Look:', 'inspect stats tail list'],
       ['Play the server:', 'serve match'],
       ['Play the client:', 'replay verify'],
       ['Make other tapes:', 'redact share import'],

@@ -42,6 +42,7 @@ test('every command that the README names has its own help', async () => {
     'doctor',
     'run',
     'inspect',
+    'stats',
     'tail',
     'list',
     'serve',
