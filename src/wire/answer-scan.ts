@@ -45,17 +45,19 @@ interface Member {
 function note(seen: Seen, bytes: Uint8Array, { key, keyEnd, value, valueEnd }: Member): boolean {
   switch (keyEnd - key - 2) {
     case 2:
-      return !isText(bytes, key, '"id"') || noteId(seen, bytes, value, valueEnd)
+      if (isText(bytes, key, '"id"')) return noteId(seen, bytes, value, valueEnd)
+      break
     case 5:
-      return !isText(bytes, key, '"error"') || ++seen.outcomes === 1
+      if (isText(bytes, key, '"error"')) return ++seen.outcomes === 1
+      break
     case 6:
       if (isText(bytes, key, '"result"')) return ++seen.outcomes === 1
-      return !isText(bytes, key, '"method"') && isPlainKey(bytes, key, keyEnd)
+      if (isText(bytes, key, '"method"')) return false
+      break
     case 7:
-      return !isText(bytes, key, '"jsonrpc"') || noteVersion(seen, bytes, value, valueEnd)
-    default:
-      return isPlainKey(bytes, key, keyEnd)
+      if (isText(bytes, key, '"jsonrpc"')) return noteVersion(seen, bytes, value, valueEnd)
   }
+  return isPlainKey(bytes, key, keyEnd)
 }
 
 function noteId(seen: Seen, bytes: Uint8Array, start: number, end: number): boolean {
@@ -83,7 +85,7 @@ function isText(bytes: Uint8Array, start: number, text: string): boolean {
   return true
 }
 
-// A key with escapes may be any key; one of the known length that is spelled otherwise was compared already.
+// A key with escapes may be any key, whatever its length.
 function isPlainKey(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start + 1; at < end - 1; at++) if (bytes[at] === BACKSLASH) return false
   return true
