@@ -7,7 +7,8 @@ import { compareRuns } from './conformance/compare.mjs'
 import { printRows } from './conformance/report.mjs'
 import { recordAndServe } from './conformance/serve-side.mjs'
 import { startEverything, startFixture } from './conformance/servers.mjs'
-import { installSuite, NODE, SUITE } from './conformance/suite.mjs'
+import { installSuite, SUITE } from './conformance/suite.mjs'
+import { NODE } from './pinned.mjs'
 import { build, installWhenNeeded } from './run.mjs'
 
 const SUBJECTS = [
