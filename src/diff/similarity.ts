@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../wire/message.ts'
+import { sharedEnds } from '../wire/shared-ends.ts'
 import { jsonTypeOf } from './difference.ts'
 
 /** How much two items have in common, from 0 to 1; a look at their surface is enough to pair them. */
@@ -6,7 +7,7 @@ export function similarity(expected: unknown, actual: unknown): number {
   if (expected === actual) return 1
   if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
   if (isObject(expected) && isObject(actual)) return sharedMembers(expected, actual)
-  if (typeof expected === 'string' && typeof actual === 'string') return sharedEnds(expected, actual)
+  if (typeof expected === 'string' && typeof actual === 'string') return textLikeness(expected, actual)
   return 0.4
 }
 
@@ -25,11 +26,6 @@ function memberLikeness(expected: unknown, actual: unknown): number {
   return jsonTypeOf(expected) === jsonTypeOf(actual) ? 0.4 : 0
 }
 
-function sharedEnds(a: string, b: string): number {
-  const shortest = Math.min(a.length, b.length)
-  let head = 0
-  while (head < shortest && a[head] === b[head]) head++
-  let tail = 0
-  while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
-  return Math.max(0.2, (head + tail) / Math.max(a.length, b.length, 1))
+function textLikeness(a: string, b: string): number {
+  return Math.max(0.2, sharedEnds(a, b) / Math.max(a.length, b.length, 1))
 }

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
 import type { Path, Segment } from '../wire/path.ts'
+import { sharedEnds } from '../wire/shared-ends.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */
 export interface Difference {
@@ -95,13 +96,4 @@ function costOf({ recorded, got }: Sides): number {
   if (typeof recorded !== 'string' || typeof got !== 'string') return 1
   const longest = Math.max(recorded.length, got.length)
   return 1 - (0.9 * sharedEnds(recorded, got)) / longest
-}
-
-function sharedEnds(a: string, b: string): number {
-  const shortest = Math.min(a.length, b.length)
-  let head = 0
-  while (head < shortest && a[head] === b[head]) head++
-  let tail = 0
-  while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
-  return head + tail
 }

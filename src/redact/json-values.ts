@@ -1,3 +1,5 @@
+import { endOfString } from '../wire/members.ts'
+
 /** A key, a string or a number in a JSON text. */
 export interface JsonToken {
   readonly kind: 'key' | 'string' | 'number'
@@ -57,18 +59,6 @@ function next(path: (string | number)[]): boolean {
   if (typeof last !== 'number') return true
   path[path.length - 1] = last + 1
   return false
-}
-
-function endOfString(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1)
-  while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
-  return quote + 1
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslash = at - 1
-  while (text[backslash] === '\\') backslash--
-  return (at - backslash) % 2 === 0
 }
 
 function endOfNumber(text: string, start: number): number {

@@ -1,5 +1,5 @@
 import type { CallEnd } from './live-call.ts'
-import { seededRandom } from './seeded-random.ts'
+import { seededRandom } from '../seeded-random.ts'
 
 type InjectedError = 'timeout' | 'network-error' | 'invalid-response'
 

@@ -1,5 +1,5 @@
 import type { Planned } from './plan.ts'
-import { seededRandom } from './seeded-random.ts'
+import { seededRandom } from '../seeded-random.ts'
 
 /** In which order messages go out. */
 export type Ordering =

@@ -2,7 +2,7 @@ import { briefRequest } from '../match/brief.ts'
 import type { Turn } from '../tape/turn.ts'
 import { visible } from '../wire/visible.ts'
 import { FaultCounter, faultInWords, type FaultRule } from './fault-rules.ts'
-import { DEFAULT_SEED, seededRandom } from './random.ts'
+import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
 
 /** What a fault would do to a client that repeats the recorded session. */
 export interface FaultForecast {

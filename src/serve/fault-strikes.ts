@@ -4,7 +4,7 @@ import type { Request } from '../wire/message.ts'
 import { FaultCounter, requireCarriedOut, type FaultRule } from './fault-rules.ts'
 import type { Fault, LinkFaults, Scene } from './faults/fault.ts'
 import type { Outlet } from './outlet.ts'
-import { seededRandom } from './random.ts'
+import { seededRandom } from '../seeded-random.ts'
 
 export interface FaultOptions {
   readonly rules: readonly FaultRule[]

@@ -15,7 +15,7 @@ import { singleOutlet, type Outlet } from './outlet.ts'
 import { answerText, type RpcError } from './own-answer.ts'
 import { Performance, type Part } from './performance.ts'
 import type { PlayOptions } from './play-options.ts'
-import { DEFAULT_SEED } from './random.ts'
+import { DEFAULT_SEED } from '../seeded-random.ts'
 import { batchReply, type Reply } from './reply.ts'
 import type { Script } from './script.ts'
 

@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   transport: ['wire', 'errors'],
   bridge: ['transport', 'wire', 'errors'],
   record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
-  serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'errors'],
+  serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'seeded-random', 'errors'],
   replay: [
     'config',
     'redact',
@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'transport',
     'tape',
     'wire',
+    'seeded-random',
     'version',
     'errors',
   ],

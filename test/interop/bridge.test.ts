@@ -5,9 +5,9 @@ import { listening } from '../support/http-servers.ts'
 import { fixtureServer, REELAY, temporaryFolder } from '../support/recorder.ts'
 import { SDKS } from '../support/sdk.ts'
 import { everythingSession } from './everything-session.ts'
-import { httpRun, modernSession, steadyPart } from './http-run.ts'
+import { modernSession, steadyPart } from './modern-http-session.ts'
 import { referenceServer } from './reference-server.ts'
-import { run, served } from './run.ts'
+import { httpRun, run, served } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -19,7 +19,7 @@ test.each(CASES)(
   'server-everything over $kind answers a stdio client of SDK $sdk through the bridge as it does over HTTP, and is then played',
   async ({ sdk, kind }) => {
     const url = (await listening(referenceServer('server-everything', kind))) + PATHS[kind]
-    const direct = await httpRun(sdk, kind, url, { answers: ANSWERS }, everythingSession)
+    const direct = await httpRun({ sdk, kind, url, answers: ANSWERS }, everythingSession)
     const tape = join(temporaryFolder(), 'session.tape.jsonl')
     const bridged = await run({ sdk, answers: ANSWERS, command: bridge(url, tape) }, everythingSession)
     expect(steadyPart(bridged)).toEqual(steadyPart(direct))
@@ -42,7 +42,7 @@ test.each([
       versionNegotiation: { mode },
     } as const
     const url = `${await listening(fixtureServer('modern-http'))}/mcp`
-    const direct = await httpRun('v2', 'streamableHttp', url, settings, modernSession)
+    const direct = await httpRun({ sdk: 'v2', kind: 'streamableHttp', url, ...settings }, modernSession)
     const tape = join(temporaryFolder(), 'session.tape.jsonl')
     const bridged = await run({ sdk: 'v2', ...settings, command: bridge(url, tape) }, modernSession)
     expect(bridged.account.steady).toEqual(direct.account.steady)

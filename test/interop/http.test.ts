@@ -6,11 +6,11 @@ import { startRecorder } from '../support/http.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, REELAY, start } from '../support/recorder.ts'
 import { startServing } from '../support/serving.ts'
-import { callTool, SDKS } from '../support/sdk.ts'
-import type { SdkSession } from '../support/sdk-session.ts'
+import { SDKS } from '../support/sdk.ts'
 import { everythingSession } from './everything-session.ts'
+import { modernSession, steadyPart } from './modern-http-session.ts'
 import { referenceServer } from './reference-server.ts'
-import { httpRun, run, served, type Judged, type Session } from './run.ts'
+import { httpRun, run, served } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -85,24 +85,6 @@ test('a modern server over HTTP is recorded with its headers, inspected, listed,
   expect(inspected).not.toContain('does not know')
   expect(await listTapes(dirname(recorder.tape))).toMatchObject([{ kind: 'tape', ended: true }])
 })
-
-async function modernSession({ client }: SdkSession): ReturnType<Session> {
-  const progress: object[] = []
-  const steady = [
-    await client.listTools(),
-    await callTool(client, 'add', { a: 1, b: 2 }),
-    await callTool(client, 'count', { to: 3 }, { onprogress: (step) => progress.push(step) }),
-    await callTool(client, 'deploy', { env: 'prod' }),
-    await Promise.all([1, 2, 3].map((a) => callTool(client, 'add', { a, b: 1 }))),
-  ]
-  return { steady, fresh: undefined, progress }
-}
-
-/** What does not change from run to run: the server puts the id of the session into its texts. */
-function steadyPart({ account: { server, steady, asked, progress } }: Judged): unknown {
-  const text = JSON.stringify({ server, steady, asked, progress: progress.length })
-  return JSON.parse(text.replaceAll(/session [0-9a-f-]{36}/g, 'session <id>'))
-}
 
 async function stop({ child, exited }: Awaited<ReturnType<typeof startRecorder>>): Promise<void> {
   child.kill('SIGTERM')

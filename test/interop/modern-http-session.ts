@@ -1,23 +1,6 @@
-import { httpOf, type HttpKind } from '../support/http-servers.ts'
-import { callTool, clientOf, type ClientSettings, type Sdk } from '../support/sdk.ts'
-import { connect, type SdkSession } from '../support/sdk-session.ts'
-import { judge, type Judged, type Session } from './run.ts'
-
-/** One session over HTTP from beginning to end. */
-export async function httpRun(
-  sdk: Sdk,
-  kind: HttpKind,
-  url: string,
-  settings: ClientSettings,
-  session: Session,
-): Promise<Judged> {
-  const connected = await connect(clientOf(sdk, settings), httpOf(sdk, kind, url))
-  try {
-    return judge(connected, await session(connected))
-  } finally {
-    await connected.client.close()
-  }
-}
+import { callTool } from '../support/sdk.ts'
+import type { SdkSession } from '../support/sdk-session.ts'
+import type { Judged, Session } from './run.ts'
 
 /** All that `modern-http.mjs` can do. */
 export async function modernSession({ client }: SdkSession): ReturnType<Session> {

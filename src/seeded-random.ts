@@ -1,7 +1,7 @@
 /** Chance that was not chosen is the same every time, too. */
 export const DEFAULT_SEED = 1
 
-/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
