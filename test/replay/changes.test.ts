@@ -61,6 +61,7 @@ test.each([
 ])('a server with another %s is found out, and nothing else is reported', async (change, findings) => {
   const report = await verified({ change })
   expect(foundIn(report)).toEqual(findings)
+  expect(report.summary.verdict).toBe(change === 'slow' ? 'pass' : 'fail') // being slow is a warning, unless a bound was set
 })
 
 interface Verifying {
