@@ -1,3 +1,4 @@
+import type { Asked } from '../match/key.ts'
 import type { Loosening } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
@@ -35,6 +36,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
+  /** Told at once of what goes to the live server, where there is one. */
+  readonly onLive?: (asked: Asked) => void
 }
 
 /** `commandFor` says how the user would give the options that accept a miss. */
@@ -42,7 +45,7 @@ export function playerOptions(
   options: ServeOptions,
   commandFor: (loosening: Loosening) => string,
 ): Omit<PlayerOptions, 'send' | 'later'> {
-  const { tape, name, server, now, onMiss, onNote } = options
+  const { tape, name, server, now, onMiss, onNote, onLive } = options
   const given = matchOptionsIn(options)
   const played = whichServer(tape, server)
   return {
@@ -60,6 +63,7 @@ export function playerOptions(
     }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
+    ...(onLive && { onLive }),
     ...playOptions(options),
   }
 }

@@ -2,6 +2,7 @@ import type { Listen } from '../../transport/listen.ts'
 import { isLoopback } from '../../transport/loopback.ts'
 import { serveCommandLine } from '../command-line.ts'
 import type { Drift } from '../drift.ts'
+import type { Elsewhere } from '../elsewhere.ts'
 import { addDrifts } from '../joined-drift.ts'
 import { withHttpFrames } from '../played-tape.ts'
 import { Rests } from '../rests.ts'
@@ -17,6 +18,8 @@ export interface ServeHttpOptions extends ServeOptions {
   readonly http?: Partial<Listen>
   /** Where HTTP+SSE of 2024-11-05 is spoken; on the same port, if that is not told otherwise. */
   readonly sse?: Partial<Listen>
+  /** Makes what answers a client that the tape cannot: one for each client. */
+  readonly elsewhere?: () => Elsewhere
 }
 
 /** A server of a tape, at a URL. */
@@ -70,7 +73,7 @@ export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
     drift: () => addDrifts(roles.map((role) => role.drift())),
     close: async () => {
       for (const { close } of offers) close()
-      await Promise.all(places.map(({ front }) => front.close()))
+      await Promise.all([...roles.map((role) => role.close()), ...places.map(({ front }) => front.close())])
     },
   }
 }
