@@ -13,7 +13,11 @@ export interface ConnectionsOptions {
   readonly later: (resume: () => void) => void
   /** What answers a client that the tape cannot: each has its own, because the live server knows its clients apart. */
   readonly elsewhere?: (() => Elsewhere) | undefined
+  /** How long that is kept for a client that seems to be gone. */
+  readonly keepLiveMs?: number | undefined
 }
+
+const KEEP_LIVE_MS = 60_000
 
 type Part = Omit<PlayerOptions, 'send' | 'later'>
 
@@ -34,6 +38,12 @@ export class Connections {
     this.#part = playing(turns)
     const sessions = recordedSessions(turns)
     this.#sessions = sessions.length > 1 ? sessions : []
+  }
+
+  /** How long something is kept for a client that seems to be gone; undefined when there is nothing to keep. */
+  get keepLiveMs(): number | undefined {
+    const { elsewhere, keepLiveMs = KEEP_LIVE_MS } = this.#options
+    return elsewhere === undefined ? undefined : keepLiveMs
   }
 
   /** The nth session of this run is answered with what the nth recorded one got, before anything else that was recorded. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { Passthrough } from '../../src/serve/passthrough.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { member } from '../../src/wire/message.ts'
 import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
@@ -9,10 +10,10 @@ import { fixtureServer, isAlive, temporaryFolder, until } from '../support/recor
 import { connect } from '../support/sdk-session.ts'
 import { callTool, clientOf, type AnyClient } from '../support/sdk.ts'
 import { startServing, startServingLive, type Serving } from '../support/serving.ts'
-import { begin, jsonOf, messagesOf, read } from './serving.ts'
+import { begin, jsonOf, messagesOf, read, serving as servingHere } from './serving.ts'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, type Said } from './tape-of.ts'
+import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from './tape-of.ts'
 
 const SESSION: readonly Said[] = [...HANDSHAKE, ...call(1, 'echo', { q: 'old' }, 'recorded')]
 const LIVE = ['--', ...fixtureServer('ask-then-answer')]
@@ -156,6 +157,26 @@ test('what is left of a session that ends is no process: DELETE, a lost SSE stre
   const orphan = Number(textOf(await callTool(two, 'pid')))
   await serving.stop('SIGKILL')
   await until(() => !isAlive(orphan))
+})
+
+test('a client that vanishes takes its live server with it; one that never had a standing stream may be silent', async () => {
+  const ended: string[] = []
+  const elsewhere = (): Passthrough =>
+    new Passthrough({
+      open: async ({ onText }) => ({
+        send: (text) => onText(text.replace(/"method":"[^"]+"/, '"result":{}')),
+        close: async () => void ended.push('live'),
+      }),
+    })
+  const { url } = await servingHere({ tape: tapeOf(...SESSION), elsewhere, keepLiveMs: 5 })
+  const [silent, vanishing] = [await begin(url), await begin(url)]
+  for (const session of [silent, vanishing]) await session.say(callOf(1, 'other', {}))
+  const stream = await open(url, { headers: { ...vanishing.headers, Accept: 'text/event-stream' } })
+  stream.destroy()
+  await until(() => ended.length > 0)
+  expect((await vanishing.say(callOf(2, 'other', {}))).status).toBe(404)
+  expect((await silent.say(callOf(2, 'other', {}))).status).toBe(200)
+  expect(ended).toEqual(['live'])
 })
 
 test('every client of a run becomes a connection of a new episode, and the tape then answers them all by itself', async () => {

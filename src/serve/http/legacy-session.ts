@@ -5,6 +5,7 @@ import { member, type Message } from '../../wire/message.ts'
 import type { Connections } from '../connections.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
+import type { Attendance } from './attendance.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostExchange, type AnswerStream } from './post-exchange.ts'
@@ -15,6 +16,8 @@ import type { Posted } from './posted.ts'
 export class LegacySession {
   readonly id: string = randomUUID()
   readonly headers: Readonly<Record<string, string>> = { 'Mcp-Session-Id': this.id }
+  /** Who watches whether the client is still there, when something is kept for it. */
+  attendance: Attendance | undefined
   readonly #connections: Connections
   readonly #heads: RecordedHeads
   readonly #player: Player

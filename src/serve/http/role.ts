@@ -1,8 +1,7 @@
 import type { Loosening } from '../../match/loosening.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
-import { Connections } from '../connections.ts'
+import { Connections, type ConnectionsOptions } from '../connections.ts'
 import type { Drift } from '../drift.ts'
-import type { Elsewhere } from '../elsewhere.ts'
 import { addDrifts } from '../joined-drift.ts'
 import { storeOf } from '../played-tape.ts'
 import type { Rests } from '../rests.ts'
@@ -13,10 +12,8 @@ import { RecordedHeads } from './recorded-heads.ts'
 import { withoutRefusals } from './transport-refusals.ts'
 
 export interface RoleOptions {
-  readonly options: ServeOptions & {
-    readonly server: string
-    readonly elsewhere?: (() => Elsewhere) | undefined
-  }
+  readonly options: ServeOptions &
+    Pick<ConnectionsOptions, 'elsewhere' | 'keepLiveMs'> & { readonly server: string }
   readonly commandFor: (loosening: Loosening) => string
   readonly rests: Rests
 }
@@ -48,6 +45,7 @@ export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
       playing: (part) => playerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor),
       later: rests.later,
       elsewhere: options.elsewhere,
+      keepLiveMs: options.keepLiveMs,
     })
   const place = { server, heads, modernTurns }
   const isDual =

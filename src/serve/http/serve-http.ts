@@ -20,6 +20,8 @@ export interface ServeHttpOptions extends ServeOptions {
   readonly sse?: Partial<Listen>
   /** Makes what answers a client that the tape cannot: one for each client. */
   readonly elsewhere?: () => Elsewhere
+  /** How long that is kept for a client that let go of its standing stream and says nothing: then its session is over. By default a minute. */
+  readonly keepLiveMs?: number
 }
 
 /** A server of a tape, at a URL. */
