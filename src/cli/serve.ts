@@ -12,6 +12,7 @@ import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
 import { visible } from '../wire/visible.ts'
+import { clockFor } from './clock-flag.ts'
 import { listenOf } from './listen-address.ts'
 import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
 import { readLiveTarget, type LiveFlags } from './live-target.ts'
@@ -23,6 +24,7 @@ import {
   type MatchFlags,
 } from './match-flags.ts'
 import { paintDrift, paintMiss } from './paint.ts'
+import { playWords } from './play-words.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
@@ -120,6 +122,8 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
   return {
     ...played,
     ...matchOptionsOf(flags),
+    ...clockFor(flags.clock, tape.header),
+    flags: playWords(flags),
     tape,
     name,
     settings: configured.settings,

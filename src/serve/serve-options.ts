@@ -26,8 +26,11 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly name?: string
   /** Which server to be, when the tape holds several. */
   readonly server?: string
+  /** The options of this run that are not about matching, as words of the command line: commands that are advised have them too. */
+  readonly flags?: readonly string[]
   /** How requests are matched where neither the options nor the rules beside the tape say. */
   readonly settings?: MatchSettings
+  /** The time, by which dates in requests are judged and answers over HTTP are dated; by default that of the clock on the wall. */
   readonly now?: () => number
   /** `recorded`, or how many times as fast; by default nothing is waited for. */
   readonly pace?: 'none' | 'recorded' | `x${number}` | number

@@ -6,18 +6,18 @@ import type { Connections } from '../connections.ts'
 import { Attendance } from './attendance.ts'
 import { LegacySession } from './legacy-session.ts'
 import { acceptsOf, postedId, type Posted } from './posted.ts'
-import type { RecordedHeads } from './recorded-heads.ts'
 import { notAllowed, refuse, type Refusal } from './refusal.ts'
+import type { Role } from './role.ts'
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
 export class LegacyEndpoint {
   readonly #connections: Connections
-  readonly #heads: RecordedHeads
+  readonly #role: Pick<Role, 'heads' | 'newId'>
   readonly #sessions = new Map<string, LegacySession>()
 
-  constructor(connections: Connections, heads: RecordedHeads) {
+  constructor(connections: Connections, role: Pick<Role, 'heads' | 'newId'>) {
     this.#connections = connections
-    this.#heads = heads
+    this.#role = role
   }
 
   post(posted: Posted): void {
@@ -69,7 +69,7 @@ export class LegacyEndpoint {
     const { req, res, message } = posted
     if (req.headers['mcp-session-id'] !== undefined) return refuse(res, ALREADY)
     if (message.kind === 'batch') return refuse(res, NOT_IN_BATCH)
-    const session = new LegacySession(this.#connections, this.#heads)
+    const session = new LegacySession(this.#connections, this.#role)
     const { keepLiveMs } = this.#connections
     if (keepLiveMs !== undefined) session.attendance = new Attendance(() => this.#end(session), keepLiveMs)
     session.answer(posted, (text) => {

@@ -16,12 +16,15 @@ export interface RoleOptions {
     Pick<ConnectionsOptions, 'elsewhere' | 'keepLiveMs'> & { readonly server: string }
   readonly commandFor: (loosening: Loosening) => string
   readonly rests: Rests
+  /** Makes up the id of one more session. */
+  readonly newId: () => string
 }
 
 /** One server of a tape, ready to be played over HTTP: its connections in each era that it spoke, which is one at least. */
 export interface Role {
   readonly server: string
   readonly heads: RecordedHeads
+  readonly newId: () => string
   readonly modernTurns: TurnStore
   readonly legacy: Connections | undefined
   readonly modern: Connections | undefined
@@ -32,7 +35,7 @@ export interface Role {
   readonly close: () => Promise<void>
 }
 
-export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
+export function roleOf({ options, commandFor, rests, newId }: RoleOptions): Role {
   const { tape, server } = options
   const heads = new RecordedHeads(tape.rest)
   const all = withoutRefusals(storeOf(tape.turns), heads)
@@ -47,7 +50,7 @@ export function roleOf({ options, commandFor, rests }: RoleOptions): Role {
       elsewhere: options.elsewhere,
       keepLiveMs: options.keepLiveMs,
     })
-  const place = { server, heads, modernTurns }
+  const place = { server, heads, newId, modernTurns }
   const isDual =
     tapeEra(modernTurns, server).era === 'modern' && tapeEra(legacyTurns, server).era === 'legacy'
   // What a live server speaks is its own affair, where no tape says.
