@@ -146,10 +146,11 @@ async function onHttp(
   const [only] = tapes
   if (plan.kind === 'replay' || only === undefined) return overHttp(tapes, signal)
   const server = whichServer(only.tape, only.server)
-  const { liveBehind } = await import('./serve-live.ts')
+  const { liveBehind, learn } = await import('./serve-live.ts')
   const live = liveBehind(plan, only.tape)
-  const drift = await overHttp([{ ...only, server, ...(live && { elsewhere: live.elsewhere }) }], signal)
-  await live?.learn(only.tape.path, server)
+  const elsewhere = live && { elsewhere: () => live.another() }
+  const drift = await overHttp([{ ...only, server, ...elsewhere }], signal)
+  if (live) await learn(live, only.tape, server)
   return drift
 }
 
@@ -161,11 +162,12 @@ async function onStdio(
   if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
   const server = whichServer(options.tape, options.server)
   announce(options, [server])
-  const live =
-    plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan, options.tape) : undefined
   const streams = { input: process.stdin, output: process.stdout, signal }
-  const drift = await serveStdio({ ...options, ...(live && { elsewhere: live.elsewhere() }), ...streams })
-  await live?.learn(options.tape.path, server)
+  if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
+  const { liveBehind, learn } = await import('./serve-live.ts')
+  const live = liveBehind(plan, options.tape)
+  const drift = await serveStdio({ ...options, ...(live && { elsewhere: live.another() }), ...streams })
+  if (live) await learn(live, options.tape, server)
   return drift
 }
 

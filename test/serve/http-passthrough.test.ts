@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test } from 'vitest'
+import { serveHttp } from '../../src/serve/http/serve-http.ts'
 import { Passthrough } from '../../src/serve/passthrough.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { member } from '../../src/wire/message.ts'
@@ -200,6 +202,28 @@ test('every client of a run becomes a connection of a new episode, and the tape 
   ]).toEqual(['live {"q":"newer"}', 'live {"q":"new"}', '1', 'recorded'])
   await three.close()
   expect((await serving.stop()).code).toBe(0)
+})
+
+test('a program gives every client a transport of its own to the live server, and learns from them all', async () => {
+  const path = tapeFile(...SESSION)
+  const [command = '', ...args] = fixtureServer('ask-then-answer')
+  const live = (): StdioClientTransport => new StdioClientTransport({ command, args })
+  const gone: string[] = []
+  const served = await serveHttp({
+    tape: await loadTape(path),
+    live,
+    mode: 'new-episodes',
+    onLive: ({ method }) => gone.push(method),
+  })
+  const sessions = [await begin(served.url), await begin(served.url)]
+  const answers = []
+  for (const { say } of sessions) answers.push(jsonOf(await say(callOf(7, 'count', {}))))
+  expect(answers).toMatchObject([answerOf(7, '1'), answerOf(7, '1')])
+  await served.close()
+  await served.close()
+  expect(gone).toEqual(['tools/call', 'tools/call'])
+  const { turns, problems } = await loadTape(path)
+  expect([problems, new Set(turns.map(({ trigger }) => trigger?.conn))]).toEqual([[], new Set([1, 2, 3])])
 })
 
 test('once records the live server when there is no tape, all whenever it is said; what it says is not marked', async () => {
