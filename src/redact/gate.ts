@@ -30,9 +30,9 @@ export class Gate {
   }
 
   add(pattern: GatePattern): void {
-    const bytes = encoder.encode(pattern.text).subarray(0, COMPARED)
+    const bytes = bytesIn(pattern.text)
     if (bytes.length >= WINDOW) this.#addEntry(pattern, bytes)
-    else if (bytes.length === 1) this.#single.push(bytes[0]!)
+    else if (bytes.length === 1) this.#single.push(bytes.charCodeAt(0))
     else this.open()
   }
 
@@ -67,12 +67,14 @@ export class Gate {
     return false
   }
 
-  #addEntry(pattern: GatePattern, bytes: Uint8Array): void {
+  #addEntry(pattern: GatePattern, bytes: string): void {
     const offset = rarestWindow(bytes)
-    const [one, two, three] = [bytes[offset]!, bytes[offset + 1]!, bytes[offset + 2]!]
+    const one = bytes.charCodeAt(offset)
+    const two = bytes.charCodeAt(offset + 1)
+    const three = bytes.charCodeAt(offset + 2)
     this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
     this.#addPair(two, three, pattern.isAnyCase, 1 << ((one & KIND) + BEFORE))
-    const hash = hashAt(bytes, offset)
+    const hash = hashOf(one, two, three)
     this.#hashes[hash] = 1
     const entry = { bytes, offset, pattern }
     const same = this.#entries.get(hash)
@@ -81,8 +83,12 @@ export class Gate {
   }
 
   #addPair(first: number, second: number, isAnyCase: boolean, neighbour: number): void {
-    for (const one of cases(first, isAnyCase))
-      for (const other of cases(second, isAnyCase)) this.#neighbours[pairOf(one, other)]! |= neighbour
+    if (!isAnyCase) {
+      this.#neighbours[pairOf(first, second)]! |= neighbour
+      return
+    }
+    for (const one of casesOf(first))
+      for (const other of casesOf(second)) this.#neighbours[pairOf(one, other)]! |= neighbour
   }
 
   /** Whether a pattern really stands around this pair: first by the kind of the third byte, which is cheap. */
@@ -98,7 +104,7 @@ export class Gate {
   }
 
   #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
-    const hash = hashAt(bytes, at)
+    const hash = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
     if (this.#hashes[hash] === 0) return false
     for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
     return false
@@ -120,7 +126,8 @@ const NONE: readonly Entry[] = []
 
 interface Entry {
   readonly pattern: GatePattern
-  readonly bytes: Uint8Array
+  /** A character for each byte. */
+  readonly bytes: string
   /** Where in it the three bytes stand by which it is found. */
   readonly offset: number
 }
@@ -135,8 +142,8 @@ const COMPARED = 32
 const CASE = 0x20
 
 /** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
-function hashAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! | CASE) * 9739 + (bytes[at + 1]! | CASE) * 173 + (bytes[at + 2]! | CASE)) & HASH_MASK
+function hashOf(one: number, two: number, three: number): number {
+  return ((one | CASE) * 9739 + (two | CASE) * 173 + (three | CASE)) & HASH_MASK
 }
 
 function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
@@ -145,7 +152,7 @@ function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: n
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
   for (let index = 0; index < wanted.length; index++)
-    if (!isSame(bytes[begin + index]!, wanted[index]!, pattern.isAnyCase)) return false
+    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), pattern.isAnyCase)) return false
   const { follow, notAfter } = pattern
   if (notAfter?.(bytes, begin, end) === true) return false
   return follow === undefined || follow(bytes, behind, end)
@@ -156,16 +163,17 @@ function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
 }
 
 /** Where the three bytes of a pattern begin whose pairs are the least common in texts. */
-function rarestWindow(bytes: Uint8Array): number {
+function rarestWindow(bytes: string): number {
   const last = Math.min(bytes.length - WINDOW, LOOKED_AT)
   let best = 0
   let least = Infinity
-  let first = commonness(bytes[0]!, bytes[1]!)
+  let first = commonness(bytes.charCodeAt(0), bytes.charCodeAt(1))
   for (let at = 0; at <= last; at++) {
-    const second = commonness(bytes[at + 1]!, bytes[at + 2]!)
+    const second = commonness(bytes.charCodeAt(at + 1), bytes.charCodeAt(at + 2))
     if (first + second < least) {
       best = at
       least = first + second
+      if (least <= RARE) break
     }
     first = second
   }
@@ -173,6 +181,8 @@ function rarestWindow(bytes: Uint8Array): number {
 }
 
 const LOOKED_AT = 24
+/** Rare enough to look no further: every recorder does this for hundreds of patterns before it hands the first message on. */
+const RARE = 2
 const LOWER_A = 0x61
 const LETTER = 31
 
@@ -195,7 +205,15 @@ for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
   COMMON[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
     500 + at * 10
 
-function cases(byte: number, isAnyCase: boolean): readonly number[] {
+function casesOf(byte: number): readonly number[] {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
-  return isAnyCase && isLetter ? [byte | CASE, byte & ~CASE] : [byte]
+  return isLetter ? [byte | CASE, byte & ~CASE] : [byte]
 }
+
+/** The first bytes of a text, a character for each; most texts are ASCII, and are that already. */
+function bytesIn(text: string): string {
+  if (!NOT_ASCII.test(text)) return text.slice(0, COMPARED)
+  return String.fromCharCode(...encoder.encode(text).subarray(0, COMPARED))
+}
+
+const NOT_ASCII = /[^\0-\x7f]/
