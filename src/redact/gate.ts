@@ -1,3 +1,4 @@
+import { rarestWindow } from './rare-window.ts'
 import type { ByteTest } from './surroundings.ts'
 
 /** Something that bytes must hold before they are worth a close look. */
@@ -12,13 +13,13 @@ export interface GatePattern {
 }
 
 /**
- * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. Every second pair of
- * bytes is looked up in a table. Of three bytes of a pattern one pair is sure to be looked at, so a pair that no pattern
- * has takes two bytes out of the question at once.
+ * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
+ * says whether this byte and the next two could stand in a pattern. Of four bytes of a pattern three are sure to be looked at so,
+ * and of a pattern of three at least two.
  */
 export class Gate {
-  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern, and before it. */
-  readonly #neighbours = new Uint16Array(1 << 16)
+  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern. */
+  readonly #behind = new Uint16Array(1 << 16)
   readonly #hashes = new Uint8Array(1 << HASH_BITS)
   readonly #entries = new Map<number, Entry[]>()
   readonly #single: number[] = []
@@ -40,41 +41,72 @@ export class Gate {
   stops(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     if (this.#isOpen) return true
     if (end - start < WINDOW) return false
-    const first = start + ((bytes.byteOffset + start) & 1)
-    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset + first, (end - first) >> 1)
-    if (this.#isAmong(pairs, bytes, first, start, end)) return true
+    if (this.#isAmong(bytes, start, end)) return true
     return this.#single.length > 0 && this.#single.some((byte) => bytes.subarray(start, end).includes(byte))
   }
 
-  // Four lookups at a time: they do not wait for each other.
-  #isAmong(pairs: Uint16Array, bytes: Uint8Array, first: number, start: number, end: number): boolean {
-    const neighbours = this.#neighbours
-    const rounded = pairs.length & ~3
-    for (let at = 0; at < rounded; at += 4) {
-      const one = neighbours[pairs[at]!]!
-      const two = neighbours[pairs[at + 1]!]!
-      const three = neighbours[pairs[at + 2]!]!
-      const four = neighbours[pairs[at + 3]!]!
-      if ((one | two | three | four) === 0) continue
-      const place = first + at * STRIDE
-      if (one !== 0 && this.#isNear(one, bytes, place, start, end)) return true
-      if (two !== 0 && this.#isNear(two, bytes, place + STRIDE, start, end)) return true
-      if (three !== 0 && this.#isNear(three, bytes, place + 2 * STRIDE, start, end)) return true
-      if (four !== 0 && this.#isNear(four, bytes, place + 3 * STRIDE, start, end)) return true
+  #isAmong(bytes: Uint8Array, start: number, end: number): boolean {
+    const first = start + (-(bytes.byteOffset + start) & 3)
+    const within = { first, start, end }
+    const count = IS_LITTLE_ENDIAN ? (end - first) >> 2 : 0
+    if (count < 3) return this.#isBetween(bytes, start, end, within)
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset + first, count)
+    const seen = (count - 1) & ~1
+    return (
+      this.#isBetween(bytes, start, first, within) ||
+      this.#isInWords(words, seen, bytes, within) ||
+      this.#isBetween(bytes, first + seen * WORD, end, within)
+    )
+  }
+
+  /** Four lookups at a time, which do not wait for each other. */
+  #isInWords(
+    words: Int32Array,
+    count: number,
+    bytes: Uint8Array,
+    within: Within & { first: number },
+  ): boolean {
+    const behind = this.#behind
+    let word = words[0]!
+    for (let at = 0; at < count; at += 2) {
+      const next = words[at + 1]!
+      const after = words[at + 2]!
+      const found =
+        (behind[word & 0xffff]! >> ((word >>> 16) & KIND)) |
+        (behind[word >>> 16]! >> (next & KIND)) |
+        (behind[next & 0xffff]! >> ((next >>> 16) & KIND)) |
+        (behind[next >>> 16]! >> (after & KIND))
+      word = after
+      if ((found & 1) === 0) continue
+      const place = within.first + at * WORD
+      if (this.#isBetween(bytes, place, place + 2 * WORD, within, 2)) return true
     }
-    for (let at = rounded; at < pairs.length; at++)
-      if (this.#isNear(neighbours[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
+    return false
+  }
+
+  /** The same one by one. */
+  #isBetween(bytes: Uint8Array, from: number, to: number, within: Within, step = 1): boolean {
+    const last = Math.min(to, within.end - WINDOW + 1)
+    for (let at = from; at < last; at += step) {
+      const kinds = this.#behind[pairOf(bytes[at]!, bytes[at + 1]!)]!
+      if (((kinds >> (bytes[at + 2]! & KIND)) & 1) === 0) continue
+      if (this.#isFrom(bytes, at, within) || (at > within.start && this.#isFrom(bytes, at - 1, within)))
+        return true
+    }
     return false
   }
 
   #addEntry(pattern: GatePattern, bytes: string): void {
-    const offset = rarestWindow(bytes)
+    const width = Math.min(bytes.length, WINDOW + 1)
+    const offset = rarestWindow(bytes, width)
     const one = bytes.charCodeAt(offset)
     const two = bytes.charCodeAt(offset + 1)
     const three = bytes.charCodeAt(offset + 2)
+    const four = width > WINDOW ? bytes.charCodeAt(offset + WINDOW) : undefined
     this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
-    this.#addPair(two, three, pattern.isAnyCase, 1 << ((one & KIND) + BEFORE))
-    const hash = hashOf(one, two, three)
+    this.#addPair(two, three, pattern.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
+    const first = hashOf(one, two, three)
+    const hash = four === undefined ? first : hashWith(first, four)
     this.#hashes[hash] = 1
     const entry = { bytes, offset, pattern }
     const same = this.#entries.get(hash)
@@ -82,46 +114,47 @@ export class Gate {
     else same.push(entry)
   }
 
-  #addPair(first: number, second: number, isAnyCase: boolean, neighbour: number): void {
+  #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
     if (!isAnyCase) {
-      this.#neighbours[pairOf(first, second)]! |= neighbour
+      this.#behind[pairOf(first, second)]! |= kinds
       return
     }
     for (const one of casesOf(first))
-      for (const other of casesOf(second)) this.#neighbours[pairOf(one, other)]! |= neighbour
+      for (const other of casesOf(second)) this.#behind[pairOf(one, other)]! |= kinds
   }
 
-  /** Whether a pattern really stands around this pair: first by the kind of the third byte, which is cheap. */
-  #isNear(neighbours: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
-    // To read outside of the bytes would make every read slow.
-    const behind = pair + WINDOW <= end ? (neighbours >> (bytes[pair + 2]! & KIND)) & 1 : 0
-    const before = pair > start ? (neighbours >> ((bytes[pair - 1]! & KIND) + BEFORE)) & 1 : 0
-    if ((behind | before) === 0) return false
-    return (
-      (behind !== 0 && this.#isFrom(bytes, pair, start, end)) ||
-      (before !== 0 && this.#isFrom(bytes, pair - 1, start, end))
-    )
+  /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
+  #isFrom(bytes: Uint8Array, at: number, within: Within): boolean {
+    const three = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
+    if (this.#hashes[three] !== 0 && this.#isOneAt(three, bytes, at, within)) return true
+    if (at + WINDOW >= within.end) return false
+    const four = hashWith(three, bytes[at + WINDOW]!)
+    return this.#hashes[four] !== 0 && this.#isOneAt(four, bytes, at, within)
   }
 
-  #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
-    const hash = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
-    if (this.#hashes[hash] === 0) return false
+  #isOneAt(hash: number, bytes: Uint8Array, at: number, { start, end }: Within): boolean {
     for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
     return false
   }
 }
 
-/** Two bytes, as this machine reads them at once. */
+/** The text within which patterns may stand. */
+interface Within {
+  readonly start: number
+  readonly end: number
+}
+
+/** Two bytes, as most machines read them at once. */
 function pairOf(first: number, second: number): number {
-  return IS_LITTLE_ENDIAN ? (second << 8) | first : (first << 8) | second
+  return (second << 8) | first
 }
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-/** Bytes are of eight kinds; the case of a letter makes no difference. */
-const KIND = 7
-/** Where the kinds of bytes before a pair stand. */
-const BEFORE = 8
+/** Bytes are of sixteen kinds; the case of a letter makes no difference. */
+const KIND = 15
+const ANY_KIND = 0xffff
+const WORD = 4
 const NONE: readonly Entry[] = []
 
 interface Entry {
@@ -134,7 +167,6 @@ interface Entry {
 
 const encoder = new TextEncoder()
 const WINDOW = 3
-const STRIDE = 2
 const HASH_BITS = 16
 const HASH_MASK = (1 << HASH_BITS) - 1
 /** So much of a pattern is compared; the close look compares the rest. */
@@ -144,6 +176,11 @@ const CASE = 0x20
 /** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
 function hashOf(one: number, two: number, three: number): number {
   return ((one | CASE) * 9739 + (two | CASE) * 173 + (three | CASE)) & HASH_MASK
+}
+
+/** One byte more. */
+function hashWith(hash: number, byte: number): number {
+  return (hash * 31 + (byte | CASE)) & HASH_MASK
 }
 
 function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
@@ -161,49 +198,6 @@ function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: n
 function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
   return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
 }
-
-/** Where the three bytes of a pattern begin whose pairs are the least common in texts. */
-function rarestWindow(bytes: string): number {
-  const last = Math.min(bytes.length - WINDOW, LOOKED_AT)
-  let best = 0
-  let least = Infinity
-  let first = commonness(bytes.charCodeAt(0), bytes.charCodeAt(1))
-  for (let at = 0; at <= last; at++) {
-    const second = commonness(bytes.charCodeAt(at + 1), bytes.charCodeAt(at + 2))
-    if (first + second < least) {
-      best = at
-      least = first + second
-      if (least <= RARE) break
-    }
-    first = second
-  }
-  return best
-}
-
-const LOOKED_AT = 24
-/** Rare enough to look no further: every recorder does this for hundreds of patterns before it hands the first message on. */
-const RARE = 2
-const LOWER_A = 0x61
-const LETTER = 31
-
-function commonness(first: number, second: number): number {
-  if (first < LOWER_A || second < LOWER_A) return first === SPACE || second === SPACE ? 200 : 1
-  const pair = COMMON[((first & LETTER) << 5) | (second & LETTER)]!
-  return pair + RANKS[first & LETTER]! * RANKS[second & LETTER]!
-}
-
-const SPACE = 0x20
-/** Of the letters: the higher, the more common. */
-const RANKS = new Uint8Array(32).fill(2)
-for (const [rank, letter] of encoder.encode('zxqjkgbvpywfmculdrhsnioate').entries())
-  RANKS[letter & LETTER] = rank + 3
-const COMMON = new Uint16Array(1024)
-/** The most common pairs of letters, the commonest last. */
-const COMMON_PAIRS =
-  'ottauromsimabellchliceraeaneicrorihidemecoveleioouashasengnttostaralitisedofteorestindenatonreanerinheth'
-for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
-  COMMON[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
-    500 + at * 10
 
 function casesOf(byte: number): readonly number[] {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
