@@ -32,8 +32,8 @@ function commonnessAt(bytes: string, at: number): number {
 const SPACE = 0x20
 /** Of the letters: the higher, the more common. */
 const RANKS = new Uint8Array(32).fill(2)
-for (const [rank, letter] of [...'zxqjkgbvpywfmculdrhsnioate'].entries())
-  RANKS[letter.charCodeAt(0) & LETTER] = rank + 3
+const BY_RANK = 'zxqjkgbvpywfmculdrhsnioate'
+for (let rank = 0; rank < BY_RANK.length; rank++) RANKS[BY_RANK.charCodeAt(rank) & LETTER] = rank + 3
 const COMMON = new Uint16Array(1024)
 /** The most common pairs of letters, the commonest last. */
 const COMMON_PAIRS =
