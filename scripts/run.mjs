@@ -47,6 +47,7 @@ async function pack(program) {
   })
   await bundle.write({ dir: packed, format: 'cjs', entryFileNames: PROGRAM, chunkFileNames: '[name].js' })
   foldIntoProgram(packed)
+  await shrink(packed)
   writeFileSync(join(packed, 'main.js'), launcher(program))
   rmSync(program, { recursive: true })
   renameSync(packed, program)
@@ -82,11 +83,6 @@ function foldIntoProgram(folder) {
   const code = fold(readFileSync(main, 'utf8'))
   const shared = `exports.folded = {}\nconst { folded } = exports\n${[...folded.values()].join('')}`
   writeFileSync(main, `${shared}${code.replace(/^#!.*\n/, '')}`)
-  for (const name of readdirSync(folder)) {
-    const chunk = join(folder, name)
-    const text = readFileSync(chunk, 'utf8').replaceAll(`require("./${PROGRAM}")`, 'require("./main.js")')
-    writeFileSync(chunk, text.replaceAll(/[^\0-\x7f]/g, escaped))
-  }
   for (const name of folded.keys())
     writeFileSync(
       join(folder, name),
@@ -94,7 +90,22 @@ function foldIntoProgram(folder) {
     )
 }
 
-/** ASCII is read and compiled faster; in strings, templates and patterns the escape means the same. */
+/** What is shorter, and all ASCII, is read and compiled faster. Names stay, for the stacks in reports of faults. */
+async function shrink(folder) {
+  const { minifySync } = await import('rolldown/experimental')
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name)
+    const text = readFileSync(file, 'utf8').replaceAll(`require("./${PROGRAM}")`, 'require("./main.js")')
+    const { code } = minifySync(name, text, { compress: false, mangle: false })
+    const ascii = code.replaceAll(/[^\0-\x7f]/g, escaped)
+    writeFileSync(file, name === PROGRAM ? `(function (${WRAPPED}) { ${ascii}\n})` : ascii)
+  }
+}
+
+/** As Node wraps every module; the launcher runs this one itself, without making a copy of it. */
+const WRAPPED = 'exports, require, module, __filename, __dirname'
+
+/** In strings, templates and patterns it means the same. */
 function escaped(unit) {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

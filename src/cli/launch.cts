@@ -13,23 +13,27 @@ type Body = (
   folder: string,
 ) => void
 
+const PROGRAM = 'reelay.js'
 /** The files that are worth it, by command; what each run compiles of them differs, so each has a cache of its own. */
 const CACHED: Readonly<Record<string, readonly string[]>> = {
-  record: ['reelay.js'],
-  serve: ['reelay.js', 'serve.js'],
+  record: [PROGRAM],
+  serve: [PROGRAM, 'serve.js'],
 }
 /** Soon, because V8 forgets code that has not run for a while, and not at once, because the first messages come first. */
 const SAVE_AFTER_MS = 1000
 
 const verb = process.argv[2] ?? ''
-run('reelay.js', module)
+run(PROGRAM, module)
 
 function run(name: string, own: NodeJS.Module): void {
   const file = path.join(__dirname, name)
   const code = fs.readFileSync(file, 'latin1') // the build leaves only ASCII in it
   const cache = isCached(name) ? cacheOf(file) : undefined
   const cachedData = cache && readCache(cache)
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) { ${code}\n})`, {
+  // The build has wrapped the program already: every copy of it would bring V8's next collection of garbage nearer.
+  const wrapped =
+    name === PROGRAM ? code : `(function (exports, require, module, __filename, __dirname) { ${code}\n})`
+  const script = new Script(wrapped, {
     filename: file,
     ...(cachedData && { cachedData }),
   })
@@ -40,7 +44,7 @@ function run(name: string, own: NodeJS.Module): void {
 
 function load(name: string): unknown {
   const file = path.basename(name)
-  if (file === 'reelay.js' || !isCached(file)) return require(name)
+  if (file === PROGRAM || !isCached(file)) return require(name)
   const own = { exports: {} } as NodeJS.Module
   run(file, own)
   return own.exports

@@ -20,8 +20,9 @@ export interface GatePattern {
 export class Gate {
   /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern. */
   readonly #behind = new Uint16Array(1 << 16)
-  readonly #hashes = new Uint8Array(1 << HASH_BITS)
-  readonly #entries = new Map<number, Entry[]>()
+  /** Of each hash of the rarest bytes of a pattern: which entry is the first that has it, counted from one. */
+  readonly #firsts = new Uint16Array(1 << HASH_BITS)
+  readonly #entries: Entry[] = []
   readonly #single: number[] = []
   #isOpen = false
 
@@ -107,11 +108,9 @@ export class Gate {
     this.#addPair(two, three, pattern.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
     const first = hashOf(one, two, three)
     const hash = four === undefined ? first : hashWith(first, four)
-    this.#hashes[hash] = 1
-    const entry = { bytes, offset, pattern }
-    const same = this.#entries.get(hash)
-    if (same === undefined) this.#entries.set(hash, [entry])
-    else same.push(entry)
+    if (this.#entries.length === MOST_ENTRIES) return this.open()
+    this.#entries.push({ bytes, offset, pattern, next: this.#firsts[hash]! })
+    this.#firsts[hash] = this.#entries.length
   }
 
   #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
@@ -126,14 +125,16 @@ export class Gate {
   /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
   #isFrom(bytes: Uint8Array, at: number, within: Within): boolean {
     const three = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
-    if (this.#hashes[three] !== 0 && this.#isOneAt(three, bytes, at, within)) return true
-    if (at + WINDOW >= within.end) return false
-    const four = hashWith(three, bytes[at + WINDOW]!)
-    return this.#hashes[four] !== 0 && this.#isOneAt(four, bytes, at, within)
+    if (this.#isOneAt(three, bytes, at, within)) return true
+    return at + WINDOW < within.end && this.#isOneAt(hashWith(three, bytes[at + WINDOW]!), bytes, at, within)
   }
 
   #isOneAt(hash: number, bytes: Uint8Array, at: number, { start, end }: Within): boolean {
-    for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
+    for (let which = this.#firsts[hash]!; which > 0;) {
+      const entry = this.#entries[which - 1]!
+      if (isAt(entry, bytes, at, start, end)) return true
+      which = entry.next
+    }
     return false
   }
 }
@@ -155,19 +156,22 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 const KIND = 15
 const ANY_KIND = 0xffff
 const WORD = 4
-const NONE: readonly Entry[] = []
 
 interface Entry {
   readonly pattern: GatePattern
   /** A character for each byte. */
   readonly bytes: string
-  /** Where in it the three bytes stand by which it is found. */
+  /** Where in it the bytes stand by which it is found. */
   readonly offset: number
+  /** The next entry of the same hash, counted from one. */
+  readonly next: number
 }
 
 const encoder = new TextEncoder()
 const WINDOW = 3
 const HASH_BITS = 16
+/** As many as can be told apart; with more, everything gets a close look. */
+const MOST_ENTRIES = 0xffff
 const HASH_MASK = (1 << HASH_BITS) - 1
 /** So much of a pattern is compared; the close look compares the rest. */
 const COMPARED = 32
