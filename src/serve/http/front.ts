@@ -9,13 +9,16 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => void
 /** A listener on this machine that hands each request to whoever has its path. */
 export class Front {
   readonly #listen: Listen
+  readonly #now: (() => number) | undefined
   readonly #server: Server
   readonly #door: Door
   readonly #handlers = new Map<string, Handler>()
   #closed: Promise<void> | undefined
 
-  constructor(listen: Listen) {
+  /** `now` dates the answers, where it is not the clock on the wall that does. */
+  constructor(listen: Listen, now?: () => number) {
     this.#listen = listen
+    this.#now = now
     this.#door = new Door(listen.host)
     this.#server = createListener()
     this.#server.on('request', (req, res) => this.#answer(req, res))
@@ -41,6 +44,7 @@ export class Front {
   }
 
   #answer(req: IncomingMessage, res: ServerResponse): void {
+    if (this.#now !== undefined) res.setHeader('Date', new Date(this.#now()).toUTCString())
     const why = this.#door.refusal(req.rawHeaders)
     const handler = this.#handlers.get(pathOf(req))
     if (why === undefined && handler !== undefined) return handler(req, res)
