@@ -11,6 +11,8 @@ export interface BridgeWords {
   readonly variables: readonly HeaderVariable[]
   /** The variable of the client that holds a bearer token. */
   readonly token: string | undefined
+  /** Headers as `Name: value`. */
+  readonly written: readonly string[]
 }
 
 /** Reads the args of an entry that starts a bridge. */
@@ -19,13 +21,15 @@ export function bridgeWords(words: readonly Word[]): BridgeWords {
     words.flatMap(({ value }, at) => (value === option ? (words[at + 1] ?? []) : []))
   const texts = (option: string): readonly string[] => after(option).map(({ value }) => value ?? '')
   const headers = texts('--header-env').map(readHeaderEnv)
-  const tokens = texts('--header').map((text) => BEARER.exec(text)?.[1])
+  const written = texts('--header')
+  const tokens = written.map((text) => BEARER.exec(text)?.[1])
   return {
     url: after('--url').at(-1),
     urlVariable: texts('--url-env').at(-1),
     headers: headers.filter(({ mayBeMissing }) => !mayBeMissing),
     variables: headers.filter(({ mayBeMissing }) => mayBeMissing),
     token: tokens.find((token) => token !== undefined),
+    written,
   }
 }
 

@@ -19,7 +19,7 @@ export interface RemoteEntry {
   readonly spent: readonly Member[]
 }
 
-export interface Header {
+interface Header {
   readonly name: string
   readonly key: Word
   readonly value: Word

@@ -15,8 +15,8 @@ export function remoteObstacle({ members, url, tables, env }: RemoteFacts): stri
   if (named(members, 'headersHelper') !== undefined)
     return `its headers come from a program that the client runs (headersHelper); ${FORWARD}, or write them into "headers"`
   if (login !== undefined) return `the client logs in there (${login.key.value}); ${FORWARD}`
-  if (!url.includes('$') && !/^https?:\/\//i.test(url))
-    return 'its url is not an http or https one, which is all that a bridge speaks'
+  const oddUrl = url.includes('$') ? undefined : oddUrlIn(url) // what the client puts in is known only when it starts
+  if (oddUrl !== undefined) return oddUrl
   if (named(members, 'env_vars') !== undefined)
     return 'it has both a url and env_vars, which is for commands; remove one of them'
   if (env.some(({ inside }) => inside === undefined)) return 'its env is not a table'
@@ -26,6 +26,14 @@ export function remoteObstacle({ members, url, tables, env }: RemoteFacts): stri
 /** How clients say that they run OAuth, or another login of theirs, for a server. */
 const LOGINS = new Set(['oauth', 'auth', 'authProviderType', 'oauth_resource', 'scopes'])
 const FORWARD = 'record the client itself: reelay record --forward -- <client command> (docs/oauth.md)'
+
+function oddUrlIn(text: string): string | undefined {
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
+    return 'its url is not an http or https one, which is all that a bridge speaks'
+  return new URL(text).username === ''
+    ? undefined
+    : 'its url has a password in it, which a bridge does not send; put it into an Authorization header'
+}
 
 function oddTable({ key, inside }: Member): string | undefined {
   if (inside === undefined || inside.some(({ value }) => value.value === undefined))

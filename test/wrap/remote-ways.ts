@@ -12,7 +12,7 @@ export interface RemoteWish {
   readonly crlf: boolean
 }
 
-export type Way = 'inline' | 'table' | 'dotted'
+type Way = 'inline' | 'table' | 'dotted'
 
 const value = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
 const header = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,8}$/)

@@ -197,7 +197,7 @@ test('Gemini CLI: of two urls the one that counts is bridged, and the other does
 
 test.each([
   [`${URL}?apiKey=s3cret`, true],
-  ['https://user:pass@example.com/mcp', true],
+  ['https://${USER}:${PASS}@example.com/mcp', true],
   ['https://example.com/s/9f8e7d6c5b4a/mcp', true],
   ['https://${input:host}/mcp', true],
   ['https://api.example.com:8443/v1/mcp', false],
