@@ -21,7 +21,9 @@ export const shareCommand: Command = addRuleFlags(new Command('share'))
     print(
       `wrote ${visible(copied.path)}: ${inWords(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
-    print(`  played to itself: ${copied.answered} requests answered as on the tape\n`)
+    print(
+      `  played to itself: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
+    )
   })
 
 interface ShareFlags extends RuleFlags {

@@ -21,7 +21,7 @@ export function meantServers({ path, names }: ServersOnTape, filter: string): re
   const meant = names.includes(filter) ? [filter] : names.filter(serverFilter(filter))
   if (meant.length > 0) return meant
   throw new ReelayError('USAGE', `${path} holds no server "${filter}"`, {
-    hint: `choose with --server from: ${names.join(', ')}`,
+    hint: names.length === 0 ? 'it holds no server at all' : `choose with --server from: ${names.join(', ')}`,
   })
 }
 
