@@ -43,7 +43,10 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     'over HTTP+SSE, the transport of 2024-11-05; may be given with --http',
     listenOf('--sse'),
   )
-  .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
+  .option(
+    '--server <filter>',
+    'which server to be, when the tape holds several: its name, * for anything; over HTTP several, each has its path',
+  )
   .addOption(
     new Option(
       '--on-miss <what>',

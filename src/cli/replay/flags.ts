@@ -68,7 +68,10 @@ export function withReplayOptions(command: Command): Command {
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',
       collect,
     )
-    .option('--server <name>', 'whose client to be, when the tape holds several servers')
+    .option(
+      '--server <filter>',
+      'whose client to be, when the tape holds several servers: its name, * for anything',
+    )
     .option('--handshake <own|recorded|none>', 'how the conversation is opened (own)')
     .option('--timeout <ms>', 'how long each answer may take (10000)')
     .option('--include <methods>', 'send only these, such as tools/call:search; * for anything', collectNames)
