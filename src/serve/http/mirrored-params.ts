@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import type { Turn } from '../../tape/turn.ts'
 import { isObject, member, type Request } from '../../wire/message.ts'
@@ -22,7 +22,7 @@ export class MirroredParams {
     }
   }
 
-  mismatchIn({ method, params }: Request, headers: IncomingHttpHeaders): Refusal | undefined {
+  mismatchIn({ method, params }: Request, headers: Headers): Refusal | undefined {
     if (this.#byTool.size === 0 || method !== 'tools/call') return undefined
     const declared = this.#byTool.get(String(member(params, 'name'))) ?? []
     for (const each of declared) {
@@ -64,7 +64,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 function mismatchOf(
   { header, path }: Mirrored,
   value: unknown,
-  headers: IncomingHttpHeaders,
+  headers: Headers,
 ): Refusal | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
   const given = headerIn(headers, header)

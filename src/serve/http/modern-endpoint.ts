@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServedRequest } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Message } from '../../wire/message.ts'
@@ -103,7 +103,7 @@ function streamTo({ res }: Posted): AnswerStream {
 }
 
 /** `?client=<name>` tells apart clients that say the same of themselves. */
-function nameIn({ url = '' }: IncomingMessage): string {
+function nameIn({ url = '' }: ServedRequest): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
 }
