@@ -61,11 +61,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => member(inner, name), value)
 }
 
-function mismatchOf(
-  { header, path }: Mirrored,
-  value: unknown,
-  headers: Headers,
-): Refusal | undefined {
+function mismatchOf({ header, path }: Mirrored, value: unknown, headers: Headers): Refusal | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
   const given = headerIn(headers, header)
   if (given === undefined) return mismatch(header, `it is missing, the body has arguments.${path.join('.')}`)

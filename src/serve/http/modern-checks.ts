@@ -71,10 +71,7 @@ function unsupported(requested: string): Refusal {
   return { status: 400, code: -32022, message: 'Unsupported protocol version', data }
 }
 
-function methodMismatch(
-  { method, kind }: Request | Notification,
-  headers: Headers,
-): Refusal | undefined {
+function methodMismatch({ method, kind }: Request | Notification, headers: Headers): Refusal | undefined {
   const header = headerIn(headers, 'mcp-method')
   if (header === undefined && kind === 'notification') return undefined
   if (header === undefined) return mismatch('Mcp-Method', `it is missing, the body names ${method}`)

@@ -61,12 +61,14 @@ export class ModernEndpoint {
       openStream: () => streamTo(posted),
       onLate: () => {}, // nothing leads to the client but the streams that it has open
     })
+    player.take(text, message, exchange)
+    // Most are answered by now.
+    if (exchange.isOver) return
     this.#open.add(exchange)
     res.on('close', () => {
       this.#open.delete(exchange)
       if (message.kind === 'request') player.abandon(message.id, exchange)
     })
-    player.take(text, message, exchange)
   }
 
   /** Nothing ties two requests together but what the client says of itself: by that, and by a name in the URL, it has cursors. */

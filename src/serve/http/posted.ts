@@ -1,6 +1,11 @@
 import { isAscii } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { leave, type Headers, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
+import {
+  leave,
+  type Headers,
+  type ServedRequest,
+  type ServedResponse,
+} from '../../transport/http1/exchange.ts'
 import { decodeUtf8, MAX_LINE_BYTES } from '../../wire/lines.ts'
 import type { Message } from '../../wire/message.ts'
 import { rangeAt } from '../../wire/members.ts'

@@ -34,7 +34,7 @@ export class PlainConnection {
   constructor(options: PlainConnectionOptions) {
     const { socket, keepAliveMs } = options
     this.#options = options
-    socket.setTimeout(keepAliveMs)
+    socket.setTimeout(keepAliveMs + GRACE_MS)
     socket.on('data', this.#take)
     socket.on('end', this.#end)
     socket.on('timeout', this.#rest)
@@ -65,9 +65,10 @@ export class PlainConnection {
     this.#answer(coming.head, Buffer.concat(coming.parts))
   }
 
-  #answer({ url, headers, rawHeaders }: PlainHead, body: Buffer): void {
+  #answer({ url, headers, rawHeaders, isLast }: PlainHead, body: Buffer): void {
     const { socket, keepAliveMs, onRequest } = this.#options
-    const response = new PlainResponse({ socket, keepAlive: keepAliveMs / 1000, onEnd: this.#answered })
+    const keepAlive = isLast ? 0 : Math.floor(keepAliveMs / 1000)
+    const response = new PlainResponse({ socket, keepAlive, onEnd: this.#answered })
     this.#answering = response
     onRequest({ method: 'POST', url, headers, rawHeaders, body }, response)
   }
@@ -75,7 +76,10 @@ export class PlainConnection {
   readonly #answered = (isLast: boolean): void => {
     const { socket } = this.#options
     this.#answering = undefined
-    if (isLast) return socket.destroySoon()
+    if (isLast) {
+      socket.off('data', this.#take)
+      return socket.destroySoon()
+    }
     if (this.#early.length > 0) this.#handOver(Buffer.concat(this.#early))
     else if (socket.writableNeedDrain) socket.pause()
   }
@@ -115,6 +119,8 @@ export class PlainConnection {
   readonly #close = (): void => this.#answering?.close()
 }
 
+// A request that is on its way when its time is over gets through.
+const GRACE_MS = 1000
 const BLANK_LINE = '\r\n\r\n'
 
 function ignore(): void {} // a client that leaves is owed nothing

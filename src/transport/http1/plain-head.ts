@@ -7,6 +7,8 @@ export interface PlainHead {
   readonly rawHeaders: RawHeaders
   /** How many bytes of body follow. */
   readonly length: number
+  /** Whether the client wants nothing more after this. */
+  readonly isLast: boolean
 }
 
 const MOST_HEADS = 256
@@ -44,14 +46,15 @@ export function readPlainHead(text: string): PlainHead | undefined {
   for (const line of lines) {
     const [, name, value] = HEADER_LINE.exec(line) ?? []
     const key = name?.toLowerCase()
-    if (name === undefined || value === undefined || key === undefined || !isPlain(key, value)) return undefined
+    if (name === undefined || value === undefined || key === undefined || !isPlain(key, value))
+      return undefined
     if (headers[key] !== undefined) return undefined
     headers[key] = value
     rawHeaders.push(name, value)
   }
   const length = headers['content-length']
   if (length === undefined || headers['host'] === undefined) return undefined
-  return { url, headers, rawHeaders, length: Number(length) }
+  return { url, headers, rawHeaders, length: Number(length), isLast: isLast(headers['connection']) }
 }
 
 const REQUEST_LINE = /^POST (\/[\w\-.~!$&'()*+,;=:@%/?]*) HTTP\/1\.1$/
@@ -59,19 +62,16 @@ const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[!-~](?:[ -~]*[!-~])?)?)[
 const MOST_LINES = 64
 
 // They say how the bytes go on, or what becomes of the connection.
-const OF_THE_HOP = new Set([
-  'expect',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const OF_THE_HOP = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 function isPlain(key: string, value: string): boolean {
   if (key === 'content-length') return LENGTH.test(value)
-  if (key === 'connection') return value.toLowerCase() === 'keep-alive'
+  if (key === 'connection') return /^(?:keep-alive|close)$/i.test(value)
   return !OF_THE_HOP.has(key)
+}
+
+function isLast(connection = 'keep-alive'): boolean {
+  return connection.toLowerCase() === 'close'
 }
 
 const LENGTH = /^(?:0|[1-9]\d{0,6})$/

@@ -4,7 +4,7 @@ import { writtenHead, type GivenHeaders, type WrittenHead } from './written-head
 
 export interface PlainResponseOptions {
   readonly socket: Socket
-  /** For how long the connection is kept when nothing goes over it, in seconds. */
+  /** For how many seconds the connection is kept when nothing goes over it; 0 when it is not. */
   readonly keepAlive: number
   /** Told when everything is handed over to the socket. */
   readonly onEnd: (isLast: boolean) => void
@@ -44,8 +44,12 @@ export class PlainResponse implements ServedResponse {
     return this
   }
 
+  /** Begins a stream. What is written in the same moment leaves in one piece. */
   flushHeaders(): void {
-    this.#options.socket.write(this.#begun())
+    const { socket } = this.#options
+    socket.cork()
+    process.nextTick(() => socket.uncork())
+    socket.write(this.#begun())
   }
 
   write(text: string): boolean {

@@ -12,24 +12,29 @@ export interface WrittenHead {
   readonly isLast: boolean
 }
 
-/** Writes a head as Node does. `keepAlive` is for how long an idle connection is kept, in seconds. */
+/** Writes a head as Node does. `keepAlive` is for how many seconds an idle connection is kept; 0 when it is not. */
 export function writtenHead(status: number, headers: GivenHeaders, keepAlive: number): WrittenHead {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
   let given = 0
-  let isLast = false
+  let isLast = keepAlive === 0
   for (const name in headers) {
     const value = String(headers[name])
     const meaning = meaningOf(name)
     validateHeaderValue(name, value)
     text += `${name}: ${value}\r\n`
     given |= meaning
-    if (meaning === CONNECTION) isLast = /\bclose\b/i.test(value)
+    if (meaning === CONNECTION) isLast ||= /\bclose\b/i.test(value)
   }
   if ((given & DATE) === 0) text += `Date: ${httpDate()}\r\n`
-  if ((given & CONNECTION) === 0) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAlive}\r\n`
+  if ((given & CONNECTION) === 0) text += connectionLines(keepAlive)
   const hasLength = (given & LENGTH) !== 0
   if (!hasLength && (given & ENCODING) === 0) text += 'Transfer-Encoding: chunked\r\n'
   return { text: `${text}\r\n`, hasLength, isLast }
+}
+
+function connectionLines(keepAlive: number): string {
+  if (keepAlive === 0) return 'Connection: close\r\n'
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAlive}\r\n`
 }
 
 const [DATE, CONNECTION, LENGTH, ENCODING] = [1, 2, 4, 8]
