@@ -66,8 +66,11 @@ export class PlainResponse implements ServedResponse {
     onEnd(this.#head?.isLast === true)
   }
 
+  /** Breaks off: what was written before leaves, and nothing more. */
   destroy(): void {
-    this.#options.socket.destroy()
+    const { socket } = this.#options
+    socket.uncork()
+    socket.destroy()
   }
 
   on(event: 'close' | 'drain', action: () => void): void {
