@@ -11,7 +11,7 @@ import { parseJson } from '../wire/parse-json.ts'
 import type { FileLine } from './file-lines.ts'
 import { IndexLog } from './index-log.ts'
 import { LineChecks, type TapeState } from './line-checks.ts'
-import type { TapeIndex } from './tape-index.ts'
+import type { MadeIndex } from './tape-index.ts'
 
 /**
  * Looks a tape through line by line. The client's messages are parsed, because their content is the key; of an answer only the
@@ -46,7 +46,7 @@ export class IndexBuilder {
     this.#checks.counts(line.number)
   }
 
-  taken(): TapeIndex {
+  taken(): MadeIndex {
     const { ended, problems } = this.#state
     return this.#log.taken({ ended, problems, joined: this.#joined })
   }

@@ -5,14 +5,16 @@ import { isEnveloped } from '../wire/methods.ts'
 import { wholeColumn, wideColumn } from './columns.ts'
 import { hashText } from './hash.ts'
 import { buildKeyTable } from './key-table.ts'
+import { countKinds } from './kind-counts.ts'
+import type { NumberArray } from './number-column.ts'
 import {
   MARK,
   MARK_BITS,
   STEP,
   type About,
   type Label,
+  type MadeIndex,
   type StepColumns,
-  type TapeIndex,
   type TurnColumns,
 } from './tape-index.ts'
 
@@ -89,20 +91,21 @@ export class IndexLog implements TurnLog<number, number> {
   // What belongs to no turn is not played.
   stray(): void {}
 
-  taken(about: About): TapeIndex {
+  taken(about: About): MadeIndex {
     const turns = this.#takenTurns()
     const labels = this.#labels.list
     return {
       turns: turns.mark.length,
       labels,
+      kinds: countKinds(turns.mark),
       about,
       ...turns,
       ...this.#takenSteps(),
-      ...buildKeyTable(turns),
+      ...buildKeyTable(this.#turns),
     }
   }
 
-  #takenTurns(): TurnColumns {
+  #takenTurns(): TurnColumns<NumberArray> & { readonly mark: Uint32Array } {
     return {
       frame: this.#turns.frame.taken(),
       triggerAt: this.#turns.triggerAt.taken(),
@@ -115,7 +118,7 @@ export class IndexLog implements TurnLog<number, number> {
     }
   }
 
-  #takenSteps(): StepColumns {
+  #takenSteps(): StepColumns<NumberArray> {
     const order = inOrderOfTurns(this.#steps.stepTurn.taken())
     return {
       stepTurn: this.#steps.stepTurn.taken(order),

@@ -12,9 +12,10 @@ import { idKey, isId } from '../wire/id.ts'
 import { membersOf } from '../wire/members.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { hashText } from './hash.ts'
-import { buildKeyTable, firstUnder, nextUnder } from './key-table.ts'
+import { buildKeyTable, firstUnder, heldTable, nextUnder } from './key-table.ts'
 import type { LineFile } from './line-file.ts'
 import { answerOf, messageOf } from './line-messages.ts'
+import { HeldColumn } from './number-column.ts'
 import { stepsOf, type StepRow } from './step-rows.ts'
 import { MARK, MARK_BITS, STEP, type TapeIndex } from './tape-index.ts'
 import { RecentTurns } from './recent-turns.ts'
@@ -34,20 +35,26 @@ export class IndexedTurns implements TurnStore {
   }
 
   outline(place: number): Outline {
-    const mark = this.#index.mark[place] ?? 0
+    const mark = this.#index.mark.at(place)
     const { server, method } = this.#index.labels[mark >>> MARK_BITS] ?? NO_LABEL
     return {
       trigger: kindIn(mark),
       server,
       method,
-      frame: this.#index.frame[place] ?? 0,
+      frame: this.#index.frame.at(place),
       answered: (mark & MARK.answered) !== 0,
       enveloped: (mark & MARK.enveloped) !== 0,
     }
   }
 
   kinds(): readonly TurnKind[] {
-    this.#kinds ??= kindsIn(this.#index)
+    const { kinds, labels } = this.#index
+    this.#kinds ??= kinds.map(({ mark, count, first }) => ({
+      trigger: kindIn(mark),
+      ...(labels[mark >>> MARK_BITS] ?? NO_LABEL),
+      count,
+      first,
+    }))
     return this.#kinds
   }
 
@@ -61,12 +68,12 @@ export class IndexedTurns implements TurnStore {
 
   called(place: number): Called | undefined {
     if (this.outline(place).trigger === 'none') return undefined
-    return calledIn({ trigger: this.#trigger(place, stepsOf(this.#index, place)) })
+    return calledIn({ trigger: this.#trigger(place, this.#rows(place)) })
   }
 
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
     const hashes = keyOf === requestKey ? this.#index : this.#rehashed(keyOf)
-    const table = keyOf === requestKey ? this.#index : buildKeyTable(hashes)
+    const table = keyOf === requestKey ? this.#index : heldTable(buildKeyTable(hashes))
     return {
       isExact: false,
       first: (key) => firstUnder(table, hashes, hashText(key)),
@@ -81,10 +88,6 @@ export class IndexedTurns implements TurnStore {
     }
   }
 
-  close(): void {
-    this.#file.close()
-  }
-
   /** Other keys than those in the index: every call of the client is read once. */
   #rehashed(keyOf: (called: Called) => string): Pick<TapeIndex, 'hashLow' | 'hashHigh' | 'mark'> {
     const hashLow = new Uint32Array(this.size)
@@ -95,12 +98,12 @@ export class IndexedTurns implements TurnStore {
       hashLow[place] = low
       hashHigh[place] = high
     }
-    return { hashLow, hashHigh, mark: this.#index.mark }
+    return { hashLow: new HeldColumn(hashLow), hashHigh: new HeldColumn(hashHigh), mark: this.#index.mark }
   }
 
   #read(place: number): Turn | undefined {
     if (!Number.isInteger(place) || place < 0 || place >= this.size) return undefined
-    const rows = stepsOf(this.#index, place)
+    const rows = this.#rows(place)
     const isCalled = this.outline(place).trigger !== 'none'
     const trigger = isCalled ? this.#trigger(place, rows) : undefined
     if (isCalled && trigger === undefined) return undefined
@@ -113,9 +116,13 @@ export class IndexedTurns implements TurnStore {
     )
   }
 
+  #rows(place: number): readonly StepRow[] {
+    return (this.#index.mark.at(place) & MARK.hasSteps) === 0 ? [] : stepsOf(this.#index, place)
+  }
+
   #trigger(place: number, rows: readonly StepRow[]): Spoken | undefined {
     const { trigger, server, method, frame } = this.outline(place)
-    const line = this.#file.read(this.#index.triggerAt[place] ?? 0, this.#index.triggerLength[place] ?? 0)
+    const line = this.#file.read(this.#index.triggerAt.at(place), this.#index.triggerLength.at(place))
     const item = rows.find(({ kind }) => kind === STEP.triggered)?.item
     const spoken = line === undefined ? undefined : messageOf(line, item)
     if (spoken?.dir !== 'c2s' || spoken.n !== frame || spoken.server !== server) return undefined
@@ -123,9 +130,9 @@ export class IndexedTurns implements TurnStore {
   }
 
   #firstAnswer(place: number): Step | 'none' | 'broken' {
-    const length = this.#index.responseLength[place] ?? 0
+    const length = this.#index.responseLength.at(place)
     if (length === 0) return 'none'
-    const line = this.#file.read(this.#index.responseAt[place] ?? 0, length)
+    const line = this.#file.read(this.#index.responseAt.at(place), length)
     const message = line === undefined ? undefined : answerOf(line)
     return message === undefined ? 'broken' : { kind: 'respond', message }
   }
@@ -148,26 +155,6 @@ export class IndexedTurns implements TurnStore {
   }
 }
 
-function kindsIn({ mark, labels }: TapeIndex): readonly TurnKind[] {
-  const kinds = new Map<number, { count: number; readonly first: number }>()
-  // Turns of one kind stand in long runs: only where one ends is its kind looked up.
-  for (let place = 0; place < mark.length;) {
-    const kind = (mark[place] ?? 0) & ~NOT_OF_THE_KIND
-    const first = place
-    do place++
-    while (place < mark.length && ((mark[place] ?? 0) & ~NOT_OF_THE_KIND) === kind)
-    const known = kinds.get(kind)
-    if (known === undefined) kinds.set(kind, { count: place - first, first })
-    else known.count += place - first
-  }
-  return Array.from(kinds, ([kind, counted]) => ({
-    trigger: kindIn(kind),
-    ...(labels[kind >>> MARK_BITS] ?? NO_LABEL),
-    ...counted,
-  }))
-}
-
-const NOT_OF_THE_KIND = MARK.enveloped | MARK.answered | MARK.hasSteps
 const NO_LABEL = { server: '', method: '' }
 
 function kindIn(mark: number): Outline['trigger'] {
