@@ -8,6 +8,7 @@ import { answerIdIn } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import { CallScan } from './call-scan.ts'
 import type { FileLine } from './file-lines.ts'
 import { IndexLog } from './index-log.ts'
 import { LineChecks, type TapeState } from './line-checks.ts'
@@ -23,6 +24,7 @@ export class IndexBuilder {
   readonly #state: TapeState = { ended: false, problems: [] }
   readonly #checks = new LineChecks(this.#state)
   readonly #envelopes = new EnvelopeScan()
+  readonly #calls = new CallScan()
   readonly #joined: string[] = []
   #isUtf8 = true
 
@@ -55,10 +57,17 @@ export class IndexBuilder {
   #addRecorded(line: FileLine, envelope: Envelope): boolean {
     if (line.bytes[line.end - 1] !== CLOSE) return false
     if (envelope.payload !== 'msg') return this.#passOver(line, envelope)
-    const message = envelope.dir === 'c2s' ? this.#messageIn(line, envelope) : this.#answerIn(line, envelope)
+    const call =
+      envelope.dir === 'c2s'
+        ? this.#calls.read(envelope.server, line.bytes, envelope.at, line.end - 1)
+        : undefined
+    const message =
+      call?.message ??
+      (envelope.dir === 'c2s' ? this.#messageIn(line, envelope) : this.#answerIn(line, envelope))
     if (message === undefined || message.kind === 'batch') return false
     this.#checks.checkNumber(envelope.n, line.number)
     const { n, server, conn, x, dir } = envelope
+    this.#log.hash = call?.hash
     this.#conversations.add({
       n,
       t: 0,
@@ -69,6 +78,7 @@ export class IndexBuilder {
       text: '',
       message,
     })
+    this.#log.hash = undefined
     return true
   }
 

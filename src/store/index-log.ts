@@ -1,9 +1,11 @@
 import { requestKey } from '../match/key.ts'
 import type { TurnLog } from '../tape/conversation.ts'
 import type { Spoken } from '../tape/turn.ts'
+import type { Notification, Request } from '../wire/message.ts'
 import { isEnveloped } from '../wire/methods.ts'
 import { wholeColumn, wideColumn } from './columns.ts'
-import { hashText } from './hash.ts'
+import type { Hash64 } from './hash.ts'
+import { JsonHash } from './json-hash.ts'
 import { buildKeyTable } from './key-table.ts'
 import { countKinds } from './kind-counts.ts'
 import type { NumberArray } from './number-column.ts'
@@ -28,6 +30,9 @@ export interface LinePlace {
 export class IndexLog implements TurnLog<number, number> {
   /** The line that is being read. */
   line: LinePlace = { at: 0, length: 0 }
+  /** The hash of the key of the request in it, when it is known. */
+  hash: Hash64 | undefined
+  readonly #hash = new JsonHash()
   readonly #turns = {
     frame: wideColumn(),
     triggerAt: wideColumn(),
@@ -136,13 +141,16 @@ export class IndexLog implements TurnLog<number, number> {
     const called = trigger !== undefined && 'method' in trigger.message ? trigger.message : undefined
     const server = trigger?.server ?? ''
     const method = called?.method ?? ''
-    const { low, high } =
-      called === undefined ? NO_HASH : hashText(requestKey({ server, method, params: called.params }))
+    const { low, high } = called === undefined ? NO_HASH : (this.hash ?? this.#hashOf(server, called))
     this.#turns.hashLow.push(low)
     this.#turns.hashHigh.push(high)
     const kind = called === undefined ? 0 : MARK[called.kind]
     const enveloped = isEnveloped(called?.params) ? MARK.enveloped : 0
     this.#turns.mark.push((this.#labels.numberOf(server, method) << MARK_BITS) | kind | enveloped)
+  }
+
+  #hashOf(server: string, { method, params }: Request | Notification): Hash64 {
+    return this.#hash.ofCanonical(requestKey({ server, method, params }))
   }
 
   #step(turn: number, kind: number, message: Spoken): number {

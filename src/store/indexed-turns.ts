@@ -12,6 +12,7 @@ import { idKey, isId } from '../wire/id.ts'
 import { membersOf } from '../wire/members.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { hashText } from './hash.ts'
+import { JsonHash } from './json-hash.ts'
 import { buildKeyTable, firstUnder, heldTable, nextUnder } from './key-table.ts'
 import type { LineFile } from './line-file.ts'
 import { answerOf, messageOf } from './line-messages.ts'
@@ -26,6 +27,7 @@ export class IndexedTurns implements TurnStore {
   readonly #index: TapeIndex
   readonly #file: LineFile
   readonly #recent = new RecentTurns()
+  readonly #hash = new JsonHash()
   #kinds: readonly TurnKind[] | undefined
 
   constructor(index: TapeIndex, file: LineFile) {
@@ -76,7 +78,8 @@ export class IndexedTurns implements TurnStore {
     const table = keyOf === requestKey ? this.#index : heldTable(buildKeyTable(hashes))
     return {
       isExact: false,
-      first: (key) => firstUnder(table, hashes, hashText(key)),
+      first: (key) =>
+        firstUnder(table, hashes, keyOf === requestKey ? this.#hash.ofCanonical(key) : hashText(key)),
       after: (place) => nextUnder(table, place),
     }
   }
