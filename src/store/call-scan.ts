@@ -5,6 +5,7 @@ import type { Request } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { Hash64 } from './hash.ts'
+import { idIn } from './id-in.ts'
 import { JsonHash } from './json-hash.ts'
 
 /** A request of the client with no more of its params than `_meta`, and the hash of its key. */
@@ -62,7 +63,7 @@ export class CallScan {
 
   #id(bytes: Buffer, start: number, end: number): number {
     const at = bytes[start] === QUOTE ? endOfWord(bytes, start, end) : endOfDigits(bytes, start, end)
-    if (at > 0) this.#seen.id = parseJson(bytes.toString('utf8', start, at))
+    if (at > 0) this.#seen.id = idIn(bytes, start, at)
     return at
   }
 
