@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestKey } from '../match/key.ts'
+import { nameOf } from '../wire/name.ts'
 import { CallScan } from './call-scan.ts'
 import { JsonHash } from './json-hash.ts'
 
@@ -65,7 +66,9 @@ function expectAsParsed(said: Buffer): void {
   const found = calls.read('a', said, 0, said.length)
   if (found === undefined) return
   const { id, method, params: given } = JSON.parse(said.toString())
-  expect(found.hash).toEqual(hash.ofCanonical(requestKey({ server: 'a', method, params: given })))
+  const key = hash.ofCanonical(requestKey({ server: 'a', method, params: given }))
+  const { sketch } = hash
+  expect(found.found).toEqual({ ...key, sketch, name: nameOf({ method, params: given }) })
   expect(found.message).toMatchObject({ kind: 'request', id, method })
 }
 

@@ -3,6 +3,7 @@ import { canonicalJson } from '../wire/canonical.ts'
 import { isId } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { nameOf } from '../wire/name.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { Hash64 } from './hash.ts'
 import { idIn } from './id-in.ts'
@@ -11,7 +12,14 @@ import { JsonHash } from './json-hash.ts'
 /** A request of the client with no more of its params than `_meta`, and the hash of its key. */
 export interface ScannedCall {
   readonly message: Request
-  readonly hash: Hash64
+  readonly found: FoundKey
+}
+
+/** What an index keeps of the key of a call. */
+export interface FoundKey extends Hash64 {
+  readonly sketch: number
+  /** The tool or prompt. */
+  readonly name: string | undefined
 }
 
 /**
@@ -26,7 +34,7 @@ export class CallScan {
 
   read(server: string, bytes: Buffer, start: number, end: number): ScannedCall | undefined {
     if (!this.#pass(bytes, start, end)) return undefined
-    const { id, method, params, meta } = this.#seen
+    const { id, method, params, meta, sketch = 0, name } = this.#seen
     if (!isId(id) || method === undefined || isOdd(method)) return undefined
     const _meta = meta === undefined ? undefined : parseJson(meta)
     const known = _meta === undefined ? undefined : { _meta }
@@ -38,7 +46,12 @@ export class CallScan {
       this.#ofWord(era),
       params ?? this.#ofWord(null),
     ])
-    return { message: { kind: 'request', id, method, params: known }, hash }
+    const found = {
+      ...hash,
+      sketch,
+      name: name === undefined ? undefined : nameOf({ method, params: { name } }),
+    }
+    return { message: { kind: 'request', id, method, params: known }, found }
   }
 
   #pass(bytes: Buffer, start: number, end: number): boolean {
@@ -76,9 +89,11 @@ export class CallScan {
   #params(bytes: Buffer, start: number, end: number): number {
     const at = this.#hash.passParams(bytes, start, end)
     if (at < 0) return -1
-    const { meta, isEmpty } = this.#hash
+    const { meta, name, isEmpty, sketch } = this.#hash
+    this.#seen.sketch = sketch
     this.#seen.params = isEmpty ? this.#ofWord(null) : this.#hash.taken()
     if (meta !== undefined) this.#seen.meta = bytes.toString('utf8', meta.start, meta.end)
+    if (name !== undefined) this.#seen.name = parseJson(bytes.toString('utf8', name.start, name.end))
     return at
   }
 
@@ -96,6 +111,8 @@ interface Seen {
   id?: unknown
   method?: string
   params?: Hash64
+  sketch?: number
+  name?: unknown
   /** The text of the `_meta` in the params. */
   meta?: string
 }

@@ -8,10 +8,9 @@ import { answerIdIn } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
 import { classify, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { CallScan } from './call-scan.ts'
+import { CallScan, type FoundKey } from './call-scan.ts'
 import { idIn } from './id-in.ts'
 import type { FileLine } from './file-lines.ts'
-import type { Hash64 } from './hash.ts'
 import { IndexLog } from './index-log.ts'
 import { LineChecks, type TapeState } from './line-checks.ts'
 import type { MadeIndex } from './tape-index.ts'
@@ -62,9 +61,9 @@ export class IndexBuilder {
     const read = envelope.dir === 'c2s' ? this.#callIn(line, envelope) : this.#answerIn(line, envelope)
     if (read === undefined || read.message.kind === 'batch') return false
     this.#checks.checkNumber(envelope.n, line.number)
-    this.#log.hash = read.hash
+    this.#log.found = read.found
     this.#conversations.add(spokenAs(envelope, read.message))
-    this.#log.hash = undefined
+    this.#log.found = undefined
     return true
   }
 
@@ -78,13 +77,13 @@ export class IndexBuilder {
     const scanned = this.#calls.read(server, bytes, at, end - 1)
     if (scanned !== undefined) return scanned
     const value = parseJson(bytes.toString('utf8', at, end - 1))
-    return value === undefined ? undefined : { message: classify(value), hash: undefined }
+    return value === undefined ? undefined : { message: classify(value), found: undefined }
   }
 
   #answerIn({ bytes, end }: FileLine, { at }: Envelope): ReadMessage | undefined {
     const span = answerIdAtEdges(bytes, at, end - 1) ?? answerIdIn(bytes, at, end - 1)
     const id = span === undefined ? undefined : idIn(bytes, span.start, span.end)
-    return isId(id) ? { message: { kind: 'response', id, outcome: UNREAD }, hash: undefined } : undefined
+    return isId(id) ? { message: { kind: 'response', id, outcome: UNREAD }, found: undefined } : undefined
   }
 
   #addAny({ bytes, start, end, number }: FileLine): void {
@@ -104,8 +103,8 @@ const UNREAD = { result: undefined }
 
 interface ReadMessage {
   readonly message: Message
-  /** The hash of the key, where it was found without parsing. */
-  readonly hash: Hash64 | undefined
+  /** The key, where it was found without parsing. */
+  readonly found: FoundKey | undefined
 }
 
 function spokenAs({ n, server, conn, x, dir }: Envelope, message: Spoken['message']): Spoken {

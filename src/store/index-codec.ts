@@ -15,7 +15,11 @@ export function encodeIndex(index: MadeIndex, fingerprint: Fingerprint): readonl
     JSON.stringify({
       fingerprint,
       counts,
-      labels: labels.map(({ server, method }) => [server, method]),
+      labels: labels.map(({ server, method, name }) => [
+        server,
+        method,
+        ...(name === undefined ? [] : [name]),
+      ]),
       kinds: kinds.map(({ mark, count, first }) => [mark, count, first]),
       about,
     }),
@@ -84,6 +88,7 @@ const SHAPES: IndexColumns<Shape> = {
   hashLow: ofTurns,
   hashHigh: ofTurns,
   mark: ofTurns,
+  sketch: ofTurns,
   next: ofTurns,
   slots: { rows: 'slots', bytes: WHOLE_BYTES },
   stepTurn: ofSteps,

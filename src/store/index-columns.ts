@@ -22,6 +22,7 @@ export function mapColumns<From, To>(
     hashLow: make(columns.hashLow),
     hashHigh: make(columns.hashHigh),
     mark: make(columns.mark),
+    sketch: make(columns.sketch),
     next: make(columns.next),
     slots: make(columns.slots),
     stepTurn: make(columns.stepTurn),

@@ -10,9 +10,9 @@ export function readLabels(value: unknown): readonly Label[] | undefined {
 }
 
 function readLabel(value: unknown): Label | undefined {
-  if (!isTexts(value) || value.length !== 2) return undefined
-  const [server = '', method = ''] = value
-  return { server, method }
+  if (!isTexts(value) || value.length < 2 || value.length > 3) return undefined
+  const [server = '', method = '', name] = value
+  return { server, method, name }
 }
 
 /** Reads how many turns of each kind there are; none when it is no list of counts. */

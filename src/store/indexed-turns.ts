@@ -2,6 +2,7 @@ import { requestKey } from '../match/key.ts'
 import {
   calledIn,
   type Called,
+  type Glance,
   type KeyedPlaces,
   type Outline,
   type TurnKind,
@@ -18,7 +19,8 @@ import type { LineFile } from './line-file.ts'
 import { answerOf, messageOf } from './line-messages.ts'
 import { HeldColumn } from './number-column.ts'
 import { stepsOf, type StepRow } from './step-rows.ts'
-import { MARK, MARK_BITS, STEP, type TapeIndex } from './tape-index.ts'
+import { MARK, MARK_BITS, STEP, type Label, type TapeIndex } from './tape-index.ts'
+import { bitsIn, mostShared } from './most-shared.ts'
 import { RecentTurns } from './recent-turns.ts'
 
 /** The turns of a tape on disk. Its index may be anyone's work: nothing is taken from a line that is not what the index says. */
@@ -38,7 +40,7 @@ export class IndexedTurns implements TurnStore {
 
   outline(place: number): Outline {
     const mark = this.#index.mark.at(place)
-    const { server, method } = this.#index.labels[mark >>> MARK_BITS] ?? NO_LABEL
+    const { server, method, name } = this.#index.labels[mark >>> MARK_BITS] ?? NO_LABEL
     return {
       trigger: kindIn(mark),
       server,
@@ -46,17 +48,12 @@ export class IndexedTurns implements TurnStore {
       frame: this.#index.frame.at(place),
       answered: (mark & MARK.answered) !== 0,
       enveloped: (mark & MARK.enveloped) !== 0,
+      name,
     }
   }
 
   kinds(): readonly TurnKind[] {
-    const { kinds, labels } = this.#index
-    this.#kinds ??= kinds.map(({ mark, count, first }) => ({
-      trigger: kindIn(mark),
-      ...(labels[mark >>> MARK_BITS] ?? NO_LABEL),
-      count,
-      first,
-    }))
+    this.#kinds ??= kindsIn(this.#index)
     return this.#kinds
   }
 
@@ -71,6 +68,19 @@ export class IndexedTurns implements TurnStore {
   called(place: number): Called | undefined {
     if (this.outline(place).trigger === 'none') return undefined
     return calledIn({ trigger: this.#trigger(place, this.#rows(place)) })
+  }
+
+  mostAlike(key: string, places: readonly number[], most: number): readonly number[] {
+    this.#hash.ofCanonical(key)
+    const { sketch } = this.#hash
+    return mostShared(places, (place) => bitsIn(sketch & this.#index.sketch.at(place)), most)
+  }
+
+  glance(place: number, text: string): Glance | undefined {
+    const length = this.#index.responseLength.at(place)
+    if (length === 0) return this.#longGlance(place, text)
+    const line = this.#file.read(this.#index.responseAt.at(place), length)
+    return line === undefined ? undefined : { length, mayHold: line.includes(text) }
   }
 
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
@@ -102,6 +112,12 @@ export class IndexedTurns implements TurnStore {
       hashHigh[place] = high
     }
     return { hashLow: new HeldColumn(hashLow), hashHigh: new HeldColumn(hashHigh), mark: this.#index.mark }
+  }
+
+  /** Of an answer that came after other steps. */
+  #longGlance(place: number, text: string): Glance | undefined {
+    const said = this.turn(place)?.response?.text
+    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
   }
 
   #read(place: number): Turn | undefined {
@@ -158,7 +174,20 @@ export class IndexedTurns implements TurnStore {
   }
 }
 
-const NO_LABEL = { server: '', method: '' }
+const NO_LABEL: Label = { server: '', method: '', name: undefined }
+
+/** Those of one method are one kind, whatever they name. */
+function kindsIn({ kinds, labels }: TapeIndex): readonly TurnKind[] {
+  const known = new Map<string, TurnKind>()
+  for (const { mark, count, first } of kinds) {
+    const { server, method } = labels[mark >>> MARK_BITS] ?? NO_LABEL
+    const kind = { trigger: kindIn(mark), server, method }
+    const key = JSON.stringify(kind)
+    const before = known.get(key) ?? { count: 0, first }
+    known.set(key, { ...kind, count: before.count + count, first: before.first })
+  }
+  return [...known.values()]
+}
 
 function kindIn(mark: number): Outline['trigger'] {
   if ((mark & MARK.request) !== 0) return 'request'

@@ -16,13 +16,16 @@ export class JsonHash {
   /** The keys of all objects that are open, to notice one that is there twice. */
   readonly #keys: number[] = []
   #meta: Range | undefined
+  #name: Range | undefined
   #isEmpty = false
+  #sketch = 0
 
   /** The hash of a text that `canonicalJson` has written. */
   ofCanonical(text: string): Hash64 {
     const bytes = Buffer.from(text)
     this.#begin(bytes, 0, bytes.length)
     this.#isCanonical = true
+    this.#sketch = 0
     this.#value(0)
     return this.taken()
   }
@@ -48,6 +51,8 @@ export class JsonHash {
     this.#isCanonical = false
     this.#keys.length = 0
     this.#meta = undefined
+    this.#name = undefined
+    this.#sketch = 0
     return bytes[start] === OPEN_OBJECT && this.#object(PARAMS) ? this.#at : -1
   }
 
@@ -59,6 +64,16 @@ export class JsonHash {
   /** Where their `_meta` stands. */
   get meta(): Range | undefined {
     return this.#meta
+  }
+
+  /** Where the name of a tool or a prompt stands among them. */
+  get name(): Range | undefined {
+    return this.#name
+  }
+
+  /** A bit for each value in the params, or in the objects that they hold, of what was hashed last. */
+  get sketch(): number {
+    return this.#sketch >>> 0
   }
 
   /** What was hashed last. */
@@ -113,10 +128,17 @@ export class JsonHash {
       const keyLow = this.#low
       const keyHigh = this.#high
       const keyEnd = this.#at
+      const sketch = this.#sketch
       if (!this.#passes(COLON) || !this.#value(depth + 1)) return false
-      if (depth === PARAMS && this.#isMeta(keyEnd)) continue
+      if (depth === PARAMS && this.#isMeta(keyEnd)) {
+        this.#sketch = sketch
+        continue
+      }
       members++
-      low = (low + mixed(rotated(keyLow) ^ this.#low)) | 0
+      const pair = mixed(rotated(keyLow) ^ this.#low)
+      if (depth === PARAMS + 1 || (depth === PARAMS && this.#bytes[this.#at - 1] !== CLOSE_OBJECT))
+        this.#sketch |= 1 << pair
+      low = (low + pair) | 0
       high = (high + mixed(rotated(keyHigh) + this.#high)) | 0
     } while (this.#passes(COMMA))
     this.#keys.length = firstKey
@@ -129,9 +151,13 @@ export class JsonHash {
     return this.#is(low, high)
   }
 
+  /** Whether the member of the params that ends here is `_meta`, which does not count. */
   #isMeta(keyEnd: number): boolean {
-    if (this.#isCanonical || !isText(this.#bytes, keyEnd - META_KEY.length, META_KEY)) return false
-    this.#meta = { start: keyEnd + 1, end: this.#at }
+    if (this.#isCanonical) return false
+    const value = { start: keyEnd + 1, end: this.#at }
+    if (isText(this.#bytes, keyEnd - NAME_KEY.length, NAME_KEY)) this.#name = value
+    if (!isText(this.#bytes, keyEnd - META_KEY.length, META_KEY)) return false
+    this.#meta = value
     return true
   }
 
@@ -204,6 +230,7 @@ const DEEPEST = 64
 /** Params stand in a list, in a key. */
 const PARAMS = 1
 const META_KEY = Buffer.from('"_meta"')
+const NAME_KEY = Buffer.from('"name"')
 const MOST_KEYS = 32
 
 function isText(bytes: Uint8Array, start: number, text: Uint8Array): boolean {

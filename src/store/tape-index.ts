@@ -31,6 +31,8 @@ export interface TurnColumns<Column = NumberColumn> {
   readonly hashHigh: Column
   /** The number of its label, and the flags below. */
   readonly mark: Column
+  /** Bits of the values that the trigger's params hold: two that have many in common are alike. */
+  readonly sketch: Column
 }
 
 export interface StepColumns<Column = NumberColumn> {
@@ -58,6 +60,8 @@ export interface Label {
   readonly server: string
   /** Empty when nothing set the turn off. */
   readonly method: string
+  /** The tool or prompt. */
+  readonly name: string | undefined
 }
 
 /** The turns that have the same label and are set off in the same way. */
