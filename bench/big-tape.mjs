@@ -1,4 +1,5 @@
-// Writes a tape of about that many bytes: calls with distinct arguments, answers from 300 bytes to 500 KB, some progress.
+// Tapes for benches, the same each time: calls with distinct arguments. The big one has answers from 300 bytes to 500 KB and some
+// notifications, the long one short answers.
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 const WORDS =
@@ -7,6 +8,7 @@ const WORDS =
   )
 const TOOLS = ['read_file', 'search', 'query_db', 'http_get', 'list_issues', 'run_tests', 'edit', 'grep']
 
+/** Writes a tape of about that many bytes, and gives the number of its calls. */
 export function writeBigTape(path, bytes) {
   const random = randomFrom(1)
   const long = text(random, 500_000)
@@ -31,6 +33,12 @@ export function writeLongTape(path, calls) {
     out.server({ id: call, result: { content: [{ type: 'text', text: `answer ${call}` }] } })
   }
   out.end()
+}
+
+/** The first calls of that tape. */
+export function longCalls(calls) {
+  const random = randomFrom(2)
+  return Array.from({ length: calls }, (_, call) => callOf(call + 1, random))
 }
 
 function begun(path) {

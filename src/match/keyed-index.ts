@@ -76,6 +76,7 @@ export class KeyedIndex implements Matcher {
     let first: number | undefined
     for (const place of this.#left()) {
       if (first === undefined || this.#recorded.frameAt(place) < this.#recorded.frameAt(first)) first = place
+      if (this.#recorded.isInOrder) break
     }
     return first === undefined ? undefined : this.#recorded.requestAt(first)
   }

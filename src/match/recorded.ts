@@ -43,6 +43,7 @@ export class Recorded {
   readonly #found = new WeakMap<object, Found & Pick<Asked, 'server' | 'method'>>()
   #kinds: readonly RequestKind[] | undefined
   #later: Uint8Array | undefined
+  #isInOrder: boolean | undefined
   readonly #server: string | undefined
 
   constructor(store: TurnStore, { ignore, server }: RecordedOptions) {
@@ -137,9 +138,26 @@ export class Recorded {
     return this.#store.outline(place).frame
   }
 
+  /** Whether the frames of all requests are in the order of their places, as they are on most tapes. */
+  get isInOrder(): boolean {
+    this.#isInOrder ??= this.#areFramesAscending()
+    return this.#isInOrder
+  }
+
   /** The request at a place, its params read when they are looked at. */
   requestAt(place: number): RecordedRequest | undefined {
     return place < 0 ? undefined : this.#describe(place)
+  }
+
+  #areFramesAscending(): boolean {
+    let last = 0
+    for (let place = 0; place < this.#store.size; place++) {
+      const { trigger, frame } = this.#store.outline(place)
+      if (trigger !== 'request') continue
+      if (frame < last) return false
+      last = frame
+    }
+    return true
   }
 
   *#eachKind(): Generator<RequestKind> {

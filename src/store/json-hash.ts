@@ -1,13 +1,17 @@
 import type { Range } from '../wire/members.ts'
 import { mixed, rotated, type Hash64 } from './hash.ts'
 
+const ROOM_BYTES = 4096
+
 /**
  * Hashes JSON by its bytes, so that equal values have equal hashes whatever the order of their members. Nothing is parsed: each
  * string and number counts by its spelling. On a tape that may be any, so what is not spelled as `canonicalJson` does is refused;
  * whoever asked writes the value in canonical form then, and that has the same hash.
  */
 export class JsonHash {
-  #bytes: Uint8Array = new Uint8Array(0)
+  /** For short texts, which most are: a buffer for each would take longer than its hash. */
+  readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
+  #bytes: Uint8Array = this.#room
   #end = 0
   #isCanonical = false
   #at = 0
@@ -22,8 +26,8 @@ export class JsonHash {
 
   /** The hash of a text that `canonicalJson` has written. */
   ofCanonical(text: string): Hash64 {
-    const bytes = Buffer.from(text)
-    this.#begin(bytes, 0, bytes.length)
+    const bytes = text.length * MOST_UTF8_BYTES > ROOM_BYTES ? Buffer.from(text) : this.#room
+    this.#begin(bytes, 0, bytes === this.#room ? this.#room.write(text) : bytes.length)
     this.#isCanonical = true
     this.#sketch = 0
     this.#value(0)
@@ -97,12 +101,13 @@ export class JsonHash {
 
   #string(): boolean {
     const bytes = this.#bytes
+    const end = this.#end
     let low = IN_STRING
     let high = ~IN_STRING
     let at = this.#at + 1
     for (; bytes[at] !== QUOTE; at++) {
       let byte = bytes[at] ?? 0
-      if (byte < SPACE || at >= this.#end) return false
+      if (byte < SPACE || at >= end) return false
       if (byte === BACKSLASH) {
         byte = bytes[++at] ?? 0
         if (!this.#isCanonical && !isShortEscape(byte)) return false
@@ -227,6 +232,7 @@ const [IN_STRING, IN_OBJECT, IN_ARRAY, IN_SCALAR] = [0x9e3779b9, 0x2545f491, 0x4
 const FACTOR_LOW = 0x01000193
 const FACTOR_HIGH = 0xc2b2ae35
 const DEEPEST = 64
+const MOST_UTF8_BYTES = 3
 /** Params stand in a list, in a key. */
 const PARAMS = 1
 const META_KEY = Buffer.from('"_meta"')
