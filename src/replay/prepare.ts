@@ -15,10 +15,13 @@ import { RecordedAnswers } from './recorded-answers.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
+import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
-import { judge } from './verdict/judge.ts'
+import { judge, type Judges } from './verdict/judge.ts'
+import { loadAjv } from './verdict/load-ajv.ts'
+import { OfficialJudge } from './verdict/official.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
@@ -47,14 +50,16 @@ const RETRY_DELAY = 500
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
   const notes: string[] = []
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const links = linksFor(part, options, { notes, carrier: () => carried.carrier })
+  const revisions = new Revisions(part.turns)
+  const links = linksFor(part, options, { notes, revisions, carrier: () => carried.carrier })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(part.turns, plan, options)
     carried.carrier = carrier
-    const performer = await performerFor({ options, links, carrier, tools })
+    const judges = await judgesFor(part, options, { carrier, tools, revisions, notes })
+    const performer = performerFor({ options, links, carrier, judges })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
@@ -91,7 +96,7 @@ export function planFor(
 function linksFor(
   { turns, era }: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, carrier }: { notes: string[]; carrier: () => Carrier },
+  { notes, revisions, carrier }: { notes: string[]; revisions: Revisions; carrier: () => Carrier },
 ): Links {
   const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
   return new Links({
@@ -101,7 +106,10 @@ function linksFor(
     era: era.era ?? 'legacy',
     timeout,
     now,
-    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, turns)),
+    onGreeting: (greeting, link) => {
+      notes.push(...greetingNotes(greeting, turns))
+      if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
+    },
     onOddity: (oddity) => void notes.push(oddity),
     onAsk: async (request) => {
       const { outcome, report } = await answers.answer(request)
@@ -141,17 +149,39 @@ export function carrierFor(
   return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 
-async function performerFor({
+async function judgesFor(
+  { turns }: ServerPart,
+  options: PrepareOptions,
+  {
+    carrier,
+    tools,
+    revisions,
+    notes,
+  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: string[] },
+): Promise<Judges> {
+  const ajv = await loadAjv()
+  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
+  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => void notes.push(note) })
+  official.prepare(turns)
+  const values = new ValuesJudge({
+    judging: options,
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    clock: clockFor(options),
+  })
+  return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
+}
+
+function performerFor({
   options,
   links,
   carrier,
-  tools,
+  judges,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
-  tools: Tools
-}): Promise<Performer> {
+  judges: Judges
+}): Performer {
   const {
     rules = [],
     updateTimestamps,
@@ -162,19 +192,13 @@ async function performerFor({
     retryDelay = RETRY_DELAY,
     now,
   } = options
-  const schema = await SchemaJudge.create(() => tools)
-  const values = new ValuesJudge({
-    judging: options,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options),
-  })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     carrier,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
-    judge: (judged) => judge(judged, { schema, values, judging: options }),
+    judge: (judged) => judge(judged, judges),
     timeout,
     retries: maxRetries,
     retriesLost: onError === 'retry',

@@ -27,6 +27,7 @@ export interface ReplayFlags {
   readonly injectSeed?: string
   readonly validate?: boolean
   readonly strict?: boolean
+  readonly officialSchema?: string
   readonly ignoreField?: readonly string[]
   readonly bindings?: string
   readonly baseline?: string
@@ -99,6 +100,10 @@ export function withReplayOptions(command: Command): Command {
     .option('--validate', 'compare them, whatever the config says')
     .option('--strict', 'warnings count as errors')
     .option('--no-strict', 'they do not, whatever the config says')
+    .option(
+      '--official-schema <changed|always|off>',
+      'which answers may not break the official schema of their revision: those that did not when recorded (changed), or all',
+    )
     .option(
       '--ignore-field <names>',
       'do not compare members of these names, wherever they stand',
