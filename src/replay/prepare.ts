@@ -12,6 +12,7 @@ import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
 import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
+import { RoundInputs } from './round-inputs.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
@@ -51,7 +52,8 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
   const notes: string[] = []
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
   const revisions = new Revisions(part.turns)
-  const links = linksFor(part, options, { notes, revisions, carrier: () => carried.carrier })
+  const answers = answersFor(part, options, () => carried.carrier)
+  const links = linksFor(part, options, { notes, revisions, answers })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
@@ -59,7 +61,8 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const carrier = carrierFor(part.turns, plan, options)
     carried.carrier = carrier
     const judges = await judgesFor(part, options, { carrier, tools, revisions, notes })
-    const performer = performerFor({ options, links, carrier, judges })
+    const rounds = roundsFor(part, { answers, notes })
+    const performer = performerFor({ options, links, carrier, rounds, judges })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
@@ -93,12 +96,19 @@ export function planFor(
   return planOf({ turns, fateOf })
 }
 
+function answersFor(
+  { turns }: ServerPart,
+  { onAsk = 'decline' }: PrepareOptions,
+  carrier: () => Carrier,
+): RecordedAnswers {
+  return new RecordedAnswers(turns, { policy: onAsk, carrier })
+}
+
 function linksFor(
   { turns, era }: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, revisions, carrier }: { notes: string[]; revisions: Revisions; carrier: () => Carrier },
+  { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
+  { notes, revisions, answers }: { notes: string[]; revisions: Revisions; answers: RecordedAnswers },
 ): Links {
-  const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
   return new Links({
     open: target.open,
     handshake,
@@ -171,15 +181,27 @@ async function judgesFor(
   return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
 }
 
+function roundsFor(
+  { turns }: ServerPart,
+  { answers, notes }: { answers: RecordedAnswers; notes: string[] },
+): RoundInputs {
+  return new RoundInputs(turns, {
+    ask: async (request) => (await answers.answer(request)).outcome,
+    onNote: (note) => void notes.push(note),
+  })
+}
+
 function performerFor({
   options,
   links,
   carrier,
+  rounds,
   judges,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
+  rounds: RoundInputs
   judges: Judges
 }): Performer {
   const {
@@ -195,6 +217,7 @@ function performerFor({
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     carrier,
+    rounds,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
