@@ -10,7 +10,8 @@ import { openTape } from '../store/read.ts'
 import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { onTerminal, review } from './review.ts'
+import { review } from './review.ts'
+import { onTerminal } from './terminal.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
 export const redactCommand: Command = addRuleFlags(new Command('redact'))
@@ -53,7 +54,10 @@ async function reviewed(from: string, changes: RuleChanges): Promise<RuleChanges
   const redactor = tapeRedaction(reader.header, changes)
   await redactTape(reader, redactor, () => {})
   const findings = await findingsOf(reader, redactor.replaced)
-  const kept = await onTerminal((ask) => review(findings, ask))
+  const kept = await onTerminal((ask) => review(findings, ask), {
+    needs: '--review',
+    instead: 'leave --review out; --allow <value> says that a value is no secret',
+  })
   return kept && withChanges(changes, { allow: kept.map(exactly) })
 }
 

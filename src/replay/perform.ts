@@ -69,6 +69,16 @@ export class Performer {
       : result.then((step) => ({ ...step, findings: [...before, ...step.findings] }))
   }
 
+  /** What would be sent now, but for its id; undefined when a value that it needs is not known. */
+  preview(planned: Planned): string | undefined {
+    const { text, unbound } = this.#options.carrier.bind(planned)
+    if (unbound.length > 0) return undefined
+    return this.#inTime(
+      transform(text, planned, this.#options.rules, () => new Date()),
+      planned,
+    ).text
+  }
+
   /** Stops waiting for what is never answered. */
   release(): void {
     for (const stop of this.#endless.values()) stop()

@@ -39,6 +39,8 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
+  /** What would be sent now; undefined when a value that it needs is not known. */
+  readonly preview: (planned: Planned) => string | undefined
   readonly notes: readonly string[]
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
@@ -74,6 +76,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
         return performer.perform(planned, before)
       },
       release: () => performer.release(),
+      preview: (planned) => performer.preview(planned),
       notes,
       liveOf: (binding) => carrier.liveOf(binding),
       close: () => links.close(),

@@ -94,6 +94,7 @@ test.each([
   ['pass', []],
   ['incomplete', [step({ state: 'held', sentAt: undefined })]],
   ['incomplete', [step({ state: 'unbound', sentAt: undefined })]],
+  ['incomplete', [step({ state: 'skipped', sentAt: undefined, why: 'the run was stopped' })]],
   ['fail', [step({ state: 'held', sentAt: undefined }), step({ findings: [finding('order', 'error')] })]],
 ] as const)('the verdict %s', (verdict, others) => {
   expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
@@ -108,6 +109,7 @@ function step(parts: Partial<StepResult>): StepResult {
     index: 0,
     frame: 1,
     method: 'tools/call',
+    recordedId: 1,
     tool: 'search',
     state: 'done',
     why: undefined,

@@ -3,7 +3,7 @@ import { LAYERS } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
 
 /** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent. */
 export type Verdict = 'pass' | 'fail' | 'incomplete'
@@ -104,7 +104,12 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
 
 function verdictOf(steps: readonly StepResult[]): Verdict {
   if (steps.some(hasFailed)) return 'fail'
-  return steps.some(({ state }) => state === 'held' || state === 'unbound') ? 'incomplete' : 'pass'
+  return steps.some(isWanting) ? 'incomplete' : 'pass'
+}
+
+/** Whether it was to be sent, and could not be. */
+function isWanting({ state, why }: StepResult): boolean {
+  return state === 'held' || state === 'unbound' || why === WAS_STOPPED
 }
 
 function isRequestSent({ sentAt, duration, state }: StepResult): boolean {

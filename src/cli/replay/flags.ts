@@ -81,7 +81,10 @@ export function withReplayOptions(command: Command): Command {
     .option('--order <correlated|sequential|priority|random>', 'in which order messages go out (correlated)')
     .option('--priority <method=n>', 'with --order priority: higher goes first', collect)
     .option('--seed <n>', 'with --order random (1)')
-    .option('--pace <fast|original|x2|100ms|50rps>', 'when messages go out (fast)')
+    .option(
+      '--pace <fast|original|stepped|x2|100ms|50rps>',
+      'when messages go out (fast); stepped: each when you let it go',
+    )
     .option('--max-concurrent <n>', 'how many requests may be open at once')
     .option('--no-correlate', 'send recorded ids and handles as they are')
     .option('--keep-ids', 'send the recorded ids of requests instead of fresh ones')
