@@ -47,8 +47,9 @@ async function stepped(...ways: readonly ((stop: Stop) => void)[]): Promise<{
   return { shown, sent, states, verdict: summary.verdict }
 }
 
+const next = (stop: Stop): void => stop.next()
+
 test('a stepped run stops before each message, shows what would go out, and sends nothing until it is told to', async () => {
-  const next = (stop: Stop): void => stop.next()
   expect(await stepped(next, next, next)).toEqual({
     shown: ['#4 tools/call search {"q":"a"}', '#6 tools/call search {"q":"b"}', '#8 tools/call count {}'],
     sent: [0, 1, 2],

@@ -64,8 +64,8 @@ export class OfficialValidators {
       return undefined
     }
     // The words that the older ones use mean the same in either dialect.
-    const { $schema, ...words } = schema
-    this.#ajv.addSchema({ ...words, $id: idOf(revision) })
+    const words = Object.entries(schema).filter(([name]) => name !== '$schema')
+    this.#ajv.addSchema({ ...Object.fromEntries(words), $id: idOf(revision) })
     return new OfficialDefinitions(schema)
   }
 }
