@@ -6,6 +6,7 @@ import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
 import { injector } from './injection.ts'
 import { Links } from './links.ts'
+import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
@@ -41,7 +42,7 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   /** What would be sent now; undefined when a value that it needs is not known. */
   readonly preview: (planned: Planned) => string | undefined
-  readonly notes: readonly string[]
+  readonly notes: Iterable<string>
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
@@ -51,7 +52,7 @@ const RETRY_DELAY = 500
 
 /** Opens the conversation, and makes the plan of what is sent. */
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
-  const notes: string[] = []
+  const notes = new Notes()
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
   const revisions = new Revisions(part.turns)
   const answers = answersFor(part, options, () => carried.carrier)
@@ -110,7 +111,7 @@ function answersFor(
 function linksFor(
   { turns, era }: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
-  { notes, revisions, answers }: { notes: string[]; revisions: Revisions; answers: RecordedAnswers },
+  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: RecordedAnswers },
 ): Links {
   return new Links({
     open: target.open,
@@ -123,7 +124,7 @@ function linksFor(
       notes.push(...greetingNotes(greeting, turns))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
     },
-    onOddity: (oddity) => void notes.push(oddity),
+    onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
       const { outcome, report } = await answers.answer(request)
       if (report.by === 'own')
@@ -170,11 +171,11 @@ async function judgesFor(
     tools,
     revisions,
     notes,
-  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: string[] },
+  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes },
 ): Promise<Judges> {
   const ajv = await loadAjv()
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => void notes.push(note) })
+  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => notes.push(note) })
   official.prepare(turns)
   const values = new ValuesJudge({
     judging: options,
@@ -186,11 +187,11 @@ async function judgesFor(
 
 function roundsFor(
   { turns }: ServerPart,
-  { answers, notes }: { answers: RecordedAnswers; notes: string[] },
+  { answers, notes }: { answers: RecordedAnswers; notes: Notes },
 ): RoundInputs {
   return new RoundInputs(turns, {
     ask: async (request) => (await answers.answer(request)).outcome,
-    onNote: (note) => void notes.push(note),
+    onNote: (note) => notes.push(note),
   })
 }
 
