@@ -16,6 +16,7 @@ import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
 import { Stops, type Stop } from './stops.ts'
 import { tapeBindings } from './tape-bindings.ts'
+import { tapeNotes } from './tape-notes.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
@@ -151,9 +152,10 @@ function executionOf({
 }
 
 function factsOf(
-  { path, header }: Tape,
+  tape: Tape,
   { target }: ReplayOptions,
   { notes }: Prepared,
 ): { tape: string; tapeId: string; target: string; notes: readonly string[] } {
-  return { tape: path, tapeId: header.id, target: target.name, notes: [...notes] }
+  const { path, header } = tape
+  return { tape: path, tapeId: header.id, target: target.name, notes: [...tapeNotes(tape), ...notes] }
 }

@@ -100,6 +100,12 @@ test.each([
   expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
 })
 
+test('a run that sent nothing has shown nothing', () => {
+  const skipped = step({ state: 'skipped', sentAt: undefined, why: 'left out' })
+  expect(reportOf([skipped], facts).summary.verdict).toBe('incomplete')
+  expect(reportOf([], facts).summary.verdict).toBe('incomplete')
+})
+
 function finding(layer: 'values' | 'timing' | 'order', level: 'error' | 'warn' | 'skip') {
   return { layer, level, message: 'm' } as const
 }

@@ -5,7 +5,7 @@ import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
 import { WAS_STOPPED, type StepResult } from './step-result.ts'
 
-/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent. */
+/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
 export type Verdict = 'pass' | 'fail' | 'incomplete'
 
 /** What a run found, in numbers and one by one. */
@@ -80,7 +80,7 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
       target,
       verdict: verdictOf(steps),
       total: steps.length,
-      sent: steps.filter(({ sentAt }) => sentAt !== undefined).length,
+      sent: steps.filter(isSent).length,
       skipped: count(steps, 'skipped'),
       held: count(steps, 'held'),
       unbound: count(steps, 'unbound'),
@@ -104,7 +104,11 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
 
 function verdictOf(steps: readonly StepResult[]): Verdict {
   if (steps.some(hasFailed)) return 'fail'
-  return steps.some(isWanting) ? 'incomplete' : 'pass'
+  return steps.some(isWanting) || !steps.some(isSent) ? 'incomplete' : 'pass'
+}
+
+function isSent({ sentAt }: StepResult): boolean {
+  return sentAt !== undefined
 }
 
 /** Whether it was to be sent, and could not be. */
