@@ -6,7 +6,7 @@ import { parseJson } from '../wire/parse-json.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { HttpClient, type HttpExchange } from './http1/client.ts'
 import { headerOf } from './http-heads.ts'
-import { ListeningStream, type CutStream, type Later } from './listening-stream.ts'
+import { ListeningStream, type CutStream, type Later, type ListeningOptions } from './listening-stream.ts'
 import { PostedAnswer } from './posted-answer.ts'
 import { ReconnectDelay } from './reconnect-delay.ts'
 
@@ -36,6 +36,7 @@ class HttpLink implements ClientLink {
   readonly #resumed = new Map<string, ListeningStream>()
   #session: string | undefined
   #version: string | undefined
+  #isGreeted = false
   #isClosed = false
 
   constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
@@ -48,6 +49,8 @@ class HttpLink implements ClientLink {
     const key = message.kind === 'request' ? idKey(message.id) : undefined
     const headers = { ...COMMON, ...this.#headersFor(message) }
     const { url } = this.#options
+    // What the server tells as soon as it is greeted would otherwise come before anybody listens.
+    if (isGreeting(message)) this.#stand()
     const delay = new ReconnectDelay()
     let answer: PostedAnswer | undefined
     let lastEventId: string | undefined
@@ -125,39 +128,39 @@ class HttpLink implements ClientLink {
   #end({ answer, key, message, cut }: Posted): void {
     if (answer?.isStream === false) this.#endOfBody(answer, key)
     else this.#goOn(key, cut, 'the stream ended without an answer')
-    if ('method' in message && message.method === 'notifications/initialized') this.#stand()
+    if (!isGreeting(message)) return
+    this.#isGreeted = true
+    if (this.#standing === undefined) this.#stand()
   }
 
+  /** A server that does not let us listen before it is greeted is asked again when it was. */
   #stand(): void {
-    this.#standing ??= this.#listen()
+    const isEarly = !this.#isGreeted
+    const onRefused = (): void => {
+      if (!isEarly) return
+      this.#standing = undefined
+      if (this.#isGreeted) this.#stand()
+    }
+    this.#standing ??= this.#listen({ onRefused })
   }
 
   /** The stream ended before the answer came: a server that lets its client poll goes on in another one. */
   #goOn(key: string | undefined, cut: CutStream | undefined, why: string): void {
     if (cut === undefined || this.#isClosed) return this.#lose(key, why)
     if (key === undefined || !this.#exchanges.has(key)) return
-    this.#resumed.set(key, this.#listen({ key, cut, why }))
+    const onRefused = (status: number): void =>
+      this.#lose(key, `${why}, and HTTP ${status} was all that came when it was asked for the rest`)
+    this.#resumed.set(key, this.#listen({ key, cut, onRefused }))
   }
 
-  #listen(resumed?: {
-    readonly key: string
-    readonly cut: CutStream
-    readonly why: string
-  }): ListeningStream {
+  #listen({ key, ...options }: Listening): ListeningStream {
     const stream = new ListeningStream({
       client: this.#client,
       url: this.#options.url,
       headers: () => this.#sessionHeaders(),
-      onText: (text) => this.#hear(text, resumed?.key),
+      onText: (text) => this.#hear(text, key),
       later: this.#options.later ?? LATER,
-      ...(resumed && {
-        cut: resumed.cut,
-        onRefused: (status: number) =>
-          this.#lose(
-            resumed.key,
-            `${resumed.why}, and HTTP ${status} was all that came when it was asked for the rest`,
-          ),
-      }),
+      ...options,
     })
     stream.start()
     return stream
@@ -204,6 +207,15 @@ interface Posted {
   readonly key: string | undefined
   readonly message: Message
   readonly cut: CutStream | undefined
+}
+
+/** What a stream is listened to for: the rest of an answer, or whatever comes. */
+interface Listening extends Pick<ListeningOptions, 'cut' | 'onRefused'> {
+  readonly key?: string
+}
+
+function isGreeting(message: Message): boolean {
+  return 'method' in message && message.method === 'notifications/initialized'
 }
 
 const LATER: Later = (act, milliseconds) => void setTimeout(act, milliseconds).unref()

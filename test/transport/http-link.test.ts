@@ -209,6 +209,37 @@ test('a server that will not go on with a stream that was cut has lost the reque
   ])
 })
 
+test('what a server tells as soon as it is greeted is heard', async () => {
+  const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+  let listener: ServerResponse | undefined
+  const { link, texts, count } = await linkTo(async (req, res) => {
+    if (req.method === 'GET') return void (listener = res.writeHead(200, EVENTS)).flushHeaders()
+    const { id } = JSON.parse(await text(req)) as { id?: number }
+    if (id !== undefined) return void res.writeHead(200).end(answer(id))
+    listener?.write(`data: ${told}\n\n`)
+    res.writeHead(202).end()
+  })
+  link.send(request(1, 'initialize'))
+  await count(1)
+  link.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  await count(2)
+  expect(texts).toEqual([answer(1), told])
+})
+
+test('a server that lets nobody listen before it is greeted is asked again', async () => {
+  const asked: string[] = []
+  const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+  const { link, texts, count } = await linkTo(async (req, res) => {
+    asked.push(String(req.method))
+    if (req.method === 'POST') return answerAll(req, res)
+    if (asked.filter((method) => method === 'GET').length === 1) return void res.writeHead(400).end()
+    res.writeHead(200, EVENTS).write(`data: ${told}\n\n`)
+  })
+  link.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  await count(1)
+  expect([texts, asked.toSorted()]).toEqual([[told], ['GET', 'GET', 'POST']])
+})
+
 test('a stream that ends without an answer and without an event to go on from is a lost request', async () => {
   const { link, lost, count } = await linkTo((_, res) => void res.writeHead(200, EVENTS).end(': nothing\n\n'))
   link.send(request(1))
