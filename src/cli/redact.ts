@@ -9,7 +9,8 @@ import { resolveTape } from '../store/home.ts'
 import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { onTerminal, review } from './review.ts'
+import { review } from './review.ts'
+import { onTerminal } from './terminal.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
 export const redactCommand: Command = addRuleFlags(new Command('redact'))
@@ -56,7 +57,10 @@ async function reviewed(
   const { reader, redactor } = await openForRedaction(from, wishes)
   await redactTape(reader, redactor, () => {})
   const findings = await findingsOf(reader, redactor.replaced)
-  const kept = await onTerminal((ask) => review(findings, ask))
+  const kept = await onTerminal((ask) => review(findings, ask), {
+    needs: '--review',
+    instead: 'leave --review out; --allow <value> says that a value is no secret',
+  })
   return kept && withChanges(wishes.changes, { allow: kept.map(exactly) })
 }
 
