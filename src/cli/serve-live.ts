@@ -4,10 +4,11 @@ import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import type { LivePlan } from './live-plan.ts'
 import { say, warn } from './serve-talk.ts'
 
-/** The live server behind a tape, if the user wants one. */
-export function liveBehind(plan: LivePlan, tape: PlayedTape): LiveBehind | undefined {
-  if (plan.kind !== 'passthrough') return undefined
-  const { target, learns } = plan
+/** The live server behind a tape. */
+export function liveBehind(
+  { target, learns }: LivePlan & { kind: 'passthrough' },
+  tape: PlayedTape,
+): LiveBehind {
   warn('what is not on the tape goes to the live server')
   const open = linkTo(target, storeOf(tape.turns))
   return new LiveBehind({ open, learns, ...(target.kind === 'url' && { headers: target.headers }) })

@@ -418,8 +418,9 @@ test('reelay serve --help names its options', () => {
       --http [host:port]           over Streamable HTTP (a free port of 127.0.0.1)
       --sse [host:port]            over HTTP+SSE, the transport of 2024-11-05; may
                                    be given with --http
-      --server <name>              which server to be, when the tape holds several;
-                                   over HTTP each has its path
+      --server <filter>            which server to be, when the tape holds several:
+                                   its name, * for anything; over HTTP several, each
+                                   has its path
       --on-miss <what>             what is not on the tape is an error, or goes to
                                    the live server: a command behind --, or --url
                                    (choices: "error", "passthrough")

@@ -7,8 +7,13 @@ import type { RecordedHeads } from './recorded-heads.ts'
 /** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the era has it. */
 export function answerStatus(source: Source | undefined, era: Era, heads: RecordedHeads): number {
   const recorded = source !== undefined && 'message' in source ? heads.of(source)?.status : undefined
-  if (recorded !== undefined) return recorded
+  if (recorded !== undefined && isOfAnswer(recorded)) return recorded
   return era === 'legacy' ? 200 : (MODERN.get(errorCode(source)) ?? 200)
+}
+
+/** Whether an answer with a body can have this status: a tape may say anything. */
+function isOfAnswer(status: number): boolean {
+  return status >= 200 && status <= 599 && status !== 204 && status !== 205 && status !== 304
 }
 
 // 2026-07-28: unknown methods are 404; what the protocol itself refuses is 400. All other errors are answers like any other.

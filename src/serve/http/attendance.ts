@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 
 /**
  * Notices that a client is gone for good: it had a standing stream, lets go of it, and neither comes back nor says anything. One
@@ -17,7 +17,7 @@ export class Attendance {
   }
 
   /** An exchange of the client, until it is over. */
-  attend(res: ServerResponse, { isStanding }: { readonly isStanding: boolean }): void {
+  attend(res: ServedResponse, { isStanding }: { readonly isStanding: boolean }): void {
     this.#hasStood ||= isStanding
     this.#open++
     clearTimeout(this.#timer)

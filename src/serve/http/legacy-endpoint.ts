@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServedRequest, ServedResponse } from '../../transport/http1/exchange.ts'
 import { member, type Message } from '../../wire/message.ts'
 import { LEGACY_VERSIONS } from '../../wire/methods.ts'
 import { parseJson } from '../../wire/parse-json.ts'
@@ -33,7 +33,7 @@ export class LegacyEndpoint {
     res.writeHead(202, session.headers).end()
   }
 
-  get(req: IncomingMessage, res: ServerResponse): void {
+  get(req: ServedRequest, res: ServedResponse): void {
     if (!acceptsOf(req).stream) return refuse(res, NO_STREAM)
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
@@ -44,14 +44,14 @@ export class LegacyEndpoint {
     if (outcome === 'taken') refuse(res, TAKEN)
   }
 
-  delete(req: IncomingMessage, res: ServerResponse): void {
+  delete(req: ServedRequest, res: ServedResponse): void {
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
     this.#end(session)
     res.writeHead(200, { 'Content-Length': 0 }).end()
   }
 
-  other(res: ServerResponse): void {
+  other(res: ServedResponse): void {
     refuse(res, notAllowed('GET, POST, DELETE'))
   }
 
@@ -81,7 +81,7 @@ export class LegacyEndpoint {
   }
 
   /** The session that a request names; one that names none, or one that is over, is refused. */
-  #sessionOf(req: IncomingMessage, res: ServerResponse, posted?: Posted): LegacySession | undefined {
+  #sessionOf(req: ServedRequest, res: ServedResponse, posted?: Posted): LegacySession | undefined {
     const name = req.headers['mcp-session-id']
     const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
     const version = req.headers['mcp-protocol-version']

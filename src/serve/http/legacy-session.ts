@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import { idKey, isId } from '../../wire/id.ts'
 import { member, type Message } from '../../wire/message.ts'
 import type { Connections } from '../connections.ts'
@@ -68,7 +68,7 @@ export class LegacySession {
   }
 
   /** The stream for what belongs to no request; false when another reader has it. */
-  stand(res: ServerResponse): boolean {
+  stand(res: ServedResponse): boolean {
     if (this.#standing.hasReader) return false
     this.#standing.read(res, this.headers)
     if (this.#isPrimed) this.#standing.prime()
@@ -76,7 +76,7 @@ export class LegacySession {
   }
 
   /** The rest of a stream that the client lost; says why not when it cannot be had. */
-  resume(res: ServerResponse, lastEventId: string): 'resumed' | 'unknown' | 'taken' {
+  resume(res: ServedResponse, lastEventId: string): 'resumed' | 'unknown' | 'taken' {
     const last = this.#log.find(lastEventId)
     if (last === undefined) return 'unknown'
     if (last.stream.hasReader) return 'taken'
@@ -90,7 +90,7 @@ export class LegacySession {
     this.#connections.end(this.#player)
   }
 
-  #exchangeFor(res: ServerResponse): PostExchange {
+  #exchangeFor(res: ServedResponse): PostExchange {
     return new PostExchange({
       res,
       era: 'legacy',
@@ -104,7 +104,7 @@ export class LegacySession {
   }
 
   // Without an id to go on from, nobody can come back.
-  #openStream(res: ServerResponse): AnswerStream {
+  #openStream(res: ServedResponse): AnswerStream {
     const stream = new LegacyStream(this.#log, this.#heads.retry)
     stream.read(res, this.headers)
     if (!this.#isPrimed) return { send: stream.send, end: stream.end }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import { isObject, member, type Request } from '../../wire/message.ts'
 import { recordedTools } from '../tool-schemas.ts'
@@ -19,7 +19,7 @@ export class MirroredParams {
     for (const tool of recordedTools(turns)) this.#add(tool)
   }
 
-  mismatchIn({ method, params }: Request, headers: IncomingHttpHeaders): Refusal | undefined {
+  mismatchIn({ method, params }: Request, headers: Headers): Refusal | undefined {
     if (this.#byTool.size === 0 || method !== 'tools/call') return undefined
     const declared = this.#byTool.get(String(member(params, 'name'))) ?? []
     for (const each of declared) {
@@ -52,11 +52,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => member(inner, name), value)
 }
 
-function mismatchOf(
-  { header, path }: Mirrored,
-  value: unknown,
-  headers: IncomingHttpHeaders,
-): Refusal | undefined {
+function mismatchOf({ header, path }: Mirrored, value: unknown, headers: Headers): Refusal | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
   const given = headerIn(headers, header)
   if (given === undefined) return mismatch(header, `it is missing, the body has arguments.${path.join('.')}`)

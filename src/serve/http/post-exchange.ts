@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Era } from '../../wire/era.ts'
 import type { HttpAnswer } from '../faults/fault.ts'
 import type { Outlet } from '../outlet.ts'
@@ -15,7 +15,7 @@ export interface AnswerStream {
 }
 
 export interface PostExchangeOptions {
-  readonly res: ServerResponse
+  readonly res: ServedResponse
   readonly era: Era
   readonly scope: string
   readonly heads: RecordedHeads

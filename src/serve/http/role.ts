@@ -39,7 +39,8 @@ export function roleOf({ options, commandFor, rests, newId }: RoleOptions): Role
   const { tape, server } = options
   const heads = new RecordedHeads(tape.rest)
   const all = withoutRefusals(storeOf(tape.turns), heads)
-  const turns = chosenTurns(all, (place) => all.outline(place).server === server)
+  const isAlone = all.kinds().every((kind) => kind.server === server)
+  const turns = isAlone ? all : chosenTurns(all, (place) => all.outline(place).server === server)
   const modernTurns = chosenTurns(turns, (place) => turns.outline(place).enveloped)
   const legacyTurns = chosenTurns(turns, (place) => !turns.outline(place).enveloped)
   const connectionsOf = (played: TurnStore): Connections =>

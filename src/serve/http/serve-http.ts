@@ -1,3 +1,4 @@
+import { meantServers } from '../../tape/server-filter.ts'
 import type { Listen } from '../../transport/listen.ts'
 import { isLoopback } from '../../transport/loopback.ts'
 import { serveCommandLine } from '../command-line.ts'
@@ -99,7 +100,8 @@ async function openAll(places: readonly Place[]): Promise<ReadonlyMap<Front, str
 
 function serversOf({ tape, server }: ServeHttpOptions): readonly string[] {
   const names = serverNames(tape)
-  return server === undefined && names.length > 1 ? names : [whichServer(tape, server)]
+  if (server !== undefined) return meantServers({ path: tape.path, names }, server)
+  return names.length > 1 ? names : [whichServer(tape, server)]
 }
 
 function castFor(

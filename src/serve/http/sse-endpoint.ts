@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { leave, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Connections } from '../connections.ts'
 import { singleOutlet, type Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
@@ -27,7 +27,7 @@ export class SseEndpoint {
     this.#messages = messages
   }
 
-  open(req: IncomingMessage, res: ServerResponse): void {
+  open(req: ServedRequest, res: ServedResponse): void {
     const id = this.#newId()
     const writer = new EventWriter(res)
     const send = (text: string): void => writer.write(eventText(text))
@@ -37,7 +37,7 @@ export class SseEndpoint {
     res.on('close', () => this.#end(id))
     writer.write(eventText(`${this.#messages}?sessionId=${id}`, { event: 'endpoint' }))
     player.start()
-    req.resume()
+    leave(req)
   }
 
   /** A client that does not read its stream is not listened to. */
