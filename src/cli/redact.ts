@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { ReelayError } from '../errors.ts'
 import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
 import { exactly } from '../redact/written-pattern.ts'
 import { findingsOf } from '../share/findings.ts'
@@ -10,6 +11,7 @@ import { openTape } from '../store/read.ts'
 import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
+import { warnOfCopied } from './vault-warning.ts'
 import { onTerminal, review } from './review.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
@@ -17,20 +19,24 @@ export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
+  .option('--vault <file>', 'with -o: add the values that were replaced to this file, for replay --secrets')
   .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
-  .action(async (name: string, { output, json, review: isReviewed, ...flags }: RedactFlags) => {
+  .action(async (name: string, { output, json, review: isReviewed, vault, ...flags }: RedactFlags) => {
     const from = resolveTape(name)
     const changes = isReviewed ? await reviewed(from, ruleChanges(flags)) : ruleChanges(flags)
     if (changes === undefined) return left()
+    if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
     if (output === undefined) return scan(name, from, { json, changes })
-    const copied = await redactCopy({ from, to: output, changes })
+    const copied = await redactCopy({ from, to: output, changes, vault })
     print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
+    warnOfCopied(copied)
   })
 
 interface RedactFlags extends RuleFlags {
   readonly output?: string
   readonly review?: true
+  readonly vault?: string
   readonly json?: true
 }
 
@@ -55,6 +61,12 @@ async function reviewed(from: string, changes: RuleChanges): Promise<RuleChanges
   const findings = await findingsOf(reader, redactor.replaced)
   const kept = await onTerminal((ask) => review(findings, ask))
   return kept && withChanges(changes, { allow: kept.map(exactly) })
+}
+
+function vaultWithoutCopy(): ReelayError {
+  return new ReelayError('USAGE', '--vault without -o', {
+    hint: 'a vault holds what a copy has stand-ins for: name the copy with -o',
+  })
 }
 
 function left(): void {

@@ -5,6 +5,7 @@ import type { RuleChanges } from '../redact/rule-set.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openTape, type TapeReader } from '../store/read.ts'
+import { Vault, type VaultSummary } from '../store/vault.ts'
 import { countLeaks } from './leaks.ts'
 import { redactTape, type RedactionFacts } from './redacted-tape.ts'
 import { selfReplay, type SelfReplay } from './self-replay.ts'
@@ -15,34 +16,49 @@ export interface CopyOptions {
   readonly to: string
   /** What is added to the rules of the project, and taken from them. */
   readonly changes?: RuleChanges
+  /** A file that is given the values which the copy has stand-ins for. */
+  readonly vault?: string | undefined
 }
 
 /** Where the copy is, and what was replaced in it. */
 export interface Copied extends RedactionFacts {
   readonly path: string
   readonly answered?: number
+  readonly vault?: VaultSummary
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy({ from, to, changes }: CopyOptions): Promise<Copied> {
-  const { draft, facts } = await draftOf(from, to, changes)
-  return { ...facts, path: publish(draft, to) }
+export async function redactCopy({ from, to, changes, vault: place }: CopyOptions): Promise<Copied> {
+  const vault = vaultAt(place, to)
+  const { draft, facts, redactor } = await draftOf(from, to, changes)
+  return { ...facts, path: publish(draft, to), ...keptIn(vault, redactor) }
 }
 
 /**
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape({ from, to, changes }: CopyOptions): Promise<Copied> {
+export async function shareTape({ from, to, changes, vault: place }: CopyOptions): Promise<Copied> {
+  const vault = vaultAt(place, to)
   const { draft, facts, redactor } = await draftOf(from, to, changes)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(from, draft, redactor)
-    return { ...facts, path: publish(draft, to), answered }
+    return { ...facts, path: publish(draft, to), answered, ...keptIn(vault, redactor) }
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
   }
+}
+
+/** Refused before anything is written. */
+function vaultAt(place: string | undefined, tape: string): Vault | undefined {
+  return place === undefined ? undefined : new Vault(place, { tape })
+}
+
+function keptIn(vault: Vault | undefined, { replaced }: Redactor): Pick<Copied, 'vault'> {
+  vault?.keep(replaced)
+  return vault ? { vault: vault.close() } : {}
 }
 
 async function draftOf(
