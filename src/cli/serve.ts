@@ -39,6 +39,10 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     listenOf('--sse'),
   )
   .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
+  .option(
+    '--secrets <file>',
+    'a vault, or lines NAME=value that only you can read: secrets of the client that no rule can tell',
+  )
   .addOption(
     new Option(
       '--on-miss <what>',
@@ -81,6 +85,7 @@ export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
   readonly server?: string
   readonly stdio?: true
   readonly leftovers?: 'fail' | 'note'
+  readonly secrets?: string
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
 }
@@ -106,6 +111,7 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
   const configured = configuredMatching()
   return {
     ...played,
+    secrets: await secretsIn(flags),
     ...matchOptionsOf(flags),
     tape,
     name,
@@ -114,6 +120,12 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
     ...where,
     onMiss: (miss) => say(paintMiss(missAsText(miss))),
   }
+}
+
+/** Read only when there are any: on a stdio link a client waits. */
+async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
+  if (secrets === undefined) return []
+  return (await import('./replay/secrets.ts')).readSecrets({ secrets })
 }
 
 /** Loaded only when it is asked for: on a stdio link a client waits. */

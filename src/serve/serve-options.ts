@@ -27,6 +27,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly server?: string
   /** How requests are matched where neither the options nor the rules beside the tape say. */
   readonly settings?: MatchSettings
+  /** Values of the live client that have stand-ins on the tape, beside those that its rules and the environment tell. */
+  readonly secrets?: readonly string[]
   readonly now?: () => number
   /** `recorded`, or how many times as fast; by default nothing is waited for. */
   readonly pace?: 'none' | 'recorded' | `x${number}` | number
@@ -54,7 +56,7 @@ export function playerOptions(
       server: played,
       tape: name ?? tape.path,
       commandFor,
-      redaction: liveRedaction(tape.header),
+      redaction: liveRedaction(tape.header, options.secrets),
       recordCommand: () => recordCommandLine(shownServer(tape, played)),
       ...(now && { now }),
     }),

@@ -81,7 +81,7 @@ const ABOUT =
 
 /** Adds lines with one write, which no other recorder can cut in two; says how many. */
 function append(path: string, linesFor: (known: ReadonlySet<string>) => readonly string[]): number {
-  const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW = 0 } = constants
+  const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants
   const file = openSync(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
   try {
     if (process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0)
