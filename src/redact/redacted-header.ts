@@ -1,15 +1,25 @@
 import type { Redactor } from './redactor.ts'
 import type { Header, ServerInfo } from '../tape/header.ts'
+import { LABEL_IDS, type Labels } from '../tape/labels.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
 export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
   if (redactor === undefined) return header
   return {
     ...header,
+    ...redactedLabels(header, redactor),
     servers: mapValues(header.servers, (info) => redactedServer(info, redactor)),
     redaction: redactor.mark,
     tags: mapValues(header.tags, (value, name) => redactor.named(name, value)),
   }
+}
+
+function redactedLabels(header: Header, redactor: Redactor): Partial<Labels> {
+  const given = LABEL_IDS.flatMap((id) => {
+    const text = header[id]
+    return text === undefined ? [] : [[id, redactor.text(text)]]
+  })
+  return Object.fromEntries(given) as Partial<Labels>
 }
 
 /** What a tape says of a server. */

@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts'
+import { COMMAND_LINE_RULES } from './command-lines.ts'
 import { isLongWord, isUserinfo } from './surroundings.ts'
 
 /** The name of this set of rules, as tapes tell it. It changes when a value that was replaced before would now stay, or the other way round. */
@@ -125,6 +126,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
     pattern: /\bset-cookie: +[\w.-]+=(?<secret>(?=[^;\s"'\\]*\d)[^;\s"'\\]{6,})/gi,
     isLearned: true,
   },
+  ...COMMAND_LINE_RULES,
 ]
 
 /** Only when asked for: an address is no secret, and much that people do is about addresses. */

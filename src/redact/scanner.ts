@@ -103,7 +103,8 @@ export class Scanner {
     const found: Range[] = []
     for (const match of text.matchAll(withIndices(rule.pattern))) {
       const [start, end] = match.indices?.groups?.['secret'] ?? match.indices?.[0] ?? [0, 0]
-      if (end > start) found.push({ start, end })
+      if (end <= start || rule.isSecret?.(text.slice(start, end)) === false) continue
+      found.push({ start, end })
       if (rule.isLearned === true) this.#secrets.learn(text.slice(start, end))
     }
     return found

@@ -56,6 +56,7 @@ export const NAME_ENDINGS: readonly string[] = [
   'dpop',
   '"pwd',
   '_pwd',
+  '_pass',
   '"pin',
   '"otp',
   '"cvv',
@@ -65,8 +66,17 @@ export const NAME_ENDINGS: readonly string[] = [
   '_pat',
 ]
 
+/** The same for names of options that no other name ends in. */
+export const FLAG_ENDINGS: readonly string[] = ['-pass', 'storepass', 'keypass', '-pwd']
+
 function keyNames(what: string): readonly string[] {
   return ['', '_', '-'].map((joint) => `${what}${joint}key`)
+}
+
+/** Options of programs, which have shorter names: `--pass`, `-storepass`. */
+export function judgeFlag(flag: string): NameVerdict {
+  const name = flag.replace(/^-+/, '')
+  return /^(?:[\w-]*-)?(?:pass|pwd|storepass|keypass)$/i.test(name) ? 'secret' : judgeName(name)
 }
 
 /** Names of environment variables are made of words. */
@@ -94,7 +104,7 @@ export function isSecretParameter(name: string): boolean {
 }
 
 const SECRET_PARAMETER =
-  /session|token|secret|passw|credential|api_?key|auth|signature|^(key|code|state|sig|pwd|code_verifier)$/i
+  /session|token|secret|passw|credential|api_?key|auth(?!or)|signature|^(key|code|state|sig|pwd|code_verifier)$/i
 
 /** Fields of a form or of a body that is fetched from an authorization server. */
 export function isOAuthField(name: string): boolean {
