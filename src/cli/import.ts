@@ -6,6 +6,7 @@ import { ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export const importCommand: Command = new Command('import')
   .description("make a tape of another tool's recording")
@@ -31,7 +32,8 @@ export const importCommand: Command = new Command('import')
     for (const tap of Object.values(taps)) tap.end()
     const { path, loss } = await recording.close()
     if (loss !== undefined || path === undefined) throw unwritable(tape, loss?.why ?? 'no file was made')
-    for (const note of notes) process.stderr.write(`note: ${note}\n`)
+    const shown = withoutSecrets()
+    for (const note of notes) process.stderr.write(`note: ${shown(note)}\n`)
     print(`${messages.length} messages (${found}) to ${path}\n`)
   })
 

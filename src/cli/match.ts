@@ -8,6 +8,7 @@ import { addRules, removeRules, requestsUnder, storedRules } from '../serve/stor
 import { resolveTape } from '../store/home.ts'
 import { loadTape, openTape } from '../store/read.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export const matchCommand: Command = new Command('match')
   .description('keep rules beside a tape that say how requests are compared with it')
@@ -57,7 +58,7 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   const rules = paths.map((path) => ({ ...scopeIn(flags), path: parseRequestPath(path), comparison }))
   const file = await addRules(tape.path, rules)
   for (const rule of rules) {
-    print(`${formatRule(rule)}\n`)
+    print(withoutSecrets()(`${formatRule(rule)}\n`))
     if (requestsUnder(tape, rule) === 0)
       process.stderr.write(`reelay match: warning: no recorded request of ${name} has anything there\n`)
   }
@@ -67,8 +68,9 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
 async function list(name: string, { json }: { json?: true }): Promise<void> {
   const { path: tapePath } = await openTape(resolveTape(name))
   const { path, rules } = await storedRules(tapePath)
-  if (json) print(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`)
-  else if (rules.length > 0) print(`${rules.join('\n')}\n`)
+  const shown = withoutSecrets()
+  if (json) print(shown(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`))
+  else if (rules.length > 0) print(shown(`${rules.join('\n')}\n`))
   else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
 }
 
@@ -79,7 +81,7 @@ async function remove(name: string, paths: readonly string[], flags: RuleScope):
     throw new ReelayError('USAGE', `there is no rule for ${paths.join(', ')} beside ${tapePath}`, {
       hint: `reelay match list ${name} shows what there is`,
     })
-  print(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`)
+  print(withoutSecrets()(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`))
 }
 
 function comparisonIn({ as, ignore }: AddFlags): Comparison {

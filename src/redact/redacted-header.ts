@@ -1,6 +1,6 @@
 import type { Redactor } from './redactor.ts'
 import type { Header, ServerInfo } from '../tape/header.ts'
-import { LABEL_IDS, type Labels } from '../tape/labels.ts'
+import { labelsOf, type Labels } from '../tape/labels.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
 export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
@@ -10,16 +10,20 @@ export function redactedHeader(header: Header, redactor: Redactor | undefined): 
     ...redactedLabels(header, redactor),
     servers: mapValues(header.servers, (info) => redactedServer(info, redactor)),
     redaction: redactor.mark,
-    tags: mapValues(header.tags, (value, name) => redactor.named(name, value)),
   }
 }
 
-function redactedLabels(header: Header, redactor: Redactor): Partial<Labels> {
-  const given = LABEL_IDS.flatMap((id) => {
-    const text = header[id]
-    return text === undefined ? [] : [[id, redactor.text(text)]]
-  })
-  return Object.fromEntries(given) as Partial<Labels>
+/** What the user wrote on a tape. */
+export function redactedLabels(labels: Labels, redactor: Redactor): Labels {
+  const given = labelsOf(labels)
+  return {
+    ...mapValues(withoutTags(given), (text) => redactor.text(text)),
+    tags: mapValues(given.tags, (value, name) => redactor.named(name, value)),
+  }
+}
+
+function withoutTags({ tags: _, ...ids }: Labels): Readonly<Record<string, string>> {
+  return ids
 }
 
 /** What a tape says of a server. */

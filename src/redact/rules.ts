@@ -3,7 +3,7 @@ import { COMMAND_LINE_RULES } from './command-lines.ts'
 import { isLongWord, isUserinfo } from './surroundings.ts'
 
 /** The name of this set of rules, as tapes tell it. It changes when a value that was replaced before would now stay, or the other way round. */
-export const RULES_NAME = 'default-1'
+export const RULES_NAME = 'default-2'
 
 /** A token that begins with one of the prefixes, followed by at least so many characters of `[A-Za-z0-9_-]`. */
 function token(name: string, prefixes: readonly string[], least: number, chars = '[\\w-]'): Rule {
