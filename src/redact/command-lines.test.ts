@@ -49,6 +49,10 @@ test.each([
   '<ns:apiKey>abc123</ns:apiKey>',
   '<key>password</key>\n<string>hunter2</string>',
   '<add key="ApiKey" value="abc123" />',
+  'machine h login bob password hunter2x',
+  'machine h\n  login bob\n  password hunter2x',
+  '{"db_password": {"sensitive": true, "type": "string", "value": "hunter2"}}',
+  '{"credentials": {"user": "bob", "pass": "9f86d081884c7d65"}}',
   'https://h/cb?x=1&code=abc123abc123',
   '<a href="/cb?x=1&amp;code=abc123abc123">',
 ])('%s: the password is found, in a text and in a message, however that is escaped', (text) => {
@@ -88,6 +92,8 @@ test.each([
   'mkdir -p /tmp/a1; cp -a abc123x y; ssh -p 2222x h; tar -P x1y2z3',
   '{"password": {"type": "string", "description": "--password <value>"}}',
   'https://github.com/o/r/commits?author=jane1234',
+  '{"pass": 12, "fail": 3, "key": {"value": 7}, "password": {"value": "string"}}',
+  'the password SHA256 is kept; set login and password 2 times',
 ])('%s: nothing is taken for a password', (text) => {
   expect(new Redactor({ key }).json(text)).toBe(text)
   expect(new Redactor({ key }).json(messageWith(text))).toBe(messageWith(text))

@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts'
+import { isUnwordlyAt } from './named-bytes.ts'
 import { isOptionNear } from './surroundings.ts'
 import { isShown } from './unwordly.ts'
 
@@ -40,6 +41,14 @@ export const COMMAND_LINE_RULES: readonly Rule[] = [
     name: 'command-line',
     keywords: ['in pass:', 'out pass:', '-pass pass:'],
     pattern: /-pass(?:in|out)? pass:(?<secret>[^\s"'`|;&\\]{4,200})/g,
+    isSecret: (value) => !isShown(value),
+    isLearned: true,
+  },
+  {
+    name: 'netrc',
+    keywords: ['password '],
+    follow: isUnwordlyAt,
+    pattern: /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
     isSecret: (value) => !isShown(value),
     isLearned: true,
   },

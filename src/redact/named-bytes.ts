@@ -67,7 +67,7 @@ function isElement(bytes: Uint8Array, at: number, end: number): boolean {
 }
 
 /** A digit, a sign or a capital within the next word. */
-function isUnwordlyAt(bytes: Uint8Array, at: number, end: number): boolean {
+export const isUnwordlyAt: ByteTest = (bytes, at, end) => {
   const last = Math.min(end, at + LONGEST_WORD)
   for (let next = at; next < last && bytes[next]! > SPACE && !QUOTES.includes(bytes[next]!); next++) {
     const byte = bytes[next]!

@@ -2,8 +2,8 @@ import type { JsonToken } from './json-values.ts'
 import { judgeFlag } from './secret-names.ts'
 
 /**
- * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, and in
- * `["--token", "x"]` an item that of the option before it.
+ * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, in
+ * `{"token":{"value":"x"}}` that of its owner, and in `["--token", "x"]` an item that of the option before it.
  */
 export class NamedPairs {
   #name = ''
@@ -22,6 +22,8 @@ export class NamedPairs {
       this.#depth = path.length
       this.#item = path.at(-2)
     }
+    const owner = path.at(-2)
+    if (member === 'value' && kind !== 'key' && typeof owner === 'string') return owner
     if (kind === 'string' && typeof member === 'number')
       return this.#itemName(text.slice(start + 1, end - 1), path)
     return nearestName(path)

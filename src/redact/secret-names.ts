@@ -19,7 +19,7 @@ const MOST_NAMES = 5000
 const SECRET =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE =
-  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$/
+  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$|^pass$/
 // Cursors and the like come back in later requests, and a count of tokens is no token.
 const NO = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
@@ -63,6 +63,7 @@ export const NAME_ENDINGS: readonly string[] = [
   'auth',
   'dsn',
   '"pat',
+  '"pass',
   '_pat',
 ]
 
