@@ -88,7 +88,12 @@ export const DEFAULT_RULES: readonly Rule[] = [
     keywords: ['eyJhb', 'eyJ0e', 'eyJra', 'eyJjd', 'eyJlb', 'eyJqa', 'eyJ4N', 'eyJiN', 'eyJ6a'],
     pattern: /eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2}(?![\w-])/g,
   },
-  { name: 'private-key', keywords: ['-----BEGIN'], pattern: PRIVATE_KEY },
+  {
+    name: 'private-key',
+    keywords: ['-----BEGIN'],
+    pattern: PRIVATE_KEY,
+    isSecret: (value) => /^-----BEGIN [^-]*-----[\s\S]*?[A-Za-z0-9+/]{8}/.test(value), // its first line alone is none
+  },
   {
     name: 'url-password',
     keywords: ['://'],

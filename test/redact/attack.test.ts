@@ -86,6 +86,14 @@ function everythingIn(...folders: readonly string[]): string {
     .join('\n')
 }
 
+/** What Reelay says itself; the rest of stderr is the server's own. */
+function ownWords(stderr: string): string {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('reelay'))
+    .join('\n')
+}
+
 /** Says all of it on stdout and stderr, in pieces of so many bytes. */
 const PIECES = `const size = Number(process.argv[1]), texts = JSON.parse(process.argv[2])
 process.stdin.once('data', async () => {
@@ -111,13 +119,7 @@ test.each([7, 64, 1_000_000])('over pipes, in pieces of %i bytes', async (size) 
   await run.line('<password>')
   run.child.stdin.end()
   await run.exited
-  const written =
-    everythingIn(home, join(run.tape, '..')) +
-    run
-      .stderr()
-      .split('\n')
-      .filter((line) => line.startsWith('reelay:'))
-      .join()
+  const written = everythingIn(home, join(run.tape, '..')) + ownWords(run.stderr())
   expect(leaksIn(written)).toEqual([])
   expect(written.split('\n').filter((line) => line.includes('"msg":')).length).toBe(sayings().length + 1)
 })
@@ -195,10 +197,45 @@ test('over --bridge, --forward and in a program', async () => {
   for (const text of texts) await transport.send(JSON.parse(text))
   await transport.close()
   await server.close()
-  const reelay = bridge
-    .stderr()
-    .split('\n')
-    .filter((line) => line.startsWith('reelay:'))
-    .join()
-  expect(leaksIn(everythingIn(folder) + reelay)).toEqual([])
+  expect(leaksIn(everythingIn(folder) + ownWords(bridge.stderr()))).toEqual([])
+})
+
+test('a plain tape of all this can be shared, and a copy holds nothing of it', async () => {
+  const folder = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: folder, SERVICE_PASSWORD: NAMED }
+  const run = record([process.execPath, '-e', PIECES, '64', JSON.stringify(sayings())], {
+    env,
+    options: ['--no-redact', '-q', '--note', NAMED],
+  })
+  run.child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"m"}\n')
+  await run.line('<password>')
+  run.child.stdin.end()
+  await run.exited
+  expect(leaksIn(readFileSync(run.tape, 'utf8'))).not.toEqual([])
+  for (const verb of ['share', 'redact']) {
+    const copy = join(folder, `${verb}.tape.jsonl`)
+    const copied = start([process.execPath, REELAY, verb, run.tape, '-o', copy], { env })
+    expect([(await copied.exited).code, copied.stderr()]).toEqual([0, ''])
+    expect(leaksIn(readFileSync(copy, 'utf8') + copied.stdout() + copied.stderr())).toEqual([])
+  }
+})
+
+test('what a live server says behind a served tape goes to the tape without it', async () => {
+  const folder = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: folder, CI: '' }
+  const tape = join(folder, 'live.tape.jsonl')
+  const live = ['--', process.execPath, '-e', PIECES, '64', JSON.stringify(sayings())]
+  const first = start([process.execPath, REELAY, 'serve', tape, '--mode', 'once', ...live], { env })
+  first.child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"password":"${NAMED}"}}\n`)
+  await first.line('<password>')
+  first.child.stdin.end()
+  await first.exited
+  const next = start([process.execPath, REELAY, 'serve', tape, '--mode', 'new-episodes', ...live], { env })
+  next.child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"other","params":{"password":"${NAMED}"}}\n`)
+  await next.line('"id":1')
+  next.child.stdin.end()
+  await next.exited
+  expect(readFileSync(tape, 'utf8')).toContain('"event":"episode"')
+  const said = [first, next].map((run) => ownWords(run.stderr())).join('')
+  expect(leaksIn(everythingIn(folder) + said)).toEqual([])
 })
