@@ -40,9 +40,9 @@ export class LiveBehind {
   /** Adds what was learned to the tape, each client as a connection of its own; called when all of them are gone. */
   async learn({ path }: { readonly path: string }, server: string): Promise<Learned> {
     const links = this.#links.splice(0).filter(hasAnswered)
-    const { headers } = this.#options
+    const { headers = {} } = this.#options
     if (links.length > 0)
-      await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, headers) })
+      await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, { headers }) })
     return { clients: links.length, messages: links.reduce((sum, { length }) => sum + length, 0) }
   }
 }

@@ -126,7 +126,7 @@ export function withReplayOptions(command: Command): Command {
     )
     .option('--allow-writes', 'every tool may be called')
     .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
-    .option('--secrets <file>', 'a file of such values, NAME=value, that only you can read')
+    .option('--secrets <file>', 'a vault, or a file of such values, NAME=value, that only you can read')
     .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
     .option(
       '--on-ask <decline|fail|ask>',
