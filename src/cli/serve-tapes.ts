@@ -9,6 +9,7 @@ import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
 import { visible } from '../wire/visible.ts'
+import { clientLeft } from './client-left.ts'
 import { clockFor } from './clock-flag.ts'
 import type { LivePlan, Mode } from './live-plan.ts'
 import type { LiveFlags } from './live-target.ts'
@@ -98,7 +99,11 @@ async function onStdio(
   if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
   const server = whichServer(options.tape, options.server)
   announce(options, [server])
-  const streams = { input: process.stdin, output: process.stdout, signal }
+  const streams = {
+    input: process.stdin,
+    output: process.stdout,
+    signal: AbortSignal.any([signal, clientLeft()]),
+  }
   if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
   const { liveBehind, learn } = await import('./serve-live.ts')
   const live = liveBehind(plan, options.tape)
