@@ -66,7 +66,7 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
 }
 
 /** Read only when there are any: on a stdio link a client waits. */
-async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
+export async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
   if (secrets === undefined) return []
   return (await import('./replay/secrets.ts')).readSecrets({ secrets })
 }
@@ -84,7 +84,7 @@ async function onHttp(
   if (plan.kind === 'replay' || only === undefined) return overHttp(tapes, signal)
   const server = whichServer(only.tape, only.server)
   const { liveBehind, learn } = await import('./serve-live.ts')
-  const live = liveBehind(plan, only.tape)
+  const live = liveBehind(plan, only)
   const elsewhere = { elsewhere: () => live.another() }
   const drift = await overHttp([{ ...only, server, ...elsewhere }], signal)
   await learn(live, only.tape, server)
@@ -106,7 +106,7 @@ async function onStdio(
   }
   if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
   const { liveBehind, learn } = await import('./serve-live.ts')
-  const live = liveBehind(plan, options.tape)
+  const live = liveBehind(plan, options)
   const drift = await serveStdio({ ...options, elsewhere: live.another(), ...streams })
   await learn(live, options.tape, server)
   return drift

@@ -10,6 +10,8 @@ export interface LiveBehindOptions {
   readonly learns: boolean
   /** What is sent to it with everything: the server may repeat it, and it is to stay off the tape. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Values that are secret because somebody says so. */
+  readonly secrets?: readonly string[] | undefined
 }
 
 /** What was learned: how many messages, from how many clients. */
@@ -40,9 +42,13 @@ export class LiveBehind {
   /** Adds what was learned to the tape, each client as a connection of its own; called when all of them are gone. */
   async learn({ path }: { readonly path: string }, server: string): Promise<Learned> {
     const links = this.#links.splice(0).filter(hasAnswered)
-    const { headers = {} } = this.#options
+    const { headers = {}, secrets: values } = this.#options
     if (links.length > 0)
-      await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, { headers }) })
+      await appendEpisode(path, {
+        server,
+        links,
+        redaction: (header) => liveRedaction(header, { headers, values }),
+      })
     return { clients: links.length, messages: links.reduce((sum, { length }) => sum + length, 0) }
   }
 }

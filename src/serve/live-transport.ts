@@ -2,6 +2,7 @@ import type { AnyTransport } from '../transport/any-transport.ts'
 import { transportLink } from '../transport/transport-link.ts'
 import { isCi } from './ci.ts'
 import { LiveBehind } from './live-behind.ts'
+import type { ServeOptions } from './serve-options.ts'
 
 export interface LiveOptions {
   /** Makes the transport to a live server that misses are passed on to: one for each client. */
@@ -11,11 +12,16 @@ export interface LiveOptions {
 }
 
 /** The live server behind a transport; undefined when nothing is to go live. */
-export function liveBehind({ live, mode }: LiveOptions): LiveBehind | undefined {
+export function liveBehind({
+  live,
+  mode,
+  secrets,
+}: LiveOptions & Pick<ServeOptions, 'secrets'>): LiveBehind | undefined {
   if (live === undefined || (mode ?? (isCi() ? 'none' : 'passthrough')) === 'none') return undefined
   if (isCi()) process.emitWarning(`CI is set, and mode ${mode} lets this run go live all the same`, 'reelay')
   return new LiveBehind({
     open: (handlers) => transportLink(live())(handlers),
     learns: mode === 'new-episodes',
+    secrets,
   })
 }

@@ -92,6 +92,7 @@ test.skipIf(process.platform === 'win32')(
     await until(() => run.stderr().includes('waits as'))
     run.child.kill('SIGKILL')
     await until(() => !isAlive(server))
+    expect(isAlive(server)).toBe(false)
   },
 )
 
