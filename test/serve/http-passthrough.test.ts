@@ -3,11 +3,14 @@ import { dirname, join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/serve/http/serve-http.ts'
+import { LiveBehind } from '../../src/serve/live-behind.ts'
+import { linkTo } from '../../src/serve/live-target.ts'
 import { Passthrough } from '../../src/serve/passthrough.ts'
 import { loadTape } from '../../src/store/read.ts'
+import { heldTurns } from '../../src/tape/turn-store.ts'
 import { member } from '../../src/wire/message.ts'
 import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
-import { ask, open, post } from '../support/http.ts'
+import { ask, httpServer, open, post, type Listener } from '../support/http.ts'
 import { fixtureServer, isAlive, temporaryFolder, until } from '../support/recorder.ts'
 import { connect } from '../support/sdk-session.ts'
 import { callTool, clientOf, type AnyClient } from '../support/sdk.ts'
@@ -455,6 +458,60 @@ const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 }
+
+const refusing = (id: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'go away' } })
+
+test.each<[string, Listener, string]>([
+  ['wants a token', (_req, res) => res.writeHead(401).end(), 'the server answered HTTP 401'],
+  ['is a web page', (_req, res) => res.writeHead(200).end('<html>'), 'the server answered HTTP 200: <html>'],
+  ['breaks off', (_req, res) => res.destroy(), 'the connection was closed'],
+  [
+    'refuses to begin',
+    (_req, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(refusing('reelay-live-initialize')),
+    'it refused initialize: "go away"',
+  ],
+])(
+  'a live server at a URL that %s is said to whoever asks, again and again, and the tape is served',
+  async (_, listener, why) => {
+    const seen: unknown[] = []
+    const { origin } = await httpServer((req, res) => {
+      seen.push(req.headers['x-mine'])
+      return listener(req, res)
+    })
+    const target = { kind: 'url', url: new URL(origin), headers: { 'x-mine': 'yes' } } as const
+    const tape = tapeOf(...SESSION)
+    const live = new LiveBehind({ open: linkTo(target, heldTurns(tape.turns)), learns: false })
+    const { url } = await servingHere({ tape, elsewhere: () => live.another() })
+    const { say } = await begin(url)
+    for (const id of [7, 8])
+      expect(jsonOf(await say(callOf(id, 'other', {})))).toMatchObject({
+        id,
+        error: { code: -32603, message: expect.stringContaining(`the live server did not answer: ${why}`) },
+      })
+    expect(jsonOf(await say(callOf(9, 'echo', { q: 'old' })))).toMatchObject(answerOf(9, 'recorded'))
+    expect(new Set(seen)).toEqual(new Set(['yes']))
+  },
+)
+
+test('once records a server at a URL on stdin and stdout too, and plays it from then on', async () => {
+  const path = join(temporaryFolder(), 'fresh.tape.jsonl')
+  const url = `${await listening(fixtureServer('modern-http'))}/mcp`
+  const said: unknown[] = []
+  for (const target of [['--url', url], []]) {
+    const serve = new ServeProcess([path, ...target], [], { CI: '' })
+    serve.say(modern(1, COUNT_3, { progressToken: 5 }))
+    const lines = await serve.heardText('"counted to 3"')
+    said.push(lines.map((line) => JSON.parse(line)).map((message) => member(message, 'method') ?? 'answer'))
+    expect((await serve.end()).code).toBe(0)
+  }
+  const progress = Array.from({ length: 3 }, () => 'notifications/progress')
+  expect(said).toEqual([
+    [...progress, 'answer'],
+    [...progress, 'answer'],
+  ])
+})
 
 test.each([
   [['--url', 'http://127.0.0.1:9', '--', 'x'], 'both a command and a --url were given'],
