@@ -16,6 +16,7 @@ const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
 const verb = process.argv[2] ?? ''
+const unsaved: { readonly script: InstanceType<typeof Script>; readonly cache: string }[] = []
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
 run(PROGRAM, module)
 
@@ -90,13 +91,13 @@ function readCache(cache: string): Buffer | undefined {
 }
 
 function saveLater(script: InstanceType<typeof Script>, cache: string): void {
-  let isSaved = false
-  const save = (): void => {
-    if (!isSaved) saveCache(script, cache)
-    isSaved = true
-  }
-  setTimeout(save, SAVE_AFTER_MS).unref()
-  process.once('exit', save)
+  if (unsaved.push({ script, cache }) > 1) return
+  setTimeout(saveAll, SAVE_AFTER_MS).unref()
+  process.once('exit', saveAll)
+}
+
+function saveAll(): void {
+  for (const { script, cache } of unsaved.splice(0)) saveCache(script, cache)
 }
 
 function saveCache(script: InstanceType<typeof Script>, cache: string): void {
