@@ -168,15 +168,21 @@ test('a client that does not take its answers is not listened to until it does',
   expect(bodies).toEqual(['1', '2'])
 })
 
-test('a connection that nothing goes over is closed, but not while an answer is still to come', async () => {
+test('a connection that nothing goes over is closed, but not while an answer is still to come or to be taken', async () => {
   const held: ServedResponse[] = []
   const { url } = await listening((_, res) => void held.push(res), { keepAliveTimeout: 1 })
-  const [waiting, idle] = [rawClient(url), rawClient(url)]
+  const [waiting, slow] = [rawClient(url), rawClient(url)]
   await waiting.write(posted('a'))
-  await idle.closed
+  await slow.write(posted('b'))
+  slow.socket.pause()
+  held[1]?.writeHead(200, { 'Content-Length': LONG.length }).end(LONG)
+  // Long enough for both, were they idle.
+  for (let round = 0; round < 3; round++) await rawClient(url).closed
   held[0]?.writeHead(200, { 'Content-Length': 2 }).end('ok')
   expect((await waiting.answer()).body).toBe('ok')
   await waiting.closed
+  slow.socket.resume()
+  expect((await slow.answer()).body.length).toBe(LONG.length)
 })
 
 test('closing lets go of every client', async () => {
