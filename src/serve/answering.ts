@@ -49,8 +49,8 @@ export class Answering {
     this.#options = options
   }
 
-  answer(text: string, request: Request, ways: Ways): void {
-    const asking = { text, request, live: liveOf(text, request), ...ways }
+  answer(text: string, request: Request, { outlet, reply }: Ways): void {
+    const asking = { text, request, live: liveOf(text, request), outlet, reply }
     const override = overrideFor(this.#options.overrides, request)
     if (override !== undefined) return this.#answerInstead(override, asking)
     const fault = this.#options.strikes.on(request)
