@@ -15,17 +15,21 @@ import { refuse } from './refusal.ts'
 export class Front {
   readonly #listen: Listen
   readonly #server: Server
-  readonly #plain: PlainListener
+  readonly #plain: PlainListener | undefined
   readonly #door: Door
   readonly #handlers = new Map<string, ServedHandler>()
   #closed: Promise<void> | undefined
 
-  constructor(listen: Listen) {
+  /** `now` dates the answers, where it is not the clock on the wall that does. */
+  constructor(listen: Listen, now?: () => number) {
     this.#listen = listen
     this.#door = new Door(listen.host)
     this.#server = createListener()
-    this.#server.on('request', this.#answer)
-    this.#plain = new PlainListener(this.#server, this.#answer)
+    this.#server.on('request', (req, res) => {
+      if (now !== undefined) res.setHeader('Date', new Date(now()).toUTCString())
+      this.#answer(req, res)
+    })
+    this.#plain = now === undefined ? new PlainListener(this.#server, this.#answer) : undefined
   }
 
   on(path: string, handler: ServedHandler): void {
@@ -43,7 +47,7 @@ export class Front {
       this.#server.close(() => resolve())
       // In the next round, so that the ends of streams are on their way.
       setImmediate(() => {
-        this.#plain.close()
+        this.#plain?.close()
         this.#server.closeAllConnections()
       })
     })

@@ -1,20 +1,23 @@
-import { randomUUID } from 'node:crypto'
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import { idKey, isId } from '../../wire/id.ts'
 import { member, type Message } from '../../wire/message.ts'
 import type { Connections } from '../connections.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
+import type { Attendance } from './attendance.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostExchange, type Accepts, type AnswerStream, type ExchangeSite } from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 import type { Posted } from './posted.ts'
+import type { Role } from './role.ts'
 
 /** One session of the eras that have them: a client with an id of ours, and the streams that lead to it. */
 export class LegacySession {
-  readonly id: string = randomUUID()
-  readonly headers: Readonly<Record<string, string>> = { 'Mcp-Session-Id': this.id }
+  readonly id: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Who watches whether the client is still there, when something is kept for it. */
+  attendance: Attendance | undefined
   readonly #connections: Connections
   readonly #heads: RecordedHeads
   readonly #site: ExchangeSite
@@ -26,7 +29,9 @@ export class LegacySession {
   readonly #exchanges = new Map<string, PostExchange>()
   #isPrimed = false
 
-  constructor(connections: Connections, heads: RecordedHeads) {
+  constructor(connections: Connections, { heads, newId }: Pick<Role, 'heads' | 'newId'>) {
+    this.id = newId()
+    this.headers = { 'Mcp-Session-Id': this.id }
     this.#connections = connections
     this.#heads = heads
     this.#standing = new LegacyStream(this.#log, heads.retry)

@@ -30,7 +30,7 @@ export function offer(
     front.on(`${base}/mcp`, (req, res) => endpoint.handle(req, res))
     return { front, server, transport, path: `${base}/mcp`, close: () => endpoint.close() }
   }
-  const endpoint = new SseEndpoint(role.main, `${base}/messages`)
+  const endpoint = new SseEndpoint(role, `${base}/messages`)
   const heard = new HeardTexts()
   front.on(`${base}/sse`, (req, res) => {
     if (req.method === 'GET') return endpoint.open(req, res)

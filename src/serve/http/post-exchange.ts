@@ -1,9 +1,8 @@
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
-import type { Spoken } from '../../tape/turn.ts'
 import type { Era } from '../../wire/era.ts'
 import type { HttpAnswer } from '../faults/fault.ts'
 import type { Outlet } from '../outlet.ts'
-import type { Answer } from '../own-answer.ts'
+import type { Source } from '../reply.ts'
 import { answerStatus } from './answer-status.ts'
 import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
 
@@ -60,7 +59,7 @@ export class PostExchange implements Outlet {
     this.#streaming().send(text)
   }
 
-  readonly reply = (text: string | undefined, source?: Spoken | Answer): void => {
+  readonly reply = (text: string | undefined, source?: Source): void => {
     if (text === undefined || this.#isOver || this.#isGone) return
     const head = source !== undefined && 'message' in source ? this.#options.site.heads.of(source) : undefined
     if (this.#isPlain(head)) this.#answerPlainly(text, source)
@@ -117,7 +116,7 @@ export class PostExchange implements Outlet {
     stream.send(text)
   }
 
-  #answerPlainly(text: string, source: Spoken | Answer | undefined): void {
+  #answerPlainly(text: string, source: Source | undefined): void {
     const { res, site } = this.#options
     res.writeHead(answerStatus(source, site.era, site.heads), {
       'Content-Type': 'application/json',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { leave, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Connections } from '../connections.ts'
 import { singleOutlet, type Outlet } from '../outlet.ts'
@@ -6,6 +5,7 @@ import type { Player } from '../player.ts'
 import { eventText, EventWriter } from './event-writer.ts'
 import type { Posted } from './posted.ts'
 import { refuse } from './refusal.ts'
+import type { Role } from './role.ts'
 
 interface SseClient {
   readonly player: Player
@@ -16,17 +16,19 @@ interface SseClient {
 /** The transport of 2024-11-05: one stream carries everything, and its first event says where to post. */
 export class SseEndpoint {
   readonly #connections: Connections
+  readonly #newId: () => string
   readonly #messages: string
   readonly #clients = new Map<string, SseClient>()
 
   /** `messages` is the path to post to. */
-  constructor(connections: Connections, messages: string) {
-    this.#connections = connections
+  constructor({ main, newId }: Pick<Role, 'main' | 'newId'>, messages: string) {
+    this.#connections = main
+    this.#newId = newId
     this.#messages = messages
   }
 
   open(req: ServedRequest, res: ServedResponse): void {
-    const id = randomUUID()
+    const id = this.#newId()
     const writer = new EventWriter(res)
     const send = (text: string): void => writer.write(eventText(text))
     const player = this.#connections.beginSession(send)

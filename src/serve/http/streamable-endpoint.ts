@@ -15,8 +15,8 @@ export class StreamableEndpoint {
   readonly #modern: ModernEndpoint | undefined
   readonly #heard = new HeardTexts()
 
-  constructor({ legacy, modern, heads, modernTurns }: Role) {
-    this.#legacy = legacy && new LegacyEndpoint(legacy, heads)
+  constructor({ legacy, modern, heads, newId, modernTurns }: Role) {
+    this.#legacy = legacy && new LegacyEndpoint(legacy, { heads, newId })
     this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
   }
 
