@@ -137,19 +137,22 @@ test('an answer of no known length, and a stream, come in chunks', async () => {
 test('who answers is told when the client is gone, or has everything', async () => {
   const told: string[] = []
   const { url } = await listening((req, res) => {
+    if (req.url === '/late') res.writeHead(200, { 'Content-Length': 2 }).end('ok')
     res.on('close', () => told.push(`${req.url} ${res.writableEnded}`))
     if (req.url === '/now') res.writeHead(200, { 'Content-Length': 2 }).end('ok')
   })
   const [served, gone, silent] = [rawClient(url), rawClient(url), rawClient(url)]
   await served.write(posted('a').replace('POST /', 'POST /now'))
   await served.answer()
+  await served.write(posted('a').replace('POST /', 'POST /late'))
+  await served.answer()
   await gone.write(posted('a').replace('POST /', 'POST /gone'))
   gone.socket.destroy()
   await silent.write(posted('a').replace('POST /', 'POST /silent'))
   silent.socket.end()
   await silent.closed
-  while (told.length < 3) await new Promise((resolve) => setImmediate(resolve))
-  expect(told.toSorted()).toEqual(['/gone false', '/now true', '/silent false'])
+  while (told.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  expect(told.toSorted()).toEqual(['/gone false', '/late true', '/now true', '/silent false'])
 })
 
 test('a client that does not take its answers is not listened to until it does', async () => {
