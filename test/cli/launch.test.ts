@@ -88,6 +88,7 @@ test('a served tape starts from compiled code too, whatever it has to load', asy
     served.child.stdin.end(CALL)
     expect((await served.exited).code).toBe(0)
     expect(served.stdout().toString()).toBe(recorder.stdout().toString())
+    expect(served.stderr()).not.toContain('Warning')
   }
   expect(readdirSync(join(env.REELAY_HOME, 'code-cache')).join()).toContain('serve-')
 })
