@@ -1,6 +1,7 @@
 import type { ReplayOptions } from '../../replay/options.ts'
 import { preview, type ScheduledMessage } from '../../replay/preview.ts'
 import type { Tape } from '../../store/read.ts'
+import { spared } from '../../report/spared.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 
@@ -11,8 +12,13 @@ export async function showPlan(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const messages = await preview(tape, options)
-  if (json === true) return print(`${JSON.stringify({ messages }, null, 2)}\n`)
+  if (json === true) return print(`${JSON.stringify({ messages: messages.map(shown) }, null, 2)}\n`)
   for (const message of messages) print(`${visible(lineOf(message))}\n`)
+}
+
+function shown(message: ScheduledMessage): object {
+  const { params } = message.message
+  return { ...message, message: { ...message.message, params: spared(params) } }
 }
 
 function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {

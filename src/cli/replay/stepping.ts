@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ReelayError } from '../../errors.ts'
 import type { Stop } from '../../replay/stops.ts'
 import { isCi } from '../../serve/ci.ts'
-import { parseJson } from '../../wire/parse-json.ts'
-import { shortened, visible } from '../../wire/visible.ts'
+import { layoutJson } from '../../report/layout-json.ts'
+import { shortened, visible, visibleJson } from '../../wire/visible.ts'
 import { onTerminal, requireTerminal, type Ask } from '../terminal.ts'
 import type { ReplayFlags } from './flags.ts'
 
@@ -52,13 +52,12 @@ const WAYS: Readonly<Record<Exclude<(typeof WORDS)[number], 'show'>, (stop: Stop
 }
 
 function brief(stop: Stop): string {
-  return `${headOf(stop)}\n  ${stop.text === undefined ? UNKNOWN : visible(shortened(stop.text, WIDTH))}`
+  return `${headOf(stop)}\n  ${stop.text === undefined ? UNKNOWN : shortened(stop.text, WIDTH)}`
 }
 
 function whole(stop: Stop): string {
-  const message =
-    stop.text === undefined ? UNKNOWN : JSON.stringify(parseJson(stop.text) ?? stop.text, null, 2)
-  return `${headOf(stop)}\n${message.split('\n').map(visible).join('\n')}`
+  const message = stop.text === undefined ? UNKNOWN : layoutJson(visibleJson(stop.text))
+  return `${headOf(stop)}\n${message}`
 }
 
 const WIDTH = 200
