@@ -111,7 +111,7 @@ class HttpLink implements ClientLink {
   #hear(text: string, key?: string): void {
     if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
     if (key !== undefined && this.#exchanges.has(key) && answeredBy(text) === key) this.#isOver(key)
-    this.#handlers.onText(text)
+    this.#handlers.onText(text, key)
   }
 
   #isOver(key: string): void {

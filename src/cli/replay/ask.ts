@@ -5,6 +5,7 @@ import { canonicalJson } from '../../wire/canonical.ts'
 import { isObject, type Request } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { visible, visibleJson } from '../../wire/visible.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
 export function askOnTerminal(): (request: Request) => Promise<object> {
@@ -14,7 +15,7 @@ export function askOnTerminal(): (request: Request) => Promise<object> {
     })
   return async ({ method, params }) => {
     const asked = layoutJson(visibleJson(canonicalJson(params)))
-    process.stderr.write(`the server asks ${visible(method)}:\n${asked}\n`)
+    process.stderr.write(withoutSecrets()(`the server asks ${visible(method)}:\n${asked}\n`))
     for (;;) {
       const answer = await lineOf('the result, as a JSON object: ')
       const value = parseJson(answer)

@@ -4,6 +4,7 @@ import type { Tape } from '../../store/read.ts'
 import { spared } from '../../report/spared.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function showPlan(
@@ -12,11 +13,12 @@ export async function showPlan(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const messages = await preview(tape, options)
-  if (json === true) return print(`${JSON.stringify({ messages: messages.map(shown) }, null, 2)}\n`)
-  for (const message of messages) print(`${visible(lineOf(message))}\n`)
+  const shown = tape.header.redaction === undefined ? withoutSecrets() : String
+  if (json === true) return print(shown(`${JSON.stringify({ messages: messages.map(written) }, null, 2)}\n`))
+  for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
 }
 
-function shown(message: ScheduledMessage): object {
+function written(message: ScheduledMessage): object {
   const { params } = message.message
   return { ...message, message: { ...message.message, params: spared(params) } }
 }

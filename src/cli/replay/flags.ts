@@ -69,7 +69,10 @@ export function withReplayOptions(command: Command): Command {
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',
       collect,
     )
-    .option('--server <name>', 'whose client to be, when the tape holds several servers')
+    .option(
+      '--server <filter>',
+      'whose client to be, when the tape holds several servers: its name, * for anything',
+    )
     .option('--handshake <own|recorded|none>', 'how the conversation is opened (own)')
     .option('--timeout <ms>', 'how long each answer may take (10000)')
     .option('--include <methods>', 'send only these, such as tools/call:search; * for anything', collectNames)
@@ -123,7 +126,7 @@ export function withReplayOptions(command: Command): Command {
     )
     .option('--allow-writes', 'every tool may be called')
     .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
-    .option('--secrets <file>', 'a file of such values, NAME=value, that only you can read')
+    .option('--secrets <file>', 'a vault, or a file of such values, NAME=value, that only you can read')
     .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
     .option(
       '--on-ask <decline|fail|ask>',
