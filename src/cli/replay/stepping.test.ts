@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Stop } from '../../replay/stops.ts'
-import { decide } from './stepping.ts'
+import { createScreen } from '../../serve/screen.ts'
+import { decide, screened } from './stepping.ts'
 
 const CALL = {
   index: 3,
@@ -56,6 +57,13 @@ test('a stop shows the message on a line, then whole to who asks, and asks again
     'next: #9 tools/call get_order\n  {"id":3,"params":{"a":"b"}}\n  [N]ext, skip, continue, quit, show: ',
     'next: #9 tools/call get_order\n{\n  "id": 3,\n  "params": {\n    "a": "b"\n  }\n}\n  [N]ext, skip, continue, quit, show: ',
   ])
+})
+
+test('a secret of a tape that was never redacted is not shown at a stop', () => {
+  const way = (): void => {}
+  const ways = { next: way, skip: way, goOn: way, quit: way }
+  const text = '{"params":{"password":"hunter2-and-more"}}'
+  expect(screened({ ...CALL, ...ways, text }, createScreen()).text).not.toContain('hunter2')
 })
 
 test('what cannot be sent says so', async () => {
