@@ -26,6 +26,7 @@ function asStep(step: StepResult): object {
   }
 }
 
-function plain({ difference: _, ...finding }: Finding): object {
-  return { ...finding, expected: spared(finding.expected), actual: spared(finding.actual) }
+function plain(finding: Finding): object {
+  const { expected, actual } = finding
+  return { ...finding, difference: undefined, expected: spared(expected), actual: spared(actual) }
 }

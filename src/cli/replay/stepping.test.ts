@@ -60,8 +60,7 @@ test('a stop shows the message on a line, then whole to who asks, and asks again
 })
 
 test('a secret of a tape that was never redacted is not shown at a stop', () => {
-  const way = (): void => {}
-  const ways = { next: way, skip: way, goOn: way, quit: way }
+  const ways = { next: noWay, skip: noWay, goOn: noWay, quit: noWay }
   const text = '{"params":{"password":"hunter2-and-more"}}'
   expect(screened({ ...CALL, ...ways, text }, createScreen()).text).not.toContain('hunter2')
 })
@@ -75,3 +74,5 @@ test('bytes that would move the cursor of the terminal are shown, not sent to it
   const [, asked] = await decided(['show', 'n'], { method: 'a\u001B[2J', text: '{"a":"\u001B[2J"}' })
   expect(asked.join('')).not.toContain('\u001B')
 })
+
+function noWay(): void {}
