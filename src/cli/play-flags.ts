@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { ANSWER_POLICIES } from '../serve/asks.ts'
+import { readClock } from './clock-flag.ts'
 import { readDuration } from '../serve/duration.ts'
 import { readPace } from '../serve/pace.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
@@ -24,7 +25,16 @@ export function addPlayFlags(command: Command): Command {
     )
     .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
     .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
-    .option('--seed <number>', 'for faults that strike by chance: the same seed, the same run', readSeed)
+    .option(
+      '--seed <number>',
+      'for all that is left to chance, faults and the ids of sessions: the same seed, the same run',
+      readSeed,
+    )
+    .option(
+      '--clock <time>',
+      'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
+      readClock,
+    )
 }
 
 export function readSeed(text: string): number {

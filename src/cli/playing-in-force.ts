@@ -4,6 +4,7 @@ import { readFaults, type FaultRule } from '../serve/fault-rules.ts'
 import { readOverrides, type Override } from '../serve/overrides.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import { readSettingsFile } from '../serve/settings-file.ts'
+import type { ClockFlag } from './clock-flag.ts'
 
 /** How a tape is to be played, as the command line says it. */
 export interface PlayFlags {
@@ -14,6 +15,7 @@ export interface PlayFlags {
   readonly override?: string
   readonly faults?: string
   readonly seed?: number
+  readonly clock?: ClockFlag
 }
 
 /** The options that the flags stand for; files are read now. */

@@ -4,10 +4,11 @@ import { isCi } from '../serve/ci.ts'
 import { resolveTape } from '../store/home.ts'
 import { listenOf } from './listen-address.ts'
 import { MODES, planLive } from './live-plan.ts'
+import { readLiveTarget } from './live-target.ts'
 import { withMatchFlags } from './match-flags.ts'
 import { addPlayFlags } from './play-flags.ts'
-import { say, warn } from './serve-talk.ts'
-import { serveTapes, type ServeFlags } from './serve-tapes.ts'
+import { warn } from './serve-talk.ts'
+import { serveTapes, stopOnSignals, type ServeFlags } from './serve-tapes.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
 import { wantedTapes } from './wanted-tapes.ts'
 
@@ -24,11 +25,18 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     'over HTTP+SSE, the transport of 2024-11-05; may be given with --http',
     listenOf('--sse'),
   )
-  .option('--server <name>', 'which server to be, when the tape holds several; over HTTP each has its path')
+  .option(
+    '--server <filter>',
+    'which server to be, when the tape holds several: its name, * for anything; over HTTP several, each has its path',
+  )
+  .option(
+    '--secrets <file>',
+    'a vault, or lines NAME=value that only you can read: secrets of the client that no rule can tell',
+  )
   .addOption(
     new Option(
       '--on-miss <what>',
-      'what is not on the tape is an error, or goes to the live server whose command stands behind --',
+      'what is not on the tape is an error, or goes to the live server: a command behind --, or --url',
     ).choices(['error', 'passthrough']),
   )
   .addOption(
@@ -38,27 +46,41 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     ).choices(['fail', 'note']),
   )
   .addOption(
-    new Option('--mode <mode>', 'when the live server behind -- is recorded; in CI, none by default').choices(
-      MODES,
-    ),
+    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
   )
-  .action(async (words: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+  .option('--url <url>', 'the live server, where it is not a command behind --')
+  .option(
+    '--header <header>',
+    'a header for every request to --url, as Name: value; ${env.NAME} is read from the environment',
+    addHeader,
+  )
+  .action(async (words: readonly string[], flags: ServeFlags) => {
     const { names, command } = wordsOf(words, process.argv)
-    if (words.length === 0) {
+    if (words.length === 0 && flags.url === undefined) {
       const { manifestTapes } = await import('./serve-manifest.ts')
-      const all = { ...flags, ...(mode && { mode }), ...(onMiss && { onMiss }) }
-      return serveTapes(manifestTapes(all, process.cwd()), flags, { kind: 'replay' })
+      return serveTapes(manifestTapes(flags, process.cwd()), flags, { kind: 'replay' })
     }
-    refuseMisuse({ ...flags, names, command, isLive: mode !== undefined || onMiss !== undefined })
-    const [name = ''] = names
-    const path = resolveTape(name)
-    const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+    const target = readLiveTarget(command, flags)
+    const { mode, onMiss } = flags
+    refuseMisuse({ ...flags, names, isLive: (target ?? mode ?? onMiss) !== undefined })
+    const path = resolveTape(names[0] ?? '')
+    const wishes = { target, ...(mode && { mode }), ...(onMiss && { onMiss }) }
     const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
     if (plan.warning !== undefined) warn(plan.warning)
-    if (plan.kind === 'record') {
-      const { recordAnew } = await import('./serve-live.ts')
-      process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
-      return
-    }
-    await serveTapes(wantedTapes(names, flags), flags, plan)
+    const wanted = wantedTapes(names, flags)
+    if (plan.kind !== 'record') return serveTapes(wanted, flags, plan)
+    const { recordAnew } = await import('./serve-anew.ts')
+    const { server } = flags
+    const signal = stopOnSignals()
+    process.exitCode = await recordAnew({
+      path,
+      target: plan.target,
+      server,
+      places: wanted[0] ?? {},
+      signal,
+    })
   })
+
+function addHeader(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}

@@ -76,9 +76,9 @@ function scanned(said: Buffer): Read | undefined {
 
 /** What a parser makes of it; none when it is no JSON. */
 function parsed(said: Buffer): Read | undefined {
-  const value = parseJson(said.toString())
-  if (!isObject(value) || typeof value['method'] !== 'string') return undefined
-  const { id, method, params: given } = value
+  const told = parseJson(said.toString())
+  if (!isObject(told) || typeof told['method'] !== 'string') return undefined
+  const { id, method, params: given } = told
   const key = hash.ofCanonical(requestKey({ server: 'a', method, params: given }))
   return { id, method, found: { ...key, sketch: hash.sketch, name: nameOf({ method, params: given }) } }
 }
