@@ -6,10 +6,10 @@ import type { Frame } from '../tape/frame.ts'
 import type { Header } from '../tape/header.ts'
 
 /** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
-export function withoutSecrets(): (text: string) => string {
+export function withoutSecrets(allow?: readonly RegExp[]): (text: string) => string {
   let redactor: Redactor | undefined
   return (text) => {
-    redactor ??= screenRedactor() // made when there is something to show, which most runs have not
+    redactor ??= screenRedactor(allow) // made when there is something to show, which most runs have not
     return redactor.text(text)
   }
 }
