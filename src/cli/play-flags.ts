@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { ANSWER_POLICIES, type AnswerPolicy } from '../serve/asks.ts'
+import { readClock, type ClockFlag } from './clock-flag.ts'
 import { readDuration } from '../serve/duration.ts'
 import { readFaults, type FaultRule } from '../serve/fault-rules.ts'
 import { readOverrides, type Override } from '../serve/overrides.ts'
@@ -17,6 +18,7 @@ export interface PlayFlags {
   readonly override?: string
   readonly faults?: string
   readonly seed?: number
+  readonly clock?: ClockFlag
 }
 
 /** Adds the options of playing to a command. */
@@ -38,7 +40,16 @@ export function addPlayFlags(command: Command): Command {
     )
     .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
     .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
-    .option('--seed <number>', 'for faults that strike by chance: the same seed, the same run', readSeed)
+    .option(
+      '--seed <number>',
+      'for all that is left to chance, faults and the ids of sessions: the same seed, the same run',
+      readSeed,
+    )
+    .option(
+      '--clock <time>',
+      'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
+      readClock,
+    )
 }
 
 /** The options that the flags stand for; files are read now. */

@@ -16,7 +16,7 @@ export function manifestTapes(flags: ServeFlags, folder: string): readonly Wante
     throw new ReelayError('USAGE', 'no tape is named, and no config of the project lists any', {
       hint: 'reelay serve <tape>, or a section "serve" in reelay.config.yaml: docs/config.md',
     })
-  const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss'] as const).find(
+  const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss', 'header'] as const).find(
     (name) => flags[name] !== undefined,
   )
   if (odd !== undefined)

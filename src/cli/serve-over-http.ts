@@ -1,12 +1,12 @@
 import type { Drift } from '../serve/drift.ts'
-import { serveHttp, type ServedHttp } from '../serve/http/serve-http.ts'
+import { serveHttp, type ServedHttp, type ServeHttpOptions } from '../serve/http/serve-http.ts'
 import { addDrifts } from '../serve/joined-drift.ts'
 import { announce, sayWhere, type TapeToServe } from './serve-talk.ts'
 import type { Places } from './wanted-tapes.ts'
 
 /** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
 export async function overHttp(
-  tapes: readonly (TapeToServe & Places)[],
+  tapes: readonly (TapeToServe & Places & Pick<ServeHttpOptions, 'elsewhere'>)[],
   signal: AbortSignal,
 ): Promise<Drift> {
   const served: ServedHttp[] = []

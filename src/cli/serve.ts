@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
+import { briefRequest } from '../match/brief.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { isCi } from '../serve/ci.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
@@ -10,8 +11,11 @@ import { serveStdio } from '../serve/stdio.ts'
 import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
+import { visible } from '../wire/visible.ts'
+import { clockFor } from './clock-flag.ts'
 import { listenOf } from './listen-address.ts'
 import { MODES, planLive, type LivePlan, type Mode } from './live-plan.ts'
+import { readLiveTarget, type LiveFlags } from './live-target.ts'
 import {
   configuredMatching,
   matchOptionsOf,
@@ -20,6 +24,7 @@ import {
   type MatchFlags,
 } from './match-flags.ts'
 import { paintDrift, paintMiss } from './paint.ts'
+import { playWords } from './play-words.ts'
 import { addPlayFlags, playFlags, type PlayFlags } from './play-flags.ts'
 import { announce, say, warn, type TapeToServe } from './serve-talk.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
@@ -45,7 +50,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
   .addOption(
     new Option(
       '--on-miss <what>',
-      'what is not on the tape is an error, or goes to the live server whose command stands behind --',
+      'what is not on the tape is an error, or goes to the live server: a command behind --, or --url',
     ).choices(['error', 'passthrough']),
   )
   .addOption(
@@ -55,32 +60,46 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     ).choices(['fail', 'note']),
   )
   .addOption(
-    new Option('--mode <mode>', 'when the live server behind -- is recorded; in CI, none by default').choices(
-      MODES,
-    ),
+    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
   )
-  .action(async (words: readonly string[], { mode, onMiss, ...flags }: ServeFlags) => {
+  .option('--url <url>', 'the live server, where it is not a command behind --')
+  .option(
+    '--header <header>',
+    'a header for every request to --url, as Name: value; ${env.NAME} is read from the environment',
+    addHeader,
+  )
+  .action(async (words: readonly string[], flags: ServeFlags) => {
     const { names, command } = wordsOf(words, process.argv)
-    if (words.length === 0) {
+    if (words.length === 0 && flags.url === undefined) {
       const { manifestTapes } = await import('./serve-manifest.ts')
-      const all = { ...flags, ...(mode && { mode }), ...(onMiss && { onMiss }) }
-      return serve(manifestTapes(all, process.cwd()), flags, { kind: 'replay' })
+      return serve(manifestTapes(flags, process.cwd()), flags, { kind: 'replay' })
     }
-    refuseMisuse({ ...flags, names, command, isLive: mode !== undefined || onMiss !== undefined })
-    const [name = ''] = names
-    const path = resolveTape(name)
-    const wishes = { command, ...(mode && { mode }), ...(onMiss && { onMiss }) }
+    const target = readLiveTarget(command, flags)
+    const { mode, onMiss } = flags
+    refuseMisuse({ ...flags, names, isLive: (target ?? mode ?? onMiss) !== undefined })
+    const path = resolveTape(names[0] ?? '')
+    const wishes = { target, ...(mode && { mode }), ...(onMiss && { onMiss }) }
     const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
     if (plan.warning !== undefined) warn(plan.warning)
-    if (plan.kind === 'record') {
-      const { recordAnew } = await import('./serve-live.ts')
-      process.exitCode = await recordAnew(path, plan, (text) => say(`reelay serve: ${text}`))
-      return
-    }
-    await serve(wantedTapes(names, flags), flags, plan)
+    const wanted = wantedTapes(names, flags)
+    if (plan.kind !== 'record') return serve(wanted, flags, plan)
+    const { recordAnew } = await import('./serve-anew.ts')
+    const { server } = flags
+    const signal = stopOnSignals()
+    process.exitCode = await recordAnew({
+      path,
+      target: plan.target,
+      server,
+      places: wanted[0] ?? {},
+      signal,
+    })
   })
 
-export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
+function addHeader(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}
+
+export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags, LiveFlags {
   readonly server?: string
   readonly stdio?: true
   readonly leftovers?: 'fail' | 'note'
@@ -88,16 +107,12 @@ export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags {
   readonly onMiss?: 'error' | 'passthrough'
 }
 
-async function serve(
-  wanted: readonly WantedTape[],
-  flags: ServeFlags,
-  plan: Exclude<LivePlan, { kind: 'record' }>,
-): Promise<void> {
+async function serve(wanted: readonly WantedTape[], flags: ServeFlags, plan: PlayPlan): Promise<void> {
   const tapes: (TapeToServe & Places)[] = []
   for (const tape of wanted) tapes.push(await optionsFor(tape, flags))
   const signal = stopOnSignals()
   const isOverHttp = wanted.some(({ http, sse }) => http !== undefined || sse !== undefined)
-  const drift = isOverHttp ? await onHttp(tapes, signal) : await onStdio(tapes, plan, signal)
+  const drift = isOverHttp ? await onHttp(tapes, plan, signal) : await onStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   say(`reelay serve: ${paintDrift(driftAsText(drift, plain && screenFor(plain.tape.header)))}`)
   process.exitCode = signal.reason === 'SIGINT' ? 130 : exitCodeOf(drift, flags)
@@ -110,42 +125,50 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
   return {
     ...played,
     ...matchOptionsOf(flags),
+    ...clockFor(flags.clock, tape.header),
+    flags: playWords(flags),
     tape,
     name,
     settings: configured.settings,
     matching: settingsInWords(configured, besideTape(tape), tape.matchFile),
     ...where,
     onMiss: (miss) => say(paintMiss(missAsText(miss))),
+    onLive: (asked) => say(visible(`reelay serve: goes live: ${briefRequest(asked)}`)),
   }
 }
 
+type PlayPlan = Exclude<LivePlan, { kind: 'record' }>
+
 /** Loaded only when it is asked for: on a stdio link a client waits. */
-async function onHttp(tapes: readonly (TapeToServe & Places)[], signal: AbortSignal): Promise<Drift> {
+async function onHttp(
+  tapes: readonly (TapeToServe & Places)[],
+  plan: PlayPlan,
+  signal: AbortSignal,
+): Promise<Drift> {
   const { overHttp } = await import('./serve-over-http.ts')
-  return overHttp(tapes, signal)
+  const [only] = tapes
+  if (plan.kind === 'replay' || only === undefined) return overHttp(tapes, signal)
+  const server = whichServer(only.tape, only.server)
+  const { liveBehind } = await import('./serve-live.ts')
+  const live = liveBehind(plan, only.tape)
+  const drift = await overHttp([{ ...only, server, ...(live && { elsewhere: live.elsewhere }) }], signal)
+  await live?.learn(only.tape.path, server)
+  return drift
 }
 
 async function onStdio(
   [options]: readonly TapeToServe[],
-  plan: Exclude<LivePlan, { kind: 'record' }>,
+  plan: PlayPlan,
   signal: AbortSignal,
 ): Promise<Drift> {
   if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
-  const role = whichServer(options.tape, options.server)
-  announce(options, [role])
-  const live = plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan) : undefined
-  if (live) warn('what is not on the tape goes to the live server')
-  const elsewhere = live && { elsewhere: live.elsewhere }
-  const drift = await serveStdio({
-    ...options,
-    ...elsewhere,
-    input: process.stdin,
-    output: process.stdout,
-    signal,
-  })
-  const learned = (await live?.learn(options.tape.path, role)) ?? 0
-  if (learned > 0)
-    say(`reelay serve: the tape has a new episode of ${learned} ${learned === 1 ? 'message' : 'messages'}`)
+  const server = whichServer(options.tape, options.server)
+  announce(options, [server])
+  const live =
+    plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan, options.tape) : undefined
+  const streams = { input: process.stdin, output: process.stdout, signal }
+  const drift = await serveStdio({ ...options, ...(live && { elsewhere: live.elsewhere() }), ...streams })
+  await live?.learn(options.tape.path, server)
   return drift
 }
 

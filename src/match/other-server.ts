@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts'
-import { isFreelyAsked } from './freely-asked.ts'
+import { isOfLink } from './freely-asked.ts'
 import type { Asked } from './key.ts'
 import type { RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
@@ -12,7 +12,7 @@ export function sentElsewhere(
   const { turns } = evidence
   if (!evidence.hasOtherServerThan(asked.server)) return undefined
   // Every server is asked for its tools: only params tell whom a request was meant for.
-  if (isFreelyAsked(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
+  if (isOfLink(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
   const key = matching.keyOf(asked)
   for (let place = 0; place < turns.size; place++) {
     const { trigger, server, method, frame, answered } = turns.outline(place)

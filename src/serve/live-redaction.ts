@@ -17,8 +17,11 @@ export interface LiveRedaction {
   readonly params: (params: unknown) => unknown
 }
 
-/** Undefined for a tape that was never redacted. */
-export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRedaction | undefined {
+/** Undefined for a tape that was never redacted. `headers` are sent to the live server, which may repeat them. */
+export function liveRedaction(
+  { redaction }: Pick<Header, 'redaction'>,
+  headers: Readonly<Record<string, string>> = {},
+): LiveRedaction | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
   const isOurs = own?.name === redaction.key
@@ -28,6 +31,7 @@ export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRed
   const key = isOurs && own !== undefined ? own : forgottenKey()
   const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
+  for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   const text = (plain: string): string => redactor.text(plain)
   return { isOurs, key: redaction.key, text, params: (params) => redactedParams(params, text) }
 }

@@ -1,3 +1,5 @@
+import { briefRequest } from '../match/brief.ts'
+import { isPoll } from '../match/freely-asked.ts'
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { MatchOptions } from '../match/match-options.ts'
@@ -15,6 +17,7 @@ import { storeOf } from './played-tape.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { shownMiss } from './shown-miss.ts'
 import { tapeEra } from './tape-era.ts'
+import { TaskPolls } from './task-polls.ts'
 
 export interface ScriptOptions extends MatchOptions {
   readonly turns: readonly Turn[] | TurnStore
@@ -54,6 +57,7 @@ export class Script {
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
+  readonly #polls: TaskPolls
 
   constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
@@ -62,6 +66,7 @@ export class Script {
     this.#matcher = matcher.another()
     this.#notices = notices.another()
     this.#explainer = new MissExplainer({ ...this.#recorded, index: this.#matcher })
+    this.#polls = new TaskPolls((method) => this.turnsOf(method))
   }
 
   /** The same part for another connection: nothing of it is played yet. */
@@ -100,7 +105,8 @@ export class Script {
   cueFor(request: Request): Cue {
     const asked = this.#asked(request)
     const outcome = this.#lookup(asked, request)
-    if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
+    if (outcome.kind === 'hit')
+      return isPoll(request.method) ? this.#poll(outcome, request) : { ...outcome, kind: 'turn' }
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     const miss = this.#explainer.explain(asked, outcome)
@@ -113,11 +119,34 @@ export class Script {
 
   /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
   answerDrift(request: Request, why: string): Miss {
+    return this.#missFor(request, 'ANSWER_DRIFT', why)
+  }
+
+  /** A turn has been played to its answer. */
+  answered(turn: Turn): void {
+    this.#polls.answered(turn)
+  }
+
+  /** How a task is doing may be asked at any time: the answer is one that was true at this point of the tape. */
+  #poll(hit: MatchOutcome & { kind: 'hit' }, request: Request): Cue {
+    const turn = this.#polls.next(hit.turn)
+    if (turn !== undefined) return { ...hit, kind: 'turn', turn }
+    const due = this.#polls.dueChange(hit.turn)?.trigger
+    const first =
+      due?.message.kind === 'request' ? `only after #${due.n} ${briefRequest(due.message)}` : 'no more'
+    return {
+      kind: 'miss',
+      miss: this.#missFor(request, 'OUT_OF_ORDER', `the tape tells the state of this task ${first}`),
+    }
+  }
+
+  /** A miss that no other way of matching would answer. */
+  #missFor(request: Request, reason: Miss['reason'], why: string): Miss {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const asked = this.#asked(request)
     return this.#shown({
-      reason: 'ANSWER_DRIFT',
+      reason,
       why,
       asked,
       tape,

@@ -35,7 +35,7 @@ export function decodeIndex(bytes: ArrayBuffer, fingerprint: Fingerprint): TapeI
 
 const MAGIC = Buffer.from('reelayix')
 /** To be counted up when the columns change, and when `requestKey` does. */
-const VERSION = 1
+const VERSION = 2
 const HEAD_BYTES = 16
 const WIDE_BYTES = 8
 const WHOLE_BYTES = 4

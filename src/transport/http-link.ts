@@ -101,7 +101,7 @@ class HttpLink implements ClientLink {
   #hear(text: string, key?: string): void {
     if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
     if (key !== undefined && this.#exchanges.has(key) && answeredBy(text) === key) this.#exchanges.delete(key)
-    this.#handlers.onText(text)
+    this.#handlers.onText(text, key)
   }
 
   #noteVersion(text: string): void {
