@@ -45,7 +45,13 @@ async function pack(program) {
     platform: 'node',
     external: ['cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
   })
-  await bundle.write({ dir: packed, format: 'cjs', entryFileNames: PROGRAM, chunkFileNames: '[name].js' })
+  await bundle.write({
+    dir: packed,
+    format: 'cjs',
+    entryFileNames: PROGRAM,
+    chunkFileNames: '[name].js',
+    dynamicImportInCjs: false, // code out of V8's cache cannot import
+  })
   foldIntoProgram(packed)
   await shrink(packed)
   writeFileSync(join(packed, 'main.js'), launcher(program))

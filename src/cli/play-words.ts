@@ -1,5 +1,5 @@
 import { shellWord } from '../match/shell-word.ts'
-import type { PlayFlags } from './play-flags.ts'
+import type { PlayFlags } from './playing-in-force.ts'
 
 /** The options of playing as they are written: a command that is advised has them too, or it would be another run. */
 export function playWords(flags: PlayFlags): readonly string[] {

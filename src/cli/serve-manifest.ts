@@ -5,7 +5,7 @@ import { ReelayError } from '../errors.ts'
 import { isPath } from '../store/home.ts'
 import type { Listen } from '../transport/listen.ts'
 import { readListen } from './listen-address.ts'
-import type { ServeFlags } from './serve.ts'
+import type { ServeFlags } from './serve-tapes.ts'
 import type { WantedTape } from './wanted-tapes.ts'
 
 /** The tapes that the project's config lists, for a `reelay serve` that names none. */

@@ -37,8 +37,12 @@ export function withoutIgnored(params: unknown, ignore: readonly Path[]): unknow
 
 /** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
 export function eraAsked({ method, params }: Asked): Era | undefined {
+  return eraOfCall(method, isEnveloped(params))
+}
+
+export function eraOfCall(method: string, enveloped: boolean): Era | undefined {
   if (isKnownByMethod(method) || method.startsWith('notifications/')) return undefined
-  return isEnveloped(params) ? 'modern' : 'legacy'
+  return enveloped ? 'modern' : 'legacy'
 }
 
 /** The paths of `--ignore`: they start at the request, so the first name is `params`. */

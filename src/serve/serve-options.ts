@@ -61,7 +61,7 @@ export function playerOptions(
       tape: name ?? tape.path,
       commandFor,
       redaction: liveRedaction(tape.header),
-      recordCommand: () => recordCommandLine(shownServer(tape, played)),
+      recordCommand: once(() => recordCommandLine(shownServer(tape, played))),
       ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
@@ -69,6 +69,12 @@ export function playerOptions(
     ...(onLive && { onLive }),
     ...playOptions(options),
   }
+}
+
+/** A redactor is made for it, which takes a while; and the answer stays the same. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** What a tape says of a server, as it may be shown: its command line may hold a secret. */

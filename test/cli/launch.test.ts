@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
@@ -63,3 +63,31 @@ test.skipIf(process.platform === 'win32')(
     expect(statSync(cache).mode & 0o077).toBe(0)
   },
 )
+
+test('compiled code that was left behind long ago is removed', async () => {
+  const home = temporaryFolder()
+  mkdirSync(join(home, 'code-cache'))
+  const left = join(home, 'code-cache', 'record-reelay-1-2-v20.0.0-x64.bin')
+  writeFileSync(left, '')
+  utimesSync(left, new Date('2026-01-01'), new Date('2026-01-01'))
+  await record(home)
+  expect(cacheIn(home)).not.toBe(left)
+})
+
+test('a served tape starts from compiled code too, whatever it has to load', async () => {
+  const env = { ...process.env, REELAY_HOME: temporaryFolder(), NODE_OPTIONS: '' }
+  const tape = join(temporaryFolder(), 'x.tape.jsonl')
+  const recorder = start(
+    [process.execPath, REELAY, 'record', '-q', '-o', tape, '--', ...fixtureServer('answer-calls')],
+    { env },
+  )
+  recorder.child.stdin.end(CALL)
+  await recorder.exited
+  for (const options of [[], [], ['--pace', 'none'], ['--pace', 'none']]) {
+    const served = start([process.execPath, REELAY, 'serve', tape, ...options], { env })
+    served.child.stdin.end(CALL)
+    expect((await served.exited).code, served.stderr()).toBe(0)
+    expect(served.stdout().toString()).toBe(recorder.stdout().toString())
+  }
+  expect(readdirSync(join(env.REELAY_HOME, 'code-cache')).join()).toContain('serve-')
+})
