@@ -34,6 +34,9 @@ export async function build() {
   const compiled = runTool('typescript', ['-p', 'tsconfig.build.json'])
   if (compiled !== 0) return compiled
   await pack(program)
+  const { writeOfficialSchemas } = await import('./official-schemas.mjs')
+  const suite = join(root, 'node_modules', '@modelcontextprotocol', 'conformance')
+  writeOfficialSchemas(suite, join(root, 'dist', 'schema'))
   return 0
 }
 

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { visibleJson } from '../wire/visible.ts'
 import { doctorAsText } from '../wrap/doctor-text.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 import { here } from './wrap.ts'
 
 export const doctorCommand: Command = new Command('doctor')
@@ -11,6 +12,7 @@ export const doctorCommand: Command = new Command('doctor')
   .action(async ({ offline, json }: { offline?: true; json?: true }) => {
     const { doctor } = await import('../wrap/doctor.ts')
     const checkup = await doctor(here(), offline ? { askFor: 'never' } : {})
-    print(json ? `${visibleJson(JSON.stringify(checkup))}\n` : doctorAsText(checkup))
+    const shown = withoutSecrets() // a finding may quote a command line or a line of a config
+    print(shown(json ? `${visibleJson(JSON.stringify(checkup))}\n` : doctorAsText(checkup)))
     process.exitCode = checkup.healthy ? 0 : 1
   })

@@ -27,6 +27,8 @@ async function commandsFor(verb: string | undefined): Promise<readonly Command[]
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
+  if (args.redact !== false && args.redact.vault !== undefined)
+    (await import('./vault-warning.ts')).warnOfVault(args)
   if (args.kind === 'command') return recordCommand(args)
   if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
   if (args.kind === 'bridge') return (await import('./record-bridge.ts')).recordBridge(args)

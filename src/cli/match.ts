@@ -9,6 +9,7 @@ import { resolveTape } from '../store/home.ts'
 import { loadTape, openTape } from '../store/read.ts'
 import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export const matchCommand: Command = new Command('match')
   .description('keep rules beside a tape that say how requests are compared with it')
@@ -62,7 +63,7 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   const rules = paths.map((path) => ({ ...scopeIn(flags), path: parseRequestPath(path), comparison }))
   const file = await addRules(tape.path, rules)
   for (const rule of rules) {
-    print(`${formatRule(rule)}\n`)
+    print(withoutSecrets()(`${formatRule(rule)}\n`))
     if (requestsUnder(tape, rule) === 0)
       process.stderr.write(`reelay match: warning: no recorded request of ${name} has anything there\n`)
   }
@@ -73,8 +74,9 @@ async function list(name: string, { json, server }: { json?: true; server?: stri
   const { path: tapePath } = await openTape(resolveTape(name))
   const { path, rules: all } = await storedRules(tapePath)
   const rules = all.filter(holdsFor(serverFilter(server)))
-  if (json) print(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`)
-  else if (rules.length > 0) print(`${rules.join('\n')}\n`)
+  const shown = withoutSecrets()
+  if (json) print(shown(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`))
+  else if (rules.length > 0) print(shown(`${rules.join('\n')}\n`))
   else if (all.length > 0) process.stderr.write(`no rule beside ${tapePath} holds for a server ${server}\n`)
   else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
 }
@@ -94,7 +96,7 @@ async function remove(name: string, paths: readonly string[], flags: RuleScope):
     throw new ReelayError('USAGE', `there is no rule for ${paths.join(', ')} beside ${tapePath}`, {
       hint: `reelay match list ${name} shows what there is`,
     })
-  print(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`)
+  print(withoutSecrets()(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`))
 }
 
 function comparisonIn({ as, ignore }: AddFlags): Comparison {

@@ -156,13 +156,18 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     ),
     tail: last('--tail') !== undefined,
     quiet: last('--quiet') !== undefined,
-    redact: readRedact(last('--no-redact') !== undefined, last('--redact-email') !== undefined),
+    redact: readRedact(last),
   }
 }
 
-function readRedact(isOff: boolean, email: boolean): RedactOption {
+function readRedact(last: (long: string) => string | undefined): RedactOption {
+  const isOff = last('--no-redact') !== undefined
+  const email = last('--redact-email') !== undefined
+  const vault = last('--vault')
   if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
-  return isOff ? false : email ? { email } : {}
+  if (isOff && vault !== undefined)
+    throw usage('--no-redact and --vault', 'without stand-ins there is nothing to keep in a vault')
+  return isOff ? false : { ...(email && { email }), ...(vault !== undefined && { vault }) }
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */

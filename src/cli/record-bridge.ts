@@ -7,6 +7,7 @@ import type { BridgeArgs } from './record-args.ts'
 import { readHeaders } from './record-headers.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
 import { TailProcess } from './tail-process.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const MIB = 1024 * 1024
 
@@ -15,6 +16,7 @@ export async function recordBridge(args: BridgeArgs): Promise<void> {
   const server = args.server ?? nameOfUrl(readTarget(args.url))
   const headers = readHeaders(args.headers, process.env)
   const view = args.tail ? new TailProcess() : undefined
+  const shown = withoutSecrets() // words of the server may be among them
   const stop = new AbortController()
   void firstSignal().then((signal) => stop.abort(signal))
   process.stdout.on('error', () => stop.abort('the client is gone'))
@@ -31,7 +33,7 @@ export async function recordBridge(args: BridgeArgs): Promise<void> {
     onBegin: (begun) => announce(args, begun),
     onTape: view?.follow,
     onPending: say,
-    say,
+    say: (words) => say(shown(words)),
     stop: stop.signal,
   })
   await view?.end()

@@ -114,5 +114,11 @@ export const RECORD_OPTIONS = [
     value: undefined,
     about: 'give e-mail addresses stand-ins too',
   },
+  {
+    short: undefined,
+    long: '--vault',
+    value: 'file',
+    about: 'add the real values behind the stand-ins to this file, for replay --secrets (never by default)',
+  },
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const

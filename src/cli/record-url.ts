@@ -1,6 +1,7 @@
 import { recordHttp, type HttpRecording } from '../record/http-recorder.ts'
 import { nameOfUrl } from '../record/url-tape.ts'
 import { readTarget } from '../transport/target.ts'
+import { screenRedactor } from '../serve/screen.ts'
 import { visible } from '../wire/visible.ts'
 import { readListen } from './listen-address.ts'
 import { readHeaders } from './record-headers.ts'
@@ -60,7 +61,9 @@ function introduce(args: UrlArgs, recording: HttpRecording): void {
   const { url, tape, failure, keyTrouble, isOpen } = recording
   const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
   if (isOpen)
-    say(`WARNING: other machines can reach this recorder, and through it ${visible(args.url)}${reach}`)
+    say(
+      `WARNING: other machines can reach this recorder, and through it ${visible(screenRedactor().url(args.url))}${reach}`,
+    )
   announce(args, { path: tape, failure, keyTrouble })
   // Without a port of the user's choice nobody else knows it, however quiet we are to be.
   if (!args.quiet || args.listen === undefined) say(`give this URL to the client: ${url}`)

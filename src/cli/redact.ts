@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { ReelayError } from '../errors.ts'
 import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
 import { exactly } from '../redact/written-pattern.ts'
 import { findingsOf } from '../share/findings.ts'
@@ -9,30 +10,37 @@ import { resolveTape } from '../store/home.ts'
 import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { onTerminal, review } from './review.ts'
+import { review } from './review.ts'
+import { onTerminal } from './terminal.ts'
+import { warnOfCopied } from './vault-warning.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
 export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
+  .option('--vault <file>', 'with -o: add the values that were replaced to this file, for replay --secrets')
   .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
   .option('--server <filter>', 'these servers only: names with commas between, * for anything')
-  .action(async (name: string, { output, json, review: isReviewed, server, ...flags }: RedactFlags) => {
+  .action(async (name: string, flags: RedactFlags) => {
+    const { output, json, review: isReviewed, server, vault, ...rules } = flags
     const from = resolveTape(name)
-    const asked = { changes: ruleChanges(flags), server }
+    const asked = { changes: ruleChanges(rules), server }
     const changes = isReviewed ? await reviewed(from, asked) : asked.changes
     if (changes === undefined) return left()
+    if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
     if (output === undefined) return scan(name, from, { json, changes, server })
-    const copied = await redactCopy({ from, to: output, changes, server })
+    const copied = await redactCopy({ from, to: output, changes, server, vault })
     print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
+    warnOfCopied(copied)
   })
 
 interface RedactFlags extends RuleFlags {
   readonly output?: string
   readonly review?: true
   readonly server?: string
+  readonly vault?: string
   readonly json?: true
 }
 
@@ -56,8 +64,17 @@ async function reviewed(
   const { reader, redactor } = await openForRedaction(from, wishes)
   await redactTape(reader, redactor, () => {})
   const findings = await findingsOf(reader, redactor.replaced)
-  const kept = await onTerminal((ask) => review(findings, ask))
+  const kept = await onTerminal((ask) => review(findings, ask), {
+    needs: '--review',
+    instead: 'leave --review out; --allow <value> says that a value is no secret',
+  })
   return kept && withChanges(wishes.changes, { allow: kept.map(exactly) })
+}
+
+function vaultWithoutCopy(): ReelayError {
+  return new ReelayError('USAGE', '--vault without -o', {
+    hint: 'a vault holds what a copy has stand-ins for: name the copy with -o',
+  })
 }
 
 function left(): void {

@@ -43,7 +43,7 @@ async function learn(path: string, { server, links: all, target }: Learned): Pro
   const links = all.filter(hasAnswered)
   if (links.length === 0) return
   const headers = target.kind === 'url' ? target.headers : {}
-  await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, headers) })
+  await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, { headers }) })
   const count = links.reduce((sum, messages) => sum + messages.length, 0)
   const of = links.length === 1 ? '' : `, from ${links.length} clients`
   say(`reelay serve: the tape has a new episode of ${count} ${count === 1 ? 'message' : 'messages'}${of}`)

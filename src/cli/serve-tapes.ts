@@ -23,6 +23,7 @@ export interface ServeFlags extends PlayFlags, MatchFlags, HttpFlags, LiveFlags 
   readonly server?: string
   readonly stdio?: true
   readonly leftovers?: 'fail' | 'note'
+  readonly secrets?: string
   readonly mode?: Mode
   readonly onMiss?: 'error' | 'passthrough'
 }
@@ -49,6 +50,7 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
   const configured = configuredMatching()
   return {
     ...played,
+    secrets: await secretsIn(flags),
     ...matchOptionsOf(flags),
     ...clockFor(flags.clock, tape.header),
     flags: playWords(flags),
@@ -60,6 +62,12 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
     onMiss: (miss) => say(paintMiss(missAsText(miss))),
     onLive: (asked) => say(visible(`reelay serve: goes live: ${briefRequest(asked)}`)),
   }
+}
+
+/** Read only when there are any: on a stdio link a client waits. */
+async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
+  if (secrets === undefined) return []
+  return (await import('./replay/secrets.ts')).readSecrets({ secrets })
 }
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>

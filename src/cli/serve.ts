@@ -29,6 +29,10 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     '--server <filter>',
     'which server to be, when the tape holds several: its name, * for anything; over HTTP several, each has its path',
   )
+  .option(
+    '--secrets <file>',
+    'a vault, or lines NAME=value that only you can read: secrets of the client that no rule can tell',
+  )
   .addOption(
     new Option(
       '--on-miss <what>',

@@ -11,7 +11,9 @@ import { LinkTape } from './link-tape.ts'
 import { redactedServer } from '../redact/redacted-header.ts'
 import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
+import type { Vault } from '../store/vault.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
 
 export interface RecordingOptions extends LabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
@@ -41,6 +43,7 @@ export class Recording {
   readonly #path: string
   readonly #labels: Labels
   readonly #rules: RuleSet | undefined
+  readonly #vault: Vault | undefined
   #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
@@ -50,6 +53,7 @@ export class Recording {
     this.#path = resolveTape(tape)
     this.#labels = labelsOf(labels)
     this.#rules = rulesFor(redact)
+    this.#vault = vaultFor(redact, this.#path)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -105,6 +109,7 @@ export class Recording {
       path: this.#path,
       header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
       redactor: this.#redactor,
+      vault: this.#vault,
     })
     // The header is written already, and a tape only grows at its end.
     if (isLate)
@@ -121,6 +126,7 @@ const NOTHING_RECORDED: Summary = {
   frames: 0,
   loss: { why: 'there was no link to record', frames: 0 },
   secrets: 0,
+  vault: undefined,
   stoppedAt: undefined,
 }
 

@@ -7,6 +7,7 @@ import type { Header } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import type { Vault, VaultSummary } from '../store/vault.ts'
 import { LimitWatch, type Limits } from './limits.ts'
 import { redactedHeader } from '../redact/redacted-header.ts'
 
@@ -16,6 +17,8 @@ export interface TapeLogOptions {
   readonly limits?: Limits
   /** What replaces secrets; without it everything is taped as it is. */
   readonly redactor?: Redactor | undefined
+  /** What keeps the values that were replaced, where the user asked for that. */
+  readonly vault?: Vault | undefined
   /** Why no tape may be made. */
   readonly refusal?: string | undefined
   /** Told of every tape that is begun: a limit may end one and begin the next. */
@@ -35,6 +38,8 @@ export interface Summary {
   readonly loss: { readonly why: string; readonly frames: number } | undefined
   /** How many different secrets have a stand-in on the tape. */
   readonly secrets: number
+  /** Where the real values are kept, when they were to be. */
+  readonly vault: VaultSummary | undefined
   /** The limit at which recording stopped, while the session went on. */
   readonly stoppedAt: string | undefined
 }
@@ -56,6 +61,7 @@ export class TapeLog {
     this.#options = options
     if (options.refusal === undefined) this.#open()
     else this.#failure = options.refusal
+    options.vault?.follow(() => this.redactor?.replaced ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
       this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
   }
@@ -185,6 +191,7 @@ export class TapeLog {
   async #sumUp(members: string): Promise<Summary> {
     this.#watch?.stop()
     this.#close(members)
+    const vault = this.#options.vault?.close() // before anything is waited for: the process may be about to end
     const tapes = await Promise.all(this.#closed)
     const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
     const loss =
@@ -196,6 +203,7 @@ export class TapeLog {
       frames,
       loss,
       secrets,
+      vault,
       stoppedAt: this.#stoppedAt,
     }
   }

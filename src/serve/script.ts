@@ -7,13 +7,16 @@ import { matcherFor } from '../match/matcher-for.ts'
 import type { Asked } from '../match/key.ts'
 import type { Matcher, MatchOutcome, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
+import { formsOf } from '../redact/known-values.ts'
 import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
+import { canonicalJson } from '../wire/canonical.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import type { LiveRedaction } from './live-redaction.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
+import { missOfRedacted } from './redaction-mismatch.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { shownMiss } from './shown-miss.ts'
 import { tapeEra } from './tape-era.ts'
@@ -103,18 +106,39 @@ export class Script {
   }
 
   cueFor(request: Request): Cue {
-    const asked = this.#asked(request)
-    const outcome = this.#lookup(asked, request)
-    if (outcome.kind === 'hit')
-      return isPoll(request.method) ? this.#poll(outcome, request) : { ...outcome, kind: 'turn' }
+    const outcome = this.#lookup(this.#asked(request), request)
+    if (outcome.kind === 'hit') return this.#turnOf(outcome, request)
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
+    const second = this.#hasLearned(request) ? this.#lookup(this.#asked(request), request) : outcome
+    if (second.kind === 'hit') return this.#turnOf(second, request)
+    return { kind: 'miss', miss: this.#missOf(request, second) }
+  }
+
+  #turnOf(hit: Extract<MatchOutcome, { kind: 'hit' }>, request: Request): Cue {
+    return isPoll(request.method) ? this.#poll(hit, request) : { ...hit, kind: 'turn' }
+  }
+
+  #missOf(request: Request, outcome: Exclude<MatchOutcome, { kind: 'hit' }>): Miss {
+    const asked = this.#asked(request)
     const miss = this.#explainer.explain(asked, outcome)
-    const isForWantOfKey = this.redaction?.isOurs === false && asked.params !== request.params
-    return {
-      kind: 'miss',
-      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : this.#shown(miss),
+    const { redaction } = this
+    if (redaction === undefined) return this.#shown(miss)
+    return missOfRedacted(miss, redaction, asked.params !== request.params)
+  }
+
+  /** Whether the request holds secrets that no rule knows, and the tape does: their very stand-ins are on it. */
+  #hasLearned({ method, params }: Request): boolean {
+    let texts: readonly string[] | undefined
+    const isOnTape = (standIn: string): boolean => {
+      texts ??= this.#matcher
+        .entries()
+        .filter(({ request }) => request.method === method)
+        .map(({ request }) => canonicalJson(request.params ?? null))
+      const forms = formsOf(standIn)
+      return texts.some((text) => forms.some((form) => text.includes(form)))
     }
+    return this.redaction?.standIns.learn(params, isOnTape) === true
   }
 
   /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
@@ -183,11 +207,6 @@ export class Script {
     const asItCame = this.#matcher.lookup({ ...asked, params })
     return asItCame.kind === 'hit' ? asItCame : outcome
   }
-}
-
-function redactionMismatch(miss: Miss, redaction: LiveRedaction): Miss {
-  const why = `the request holds a secret, and the tape has stand-ins made with the key ${redaction.key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
-  return { ...miss, reason: 'REDACTION_MISMATCH', why }
 }
 
 /** What all connections share. */

@@ -30,6 +30,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly flags?: readonly string[]
   /** How requests are matched where neither the options nor the rules beside the tape say. */
   readonly settings?: MatchSettings
+  /** Values of the live client that have stand-ins on the tape, beside those that its rules and the environment tell. */
+  readonly secrets?: readonly string[]
   /** The time, by which dates in requests are judged and answers over HTTP are dated; by default that of the clock on the wall. */
   readonly now?: () => number
   /** `recorded`, or how many times as fast; by default nothing is waited for. */
@@ -60,7 +62,7 @@ export function playerOptions(
       server: played,
       tape: name ?? tape.path,
       commandFor,
-      redaction: liveRedaction(tape.header),
+      redaction: liveRedaction(tape.header, { values: options.secrets }),
       recordCommand: once(() => recordCommandLine(shownServer(tape, played))),
       ...(now && { now }),
     }),

@@ -4,6 +4,7 @@ import type { Redactor } from '../redact/redactor.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import type { TapeReader } from '../store/read.ts'
+import { Vault, type VaultSummary } from '../store/vault.ts'
 import { countLeaks } from './leaks.ts'
 import { openForRedaction, type RedactionWishes } from './open-for-redaction.ts'
 import { redactTape, type RedactionFacts } from './redacted-tape.ts'
@@ -12,18 +13,22 @@ import { selfReplay, type SelfReplay } from './self-replay.ts'
 export interface CopyOptions extends RedactionWishes {
   readonly from: string
   readonly to: string
+  /** A file that is given the values which the copy has stand-ins for. */
+  readonly vault?: string | undefined
 }
 
 /** Where the copy is, and what was replaced in it. */
 export interface Copied extends RedactionFacts {
   readonly path: string
   readonly answered?: number
+  readonly vault?: VaultSummary
 }
 
 /** Writes a copy of a tape without its secrets. */
 export async function redactCopy(options: CopyOptions): Promise<Copied> {
-  const { draft, facts } = await draftOf(options)
-  return { ...facts, path: publish(draft, options.to) }
+  const vault = vaultOf(options)
+  const { draft, facts, redactor } = await draftOf(options)
+  return { ...facts, path: publish(draft, options.to), ...keptIn(vault, redactor) }
 }
 
 /**
@@ -31,15 +36,26 @@ export async function redactCopy(options: CopyOptions): Promise<Copied> {
  * that was replaced may be left in it, in any spelling.
  */
 export async function shareTape(options: CopyOptions): Promise<Copied> {
+  const vault = vaultOf(options)
   const { draft, facts, redactor } = await draftOf(options)
   try {
     await demandNoLeaks(draft, redactor)
     const answered = await demandSameAnswers(options.from, draft, redactor)
-    return { ...facts, path: publish(draft, options.to), answered }
+    return { ...facts, path: publish(draft, options.to), answered, ...keptIn(vault, redactor) }
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
   }
+}
+
+/** Refused before anything is written. */
+function vaultOf({ vault, to }: CopyOptions): Vault | undefined {
+  return vault === undefined ? undefined : new Vault(vault, { tape: to })
+}
+
+function keptIn(vault: Vault | undefined, { replaced }: Redactor): Pick<Copied, 'vault'> {
+  vault?.keep(replaced)
+  return vault ? { vault: vault.close() } : {}
 }
 
 async function draftOf({

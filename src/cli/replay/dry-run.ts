@@ -3,6 +3,7 @@ import { preview, type ScheduledMessage } from '../../replay/preview.ts'
 import type { Tape } from '../../store/read.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function showPlan(
@@ -11,8 +12,9 @@ export async function showPlan(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const messages = await preview(tape, options)
-  if (json === true) return print(`${JSON.stringify({ messages }, null, 2)}\n`)
-  for (const message of messages) print(`${visible(lineOf(message))}\n`)
+  const shown = tape.header.redaction === undefined ? withoutSecrets() : String
+  if (json === true) return print(shown(`${JSON.stringify({ messages }, null, 2)}\n`))
+  for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
 }
 
 function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
