@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -72,9 +72,11 @@ function conversation(
 }
 
 function textIn(...folders: readonly string[]): string {
-  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
   return files
-    .filter((file) => !file.endsWith('redaction.key'))
+    .filter((file) => !file.endsWith('redaction.key') && statSync(file).isFile())
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
 }
