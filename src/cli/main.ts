@@ -10,8 +10,13 @@ import { record } from './record.ts'
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
+  if (verb === 'serve' && isOneName(rest)) return (await import('./serve-one.ts')).serveOne(rest[0])
   const { runProgram } = await import('./run-program.ts')
   await runProgram(process.argv, await commandsFor(verb))
+}
+
+function isOneName(words: readonly string[]): words is readonly [string] {
+  return words.length === 1 && !words[0]?.startsWith('-')
 }
 
 /** A client waits for `serve` to answer: it loads no other command. */

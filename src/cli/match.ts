@@ -3,10 +3,11 @@ import { ReelayError } from '../errors.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
 import { parseRequestPath } from '../match/request-path.ts'
-import { formatRule, parseComparison, type RuleScope } from '../match/rule.ts'
+import { formatRule, parseComparison, parseRule, type RuleScope } from '../match/rule.ts'
 import { addRules, removeRules, requestsUnder, storedRules } from '../serve/stored-rules.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, openTape } from '../store/read.ts'
+import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -27,6 +28,10 @@ export const matchCommand: Command = new Command('match')
     onTape('list')
       .description('list the rules beside a tape')
       .option('--json', 'print the list as JSON')
+      .option(
+        '--server <filter>',
+        'the rules that hold for these servers: names with commas between, * for anything',
+      )
       .action(list),
   )
   .addCommand(
@@ -65,13 +70,23 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   process.stderr.write(`reelay match: written to ${file}\n`)
 }
 
-async function list(name: string, { json }: { json?: true }): Promise<void> {
+async function list(name: string, { json, server }: { json?: true; server?: string }): Promise<void> {
   const { path: tapePath } = await openTape(resolveTape(name))
-  const { path, rules } = await storedRules(tapePath)
+  const { path, rules: all } = await storedRules(tapePath)
+  const rules = all.filter(holdsFor(serverFilter(server)))
   const shown = withoutSecrets()
   if (json) print(shown(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`))
   else if (rules.length > 0) print(shown(`${rules.join('\n')}\n`))
+  else if (all.length > 0) process.stderr.write(`no rule beside ${tapePath} holds for a server ${server}\n`)
   else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
+}
+
+/** A rule that names no server holds for all. */
+function holdsFor(isMeant: ServerFilter): (rule: string) => boolean {
+  return (rule) => {
+    const { server } = parseRule(rule)
+    return server === undefined || isMeant(server)
+  }
 }
 
 async function remove(name: string, paths: readonly string[], flags: RuleScope): Promise<void> {

@@ -4,7 +4,7 @@ import { readTarget } from '../transport/target.ts'
 import { screenRedactor } from '../serve/screen.ts'
 import { visible } from '../wire/visible.ts'
 import { readListen } from './listen-address.ts'
-import { readHeader } from './record-headers.ts'
+import { readHeaders } from './record-headers.ts'
 import type { UrlArgs } from './record-args.ts'
 import { firstSignal } from './first-signal.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024
 export async function recordUrl(args: UrlArgs): Promise<void> {
   const { url, labels, rules, maxLineMiB, redact } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
-  const headers = args.headers.map((text) => readHeader(text, process.env))
+  const headers = readHeaders(args.headers, process.env)
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
   const view = args.tail ? new TailProcess() : undefined
   const recording = await recordHttp({

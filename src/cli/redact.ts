@@ -3,16 +3,16 @@ import { ReelayError } from '../errors.ts'
 import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
 import { exactly } from '../redact/written-pattern.ts'
 import { findingsOf } from '../share/findings.ts'
+import { openForRedaction, type RedactionWishes } from '../share/open-for-redaction.ts'
 import { redactTape, type RedactionFacts } from '../share/redacted-tape.ts'
 import { redactCopy } from '../share/share-tape.ts'
-import { tapeRedaction } from '../share/tape-redaction.ts'
 import { resolveTape } from '../store/home.ts'
-import { openTape } from '../store/read.ts'
 import type { Header } from '../tape/header.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
+import { review } from './review.ts'
+import { onTerminal } from './terminal.ts'
 import { warnOfCopied } from './vault-warning.ts'
-import { onTerminal, review } from './review.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
 export const redactCommand: Command = addRuleFlags(new Command('redact'))
@@ -22,31 +22,35 @@ export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .option('--vault <file>', 'with -o: add the values that were replaced to this file, for replay --secrets')
   .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
-  .action(async (name: string, { output, json, review: isReviewed, vault, ...flags }: RedactFlags) => {
-    const from = resolveTape(name)
-    const changes = isReviewed ? await reviewed(from, ruleChanges(flags)) : ruleChanges(flags)
-    if (changes === undefined) return left()
-    if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
-    if (output === undefined) return scan(name, from, { json, changes })
-    const copied = await redactCopy({ from, to: output, changes, vault })
-    print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
-    warnOfCopied(copied)
-  })
+  .option('--server <filter>', 'these servers only: names with commas between, * for anything')
+  .action(
+    async (name: string, { output, json, review: isReviewed, server, vault, ...flags }: RedactFlags) => {
+      const from = resolveTape(name)
+      const asked = { changes: ruleChanges(flags), server }
+      const changes = isReviewed ? await reviewed(from, asked) : asked.changes
+      if (changes === undefined) return left()
+      if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
+      if (output === undefined) return scan(name, from, { json, changes, server })
+      const copied = await redactCopy({ from, to: output, changes, server, vault })
+      print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
+      warnOfCopied(copied)
+    },
+  )
 
 interface RedactFlags extends RuleFlags {
   readonly output?: string
   readonly review?: true
   readonly vault?: string
+  readonly server?: string
   readonly json?: true
 }
 
 async function scan(
   name: string,
   from: string,
-  { json, changes }: { readonly json: true | undefined; readonly changes: RuleChanges },
+  { json, ...wishes }: RedactionWishes & { readonly json: true | undefined },
 ): Promise<void> {
-  const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, changes)
+  const { reader, redactor } = await openForRedaction(from, wishes)
   const facts = await redactTape(reader, redactor, () => {})
   const note = noteOn(reader.header, redactor.mark.key, facts)
   print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}${note}`)
@@ -54,13 +58,18 @@ async function scan(
 }
 
 /** The rules without what a person says is no secret; undefined when that person left. */
-async function reviewed(from: string, changes: RuleChanges): Promise<RuleChanges | undefined> {
-  const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, changes)
+async function reviewed(
+  from: string,
+  wishes: RedactionWishes & { readonly changes: RuleChanges },
+): Promise<RuleChanges | undefined> {
+  const { reader, redactor } = await openForRedaction(from, wishes)
   await redactTape(reader, redactor, () => {})
   const findings = await findingsOf(reader, redactor.replaced)
-  const kept = await onTerminal((ask) => review(findings, ask))
-  return kept && withChanges(changes, { allow: kept.map(exactly) })
+  const kept = await onTerminal((ask) => review(findings, ask), {
+    needs: '--review',
+    instead: 'leave --review out; --allow <value> says that a value is no secret',
+  })
+  return kept && withChanges(wishes.changes, { allow: kept.map(exactly) })
 }
 
 function vaultWithoutCopy(): ReelayError {

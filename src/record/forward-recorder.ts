@@ -42,6 +42,8 @@ export interface ForwardRecording {
   readonly failure: string | undefined
   /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
   readonly keyTrouble: string | undefined
+  /** Whether any client has named a server yet. */
+  readonly isUsed: () => boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
   readonly close: () => Promise<Summary>
 }
@@ -58,7 +60,14 @@ export async function recordForward(options: RecordForwardOptions): Promise<Forw
     await proxy.close()
     return watcher.finish()
   }
-  return { proxy: origin, tape: log.path, failure: log.failure, keyTrouble: redaction?.trouble, close }
+  return {
+    proxy: origin,
+    tape: log.path,
+    failure: log.failure,
+    keyTrouble: redaction?.trouble,
+    isUsed: () => watcher.isUsed,
+    close,
+  }
 }
 
 /** Names the servers as they come up, and tells what could not be looked at. */
@@ -96,6 +105,10 @@ class ForwardTape implements ForwardWatcher {
     const info = { transport: 'http', url: line.origin }
     this.tape.happened('server', info, line)
     this.#servers.set(name, info)
+  }
+
+  get isUsed(): boolean {
+    return this.#seen.size > 0
   }
 
   finish(): Promise<Summary> {

@@ -29,6 +29,8 @@ export interface LinkOptions {
   readonly info: ServerInfo
   /** What the server sees: the values of variables whose names speak of secrets are replaced everywhere. */
   readonly env?: NodeJS.ProcessEnv | undefined
+  /** What the client sends with everything, and the server may repeat. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
@@ -80,6 +82,7 @@ export class Recording {
   http(server: string, url: URL): HttpTape {
     const known = this.#http.get(server)
     if (known !== undefined) return known
+    if (this.#links.has(server)) throw twoKinds(server)
     const { log } = this.#join({ server, info: { transport: 'http', url: url.href } })
     const tape = new HttpTape({ log, server: () => server, url, maxBytes: MAX_BYTES })
     this.#http.set(server, tape)
@@ -94,11 +97,12 @@ export class Recording {
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
-  #join({ server, info, env }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
+  #join({ server, info, env, headers = {} }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
-    if (this.#http.has(server) || (info.transport === 'http' && conn > 1)) throw twoKinds(server)
+    if (this.#http.has(server)) throw twoKinds(server)
     if (this.#links.size === 0) this.#redactor = this.#rules && redactionBy(this.#rules).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
+    for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     const isLate = this.#links.size > 0 && conn === 1
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({

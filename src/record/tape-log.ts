@@ -1,3 +1,4 @@
+import { moment } from '../transport/moment.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openingFrames } from '../store/opening-frames.ts'
@@ -84,11 +85,11 @@ export class TapeLog {
   }
 
   /** Milliseconds since the tape began. */
-  readonly now = (): number => performance.now() - (this.#current?.began ?? 0)
+  readonly now = (): number => moment() - (this.#current?.began ?? 0)
 
-  /** The same for a moment of `performance.now()`, which may lie before the tape. */
-  at(moment: number): number {
-    return Math.max(0, moment - (this.#current?.began ?? 0))
+  /** The same for what `moment()` said, which may lie before the tape. */
+  at(when: number): number {
+    return Math.max(0, when - (this.#current?.began ?? 0))
   }
 
   /** Whatever goes wrong while something is put on the tape must not reach the link. */
@@ -140,7 +141,7 @@ export class TapeLog {
   #open(): void {
     const { header, redactor } = this.#options
     const started = new Date()
-    const began = performance.now()
+    const began = moment()
     try {
       const line = encodeHeader(redactedHeader(header(started), redactor))
       const writer = createTape(this.#options.path)

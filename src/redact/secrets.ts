@@ -1,6 +1,6 @@
 import { Gate } from './gate.ts'
-import { base64Forms } from './base64.ts'
 import type { RedactionKey } from './key.ts'
+import { formsOfKeyword } from './keywords.ts'
 import { formsOf, KnownValues } from './known-values.ts'
 import type { Rule } from './rule.ts'
 import { spellingsOf, type RuleSet } from './rule-set.ts'
@@ -82,7 +82,7 @@ export class Secrets {
     for (const text of keywords) {
       this.#gate.add({ text, isAnyCase: pattern.ignoreCase, follow })
       if (text.length > 2)
-        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
     }
   }
 
@@ -90,7 +90,7 @@ export class Secrets {
     for (const text of [...NAME_KEYWORDS, ...this.rules.fields.flatMap(spellingsOf)]) {
       this.#gate.add({ text, isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord })
       if (text.length > 4)
-        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
     }
     for (const text of NAME_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isValueNext })
     for (const text of FLAG_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isFlagEnd })

@@ -5,7 +5,8 @@ import { dueTimes, type Timing } from './pace.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
 import type { Scheduled } from './schedule.ts'
 import { Slots } from './slots.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
+import type { Decision } from './stops.ts'
 import type { Finding } from './verdict/finding.ts'
 
 export interface Execution {
@@ -22,6 +23,8 @@ export interface Execution {
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
+  /** Waits for someone to say whether a message goes out; undefined when nobody is asked. */
+  readonly stop: ((planned: Planned) => Promise<Decision>) | undefined
   /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
   readonly room: () => Promise<void> | undefined
   readonly hasFailed: (result: StepResult) => boolean
@@ -55,7 +58,8 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
     const room = execution.room()
     if (room !== undefined) await room
     if (controller.status !== 'running' && !(await controller.mayGo()))
-      results.push(execution.skip(planned, 'the run was stopped'))
+      results.push(execution.skip(planned, WAS_STOPPED))
+    else if (execution.stop !== undefined && (await isLeftOut(planned, execution, results))) continue
     else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
     else {
       if (!slots.takeFree()) await slots.take()
@@ -71,6 +75,17 @@ async function drive(execution: Execution, results: Channel<StepResult>): Promis
   execution.release()
   await Promise.all(endless)
   controller.finish()
+}
+
+async function isLeftOut(
+  planned: Planned,
+  { stop, skip }: Execution,
+  results: Channel<StepResult>,
+): Promise<boolean> {
+  const decision = await stop?.(planned)
+  if (decision?.kind !== 'skip') return false
+  results.push(skip(planned, decision.why))
+  return true
 }
 
 async function launch(

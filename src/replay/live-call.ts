@@ -56,7 +56,7 @@ export class LiveCall {
   }
 
   hear(aside: Aside): void {
-    this.#asides.push(aside)
+    if (this.#asides.length < MOST_ASIDES || !isTold(aside)) this.#asides.push(aside)
     this.#onAside()
   }
 
@@ -81,6 +81,13 @@ export class LiveCall {
     this.endedAt = at
     this.#settle(end)
   }
+}
+
+/** Progress and logs come in any number: a server that never stops telling fills no memory. */
+const MOST_ASIDES = 10_000
+
+function isTold(aside: Aside): boolean {
+  return isProgress(aside) || aside.message.method === 'notifications/message'
 }
 
 function isProgress({ message }: Aside): boolean {

@@ -1,5 +1,5 @@
-import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
+import { oneServer } from '../tape/server-filter.ts'
 import type { Turn } from '../tape/turn.ts'
 import { recordedAborts } from './recorded-aborts.ts'
 import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
@@ -14,14 +14,9 @@ export interface ServerPart {
 /** The part that the user means; it is never guessed. */
 export function onePart({ path, turns, rest }: Tape, wanted: string | undefined): ServerPart {
   const names = [...new Set(turns.flatMap(({ trigger }) => trigger?.server ?? []))]
-  const server = wanted ?? names[0] ?? ''
-  if (wanted === undefined ? names.length < 2 : names.includes(wanted)) {
-    const own = turns.filter(({ trigger }) => trigger?.server === server)
-    return { server, turns: [...own, ...recordedAborts(own, rest)], era: eraOf(own.flatMap(exchangeIn)) }
-  }
-  const problem =
-    wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`
-  throw new ReelayError('USAGE', problem, { hint: `choose one with --server: ${names.join(', ')}` })
+  const server = oneServer({ path, names }, wanted)
+  const own = turns.filter(({ trigger }) => trigger?.server === server)
+  return { server, turns: [...own, ...recordedAborts(own, rest)], era: eraOf(own.flatMap(exchangeIn)) }
 }
 
 function exchangeIn({ trigger, response }: Turn): readonly Exchange[] {

@@ -8,6 +8,7 @@ import type { LiveSession } from './live-session.ts'
 import { movedAsks } from './moved-asks.ts'
 import { withFreshNames } from './outgoing.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
+import type { RoundInputs } from './round-inputs.ts'
 import { bytesAroundId } from './same-bytes.ts'
 import { isCancellation, SentCalls } from './sent-calls.ts'
 import type { StepResult } from './step-result.ts'
@@ -22,6 +23,7 @@ import { judgedOf, type Judged } from './verdict/judged.ts'
 export interface PerformerOptions {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   readonly carrier: Carrier
+  readonly rounds: RoundInputs
   readonly rules: readonly TransformRule[]
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
@@ -67,6 +69,16 @@ export class Performer {
       : result.then((step) => ({ ...step, findings: [...before, ...step.findings] }))
   }
 
+  /** What would be sent now, but for its id; undefined when a value that it needs is not known. */
+  preview(planned: Planned): string | undefined {
+    const { text, unbound } = this.#options.carrier.bind(planned)
+    if (unbound.length > 0) return undefined
+    return this.#inTime(
+      transform(text, planned, this.#options.rules, () => new Date()),
+      planned,
+    ).text
+  }
+
   /** Stops waiting for what is never answered. */
   release(): void {
     for (const stop of this.#endless.values()) stop()
@@ -77,7 +89,13 @@ export class Performer {
     if (fate.kind !== 'send') return notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
     const { text, unbound } = this.#options.carrier.bind(planned)
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
-    const made = transform(text, planned, this.#options.rules, () => new Date())
+    const whole = this.#options.rounds.complete(planned.turn, text)
+    const made = transform(
+      typeof whole === 'string' ? whole : await whole,
+      planned,
+      this.#options.rules,
+      () => new Date(),
+    )
     if (made.delay > 0) await sleep(made.delay)
     const timely = this.#inTime(made, planned)
     return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
@@ -156,6 +174,7 @@ export class Performer {
   }
 
   #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
+    this.#options.rounds.heard(planned.turn, answer)
     this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), answer])
   }
 

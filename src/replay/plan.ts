@@ -146,7 +146,7 @@ function isAwaited(method: string): boolean {
 }
 
 // A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
-function linkOf({ trigger, steps: [first] }: Turn): string {
+export function linkOf({ trigger, steps: [first] }: Turn): string {
   if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
   return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'
 }

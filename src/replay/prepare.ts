@@ -6,19 +6,24 @@ import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
 import { injector } from './injection.ts'
 import { Links } from './links.ts'
+import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
 import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
+import { RoundInputs } from './round-inputs.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
+import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
-import { judge } from './verdict/judge.ts'
+import { judge, type Judges } from './verdict/judge.ts'
+import { loadAjv } from './verdict/load-ajv.ts'
+import { OfficialJudge } from './verdict/official.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
@@ -35,7 +40,9 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
-  readonly notes: readonly string[]
+  /** What would be sent now; undefined when a value that it needs is not known. */
+  readonly preview: (planned: Planned) => string | undefined
+  readonly notes: Iterable<string>
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
@@ -45,16 +52,20 @@ const RETRY_DELAY = 500
 
 /** Opens the conversation, and makes the plan of what is sent. */
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
-  const notes: string[] = []
+  const notes = new Notes()
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const links = linksFor(part, options, { notes, carrier: () => carried.carrier })
+  const revisions = new Revisions(part.turns)
+  const answers = answersFor(part, options, () => carried.carrier)
+  const links = linksFor(part, options, { notes, revisions, answers })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(part.turns, plan, options)
     carried.carrier = carrier
-    const performer = await performerFor({ options, links, carrier, tools })
+    const judges = await judgesFor(part, options, { carrier, tools, revisions, notes })
+    const rounds = roundsFor(part, { answers, notes })
+    const performer = performerFor({ options, links, carrier, rounds, judges })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
@@ -66,6 +77,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
         return performer.perform(planned, before)
       },
       release: () => performer.release(),
+      preview: (planned) => performer.preview(planned),
       notes,
       liveOf: (binding) => carrier.liveOf(binding),
       close: () => links.close(),
@@ -88,12 +100,19 @@ export function planFor(
   return planOf({ turns, fateOf })
 }
 
+function answersFor(
+  { turns }: ServerPart,
+  { onAsk = 'decline' }: PrepareOptions,
+  carrier: () => Carrier,
+): RecordedAnswers {
+  return new RecordedAnswers(turns, { policy: onAsk, carrier })
+}
+
 function linksFor(
   { turns, era }: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, carrier }: { notes: string[]; carrier: () => Carrier },
+  { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
+  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: RecordedAnswers },
 ): Links {
-  const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
   return new Links({
     open: target.open,
     handshake,
@@ -101,8 +120,11 @@ function linksFor(
     era: era.era ?? 'legacy',
     timeout,
     now,
-    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, turns)),
-    onOddity: (oddity) => void notes.push(oddity),
+    onGreeting: (greeting, link) => {
+      notes.push(...greetingNotes(greeting, turns))
+      if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
+    },
+    onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
       const { outcome, report } = await answers.answer(request)
       if (report.by === 'own')
@@ -141,17 +163,51 @@ export function carrierFor(
   return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 
-async function performerFor({
+async function judgesFor(
+  { turns }: ServerPart,
+  options: PrepareOptions,
+  {
+    carrier,
+    tools,
+    revisions,
+    notes,
+  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes },
+): Promise<Judges> {
+  const ajv = await loadAjv()
+  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
+  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => notes.push(note) })
+  official.prepare(turns)
+  const values = new ValuesJudge({
+    judging: options,
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    clock: clockFor(options),
+  })
+  return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
+}
+
+function roundsFor(
+  { turns }: ServerPart,
+  { answers, notes }: { answers: RecordedAnswers; notes: Notes },
+): RoundInputs {
+  return new RoundInputs(turns, {
+    ask: async (request) => (await answers.answer(request)).outcome,
+    onNote: (note) => notes.push(note),
+  })
+}
+
+function performerFor({
   options,
   links,
   carrier,
-  tools,
+  rounds,
+  judges,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
-  tools: Tools
-}): Promise<Performer> {
+  rounds: RoundInputs
+  judges: Judges
+}): Performer {
   const {
     rules = [],
     updateTimestamps,
@@ -162,19 +218,14 @@ async function performerFor({
     retryDelay = RETRY_DELAY,
     now,
   } = options
-  const schema = await SchemaJudge.create(() => tools)
-  const values = new ValuesJudge({
-    judging: options,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options),
-  })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     carrier,
+    rounds,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
-    judge: (judged) => judge(judged, { schema, values, judging: options }),
+    judge: (judged) => judge(judged, judges),
     timeout,
     retries: maxRetries,
     retriesLost: onError === 'retry',

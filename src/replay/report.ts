@@ -3,9 +3,9 @@ import { LAYERS } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
 
-/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent. */
+/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
 export type Verdict = 'pass' | 'fail' | 'incomplete'
 
 /** What a run found, in numbers and one by one. */
@@ -80,7 +80,7 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
       target,
       verdict: verdictOf(steps),
       total: steps.length,
-      sent: steps.filter(({ sentAt }) => sentAt !== undefined).length,
+      sent: steps.filter(isSent).length,
       skipped: count(steps, 'skipped'),
       held: count(steps, 'held'),
       unbound: count(steps, 'unbound'),
@@ -104,7 +104,16 @@ export function reportOf(results: readonly StepResult[], facts: RunFacts): Repla
 
 function verdictOf(steps: readonly StepResult[]): Verdict {
   if (steps.some(hasFailed)) return 'fail'
-  return steps.some(({ state }) => state === 'held' || state === 'unbound') ? 'incomplete' : 'pass'
+  return steps.some(isWanting) || !steps.some(isSent) ? 'incomplete' : 'pass'
+}
+
+function isSent({ sentAt }: StepResult): boolean {
+  return sentAt !== undefined
+}
+
+/** Whether it was to be sent, and could not be. */
+function isWanting({ state, why }: StepResult): boolean {
+  return state === 'held' || state === 'unbound' || why === WAS_STOPPED
 }
 
 function isRequestSent({ sentAt, duration, state }: StepResult): boolean {

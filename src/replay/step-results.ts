@@ -79,6 +79,7 @@ function blank({ index, turn, message, tool }: Planned): StepResult {
     index,
     frame: turn.trigger?.n ?? 0,
     method: message.method,
+    recordedId: message.kind === 'request' ? message.id : undefined,
     tool,
     state: 'done',
     why: undefined,

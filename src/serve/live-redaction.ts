@@ -24,10 +24,18 @@ export interface LiveRedaction {
   readonly variables: readonly string[]
 }
 
-/** Undefined for a tape that was never redacted. `values` are secrets that somebody names. */
+/** Secrets that are known beside those of rules and of the environment. */
+export interface KnownSecrets {
+  /** Values that somebody names. */
+  readonly values?: readonly string[]
+  /** What is sent to the live server, which may repeat it. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Undefined for a tape that was never redacted. */
 export function liveRedaction(
   { redaction, servers }: Pick<Header, 'redaction' | 'servers'>,
-  values: readonly string[] = [],
+  { values = [], headers = {} }: KnownSecrets = {},
 ): LiveRedaction | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
@@ -39,6 +47,7 @@ export function liveRedaction(
   const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
   for (const value of values) redactor.learn(value)
+  for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   const text = (plain: string): string => redactor.text(plain)
   return {
     isOurs,

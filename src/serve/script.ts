@@ -1,3 +1,5 @@
+import { briefRequest } from '../match/brief.ts'
+import { isPoll } from '../match/freely-asked.ts'
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { MatchOptions } from '../match/match-options.ts'
@@ -18,6 +20,7 @@ import { missOfRedacted } from './redaction-mismatch.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { shownMiss } from './shown-miss.ts'
 import { tapeEra } from './tape-era.ts'
+import { TaskPolls } from './task-polls.ts'
 
 export interface ScriptOptions extends MatchOptions {
   readonly turns: readonly Turn[] | TurnStore
@@ -57,6 +60,7 @@ export class Script {
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
+  readonly #polls: TaskPolls
 
   constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
@@ -65,6 +69,7 @@ export class Script {
     this.#matcher = matcher.another()
     this.#notices = notices.another()
     this.#explainer = new MissExplainer({ ...this.#recorded, index: this.#matcher })
+    this.#polls = new TaskPolls((method) => this.turnsOf(method))
   }
 
   /** The same part for another connection: nothing of it is played yet. */
@@ -102,12 +107,16 @@ export class Script {
 
   cueFor(request: Request): Cue {
     const outcome = this.#lookup(this.#asked(request), request)
-    if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
+    if (outcome.kind === 'hit') return this.#cueOf(outcome, request)
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
     const second = this.#hasLearned(request) ? this.#lookup(this.#asked(request), request) : outcome
-    if (second.kind === 'hit') return { ...second, kind: 'turn' }
+    if (second.kind === 'hit') return this.#cueOf(second, request)
     return { kind: 'miss', miss: this.#missOf(request, second) }
+  }
+
+  #cueOf(hit: Extract<MatchOutcome, { kind: 'hit' }>, request: Request): Cue {
+    return isPoll(request.method) ? this.#poll(hit, request) : { ...hit, kind: 'turn' }
   }
 
   #missOf(request: Request, outcome: Exclude<MatchOutcome, { kind: 'hit' }>): Miss {
@@ -134,11 +143,34 @@ export class Script {
 
   /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
   answerDrift(request: Request, why: string): Miss {
+    return this.#missFor(request, 'ANSWER_DRIFT', why)
+  }
+
+  /** A turn has been played to its answer. */
+  answered(turn: Turn): void {
+    this.#polls.answered(turn)
+  }
+
+  /** How a task is doing may be asked at any time: the answer is one that was true at this point of the tape. */
+  #poll(hit: MatchOutcome & { kind: 'hit' }, request: Request): Cue {
+    const turn = this.#polls.next(hit.turn)
+    if (turn !== undefined) return { ...hit, kind: 'turn', turn }
+    const due = this.#polls.dueChange(hit.turn)?.trigger
+    const first =
+      due?.message.kind === 'request' ? `only after #${due.n} ${briefRequest(due.message)}` : 'no more'
+    return {
+      kind: 'miss',
+      miss: this.#missFor(request, 'OUT_OF_ORDER', `the tape tells the state of this task ${first}`),
+    }
+  }
+
+  /** A miss that no other way of matching would answer. */
+  #missFor(request: Request, reason: Miss['reason'], why: string): Miss {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const asked = this.#asked(request)
     return this.#shown({
-      reason: 'ANSWER_DRIFT',
+      reason,
       why,
       asked,
       tape,

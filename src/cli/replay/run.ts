@@ -24,6 +24,7 @@ import { atLeastOne, choice } from './read-flags.ts'
 import { recorded, type RecordedTarget } from './recorded.ts'
 import { screenedReport, screenedStep, screenOfRun } from './screened.ts'
 import { readSecrets } from './secrets.ts'
+import { requireSomebody, stepping } from './stepping.ts'
 import { readTarget } from './target.ts'
 import { updateTape } from './update.ts'
 
@@ -42,6 +43,8 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)
+  const isStepped = options.timing?.kind === 'stepped'
+  if (isStepped) requireSomebody(flags)
   const given = readSecrets(flags)
   const target = recorded(readTarget(command, flags), flags.record, given)
   const secrets = liveSecrets(tape.header, { values: given })
@@ -49,11 +52,23 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const controller = new Controller()
   const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
   const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
-  const run = { ...options, ...own, target: target.target, signal, controller, onAsk: readAsk(flags) }
+  const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
+  const run = {
+    ...options,
+    ...own,
+    target: target.target,
+    signal,
+    controller,
+    onAsk: readAsk(flags),
+    onError,
+  }
   const screen = screenOfRun(secrets)
   const onStep = stepWatcher(flags, run, screen)
   const runs = { ...runsOf(flags, repeat), onStep, ...(baseline && { baseline }) }
-  const report = await untilClosed(replayRepeatedly(tape, run, runs), target)
+  const played = isStepped
+    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }))
+    : replayRepeatedly(tape, run, runs)
+  const report = await untilClosed(played, target)
   await tell(screenedReport(report, screen), flags)
   const accepted = flags.update === true && (await updateTape(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
