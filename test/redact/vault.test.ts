@@ -16,6 +16,7 @@ import { expect, test, vi } from 'vitest'
 import { recordForward } from '../../src/record/forward-recorder.ts'
 import { recordTransport } from '../../src/record/record-transport.ts'
 import { valuesInVault } from '../../src/redact/vault-text.ts'
+import { everythingIn } from '../support/everything-in.ts'
 import { askThrough } from '../support/forward.ts'
 import { ask, httpServer, post, startRecorder } from '../support/http.ts'
 import { leaks, LOOKS, NAMED } from '../support/planted.ts'
@@ -86,9 +87,7 @@ test('whatever secrets cross the link, the vault holds all of them, and nothing 
       run.child.stdin.write(`${login(1, args)}\n`)
       await run.line('"id":1')
       await ended(run)
-      const others = [run.tape, ...readdirSync(home).map((name) => join(home, name))]
-      const texts = others.map((file) => readFileSync(file, 'utf8')).join('\n')
-      expect(leaks(texts + run.stderr(), planted)).toEqual([])
+      expect(leaks(everythingIn(dirname(run.tape), home) + run.stderr(), planted)).toEqual([])
       expect(valuesOf(vault)).toEqual(expect.arrayContaining(planted.map(({ value }) => value)))
     }),
     { numRuns: 5, endOnFailure: true },
