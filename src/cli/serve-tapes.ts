@@ -50,6 +50,7 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
   const configured = configuredMatching()
   return {
     ...played,
+    secrets: await secretsIn(flags),
     ...matchOptionsOf(flags),
     ...clockFor(flags.clock, tape.header),
     flags: playWords(flags),

@@ -86,7 +86,7 @@ test('a served tape starts from compiled code too, whatever it has to load', asy
   for (const options of [[], [], ['--pace', 'none'], ['--pace', 'none']]) {
     const served = start([process.execPath, REELAY, 'serve', tape, ...options], { env })
     served.child.stdin.end(CALL)
-    expect((await served.exited).code, served.stderr()).toBe(0)
+    expect((await served.exited).code).toBe(0)
     expect(served.stdout().toString()).toBe(recorder.stdout().toString())
   }
   expect(readdirSync(join(env.REELAY_HOME, 'code-cache')).join()).toContain('serve-')

@@ -40,11 +40,12 @@ const unicode = (text: string): string =>
   text.replaceAll(/./g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const inLines = (text: string): string => base64(text).replaceAll(/.{60}/g, '$&\n')
 
+const result = (value: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result: value })
+const tell = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+
 /** What a hostile, or merely careless, server says: one message for each way to hide something. */
 function sayings(): readonly string[] {
   const all = Object.values(BY_LOOKS)
-  const result = (value: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result: value })
-  const tell = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
   return [
     result({ structuredContent: { password: NAMED }, content: all.map((text) => ({ type: 'text', text })) }),
     result({ content: [{ type: 'text', text: `${all.join(' ')} ${NAMED}` }] }),
