@@ -23,21 +23,6 @@ export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .option('--review', 'ask about each of them on the terminal first')
   .option('--json', 'print the result as JSON')
   .option('--server <filter>', 'these servers only: names with commas between, * for anything')
-<<<<<<< HEAD
-  .action(
-    async (name: string, { output, json, review: isReviewed, server, vault, ...flags }: RedactFlags) => {
-      const from = resolveTape(name)
-      const asked = { changes: ruleChanges(flags), server }
-      const changes = isReviewed ? await reviewed(from, asked) : asked.changes
-      if (changes === undefined) return left()
-      if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
-      if (output === undefined) return scan(name, from, { json, changes, server })
-      const copied = await redactCopy({ from, to: output, changes, server, vault })
-      print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
-      warnOfCopied(copied)
-    },
-  )
-=======
   .action(async (name: string, flags: RedactFlags) => {
     const { output, json, review: isReviewed, server, vault, ...rules } = flags
     const from = resolveTape(name)
@@ -50,18 +35,12 @@ export const redactCommand: Command = addRuleFlags(new Command('redact'))
     print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
     warnOfCopied(copied)
   })
->>>>>>> main
 
 interface RedactFlags extends RuleFlags {
   readonly output?: string
   readonly review?: true
-<<<<<<< HEAD
-  readonly vault?: string
-  readonly server?: string
-=======
   readonly server?: string
   readonly vault?: string
->>>>>>> main
   readonly json?: true
 }
 

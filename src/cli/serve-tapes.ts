@@ -54,7 +54,6 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
     ...matchOptionsOf(flags),
     ...clockFor(flags.clock, tape.header),
     flags: playWords(flags),
-    secrets: await secretsIn(flags),
     tape,
     name,
     settings: configured.settings,

@@ -24,31 +24,18 @@ export interface LiveRedaction {
   readonly variables: readonly string[]
 }
 
-<<<<<<< HEAD
-/** Secrets that are known beside those of rules and of the environment. */
-export interface KnownSecrets {
-  /** Values that somebody names. */
-  readonly values?: readonly string[]
-  /** What is sent to the live server, which may repeat it. */
-  readonly headers?: Readonly<Record<string, string>>
-=======
 /** What is secret in a run, beside what the rules and the environment tell. */
 interface RunSecrets {
   /** Sent to the live server, which may repeat them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Named by somebody. */
   readonly values?: readonly string[] | undefined
->>>>>>> main
 }
 
 /** Undefined for a tape that was never redacted. */
 export function liveRedaction(
   { redaction, servers }: Pick<Header, 'redaction' | 'servers'>,
-<<<<<<< HEAD
-  { values = [], headers = {} }: KnownSecrets = {},
-=======
   { headers = {}, values = [] }: RunSecrets = {},
->>>>>>> main
 ): LiveRedaction | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
@@ -59,13 +46,8 @@ export function liveRedaction(
   const key = isOurs && own !== undefined ? own : forgottenKey()
   const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
-<<<<<<< HEAD
-  for (const value of values) redactor.learn(value)
-  for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
-=======
   for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   for (const value of values) redactor.learn(value)
->>>>>>> main
   const text = (plain: string): string => redactor.text(plain)
   return {
     isOurs,

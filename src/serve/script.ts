@@ -107,17 +107,6 @@ export class Script {
 
   cueFor(request: Request): Cue {
     const outcome = this.#lookup(this.#asked(request), request)
-<<<<<<< HEAD
-    if (outcome.kind === 'hit') return this.#cueOf(outcome, request)
-    const own = ownAnswer(request, this.#recorded)
-    if (own !== undefined) return { kind: 'own', ...own }
-    const second = this.#hasLearned(request) ? this.#lookup(this.#asked(request), request) : outcome
-    if (second.kind === 'hit') return this.#cueOf(second, request)
-    return { kind: 'miss', miss: this.#missOf(request, second) }
-  }
-
-  #cueOf(hit: Extract<MatchOutcome, { kind: 'hit' }>, request: Request): Cue {
-=======
     if (outcome.kind === 'hit') return this.#turnOf(outcome, request)
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
@@ -127,7 +116,6 @@ export class Script {
   }
 
   #turnOf(hit: Extract<MatchOutcome, { kind: 'hit' }>, request: Request): Cue {
->>>>>>> main
     return isPoll(request.method) ? this.#poll(hit, request) : { ...hit, kind: 'turn' }
   }
 

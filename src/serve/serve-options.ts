@@ -62,11 +62,7 @@ export function playerOptions(
       server: played,
       tape: name ?? tape.path,
       commandFor,
-<<<<<<< HEAD
-      redaction: liveRedaction(tape.header, { values: options.secrets ?? [] }),
-=======
       redaction: liveRedaction(tape.header, { values: options.secrets }),
->>>>>>> main
       recordCommand: once(() => recordCommandLine(shownServer(tape, played))),
       ...(now && { now }),
     }),

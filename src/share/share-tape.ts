@@ -26,11 +26,7 @@ export interface Copied extends RedactionFacts {
 
 /** Writes a copy of a tape without its secrets. */
 export async function redactCopy(options: CopyOptions): Promise<Copied> {
-<<<<<<< HEAD
-  const vault = vaultFor(options)
-=======
   const vault = vaultOf(options)
->>>>>>> main
   const { draft, facts, redactor } = await draftOf(options)
   return { ...facts, path: publish(draft, options.to), ...keptIn(vault, redactor) }
 }
@@ -40,11 +36,7 @@ export async function redactCopy(options: CopyOptions): Promise<Copied> {
  * that was replaced may be left in it, in any spelling.
  */
 export async function shareTape(options: CopyOptions): Promise<Copied> {
-<<<<<<< HEAD
-  const vault = vaultFor(options)
-=======
   const vault = vaultOf(options)
->>>>>>> main
   const { draft, facts, redactor } = await draftOf(options)
   try {
     await demandNoLeaks(draft, redactor)
@@ -57,11 +49,7 @@ export async function shareTape(options: CopyOptions): Promise<Copied> {
 }
 
 /** Refused before anything is written. */
-<<<<<<< HEAD
-function vaultFor({ vault, to }: CopyOptions): Vault | undefined {
-=======
 function vaultOf({ vault, to }: CopyOptions): Vault | undefined {
->>>>>>> main
   return vault === undefined ? undefined : new Vault(vault, { tape: to })
 }
 
