@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ReelayError } from '../../errors.ts'
 import type { Stop } from '../../replay/stops.ts'
 import { isCi } from '../../serve/ci.ts'
+import type { Screen } from '../../serve/screen.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { shortened, visible } from '../../wire/visible.ts'
 import { onTerminal, requireTerminal, type Ask } from '../terminal.ts'
@@ -11,8 +12,12 @@ import type { ReplayFlags } from './flags.ts'
 export type OnStop = (stop: Stop) => void
 
 /** Runs with someone at the terminal who lets each message go; refused where nobody sits. */
-export function stepping<Result>(run: (onStop: OnStop) => Promise<Result>): Promise<Result> {
-  return onTerminal((ask) => run((stop) => void decide(stop, ask)), NEEDS)
+export function stepping<Result>(
+  run: (onStop: OnStop) => Promise<Result>,
+  screen: Pick<Screen, 'text'>,
+): Promise<Result> {
+  const shown = (stop: Stop): Stop => ({ ...stop, text: stop.text && screen.text(stop.text) })
+  return onTerminal((ask) => run((stop) => void decide(shown(stop), ask)), NEEDS)
 }
 
 /** Before anything is started: a stepped run is for somebody at a terminal, who is asked one thing at a time. */
