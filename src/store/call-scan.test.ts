@@ -33,12 +33,12 @@ const meta = fc.record(
 )
 const params = fc.oneof(
   fc.dictionary(text, value, { maxKeys: 4 }),
-  fc.record({ arguments: value, name: fc.string(), _meta: meta }, { requiredKeys: [] }),
+  fc.record({ arguments: value, name: fc.string(), task: value, _meta: meta }, { requiredKeys: [] }),
 )
 const call = fc.record(
   {
     id: fc.oneof(fc.nat(), fc.string()),
-    method: fc.constantFrom('tools/call', 'ping', 'initialize', 'notifications/x'),
+    method: fc.constantFrom('tools/call', 'ping', 'initialize', 'tasks/get', 'notifications/x'),
     params: fc.option(params, { nil: undefined }),
   },
   { requiredKeys: ['id', 'method'] },

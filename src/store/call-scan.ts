@@ -1,4 +1,4 @@
-import { comparedParams, eraOfCall } from '../match/key.ts'
+import { comparedParams, eraOfCall, isTaskQuery } from '../match/key.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { isId } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
@@ -114,7 +114,7 @@ interface Seen {
 
 /** Those whose params do not count, or not in the same way. */
 function isOdd(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method.startsWith('notifications/')
+  return HANDSHAKE_METHODS.has(method) || method.startsWith('notifications/') || isTaskQuery(method)
 }
 
 const ID = '"id":'
