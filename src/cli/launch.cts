@@ -15,8 +15,11 @@ const WAITED_FOR = ['record', 'serve']
 const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
+/** What was compiled in this run, by where its cache is to be. */
+const unsaved = new Map<string, InstanceType<typeof Script>>()
+let isExitWatched = false
+
 const verb = process.argv[2] ?? ''
-const unsaved: { readonly script: InstanceType<typeof Script>; readonly cache: string }[] = []
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
 run(PROGRAM, module)
 
@@ -91,13 +94,16 @@ function readCache(cache: string): Buffer | undefined {
 }
 
 function saveLater(script: InstanceType<typeof Script>, cache: string): void {
-  if (unsaved.push({ script, cache }) > 1) return
-  setTimeout(saveAll, SAVE_AFTER_MS).unref()
-  process.once('exit', saveAll)
+  if (unsaved.size === 0) setTimeout(saveAll, SAVE_AFTER_MS).unref()
+  unsaved.set(cache, script)
+  // One listener for all files: Node warns of many.
+  if (!isExitWatched) process.once('exit', saveAll)
+  isExitWatched = true
 }
 
 function saveAll(): void {
-  for (const { script, cache } of unsaved.splice(0)) saveCache(script, cache)
+  for (const [cache, script] of unsaved) saveCache(script, cache)
+  unsaved.clear()
 }
 
 function saveCache(script: InstanceType<typeof Script>, cache: string): void {
