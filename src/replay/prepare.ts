@@ -22,7 +22,6 @@ import { leftOut, type Selection } from './select.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
-import { loadAjv } from './verdict/load-ajv.ts'
 import { OfficialJudge } from './verdict/official.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
@@ -63,7 +62,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(part.turns, plan, options)
     carried.carrier = carrier
-    const judges = await judgesFor(part, options, { carrier, tools, revisions, notes })
+    const judges = judgesFor(options, { carrier, tools, revisions, notes })
     const rounds = roundsFor(part, { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
@@ -163,8 +162,7 @@ export function carrierFor(
   return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
 }
 
-async function judgesFor(
-  { turns }: ServerPart,
+function judgesFor(
   options: PrepareOptions,
   {
     carrier,
@@ -172,17 +170,15 @@ async function judgesFor(
     revisions,
     notes,
   }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes },
-): Promise<Judges> {
-  const ajv = await loadAjv()
+): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => notes.push(note) })
-  official.prepare(turns)
+  const official = new OfficialJudge({ use, revisions, onNote: (note) => notes.push(note) })
   const values = new ValuesJudge({
     judging: options,
     explains: (expected, actual, path) => carrier.explains(expected, actual, path),
     clock: clockFor(options),
   })
-  return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
+  return { schema: new SchemaJudge(() => tools), official, values, judging: options }
 }
 
 function roundsFor(

@@ -1,6 +1,7 @@
 import type { ReplayOptions } from '../../replay/options.ts'
 import { preview, type ScheduledMessage } from '../../replay/preview.ts'
 import type { Tape } from '../../store/read.ts'
+import { spared } from '../../report/spared.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 import { withoutSecrets } from '../without-secrets.ts'
@@ -13,8 +14,13 @@ export async function showPlan(
 ): Promise<void> {
   const messages = await preview(tape, options)
   const shown = tape.header.redaction === undefined ? withoutSecrets() : String
-  if (json === true) return print(shown(`${JSON.stringify({ messages }, null, 2)}\n`))
+  if (json === true) return print(shown(`${JSON.stringify({ messages: messages.map(written) }, null, 2)}\n`))
   for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
+}
+
+function written(message: ScheduledMessage): object {
+  const { params } = message.message
+  return { ...message, message: { ...message.message, params: spared(params) } }
 }
 
 function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {

@@ -66,7 +66,7 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
   const onStep = stepWatcher(flags, run, screen)
   const runs = { ...runsOf(flags, repeat), onStep, ...(baseline && { baseline }) }
   const played = isStepped
-    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }))
+    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
   const report = await untilClosed(played, target)
   await tell(screenedReport(report, screen), flags)
