@@ -7,6 +7,7 @@ import { Setting } from './setting.ts'
 
 const TEXTS = ['.yaml', '.yml', '.json']
 const MODULES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
+const ENDINGS = [...TEXTS, ...MODULES]
 
 /** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
 const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
@@ -32,8 +33,8 @@ export function readConfig(file: string): ProjectConfig {
 }
 
 function findConfig(folder: string): string | undefined {
-  const files = [...TEXTS, ...MODULES].map((ending) => join(folder, `reelay.config${ending}`))
-  const [file, other] = files.filter((path) => existsSync(path))
+  const stem = join(folder, 'reelay.config')
+  const [file, other] = ENDINGS.map((ending) => stem + ending).filter((path) => existsSync(path))
   if (other !== undefined)
     throw new ReelayError('SETTINGS_INVALID', `there are both ${file} and ${other}`, {
       hint: 'keep one of them',

@@ -39,7 +39,7 @@ export class KnownValues {
 /** How a value may be spelled where it stands in something else; each is as sure a sign of it as the value itself. */
 export function formsOf(value: string): readonly string[] {
   const escaped = escape(value)
-  const percent = encodeURIComponent(value.replaceAll(/\p{Cs}/gu, ''))
+  const percent = encodeURIComponent(/[\ud800-\udfff]/.test(value) ? value.replaceAll(/\p{Cs}/gu, '') : value)
   const bytes = String.fromCharCode(...new TextEncoder().encode(value.slice(0, LOOKED_AT)))
   return [
     ...new Set([

@@ -8,9 +8,18 @@ import { TapeWriter } from './append.ts'
  */
 export function createTape(path: string): TapeWriter {
   const wanted = resolve(path)
-  mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 })
-  const fd = openFresh(wanted)
+  const fd = openInFolder(wanted)
   return fd === undefined ? createCopy(wanted) : new TapeWriter(wanted, fd)
+}
+
+function openInFolder(path: string): number | undefined {
+  try {
+    return openFresh(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return openFresh(path)
+  }
 }
 
 /** A client that is started every day leaves many tapes of one name: the folder says at once which number is next. */
