@@ -18,9 +18,8 @@ export interface Sighting {
   readonly names: Names
   /** How the value stands there: as a member of its own, inside JSON or base64 in a text, or among words. */
   readonly form: 'member' | 'nested' | 'token'
-  /** The text that holds it, and where in it when it is a token. */
+  /** Where the text stands that holds it, and where in that text when it is a token. */
   readonly spot: Spot
-  readonly text: string
   readonly piece?: Piece
 }
 
@@ -40,11 +39,17 @@ export function producerOf(sighting: Sighting): Producer | undefined {
   return piece === undefined || readSpot(message.spoken.text, producer) === value ? producer : undefined
 }
 
-function describe({ message, spot, text, piece }: Sighting): MessageProducer {
-  const { turn, spoken } = message
-  const item = spoken.item === undefined ? {} : { item: spoken.item }
-  const place = { kind: 'message', turn, frame: spoken.n, ...item, path: spot.path } as const
+function describe({ message, spot, piece }: Sighting): MessageProducer {
+  const { turn, n, item } = message
+  const place = {
+    kind: 'message',
+    turn,
+    frame: n,
+    ...(item === undefined ? {} : { item }),
+    path: spot.path,
+  } as const
   if (piece === undefined) return { ...place, inside: spot.inside }
+  const text = readSpot(message.spoken.text, spot) ?? ''
   const token = tokenPlace(text, piece.start, piece.end)
   return { ...place, inside: [...spot.inside, { kind: 'token', token }] }
 }
@@ -68,11 +73,13 @@ function wholeSighting(value: Value, message: TapeMessage, wanted: Wanted): read
   const { text, path, inside } = value
   if (!wanted.has(text)) return []
   const form = inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
-  return [{ value: text, message, names: namesAt(path, inside, message.about), form, spot: value, text }]
+  return [
+    { value: text, message, names: namesAt(path, inside, message.about), form, spot: { path, inside } },
+  ]
 }
 
-function tokenSightings(spot: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
-  const { text, path, inside, opened } = spot
+function tokenSightings(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+  const { text, path, inside, opened } = value
   if (opened || inside[0]?.kind === 'key') return []
   const isMeant = (piece: string): boolean =>
     piece.length < text.length && wanted.has(piece) && isTelling(piece)
@@ -81,7 +88,8 @@ function tokenSightings(spot: Value, message: TapeMessage, wanted: Wanted): read
   const outer = namesAt(path, inside, message.about)
   return pieces.map((piece) => {
     const names = namesInText(outer, labelBefore(text, piece.start))
-    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, text, piece }
+    const spot = { path, inside }
+    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
   })
 }
 

@@ -1,43 +1,40 @@
-import type { TapeMessage } from './messages.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import { eachSaid, TapeMessage, type Said } from './messages.ts'
+import { SentWords } from './sent-words.ts'
 import { eachWord } from './words-in.ts'
 
 /**
- * The messages that a binding can have to do with: those of the server with a word that the client sends later, and those of
- * the client with such a word, or with a date. The closer look costs many times as much, and most messages share no word.
+ * The messages that a binding can have to do with, in the order in which they were said: those of the server with a word that
+ * the client sends later, and those of the client with such a word, or with a date. The closer look costs many times as much,
+ * and most messages share no word.
  */
-export function worthALook(messages: readonly TapeMessage[]): readonly TapeMessage[] {
-  const said = messages.filter(({ spoken }) => spoken.dir === 's2c')
-  const sent = messages.filter(({ spoken }) => spoken.dir === 'c2s')
-  const lastSent = lastSendings(sent)
-  const shared = new Set<string>()
-  const worthy = new Set(said.filter((message) => tells(message, lastSent, shared)))
-  for (const message of sent) if (sends(message, shared)) worthy.add(message)
-  return messages.filter((message) => worthy.has(message))
+export function worthALook(turns: RecordedTurns): readonly TapeMessage[] {
+  const words = new SentWords(turns.size)
+  eachSaid(turns, 'c2s', (said) => eachWord(said, (word) => words.sent(word, said.spoken.n)))
+  const worthy: TapeMessage[] = []
+  eachSaid(turns, 's2c', (said) => {
+    if (tells(said, words)) worthy.push(new TapeMessage(said, turns))
+  })
+  eachSaid(turns, 'c2s', (said) => {
+    if (sends(said, words)) worthy.push(new TapeMessage(said, turns))
+  })
+  return worthy.toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
 }
 
-/** The last frame in which the client sent each word. */
-function lastSendings(sent: readonly TapeMessage[]): ReadonlyMap<string, number> {
-  const last = new Map<string, number>()
-  for (const message of sent) eachWord(message, (word) => last.set(word, message.spoken.n))
-  return last
-}
-
-function tells(message: TapeMessage, lastSent: ReadonlyMap<string, number>, shared: Set<string>): boolean {
+function tells(said: Said, words: SentWords): boolean {
   let isTelling = false
-  eachWord(message, (word) => {
-    if ((lastSent.get(word) ?? 0) <= message.spoken.n) return
-    shared.add(word)
-    isTelling = true
+  eachWord(said, (word) => {
+    if (words.isSharedAt(word, said.spoken.n)) isTelling = true
   })
   return isTelling
 }
 
 const DATE = /\d{4}-\d\d-\d\d/
 
-function sends(message: TapeMessage, shared: ReadonlySet<string>): boolean {
+function sends(said: Said, words: SentWords): boolean {
   let isShared = false
-  const isPlain = eachWord(message, (word) => {
-    isShared ||= shared.has(word)
+  const isPlain = eachWord(said, (word) => {
+    isShared ||= words.isShared(word)
   })
-  return isShared || !isPlain || DATE.test(message.spoken.text)
+  return isShared || !isPlain || DATE.test(said.spoken.text)
 }

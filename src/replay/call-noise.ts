@@ -2,6 +2,7 @@ import { Counterparts } from '../correlate/counterpart.ts'
 import { Noise } from '../diff/noise.ts'
 import { toolOf } from '../match/brief.ts'
 import type { Tape } from '../store/read.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayReport } from './report.ts'
 import { outcomeIn } from './verdict/outcome-text.ts'
 
@@ -23,7 +24,8 @@ export function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]
 }
 
 /** What the recorded server said differently in a second recording. */
-export function learnFromBaseline(noises: Noises, { turns }: Tape, baseline: Tape): void {
+export function learnFromBaseline(noises: Noises, tape: ReplayedTape, baseline: Tape): void {
+  const turns = [...tape.turns]
   const counterparts = new Counterparts(turns, baseline.turns)
   for (const [turn, { trigger, response }] of turns.entries()) {
     if (response === undefined || trigger?.message.kind !== 'request') continue

@@ -1,5 +1,5 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
-import { idKey, type Id } from '../wire/id.ts'
+import { idKey, idOfKey, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
@@ -30,7 +30,7 @@ export interface Outgoing {
 /** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
 export class LiveSession {
   readonly #options: LiveSessionOptions
-  readonly #open = new Map<string, LiveCall>()
+  readonly #open = new Map<Id, LiveCall>()
   readonly #attribution = new Attribution()
   readonly #deadlines = new Deadlines<LiveCall>((call, after) =>
     this.#finish(call, { kind: 'timeout', after }),
@@ -49,7 +49,7 @@ export class LiveSession {
   async connect(): Promise<void> {
     this.#link = await this.#options.open({
       onText: (text) => this.#hear(text),
-      onLost: (key, why) => this.#lose(key, why),
+      onLost: (key, why) => this.#lose(idOfKey(key), why),
       onEnd: (why) => this.#over(why),
     })
   }
@@ -64,7 +64,7 @@ export class LiveSession {
   }
 
   hasOpen(id: Id): boolean {
-    return this.#open.has(idKey(id))
+    return this.#open.has(id)
   }
 
   openCalls(): readonly LiveCall[] {
@@ -74,10 +74,10 @@ export class LiveSession {
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
   call({ text, id, token, expected, timeout }: Outgoing): LiveCall {
     const call = new LiveCall({ id, text, sentAt: this.#options.now(), expected })
-    this.#open.set(idKey(id), call)
+    this.#open.set(id, call)
     this.#attribution.opened(call, token)
     if (this.#end === undefined) this.send(text)
-    else this.#lose(idKey(id), this.#end)
+    else this.#lose(id, this.#end)
     if (!call.isOver) this.#deadlines.add(call, timeout)
     return call
   }
@@ -121,7 +121,7 @@ export class LiveSession {
   }
 
   #answer({ id, outcome }: Response, text: string): void {
-    const call = id === null ? undefined : this.#open.get(idKey(id))
+    const call = id === null ? undefined : this.#open.get(id)
     if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
     const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
     this.#options.onOddity(
@@ -130,19 +130,19 @@ export class LiveSession {
   }
 
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
-    this.#open.delete(idKey(call.id))
+    this.#open.delete(call.id)
     this.#attribution.closed(call)
     this.#deadlines.delete(call)
     call.end(end, this.#options.now())
   }
 
-  #lose(key: string, why: string): void {
-    const call = this.#open.get(key)
+  #lose(id: Id, why: string): void {
+    const call = this.#open.get(id)
     if (call !== undefined) this.#finish(call, { kind: 'lost', why })
   }
 
   #over(why: string): void {
     this.#end ??= why
-    for (const key of this.#open.keys()) this.#lose(key, why)
+    for (const id of this.#open.keys()) this.#lose(id, why)
   }
 }

@@ -1,20 +1,23 @@
 import type { Correlation } from '../correlate/binding.ts'
-import type { Turn } from '../tape/turn.ts'
-import { isObject, member } from '../wire/message.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import { member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
 import { injector } from './injection.ts'
+import { turnsAt } from './landmarks.ts'
+import { firstLink } from './link-of.ts'
 import { Links } from './links.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
+import { planOf, type Candidate, type Fate, type Plan } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
+import { SentCalls } from './sent-calls.ts'
 import { leftOut, type Selection } from './select.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
@@ -23,9 +26,8 @@ import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
 export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
-  /** When the recording began, and how many milliseconds it lasted. */
+  /** When the recording began. */
   readonly started: string
-  readonly ended: number
   readonly now: () => number
   /** Looks on. */
   readonly watch: RunWatch
@@ -52,18 +54,18 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
-    const carrier = carrierFor(part.turns, plan, options)
+    const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const performer = await performerFor({ options, links, carrier, tools })
+    const performer = await performerFor({ options, links, carrier, tools, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
     return {
       order,
       ready: (planned) => performer.ready(planned),
-      perform: (planned, before) => {
+      perform: (planned, performance) => {
         options.watch.begun(planned.index)
-        return performer.perform(planned, before)
+        performer.perform(planned, performance)
       },
       release: () => performer.release(),
       notes,
@@ -78,10 +80,10 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
 
 /** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
 export function planFor(
-  turns: readonly Turn[],
+  turns: RecordedTurns,
   options: Partial<Selection> & Parameters<typeof heldBack>[1],
   tools: Tools,
-): readonly Planned[] {
+): Plan {
   const selection = { ...options, handshake: options.handshake ?? 'own' }
   const fateOf = (planned: Candidate): Fate =>
     leftOut(planned, selection) ?? heldBack(planned, options, tools) ?? { kind: 'send' }
@@ -89,21 +91,24 @@ export function planFor(
 }
 
 function linksFor(
-  { turns, era }: ServerPart,
+  part: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
   { notes, carrier }: { notes: string[]; carrier: () => Carrier },
 ): Links {
-  const answers = new RecordedAnswers(turns, { policy: onAsk, carrier })
+  const { turns, era, landmarks } = part
+  // Most servers ask nothing: then the tape is not looked through for answers.
+  let answers: RecordedAnswers | undefined
   return new Links({
     open: target.open,
     handshake,
-    turns,
+    openings: turnsAt(turns, [...landmarks.handshakes, landmarks.firstEnveloped]),
     era: era.era ?? 'legacy',
     timeout,
     now,
-    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, turns)),
+    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, part)),
     onOddity: (oddity) => void notes.push(oddity),
     onAsk: async (request) => {
+      answers ??= new RecordedAnswers(turns, { policy: onAsk, carrier })
       const { outcome, report } = await answers.answer(request)
       if (report.by === 'own')
         notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
@@ -114,31 +119,23 @@ function linksFor(
 
 /** What the live server says of its tools counts more than what the recorded one said. */
 async function toolsFor(
-  { turns }: ServerPart,
+  part: ServerPart,
   { handshake = 'own', timeout = TIMEOUT }: PrepareOptions,
   links: Links,
 ): Promise<Tools> {
-  const call = turns.find(({ trigger }) => isCall(trigger?.message))
-  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(turns)
+  const [call] = turnsAt(part.turns, [part.landmarks.firstCall])
+  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(part)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(firstLink(turns) ?? '0')
+  const session = await links.sessionOf(firstLink(part.turns) ?? '0')
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
-  return live.size === 0 ? toolsIn(turns) : live
-}
-
-function isCall(message: unknown): boolean {
-  return isObject(message) && member(message, 'method') === 'tools/call'
+  return live.size === 0 ? toolsIn(part) : live
 }
 
 /** What carries live values forward, as far as the user wants it. */
-export function carrierFor(
-  turns: readonly Turn[],
-  plan: readonly Planned[],
-  { correlate }: Pick<PrepareOptions, 'correlate'>,
-): Carrier {
+export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'correlate'>): Carrier {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NOTHING_CARRIED
-  return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
+  return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
 async function performerFor({
@@ -146,11 +143,13 @@ async function performerFor({
   links,
   carrier,
   tools,
+  plan,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
   tools: Tools
+  plan: Plan
 }): Promise<Performer> {
   const {
     rules = [],
@@ -166,10 +165,12 @@ async function performerFor({
   const values = new ValuesJudge({
     judging: options,
     explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options),
+    clock: clockFor(options, plan),
   })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
+    openSessionOf: (link) => links.openSessionOf(link),
+    calls: new SentCalls(plan.cancelled),
     carrier,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
@@ -185,13 +186,17 @@ async function performerFor({
 }
 
 /** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
-function clockFor({ started, ended, now }: PrepareOptions): ClockOptions {
+function clockFor({ started, now }: PrepareOptions, { ended }: Plan): ClockOptions {
   const [from, began] = [Date.parse(started), Date.now() - now()]
   return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }
 
-function greetingNotes({ version, result }: Greeting, turns: readonly Turn[]): readonly string[] {
-  const recorded = turns.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
+function greetingNotes(
+  { version, result }: Greeting,
+  { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
+): readonly string[] {
+  const openings = turnsAt(turns, landmarks.handshakes)
+  const recorded = openings.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
   const then =
     recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
       ? recorded.message.outcome.result

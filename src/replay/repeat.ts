@@ -1,6 +1,7 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { Noise } from '../diff/noise.ts'
 import type { Tape } from '../store/read.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
 import { replay } from './replay.ts'
 import { reportOf, type ReplayReport } from './report.ts'
@@ -42,7 +43,7 @@ interface NoisyPlace {
  * have been carried wrongly, the second run tries the other way, and counts only if it went better.
  */
 export async function replayRepeatedly(
-  tape: Tape,
+  tape: ReplayedTape,
   options: ReplayOptions,
   { repeat, always = false, beforeRun, onStep, baseline }: RepeatOptions,
 ): Promise<RepeatedReport> {

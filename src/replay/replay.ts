@@ -1,5 +1,4 @@
 import type { Binding, Correlation } from '../correlate/binding.ts'
-import type { Tape } from '../store/read.ts'
 import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
@@ -8,6 +7,7 @@ import { onePart } from './one-server.ts'
 import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
 import type { ReplayOptions, Target } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import { reportOf, type ReplayReport } from './report.ts'
 import { RunWatch, type RunState } from './run-state.ts'
 import { secretLink } from './secret-link.ts'
@@ -33,7 +33,7 @@ export interface Replay extends AsyncIterable<StepResult> {
  * for await (const step of run) console.log(step.method, step.findings.length)
  * const { summary } = await run.report
  */
-export function replay(tape: Tape, options: ReplayOptions): Replay {
+export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
   const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
   const watch = new RunWatch(controller)
@@ -58,23 +58,23 @@ function stopWith(controller: Controller, signal: AbortSignal | undefined): void
 }
 
 async function run(
-  tape: Tape,
+  tape: ReplayedTape,
   options: ReplayOptions & { controller: Controller; watch: RunWatch },
   steps: Steps,
 ): Promise<ReplayReport> {
   const started = performance.now()
   const now = (): number => performance.now() - started
-  const part = onePart(tape, options.server)
+  const part = await onePart(tape, options.server)
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
   const secrets = options.secrets ?? liveSecrets(tape.header)
   const target = secrets === undefined ? options.target : behind(options.target, secrets)
-  const prepared = await prepare(part, { ...options, target, correlate, now, ...timesOf(tape) })
+  const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
   try {
-    const execution = { ...prepared, ...executionOf(options), now, room: () => steps.room() }
-    for await (const step of execute(execution)) {
+    const onResult = (step: StepResult): void => {
       options.watch.ended(step)
       steps.push(step)
     }
+    await execute({ ...prepared, ...executionOf(options), now, room: () => steps.room(), onResult })
   } finally {
     await prepared.close()
     steps.close()
@@ -95,19 +95,12 @@ function carriedIn(
   { liveOf }: Prepared,
   steps: readonly StepResult[],
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
-  if (correlate === false) return { bindings: [], guesses: [] }
+  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
+    return { bindings: [], guesses: [] }
   const byFrame = new Map(steps.map((step) => [step.frame, step]))
   const carried = (binding: Binding): CarriedBinding =>
     carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
-}
-
-function timesOf({ header, turns }: Tape): { started: string; ended: number } {
-  const last = turns.reduce(
-    (latest, { trigger, response }) => Math.max(latest, response?.t ?? trigger?.t ?? 0),
-    0,
-  )
-  return { started: header.started, ended: last }
 }
 
 function executionOf({
@@ -130,7 +123,7 @@ function executionOf({
 }
 
 function factsOf(
-  { path, header }: Tape,
+  { path, header }: ReplayedTape,
   { target }: ReplayOptions,
   { notes }: Prepared,
 ): { tape: string; tapeId: string; target: string; notes: readonly string[] } {

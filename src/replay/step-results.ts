@@ -38,12 +38,17 @@ export function answered(
   past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
   const { judged, findings, judgedBy, transformedBy, retries } = past
+  const { index, turn, message, tool } = planned
   return {
-    ...blank(planned),
+    index,
+    frame: turn.trigger?.n ?? 0,
+    method: message.method,
+    tool,
     state: STATES[end.kind],
     why: saidOf(whyOf(end), isInjected),
     sent,
     answer: end.kind === 'answered' ? end.text : undefined,
+    recordedAnswer: turn.response?.text,
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,

@@ -32,13 +32,17 @@ export interface Called {
  * The turns of a tape, counted from 0 in the order in which the client spoke. They may stand on a disk, so that only what is
  * asked for is read.
  */
-export interface TurnStore extends Iterable<Turn> {
+export interface RecordedTurns extends Iterable<Turn> {
   readonly size: number
-  /** What there is, without a look at every turn. */
-  kinds(): readonly TurnKind[]
   outline(place: number): Outline
   /** None when the tape does not hold there what it held when it was looked through. */
   turn(place: number): Turn | undefined
+}
+
+/** The same, to be searched. */
+export interface TurnStore extends RecordedTurns {
+  /** What there is, without a look at every turn. */
+  kinds(): readonly TurnKind[]
   /** What set the turn off, without a look at what followed. */
   called(place: number): Called | undefined
   /** The triggers by their keys. */
@@ -53,6 +57,11 @@ export interface KeyedPlaces {
   first(key: string): number
   /** The next place under the key of this place; -1 when it is the last. */
   after(place: number): number
+}
+
+/** Turns, wherever they are. */
+export function recordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedTurns {
+  return 'outline' in turns ? turns : heldTurns(turns)
 }
 
 /** Turns that are in memory already. */

@@ -1,0 +1,56 @@
+import { heldTurns, type Outline, type RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
+
+/** The turns that a client of one server set off, and what was added to them. */
+export class PartTurns implements RecordedTurns {
+  readonly size: number
+  readonly #all: RecordedTurns
+  /** The places of those that are meant; undefined when all are. */
+  readonly #places: Uint32Array | undefined
+  readonly #added: RecordedTurns
+  readonly #own: number
+
+  constructor(all: RecordedTurns, places: Uint32Array | undefined, added: readonly Turn[] = []) {
+    this.#all = all
+    this.#places = places
+    this.#added = heldTurns(added)
+    this.#own = places?.length ?? all.size
+    this.size = this.#own + added.length
+  }
+
+  /** With further turns behind its own. */
+  with(added: readonly Turn[]): RecordedTurns {
+    return added.length === 0 ? this : new PartTurns(this.#all, this.#places, added)
+  }
+
+  outline(place: number): Outline {
+    return place < this.#own ? this.#all.outline(this.#placeOf(place)) : this.#added.outline(place - this.#own)
+  }
+
+  turn(place: number): Turn | undefined {
+    return place < this.#own ? this.#all.turn(this.#placeOf(place)) : this.#added.turn(place - this.#own)
+  }
+
+  *[Symbol.iterator](): Generator<Turn> {
+    for (let place = 0; place < this.size; place++) {
+      const turn = this.turn(place)
+      if (turn !== undefined) yield turn
+    }
+  }
+
+  #placeOf(place: number): number {
+    return this.#places === undefined ? place : (this.#places[place] ?? -1)
+  }
+}
+
+/** The part of one server. */
+export function partOf(all: RecordedTurns, server: string): PartTurns {
+  const isMeant = (place: number): boolean => {
+    const outline = all.outline(place)
+    return outline.trigger !== 'none' && outline.server === server
+  }
+  const places = new Uint32Array(all.size)
+  let count = 0
+  for (let place = 0; place < all.size; place++) if (isMeant(place)) places[count++] = place
+  return new PartTurns(all, count === all.size ? undefined : places.slice(0, count))
+}
