@@ -64,11 +64,14 @@ export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Sai
   for (let place = 0; place < turns.size; place++) {
     const turn = HANDSHAKE_METHODS.has(turns.outline(place).method) ? undefined : turns.turn(place)
     if (turn === undefined) continue
-    const call = turn.trigger?.message
+    const { trigger, steps } = turn
+    const call = trigger?.message
     const method = call?.kind === 'request' || call?.kind === 'notification' ? call.method : ''
-    for (let part = 0; part <= turn.steps.length * 2; part++) {
+    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, turn, place, method })
+    for (let step = 0; step < steps.length; step++) {
+      const part = step * 2 + (dir === 's2c' ? 1 : 2)
       const spoken = partOf(turn, part)
-      if (spoken?.dir === dir) visit({ spoken, part, turn, place, method })
+      if (spoken !== undefined) visit({ spoken, part, turn, place, method })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { isObject, member } from '../wire/message.ts'
+import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { decodeBase64 } from './base64.ts'
 import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
@@ -39,10 +39,16 @@ function visitWords(value: unknown, visit: Visit, depth: number): boolean {
   if (typeof value === 'string') return visitText(value, visit)
   if (typeof value === 'number') return visitNumber(value, visit)
   if (typeof value !== 'object' || value === null) return true
-  if (depth > DEEPEST || hasRounds(value)) return false
-  for (const inner of Object.values(value)) if (!visitWords(inner, visit, depth + 1)) return false
-  return true
+  if (depth > DEEPEST) return false
+  if (Array.isArray(value)) return value.every((inner) => visitWords(inner, visit, depth + 1))
+  return isObject(value) && Object.keys(value).every((name) => visitMember(value, name, visit, depth))
 }
+
+function visitMember(value: JsonObject, name: string, visit: Visit, depth: number): boolean {
+  return !ROUNDS.has(name) && visitWords(value[name], visit, depth + 1)
+}
+
+const ROUNDS: ReadonlySet<string> = new Set(['inputRequests', 'inputResponses'])
 
 function hasRounds(value: object): boolean {
   return 'inputRequests' in value || 'inputResponses' in value

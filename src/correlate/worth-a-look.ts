@@ -10,31 +10,56 @@ import { eachWord } from './words-in.ts'
  */
 export function worthALook(turns: RecordedTurns): readonly TapeMessage[] {
   const words = new SentWords(turns.size)
-  eachSaid(turns, 'c2s', (said) => eachWord(said, (word) => words.sent(word, said.spoken.n)))
-  const worthy: TapeMessage[] = []
-  eachSaid(turns, 's2c', (said) => {
-    if (tells(said, words)) worthy.push(new TapeMessage(said, turns))
-  })
-  eachSaid(turns, 'c2s', (said) => {
-    if (sends(said, words)) worthy.push(new TapeMessage(said, turns))
-  })
+  const sent = noteSent(turns, words)
+  const said = sayingWhatIsSentLater(turns, words)
+  const worthy = [...said, ...(said.length === 0 ? sent : sendingWhatWasSaid(turns, words))]
   return worthy.toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
 }
 
-function tells(said: Said, words: SentWords): boolean {
-  let isTelling = false
-  eachWord(said, (word) => {
-    if (words.isSharedAt(word, said.spoken.n)) isTelling = true
+/** The messages of the client that are worth a look for themselves. */
+function noteSent(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
+  const worthy: TapeMessage[] = []
+  let frame = 0
+  const note = (word: number): void => words.sent(word, frame)
+  eachSaid(turns, 'c2s', (said) => {
+    frame = said.spoken.n
+    const isPlain = eachWord(said, note)
+    if (!isPlain || hasDate(said)) worthy.push(new TapeMessage(said, turns))
   })
-  return isTelling
+  return worthy
+}
+
+function sayingWhatIsSentLater(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
+  const worthy: TapeMessage[] = []
+  let [frame, isTelling] = [0, false]
+  const look = (word: number): void => {
+    if (words.isSharedAt(word, frame)) isTelling = true
+  }
+  eachSaid(turns, 's2c', (said) => {
+    frame = said.spoken.n
+    isTelling = false
+    eachWord(said, look)
+    if (isTelling) worthy.push(new TapeMessage(said, turns))
+  })
+  return worthy
+}
+
+function sendingWhatWasSaid(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
+  const worthy: TapeMessage[] = []
+  let isShared = false
+  const look = (word: number): void => {
+    isShared ||= words.isShared(word)
+  }
+  eachSaid(turns, 'c2s', (said) => {
+    isShared = false
+    const isPlain = eachWord(said, look)
+    if (isShared || !isPlain || hasDate(said)) worthy.push(new TapeMessage(said, turns))
+  })
+  return worthy
 }
 
 const DATE = /\d{4}-\d\d-\d\d/
 
-function sends(said: Said, words: SentWords): boolean {
-  let isShared = false
-  const isPlain = eachWord(said, (word) => {
-    isShared ||= words.isShared(word)
-  })
-  return isShared || !isPlain || DATE.test(said.spoken.text)
+function hasDate({ spoken }: Said): boolean {
+  return DATE.test(spoken.text)
 }

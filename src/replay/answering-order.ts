@@ -16,11 +16,16 @@ export function answeringOrder({
   from[frame.length] = next
   return (index) => {
     const [start = 0, end = 0] = [from[index], from[index + 1]]
-    return start === end ? NONE : Array.from(answered.subarray(start, end))
+    return start === end ? NONE : listOf(answered, start, end)
   }
 }
 
 const NONE: readonly number[] = []
+
+// Most often it is one.
+function listOf(numbers: Uint32Array, start: number, end: number): readonly number[] {
+  return end === start + 1 ? [numbers[start] ?? 0] : Array.from(numbers.subarray(start, end))
+}
 
 /** The requests that were answered, in the order of their answers. */
 function byAnswer(answer: Float64Array): Uint32Array {

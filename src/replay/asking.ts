@@ -57,13 +57,13 @@ export class Asking {
     const { text, token } = withFreshNames(made.text, recorded, id)
     const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
     if (fault !== undefined) {
-      listener.onHeard(injected(text, fault, this.#options.now()))
+      listener.onHeard(injected({ id, bound: made.text, sent: text }, fault, this.#options.now()))
       return undefined
     }
     const expected = turn.response && { text: turn.response.text, id: JSON.stringify(recorded) }
     const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
     const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
-    this.#untilOver(planned, call, (end) => this.#conclude({ planned, session, call, end }, listener))
+    this.#untilOver(planned, call, (end) => this.#conclude({ asked, session, call, end }, listener))
     return call
   }
 
@@ -93,14 +93,15 @@ export class Asking {
     call.whenOver(tell)
   }
 
-  #conclude({ planned, session, call, end }: Ended, { onHeard, onFailure }: Listener): void {
+  #conclude({ asked, session, call, end }: Ended, { onHeard, onFailure }: Listener): void {
+    const { planned, made } = asked
     try {
       if (call.isOver) this.#options.calls.forget(planned)
-      const { text: sent, sentAt, endedAt, asides } = call
+      const { id, text: sent, sentAt, endedAt, asides } = call
       const changed = this.#changedAnswer(planned, end)
       if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
-      const heard = { end: changed, sent, sentAt, endedAt, asides }
-      if (asides.length === 0 && !planned.turn.steps.some(isAsk)) return onHeard({ ...heard, moved: NONE })
+      const heard: Heard = { end: changed, id, bound: made.text, sent, sentAt, endedAt, asides, moved: NONE }
+      if (asides.length === 0 && !planned.turn.steps.some(isAsk)) return onHeard(heard)
       const moved = movedAsks(planned, asides, { heard: session.heard, grace: GRACE })
       moved.then((methods) => onHeard({ ...heard, moved: methods })).catch(onFailure)
     } catch (error) {
@@ -120,7 +121,7 @@ export class Asking {
 }
 
 interface Ended {
-  readonly planned: Planned
+  readonly asked: Asked
   readonly session: LiveSession
   readonly call: LiveCall
   readonly end: CallEnd
@@ -136,6 +137,6 @@ function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
   return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
 }
 
-function injected(text: string, end: CallEnd, now: number): Heard {
-  return { end, sent: text, sentAt: now, endedAt: now, asides: [], moved: NONE, isInjected: true }
+function injected(named: Pick<Heard, 'id' | 'bound' | 'sent'>, end: CallEnd, now: number): Heard {
+  return { ...named, end, sentAt: now, endedAt: now, asides: [], moved: NONE, isInjected: true }
 }

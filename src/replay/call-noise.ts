@@ -18,6 +18,7 @@ export type Noises = Map<string, NoiseOfCall>
 /** What the live server was seen to say differently in several runs. */
 export function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]): Noises {
   const noises: Noises = new Map()
+  if (others.length === 0) return noises
   for (const step of first.steps)
     for (const { steps } of others) learn(noises, step, step.answer, steps[step.index]?.answer)
   return noises

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
 import type { Controller } from './controller.ts'
+import { hasFailed } from './failed.ts'
 import { OpenMessages } from './open-messages.ts'
 import { dueTimes, type Timing } from './pace.ts'
 import type { Performance } from './perform.ts'
@@ -26,9 +28,8 @@ export interface Execution {
   readonly skip: (planned: Planned, why: string) => StepResult
   /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
   readonly room: () => Promise<void> | undefined
-  readonly hasFailed: (result: StepResult) => boolean
   /** Takes each result as it is known. */
-  readonly onResult: (result: StepResult) => void
+  readonly onResult: (outcome: Outcome) => void
   /** Milliseconds from the start of the run. */
   readonly now: () => number
 }
@@ -87,7 +88,7 @@ function launch({ planned, before, open, failures, slots }: Launched, execution:
     before,
     onResult: (result) => {
       execution.onResult(result)
-      if (execution.hasFailed(result)) react(execution)
+      if (!isAsRecorded(result) && hasFailed(result)) react(execution)
       over()
     },
     onFailure: (error) => {

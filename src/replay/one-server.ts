@@ -3,9 +3,9 @@ import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { landmarksIn, type Landmarks } from './landmarks.ts'
+import { Landmarks } from './landmarks.ts'
+import { PartTurns } from './part-turns.ts'
 import { abortedTurns } from './recorded-aborts.ts'
-import { partOf } from './part-turns.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 
 /** One server's part of a tape, for a client to be played to. */
@@ -19,23 +19,24 @@ export interface ServerPart {
 /** The part that the user means; it is never guessed. */
 export async function onePart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
   const all = recordedTurns(tape.turns)
-  const names = serversIn(all)
-  const server = wanted ?? names[0] ?? ''
-  if (wanted === undefined ? names.length >= 2 : !names.includes(wanted))
-    throw unclear(tape.path, wanted, names)
-  const own = partOf(all, server)
-  const landmarks = landmarksIn(own)
-  const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(own, tape) : []
-  return { server, turns: own.with(aborts), landmarks, era: eraOf(provingIn(own)) }
-}
-
-function serversIn(turns: RecordedTurns): readonly string[] {
   const names = new Set<string>()
-  for (let place = 0; place < turns.size; place++) {
-    const { trigger, server } = turns.outline(place)
-    if (trigger !== 'none') names.add(server)
+  const places = new Uint32Array(all.size)
+  const landmarks = new Landmarks()
+  let own = 0
+  for (let place = 0; place < all.size; place++) {
+    const outline = all.outline(place)
+    if (outline.trigger === 'none') continue
+    if (outline.server === (wanted ?? outline.server)) {
+      landmarks.add(outline, own)
+      places[own++] = place
+    }
+    names.add(outline.server)
   }
-  return [...names]
+  if (wanted === undefined ? names.size > 1 : !names.has(wanted)) throw unclear(tape.path, wanted, [...names])
+  const turns = new PartTurns(all, own === all.size ? undefined : places.slice(0, own))
+  const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
+  const server = wanted ?? [...names][0] ?? ''
+  return { server, turns: turns.with(aborts), landmarks, era: eraOf(provingIn(turns)) }
 }
 
 /** What may prove an era. */

@@ -42,15 +42,3 @@ export class PartTurns implements RecordedTurns {
     return this.#places === undefined ? place : (this.#places[place] ?? -1)
   }
 }
-
-/** The part of one server. */
-export function partOf(all: RecordedTurns, server: string): PartTurns {
-  const isMeant = (place: number): boolean => {
-    const outline = all.outline(place)
-    return outline.trigger !== 'none' && outline.server === server
-  }
-  const places = new Uint32Array(all.size)
-  let count = 0
-  for (let place = 0; place < all.size; place++) if (isMeant(place)) places[count++] = place
-  return new PartTurns(all, count === all.size ? undefined : places.slice(0, count))
-}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceAt } from '../wire/members.ts'
 import { acceptable } from './accepted.ts'
+import { inFull, isAsRecorded, isPlainId, type Outcome } from './as-recorded.ts'
 import { Asking, GRACE, type AskingOptions } from './asking.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Planned } from './plan.ts'
@@ -30,7 +31,7 @@ export interface PerformerOptions extends AskingOptions {
 /** What was found wrong while a message waited, and who is told what became of it. */
 export interface Performance {
   readonly before: readonly Finding[]
-  readonly onResult: (result: StepResult) => void
+  readonly onResult: (outcome: Outcome) => void
   readonly onFailure: (error: unknown) => void
 }
 
@@ -60,7 +61,7 @@ export class Performer {
   }
 
   perform(planned: Planned, { before, onResult, onFailure }: Performance): void {
-    const tell = before.length === 0 ? onResult : withFindings(before, onResult)
+    const tell = before.length === 0 ? onResult : withFindings(before, planned, onResult)
     const { fate, link } = planned
     if (fate.kind !== 'send')
       return tell(notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why))
@@ -83,7 +84,7 @@ export class Performer {
     const made = asItIs(text)
     const onHeard = (heard: Heard): void => {
       const result = this.#judged(planned, heard, { retries: 0, transformedBy: NO_NAMES })
-      if (!this.#isWorthARetry(result, 0)) onResult(result)
+      if (isAsRecorded(result) || !this.#isWorthARetry(result, 0)) onResult(result)
       else this.#again(planned, made, 1).then(onResult).catch(onFailure)
     }
     const call = this.#asking.ask(session, { planned, made, retry: 0 }, { onHeard, onFailure })
@@ -146,7 +147,8 @@ export class Performer {
   async #request(planned: Planned, made: Transformed, sending: Sending): Promise<StepResult> {
     const { retry } = sending
     const heard = await this.#ask(planned, made, sending)
-    const result = this.#judged(planned, heard, { retries: retry, transformedBy: made.applied })
+    const outcome = this.#judged(planned, heard, { retries: retry, transformedBy: made.applied })
+    const result = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
     return this.#isWorthARetry(result, retry) ? this.#again(planned, made, retry + 1) : result
   }
 
@@ -171,13 +173,16 @@ export class Performer {
     planned: Planned,
     heard: Heard,
     past: { readonly retries: number; readonly transformedBy: readonly string[] },
-  ): StepResult {
-    const { end, asides, moved, sentAt, endedAt } = heard
+  ): Outcome {
+    const { end, asides, moved, id, sentAt, endedAt } = heard
     const { turn, tool } = planned
     const duration = endedAt === undefined ? undefined : endedAt - sentAt
     const judged = judgedOf({ turn, tool, end, asides, moved, duration })
     const { findings, judgedBy } = this.#options.judge(judged)
     const { retries, transformedBy } = past
+    const isPlain = findings.length + retries + transformedBy.length === 0 && isUntouched(planned, heard)
+    if (isPlain && duration !== undefined && isPlainId(id))
+      return { kind: 'as recorded', index: planned.index, id, sentAt, duration, judgedBy }
     const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
     if (end.kind !== 'answered' || result.findings.length === 0) return result
     const accept = acceptable(turn, end.text, this.#options.carrier)
@@ -198,9 +203,18 @@ function asItIs(text: string): Transformed {
 
 function withFindings(
   before: readonly Finding[],
+  planned: Planned,
   tell: (result: StepResult) => void,
-): (result: StepResult) => void {
-  return (step) => tell({ ...step, findings: [...before, ...step.findings] })
+): (outcome: Outcome) => void {
+  return (outcome) => {
+    const step = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
+    tell({ ...step, findings: [...before, ...step.findings] })
+  }
+}
+
+/** Whether nothing but names is another than on the tape, on the way there and back. */
+function isUntouched({ text }: Planned, { end, bound }: Heard): boolean {
+  return end.kind === 'answered' && end.asRecorded && bound === text
 }
 
 function staysOut(method: string): Finding {

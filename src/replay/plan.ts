@@ -96,6 +96,11 @@ export class Plan implements Iterable<Planned> {
     }
   }
 
+  /** The frame that it stands in. */
+  frameOf(index: number): number {
+    return this.#rows.frame[index] ?? 0
+  }
+
   /** The place of its turn among those of the tape. */
   placeOf(index: number): number {
     return this.#rows.place[index] ?? -1

@@ -37,6 +37,7 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
+  readonly plan: Plan
   readonly notes: readonly string[]
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
@@ -61,6 +62,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
       carrier.producersOf(index),
     )
     return {
+      plan,
       order,
       ready: (planned) => performer.ready(planned),
       perform: (planned, performance) => {

@@ -1,5 +1,5 @@
 import type { Notification, Request } from '../wire/message.ts'
-import { tapeBindings } from './tape-bindings.ts'
+import { partBindings } from './tape-bindings.ts'
 import { onePart } from './one-server.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
@@ -43,7 +43,7 @@ export async function previewed(
 ): Promise<Iterable<ScheduledMessage>> {
   const part = await onePart(tape, options.server)
   const plan = planFor(part.turns, options, toolsIn(part))
-  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const correlate = options.correlate ?? (await partBindings(part, tape))
   const carrier = carrierFor(plan, { correlate })
   const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
     carrier.producersOf(index),

@@ -1,4 +1,5 @@
 import type { Binding, Correlation } from '../correlate/binding.ts'
+import type { Outcome } from './as-recorded.ts'
 import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
@@ -8,13 +9,14 @@ import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
 import type { ReplayOptions, Target } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
-import { reportOf, type ReplayReport } from './report.ts'
+import { reportFrom, type ReplayReport } from './report.ts'
 import { RunWatch, type RunState } from './run-state.ts'
 import { secretLink } from './secret-link.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
-import { tapeBindings } from './tape-bindings.ts'
+import { Tally } from './tally.ts'
+import { partBindings } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
@@ -65,14 +67,17 @@ async function run(
   const started = performance.now()
   const now = (): number => performance.now() - started
   const part = await onePart(tape, options.server)
-  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const correlate = options.correlate ?? (await partBindings(part, tape))
   const secrets = options.secrets ?? liveSecrets(tape.header)
   const target = secrets === undefined ? options.target : behind(options.target, secrets)
   const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
+  steps.of(prepared.plan)
+  const tally = new Tally()
   try {
-    const onResult = (step: StepResult): void => {
-      options.watch.ended(step)
-      steps.push(step)
+    const onResult = (outcome: Outcome): void => {
+      options.watch.ended(outcome)
+      tally.add(outcome)
+      steps.push(outcome)
     }
     await execute({ ...prepared, ...executionOf(options), now, room: () => steps.room(), onResult })
   } finally {
@@ -80,10 +85,10 @@ async function run(
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  const failed = steps.all.filter(hasFailed)
+  const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = note === undefined ? facts.notes : [note, ...facts.notes]
-  return reportOf(steps.all, { ...facts, notes, ...carriedIn(correlate, prepared, steps.all) })
+  return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
 }
 
 function behind(target: Target, secrets: LiveSecrets): Target {
@@ -93,11 +98,13 @@ function behind(target: Target, secrets: LiveSecrets): Target {
 function carriedIn(
   correlate: Correlation | false,
   { liveOf }: Prepared,
-  steps: readonly StepResult[],
+  steps: Steps,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return { bindings: [], guesses: [] }
-  const byFrame = new Map(steps.map((step) => [step.frame, step]))
+  const all = [...correlate.bindings, ...correlate.guesses]
+  const using = all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))
+  const byFrame = steps.atFrames(new Set(using))
   const carried = (binding: Binding): CarriedBinding =>
     carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
@@ -110,7 +117,7 @@ function executionOf({
   controller,
 }: ReplayOptions & { controller: Controller }): Pick<
   Parameters<typeof execute>[0],
-  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip' | 'hasFailed'
+  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip'
 > {
   return {
     timing,
@@ -118,7 +125,6 @@ function executionOf({
     onError: onError === 'retry' ? 'continue' : onError,
     controller,
     skip: (planned, why) => notSent(planned, 'skipped', why),
-    hasFailed,
   }
 }
 

@@ -1,4 +1,7 @@
+import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
+import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
+import { StepRows } from './step-rows.ts'
 
 export interface StepsOptions {
   /** So many results may wait for whoever reads them. */
@@ -7,11 +10,15 @@ export interface StepsOptions {
   readonly keepTexts?: number
 }
 
+// However few steps there are: answers may be long.
+const MOST_CHARACTERS = 64 * 1024 * 1024
+
 /** The results of a run: given out once as they come, and kept for the report. */
 export class Steps implements AsyncIterable<StepResult> {
-  readonly all: StepResult[] = []
+  readonly rows: StepRows = new StepRows()
   readonly #most: number
   readonly #keepTexts: number
+  #plan: Plan | undefined
   /** How many were given out. */
   #taken = 0
   #isRead = false
@@ -25,9 +32,13 @@ export class Steps implements AsyncIterable<StepResult> {
     this.#keepTexts = keepTexts
   }
 
-  push(step: StepResult): void {
-    const place = this.all.push(step) - 1
-    if (!this.#isRead) this.#shorten(place)
+  /** What the steps are of. */
+  of(plan: Plan): void {
+    this.#plan = plan
+  }
+
+  push(outcome: Outcome): void {
+    this.rows.add(outcome)
     this.#told()
   }
 
@@ -47,11 +58,32 @@ export class Steps implements AsyncIterable<StepResult> {
     return this.#isFull() ? new Promise((resolve) => this.#onRoom.push(resolve)) : undefined
   }
 
+  /** All of them in the order of the tape, with as many texts as may be kept. */
+  all(): readonly StepResult[] {
+    let characters = 0
+    return Array.from(this.rows.inOrder(), (row) => {
+      const step = this.#stepAt(row)
+      const isKept = step.index < this.#keepTexts && characters < MOST_CHARACTERS
+      characters += lengthOf(step)
+      return isKept || this.#keepTexts === Infinity || step.findings.length > 0 ? step : withoutTexts(step)
+    })
+  }
+
+  /** Those of the messages that stand in some frames. */
+  atFrames(frames: ReadonlySet<number>): ReadonlyMap<number, StepResult> {
+    const steps = new Map<number, StepResult>()
+    for (let row = 0; row < this.rows.size; row++) {
+      const frame = this.#plan?.frameOf(this.rows.at(row).index) ?? 0
+      if (frames.has(frame)) steps.set(frame, this.#stepAt(row))
+    }
+    return steps
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
     this.#isRead = true
     try {
       for (;;) {
-        for (let step = this.#next(); step !== undefined; step = this.#next()) yield step
+        while (this.#taken < this.rows.size) yield this.#next()
         if (this.#failure !== undefined) throw this.#failure.error
         if (this.#isClosed) return
         await new Promise<void>((resolve) => (this.#onStep = resolve))
@@ -62,12 +94,17 @@ export class Steps implements AsyncIterable<StepResult> {
     }
   }
 
-  #next(): StepResult | undefined {
-    const step = this.all[this.#taken]
-    if (step === undefined) return undefined
-    this.#shorten(this.#taken++)
+  #next(): StepResult {
+    const step = this.#stepAt(this.#taken++)
     this.#makeRoom()
     return step
+  }
+
+  #stepAt(row: number): StepResult {
+    const outcome = this.rows.at(row)
+    if (!isAsRecorded(outcome)) return outcome
+    if (this.#plan === undefined) throw new Error('steps of no plan')
+    return inFull(outcome, this.#plan.at(outcome.index))
   }
 
   #told(): void {
@@ -76,18 +113,19 @@ export class Steps implements AsyncIterable<StepResult> {
     told?.()
   }
 
-  /** Whoever reads sees the texts; what is kept for the report must not grow with the tape. */
-  #shorten(place: number): void {
-    const step = this.all[place]
-    if (step === undefined || place < this.#keepTexts || step.findings.length > 0) return
-    this.all[place] = { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
-  }
-
   #isFull(): boolean {
-    return this.#isRead && this.all.length - this.#taken >= this.#most
+    return this.#isRead && this.rows.size - this.#taken >= this.#most
   }
 
   #makeRoom(): void {
     if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
   }
+}
+
+function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {
+  return sent.length + answer.length + recordedAnswer.length
+}
+
+function withoutTexts(step: StepResult): StepResult {
+  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
 }

@@ -8,7 +8,7 @@ import type { Tape } from '../store/read.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { onePart } from './one-server.ts'
+import { onePart, type ServerPart } from './one-server.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 
 export interface TapeBindingsOptions {
@@ -25,8 +25,15 @@ export async function tapeBindings(
   tape: ReplayedTape,
   options: TapeBindingsOptions = {},
 ): Promise<Correlation> {
-  const { server, bindings: path, baseline } = options
-  const { turns } = await onePart(tape, server)
+  return partBindings(await onePart(tape, options.server), tape, options)
+}
+
+/** The same for a part that is known. */
+export async function partBindings(
+  { turns }: ServerPart,
+  tape: ReplayedTape,
+  { server, bindings: path, baseline }: TapeBindingsOptions = {},
+): Promise<Correlation> {
   const found = correlate(turns, { started: tape.header.started })
   const settled = baseline === undefined ? found : await settledBy(baseline, found, { server, turns })
   const written = await (path === undefined ? readBindingsBeside(tape.path) : readBindingsAt(path))

@@ -1,8 +1,8 @@
-import { LineSplitter } from '../wire/lines.ts'
 import { cannotStart } from './cannot-start.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { endServer } from './ending.ts'
 import { startServer, type Exit, type ServerProcess } from './server-process.ts'
+import { TextLines } from './text-lines.ts'
 
 export interface CommandLinkOptions {
   readonly command: readonly [string, ...string[]]
@@ -33,16 +33,16 @@ class CommandLink implements ClientLink {
   constructor(server: ServerProcess, pid: number, options: CommandLinkOptions, handlers: LinkHandlers) {
     this.#server = server
     this.#pid = pid
-    const splitter = new LineSplitter({
-      onLine: (line) => handlers.onText(textOf(line)),
-      onOverlong: (head, total) => handlers.onText(`${textOf(head.subarray(0, 200))}… (${total} bytes)`),
+    const lines = new TextLines({
+      onLine: (line) => handlers.onText(line),
+      onOverlong: (head, total) => handlers.onText(`${head.slice(0, 200)}… (${total} bytes)`),
     })
     const { stdin, stdout, stderr } = server.child
     stdin.on('error', () => {}) // the end of its output says that it is gone
-    stdout.on('data', (chunk: Buffer) => splitter.push(chunk))
+    stdout.on('data', (chunk: Buffer) => lines.push(chunk))
     stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
     stdout.once('close', () => {
-      splitter.end()
+      lines.end()
       void server.exited.then((exit) => handlers.onEnd(`the server ${inWords(exit)}`))
     })
   }
@@ -77,10 +77,6 @@ class CommandLink implements ClientLink {
     })
     this.#server.guard.dismiss()
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
 function inWords({ code, signal }: Exit): string {
