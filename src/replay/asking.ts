@@ -62,7 +62,9 @@ export class Asking {
     }
     const expected = turn.response && { text: turn.response.text, id: JSON.stringify(recorded) }
     const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
-    const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
+    const isKnown = made.text === planned.text
+    const known = isKnown ? { ...REQUEST, id, method: message.method, params: message.params } : undefined
+    const call = session.call({ text, id, token, timeout, expected, message: known })
     this.#untilOver(planned, call, (end) => this.#conclude({ asked, session, call, end }, listener))
     return call
   }
@@ -128,6 +130,7 @@ interface Ended {
 }
 
 const NONE: ReadonlySet<string> = new Set()
+const REQUEST = { kind: 'request' } as const
 
 function isAsk({ kind }: Planned['turn']['steps'][number]): boolean {
   return kind === 'ask'

@@ -17,10 +17,11 @@ export class Attribution {
     this.#last = call
   }
 
-  closed(call: LiveCall): void {
+  /** What still names it is late, and belongs to no call. */
+  closed(call: LiveCall, token: Id | undefined): void {
     this.#open.delete(call)
-    // What still names it is late: it is told apart from what names nothing by staying known for a while.
-    if (this.#byId.size > KNOWN) this.#forget()
+    this.#byId.delete(call.id)
+    if (token !== undefined) this.#byToken.delete(token)
   }
 
   of({ method, params }: Request | Notification): LiveCall | undefined {
@@ -30,11 +31,4 @@ export class Attribution {
     if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(token)
     return [...this.#open].at(-1) ?? this.#last
   }
-
-  #forget(): void {
-    for (const calls of [this.#byId, this.#byToken])
-      for (const [key, call] of calls) if (call.isOver) calls.delete(key)
-  }
 }
-
-const KNOWN = 1000

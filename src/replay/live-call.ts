@@ -26,6 +26,7 @@ export interface ExpectedBytes {
 /** One request on its way through the live server. */
 export class LiveCall {
   readonly id: Id
+  readonly token: Id | undefined
   /** The JSON text that was sent. */
   readonly text: string
   readonly sentAt: number
@@ -36,8 +37,10 @@ export class LiveCall {
   #end: CallEnd | undefined
   #onEnd: ((end: CallEnd) => void) | undefined
 
-  constructor({ id, text, sentAt, expected }: Pick<LiveCall, 'id' | 'text' | 'sentAt' | 'expected'>) {
+  constructor(call: Pick<LiveCall, 'id' | 'token' | 'text' | 'sentAt' | 'expected'>) {
+    const { id, token, text, sentAt, expected } = call
     this.id = id
+    this.token = token
     this.text = text
     this.sentAt = sentAt
     this.expected = expected

@@ -23,8 +23,10 @@ export interface Outgoing {
   readonly text: string
   readonly id: Id
   readonly token: Id | undefined
-  readonly expected?: ExpectedBytes
+  readonly expected?: ExpectedBytes | undefined
   readonly timeout: number
+  /** What the text says, where that is known already. */
+  readonly message?: Message | undefined
 }
 
 /** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
@@ -72,19 +74,19 @@ export class LiveSession {
   }
 
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
-  call({ text, id, token, expected, timeout }: Outgoing): LiveCall {
-    const call = new LiveCall({ id, text, sentAt: this.#options.now(), expected })
+  call({ text, id, token, expected, timeout, message }: Outgoing): LiveCall {
+    const call = new LiveCall({ id, text, token, sentAt: this.#options.now(), expected })
     this.#open.set(id, call)
     this.#attribution.opened(call, token)
-    if (this.#end === undefined) this.send(text)
+    if (this.#end === undefined) this.send(text, message)
     else this.#lose(id, this.#end)
     if (!call.isOver) this.#deadlines.add(call, timeout)
     return call
   }
 
-  send(text: string): void {
+  send(text: string, message?: Message): void {
     this.sent++
-    this.#link?.send(text)
+    this.#link?.send(text, message)
   }
 
   /** Gives a request up on a link whose requests have streams of their own. */
@@ -131,7 +133,7 @@ export class LiveSession {
 
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
     this.#open.delete(call.id)
-    this.#attribution.closed(call)
+    this.#attribution.closed(call, call.token)
     this.#deadlines.delete(call)
     call.end(end, this.#options.now())
   }

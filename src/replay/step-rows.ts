@@ -35,6 +35,13 @@ export class StepRows {
     return other === 0 ? this.#plainAt(row) : (this.others[other - 1] ?? this.#plainAt(row))
   }
 
+  /** Lets go of the texts of a step that is more than as recorded, and yet as it should be. */
+  shorten(row: number): void {
+    const other = this.#other.at(row)
+    const step = other === 0 ? undefined : this.others[other - 1]
+    if (step !== undefined && step.findings.length === 0) this.others[other - 1] = withoutTexts(step)
+  }
+
   /** The rows in the order of the tape. */
   inOrder(): Uint32Array {
     const rows = Uint32Array.from({ length: this.size }, (_, row) => row)
@@ -51,4 +58,8 @@ export class StepRows {
       judgedBy: this.#rules.list[this.#judgedBy.at(row)] ?? [],
     }
   }
+}
+
+export function withoutTexts(step: StepResult): StepResult {
+  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
 }

@@ -1,7 +1,7 @@
 import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
 import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
-import { StepRows } from './step-rows.ts'
+import { StepRows, withoutTexts } from './step-rows.ts'
 
 export interface StepsOptions {
   /** So many results may wait for whoever reads them. */
@@ -21,6 +21,7 @@ export class Steps implements AsyncIterable<StepResult> {
   #plan: Plan | undefined
   /** How many were given out. */
   #taken = 0
+  #characters = 0
   #isRead = false
   #isClosed = false
   #failure: { readonly error: unknown } | undefined
@@ -39,6 +40,7 @@ export class Steps implements AsyncIterable<StepResult> {
 
   push(outcome: Outcome): void {
     this.rows.add(outcome)
+    if (!this.#isRead) this.#letGo(this.rows.size - 1, outcome)
     this.#told()
   }
 
@@ -95,9 +97,18 @@ export class Steps implements AsyncIterable<StepResult> {
   }
 
   #next(): StepResult {
-    const step = this.#stepAt(this.#taken++)
+    const row = this.#taken++
+    const step = this.#stepAt(row)
+    this.#letGo(row, step)
     this.#makeRoom()
     return step
+  }
+
+  /** Whoever reads sees the texts; what is kept for the report must not grow with the tape. */
+  #letGo(row: number, outcome: Outcome): void {
+    if (isAsRecorded(outcome) || this.#keepTexts === Infinity) return
+    this.#characters += lengthOf(outcome)
+    if (row >= this.#keepTexts || this.#characters > MOST_CHARACTERS) this.rows.shorten(row)
   }
 
   #stepAt(row: number): StepResult {
@@ -124,8 +135,4 @@ export class Steps implements AsyncIterable<StepResult> {
 
 function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {
   return sent.length + answer.length + recordedAnswer.length
-}
-
-function withoutTexts(step: StepResult): StepResult {
-  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
 }

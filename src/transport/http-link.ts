@@ -1,3 +1,4 @@
+import { plainAnswerId } from '../wire/edge-id.ts'
 import { idKey } from '../wire/id.ts'
 import { mirroredHeaders } from '../wire/mirrored-headers.ts'
 import { classify, member, type Message } from '../wire/message.ts'
@@ -33,6 +34,8 @@ class HttpLink implements ClientLink {
   readonly #resumed = new Set<ListeningStream>()
   #session: string | undefined
   #version: string | undefined
+  #common: Readonly<Record<string, string>> | undefined
+  #lastHead: ResponseHead | undefined
   #isClosed = false
 
   constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
@@ -40,10 +43,9 @@ class HttpLink implements ClientLink {
     this.#handlers = handlers
   }
 
-  send(text: string): void {
-    const message = classify(parseJson(text))
+  send(text: string, message: Message = classify(parseJson(text))): void {
     const key = message.kind === 'request' ? idKey(message.id) : undefined
-    const headers = { ...COMMON, ...this.#headersFor(message) }
+    const headers = this.#headersFor(message)
     const { url } = this.#options
     let answer: PostedAnswer | undefined
     let lastEventId: string | undefined
@@ -78,11 +80,17 @@ class HttpLink implements ClientLink {
   }
 
   #headersFor(message: Message): Readonly<Record<string, string>> {
-    if (!('method' in message) || !isEnveloped(message.params)) return this.#sessionHeaders()
+    if (!('method' in message) || !isEnveloped(message.params)) return this.#postHeaders()
     const { method, params } = message
     const tool = String(member(params, 'name'))
     const own = mirroredHeaders(method, params, this.#options.inputSchemaOf?.(tool))
-    return { ...own, ...this.#options.headers }
+    return { ...COMMON, ...own, ...this.#options.headers }
+  }
+
+  // The same object as long as it holds the same: the client knows it again, and does not write it anew.
+  #postHeaders(): Readonly<Record<string, string>> {
+    this.#common ??= { ...COMMON, ...this.#sessionHeaders() }
+    return this.#common
   }
 
   #sessionHeaders(): Readonly<Record<string, string>> {
@@ -94,8 +102,14 @@ class HttpLink implements ClientLink {
   }
 
   #begin(head: ResponseHead, key: string | undefined, onEventId: (id: string) => void): PostedAnswer {
-    this.#session ??= headerOf(head.headers, 'mcp-session-id')
+    if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
     return new PostedAnswer(head, { onText: (text) => this.#hear(text, key), onEventId })
+  }
+
+  #noteSession(head: ResponseHead): void {
+    this.#lastHead = head
+    this.#session = headerOf(head.headers, 'mcp-session-id')
+    this.#common = undefined
   }
 
   #hear(text: string, key?: string): void {
@@ -107,6 +121,7 @@ class HttpLink implements ClientLink {
   #noteVersion(text: string): void {
     const version = member(member(parseJson(text), 'result'), 'protocolVersion')
     if (typeof version === 'string') this.#version = version
+    this.#common = undefined
   }
 
   #end({ answer, key, message, lastEventId }: Posted): void {
@@ -186,6 +201,8 @@ const LEAVING = 1000
 
 /** The key of the request that a text answers; undefined when it answers none that can be told. */
 function answeredBy(text: string): string | undefined {
+  const id = plainAnswerId(text)
+  if (id !== undefined) return idKey(id)
   const message = classify(parseJson(text))
   return message.kind === 'response' && message.id !== null ? idKey(message.id) : undefined
 }

@@ -4,10 +4,20 @@ import type { Range } from './members.ts'
 // Peers write the id right behind the version, or last: there it is found without a look at the rest.
 const FIRST = '{"jsonrpc":"2.0","id":'
 const LAST = ',"id":'
+const RESULT = '"result":'
 
 /** Where the whole number stands that a text has for an id at one of its edges. Nothing else of the text is looked at. */
 export function numberAtEdge(text: string): Range | undefined {
   return numberAtEnd(text) ?? numberAtStart(text)
+}
+
+/** The number that a result answers, where both stand as servers usually write them; undefined when it takes a closer look. */
+export function plainAnswerId(text: string): number | undefined {
+  const range = numberAtEdge(text)
+  if (range === undefined) return undefined
+  const isResult =
+    range.start === FIRST.length ? text.startsWith(RESULT, range.end + 1) : text.startsWith(RESULT, 1)
+  return isResult ? Number(text.slice(range.start, range.end)) : undefined
 }
 
 /** Where the id of a message stands whose id is known; undefined when it takes a look at the whole text. */

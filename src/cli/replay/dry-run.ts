@@ -1,18 +1,28 @@
 import type { ReplayOptions } from '../../replay/options.ts'
-import { preview, type ScheduledMessage } from '../../replay/preview.ts'
-import type { Tape } from '../../store/read.ts'
+import { previewed, type ScheduledMessage } from '../../replay/preview.ts'
+import type { ReplayedTape } from '../../replay/replayed-tape.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function showPlan(
-  tape: Tape,
+  tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
   { json }: { readonly json?: true },
 ): Promise<void> {
-  const messages = await preview(tape, options)
-  if (json === true) return print(`${JSON.stringify({ messages }, null, 2)}\n`)
+  const messages = await previewed(tape, options)
+  if (json === true) return printJson(messages)
   for (const message of messages) print(`${visible(lineOf(message))}\n`)
+}
+
+/** One message after the other: all of a large tape do not fit into one text. */
+function printJson(messages: Iterable<ScheduledMessage>): void {
+  let before = '{\n  "messages": ['
+  for (const message of messages) {
+    print(`${before}\n${JSON.stringify(message, null, 2).replaceAll(/^/gm, '    ')}`)
+    before = ','
+  }
+  print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)
 }
 
 function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
