@@ -35,7 +35,9 @@ export async function replayBench({ rounds }) {
     'HTTP, official client': () => official(new StreamableHTTPClientTransport(new URL(url)), 'http'),
     'HTTP, reelay': () => replayed('http', urlTarget(url)),
   }
-  console.log(`\nreplay with validation, ${AT_ONCE} calls at once, from the start of the server to the report`)
+  console.log(
+    `\nreplay with validation, ${AT_ONCE} calls at once, from the start of the server to the report`,
+  )
   const results = await interleave(rounds, variants, (run) => run())
   http.kill()
   const rate = Object.fromEntries(Object.entries(results).map(([name, values]) => [name, median(values)]))

@@ -38,7 +38,11 @@ test('a file adds a binding that could not be found, and replay carries it', () 
     RUN,
     '#2 result.content[0].text > text "The code word is {}, rememb" -> #3 params.arguments.word user',
   ])
-  const { bindings } = applyBindingsFile(correlate(TAPE.turns), readBindingsFile({ bind }), heldTurns(TAPE.turns))
+  const { bindings } = applyBindingsFile(
+    correlate(TAPE.turns),
+    readBindingsFile({ bind }),
+    heldTurns(TAPE.turns),
+  )
   const rebinder = new Rebinder(bindings, { now: () => 0 })
   const [first, second] = TAPE.turns
   const live = '{"result":{"content":[{"text":"The code word is lilie, remember it. Run ffff0000."}]}}'

@@ -8,6 +8,7 @@ import { isRenewed } from './protocol-pairs.ts'
 import { SchemaValues } from './schema-values.ts'
 import { sightingsIn, type Sighting } from './sightings.ts'
 import { usesIn, type Use } from './uses.ts'
+import { WantedPieces } from './wanted-pieces.ts'
 import { Wanted } from './wanted.ts'
 import { worthALook } from './worth-a-look.ts'
 
@@ -27,7 +28,7 @@ export function correlate(
   const turns = recordedTurns(given)
   const messages = worthALook(turns)
   const sent = messages.filter(({ dir }) => dir === 'c2s')
-  const sightings = sightingsOf(messages, new Wanted(usesOf(sent)))
+  const sightings = sightingsOf(messages, new WantedPieces(new Wanted(usesOf(sent))))
   const finder = new Finder({
     sightings,
     words: new ClientWords(usesOf(sent), (value) => sightings.has(value)),
@@ -47,12 +48,13 @@ const MOST_SIGHTINGS = 100
 
 function sightingsOf(
   messages: readonly TapeMessage[],
-  wanted: Wanted,
+  wanted: WantedPieces,
 ): ReadonlyMap<string, readonly Sighting[]> {
   const sightings = new Map<string, Sighting[]>()
+  const isFull = (value: string): boolean => (sightings.get(value)?.length ?? 0) >= MOST_SIGHTINGS
   for (const message of messages) {
     if (message.dir === 'c2s') continue
-    for (const sighting of sightingsIn(message, wanted)) {
+    for (const sighting of sightingsIn(message, wanted, isFull)) {
       const list = sightings.get(sighting.value) ?? []
       if (list.length < MOST_SIGHTINGS || isRenewed(sighting.spot)) list.push(sighting)
       sightings.set(sighting.value, list)

@@ -25,7 +25,7 @@ export class TapeMessage {
   readonly #part: number
   readonly #turns: RecordedTurns
 
-  constructor({ place, part, spoken, method, turn }: Said, turns: RecordedTurns) {
+  constructor({ place, part, spoken, method, trigger }: Said, turns: RecordedTurns) {
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
@@ -33,7 +33,7 @@ export class TapeMessage {
     this.dir = spoken.dir
     this.isResponse = spoken.message.kind === 'response'
     this.method = method
-    const call = turn.trigger?.message
+    const call = trigger?.message
     const params = call?.kind === 'request' ? call.params : undefined
     this.tool = method === 'tools/call' ? nameIn(params) : undefined
     this.about = wordsAbout(this.tool ?? completedBy(params) ?? method)
@@ -42,10 +42,14 @@ export class TapeMessage {
   }
 
   get spoken(): Spoken {
-    const turn = this.#turns.turn(this.turn)
-    const spoken = turn && partOf(turn, this.#part)
+    const spoken = this.#part === 0 ? this.#turns.trigger(this.turn) : this.#laterPart()
     if (spoken === undefined) throw changed(this.n)
     return spoken
+  }
+
+  #laterPart(): Spoken | undefined {
+    const turn = this.#turns.turn(this.turn)
+    return turn && partOf(turn, this.#part)
   }
 }
 
@@ -54,7 +58,8 @@ export interface Said {
   readonly spoken: Spoken
   /** Its place in the turn. */
   readonly part: number
-  readonly turn: Turn
+  /** What set its turn off. */
+  readonly trigger: Spoken | undefined
   readonly place: number
   readonly method: string
 }
@@ -62,17 +67,26 @@ export interface Said {
 /** Visits what one side said in all turns that can hold handles. */
 export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Said) => void): void {
   for (let place = 0; place < turns.size; place++) {
-    const turn = HANDSHAKE_METHODS.has(turns.outline(place).method) ? undefined : turns.turn(place)
-    if (turn === undefined) continue
-    const { trigger, steps } = turn
-    const call = trigger?.message
-    const method = call?.kind === 'request' || call?.kind === 'notification' ? call.method : ''
-    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, turn, place, method })
-    for (let step = 0; step < steps.length; step++) {
-      const part = step * 2 + (dir === 's2c' ? 1 : 2)
-      const spoken = partOf(turn, part)
-      if (spoken !== undefined) visit({ spoken, part, turn, place, method })
-    }
+    const { method, hasSteps } = turns.outline(place)
+    if (HANDSHAKE_METHODS.has(method)) continue
+    const trigger = turns.trigger(place)
+    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
+    if (dir === 's2c' || hasSteps)
+      eachLaterPart(turns, place, dir, (spoken, part) => visit({ spoken, part, trigger, place, method }))
+  }
+}
+
+function eachLaterPart(
+  turns: RecordedTurns,
+  place: number,
+  dir: Direction,
+  visit: (spoken: Spoken, part: number) => void,
+): void {
+  const turn = turns.turn(place)
+  for (let step = 0; step < (turn?.steps.length ?? 0); step++) {
+    const part = step * 2 + (dir === 's2c' ? 1 : 2)
+    const spoken = turn && partOf(turn, part)
+    if (spoken !== undefined) visit(spoken, part)
   }
 }
 
@@ -118,7 +132,11 @@ function wordsAbout(subject: string): readonly string[] {
 }
 
 function changed(frame: number): ReelayError {
-  return new ReelayError('TAPE_BROKEN', `the tape no longer holds frame ${frame} as it was when it was opened`, {
-    hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
-  })
+  return new ReelayError(
+    'TAPE_BROKEN',
+    `the tape no longer holds frame ${frame} as it was when it was opened`,
+    {
+      hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
+    },
+  )
 }

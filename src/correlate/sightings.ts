@@ -1,13 +1,12 @@
 import type { Producer, Spot } from './binding.ts'
-import { distinctnessOf, isNumeric } from './distinct.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
 import { readSpot } from './lens.ts'
-import { labelBefore, piecesOf, type Piece } from './pieces.ts'
+import { labelBefore, type Piece } from './pieces.ts'
 import { namesAt, namesInText } from './place-names.ts'
 import { tokenPlace } from './token-place.ts'
 import { valuesIn, type Value } from './values.ts'
-import type { Wanted } from './wanted.ts'
+import type { WantedPieces } from './wanted-pieces.ts'
 
 type MessageProducer = Extract<Producer, { kind: 'message' }>
 
@@ -23,10 +22,18 @@ export interface Sighting {
   readonly piece?: Piece
 }
 
-export function sightingsIn(message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+/** `isFull` says of which values no more need be seen. */
+export function sightingsIn(
+  message: TapeMessage,
+  wanted: WantedPieces,
+  isFull: (value: string) => boolean,
+): readonly Sighting[] {
   return valuesIn(message.spoken.text)
     .filter((value) => isProducing(value, message))
-    .flatMap((value) => [...wholeSighting(value, message, wanted), ...tokenSightings(value, message, wanted)])
+    .flatMap((value) => [
+      ...wholeSighting(value, message, wanted),
+      ...tokenSightings(value, message, wanted, isFull),
+    ])
 }
 
 /**
@@ -69,21 +76,24 @@ function isProducing({ path }: Value, { method }: TapeMessage): boolean {
   return LISTS[method]?.includes(String(path.at(-1))) ?? true
 }
 
-function wholeSighting(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+function wholeSighting(value: Value, message: TapeMessage, wanted: WantedPieces): readonly Sighting[] {
   const { text, path, inside } = value
   if (!wanted.has(text)) return []
   const form = inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
-  return [
-    { value: text, message, names: namesAt(path, inside, message.about), form, spot: { path, inside } },
-  ]
+  return [{ value: text, message, names: namesAt(path, inside, message.about), form, spot: { path, inside } }]
 }
 
-function tokenSightings(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+function tokenSightings(
+  value: Value,
+  message: TapeMessage,
+  wanted: WantedPieces,
+  isFull: (value: string) => boolean,
+): readonly Sighting[] {
   const { text, path, inside, opened } = value
   if (opened || inside[0]?.kind === 'key') return []
-  const isMeant = (piece: string): boolean =>
-    piece.length < text.length && wanted.has(piece) && isTelling(piece)
-  const pieces = piecesOf(text, isMeant)
+  const isMeant = ({ start, end }: Piece): boolean =>
+    end - start < text.length && !isFull(text.slice(start, end))
+  const pieces = wanted.in(text).filter(isMeant)
   if (pieces.length === 0) return []
   const outer = namesAt(path, inside, message.about)
   return pieces.map((piece) => {
@@ -91,9 +101,4 @@ function tokenSightings(value: Value, message: TapeMessage, wanted: Wanted): rea
     const spot = { path, inside }
     return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
   })
-}
-
-// A plain word among words is never taken for a handle.
-function isTelling(piece: string): boolean {
-  return isNumeric(piece) || distinctnessOf(piece) !== 'weak'
 }

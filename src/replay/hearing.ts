@@ -6,7 +6,7 @@ import { Numbered } from './numbered.ts'
 /** How often which words of the server had come. */
 type Counts = ReadonlyMap<string, number>
 
-export const NOTHING_HEARD: Counts = new Map()
+const NOTHING_HEARD: Counts = new Map()
 
 /** What the server said of its own accord and a client may have waited for: a few numbers for each. */
 export interface ToldRows {
@@ -83,7 +83,8 @@ export class Hearing {
   // A new map for each change: what was given out before says what had been heard until then.
   #count(row: number): void {
     if (this.#told.comes[row] === 0) return
-    const [link = 0, method = ''] = [this.#told.link[row], methodIn(this.#told, row)]
+    const link = this.#told.link[row] ?? 0
+    const method = methodIn(this.#told, row)
     const ofLink = new Map(this.#counts.get(link))
     this.#counts.set(link, ofLink.set(method, (ofLink.get(method) ?? 0) + 1))
   }

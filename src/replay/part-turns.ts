@@ -1,5 +1,5 @@
 import { heldTurns, type Outline, type RecordedTurns } from '../tape/turn-store.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Spoken, Turn } from '../tape/turn.ts'
 
 /** The turns that a client of one server set off, and what was added to them. */
 export class PartTurns implements RecordedTurns {
@@ -24,11 +24,19 @@ export class PartTurns implements RecordedTurns {
   }
 
   outline(place: number): Outline {
-    return place < this.#own ? this.#all.outline(this.#placeOf(place)) : this.#added.outline(place - this.#own)
+    return place < this.#own
+      ? this.#all.outline(this.#placeOf(place))
+      : this.#added.outline(place - this.#own)
   }
 
   turn(place: number): Turn | undefined {
     return place < this.#own ? this.#all.turn(this.#placeOf(place)) : this.#added.turn(place - this.#own)
+  }
+
+  trigger(place: number): Spoken | undefined {
+    return place < this.#own
+      ? this.#all.trigger(this.#placeOf(place))
+      : this.#added.trigger(place - this.#own)
   }
 
   *[Symbol.iterator](): Generator<Turn> {

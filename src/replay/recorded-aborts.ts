@@ -38,7 +38,10 @@ async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
 
 /** The requests with an envelope that got no answer. */
 function unansweredIn(turns: RecordedTurns): readonly Turn[] {
-  return placesOf(turns, ({ trigger, answered, enveloped }) => trigger === 'request' && !answered && enveloped)
+  return placesOf(
+    turns,
+    ({ trigger, answered, enveloped }) => trigger === 'request' && !answered && enveloped,
+  )
 }
 
 function cancellationsIn(turns: RecordedTurns): readonly (string | undefined)[] {

@@ -114,7 +114,14 @@ function joined(
 function onlyRun(first: ReplayReport, runs: number): RepeatedReport {
   const { summary, performance, validation, errors, bindings, guesses, notes } = first
   return {
-    ...{ summary, performance, validation, errors, bindings, guesses, notes, runs },
+    summary,
+    performance,
+    validation,
+    errors,
+    bindings,
+    guesses,
+    notes,
+    runs,
     noise: [],
     unstable: [],
     get timeline() {

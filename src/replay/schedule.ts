@@ -12,7 +12,7 @@ export type Ordering =
   | { readonly kind: 'random'; readonly seed: number }
 
 /** A message with its turn in the run. */
-export interface Scheduled {
+interface Scheduled {
   readonly planned: Planned
   /** Messages, by index, that must be over before it goes out. */
   readonly dependencies: readonly number[]

@@ -1,4 +1,5 @@
 import { wholeColumn, wideColumn } from '../store/columns.ts'
+import { ascendingOrder } from './ascending-order.ts'
 import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
 import { Numbered } from './numbered.ts'
 import type { StepResult } from './step-result.ts'
@@ -44,8 +45,8 @@ export class StepRows {
 
   /** The rows in the order of the tape. */
   inOrder(): Uint32Array {
-    const rows = Uint32Array.from({ length: this.size }, (_, row) => row)
-    return rows.sort((a, b) => this.#index.at(a) - this.#index.at(b))
+    const indexes = this.#index.taken()
+    return ascendingOrder(indexes) ?? Uint32Array.from(indexes.keys())
   }
 
   #plainAt(row: number): AsRecorded {

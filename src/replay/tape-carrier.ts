@@ -24,10 +24,7 @@ export class TapeCarrier implements Carrier {
   readonly #indexOf: ReadonlyMap<number, number>
   readonly #plan: Plan
 
-  constructor(
-    { bindings, guesses }: Correlation,
-    { plan, now }: { plan: Plan; now: () => number },
-  ) {
+  constructor({ bindings, guesses }: Correlation, { plan, now }: { plan: Plan; now: () => number }) {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#guesses = new Rebinder(guesses, { now })
     this.#names = new RecordedNames(bindings, this.#rebinder)

@@ -12,6 +12,7 @@ export function chosenTurns(store: TurnStore, isChosen: (place: number) => boole
     called: (place) => (isChosen(place) ? store.called(place) : undefined),
     outline,
     turn,
+    trigger: (place) => (isChosen(place) ? store.trigger(place) : undefined),
     keyedBy(keyOf) {
       const keyed = store.keyedBy(keyOf)
       const chosenFrom = (place: number): number => {
@@ -36,6 +37,7 @@ const NOTHING: Outline = {
   frame: 0,
   answered: false,
   enveloped: false,
+  hasSteps: false,
 }
 
 function* turnsFrom(size: number, turnAt: (place: number) => Turn | undefined): Generator<Turn> {
@@ -61,6 +63,7 @@ export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean)
     called: (place) => chosen.called(place),
     outline: (place) => chosen.outline(place),
     turn: (place) => chosen.turn(place),
+    trigger: (place) => chosen.trigger(place),
     [Symbol.iterator]: () => chosen[Symbol.iterator](),
     keyedBy(keyOf) {
       const keyed = chosen.keyedBy(keyOf)

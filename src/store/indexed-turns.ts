@@ -43,6 +43,7 @@ export class IndexedTurns implements TurnStore {
       frame: this.#index.frame[place] ?? 0,
       answered: (mark & MARK.answered) !== 0,
       enveloped: (mark & MARK.enveloped) !== 0,
+      hasSteps: (mark & MARK.hasSteps) !== 0 && stepsOf(this.#index, place).some(isMoreThanAnAnswer),
     }
   }
 
@@ -59,9 +60,13 @@ export class IndexedTurns implements TurnStore {
     return turn
   }
 
-  called(place: number): Called | undefined {
+  trigger(place: number): Spoken | undefined {
     if (this.outline(place).trigger === 'none') return undefined
-    return calledIn({ trigger: this.#trigger(place, stepsOf(this.#index, place)) })
+    return this.#trigger(place, stepsOf(this.#index, place))
+  }
+
+  called(place: number): Called | undefined {
+    return calledIn({ trigger: this.trigger(place) })
   }
 
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
@@ -146,6 +151,10 @@ export class IndexedTurns implements TurnStore {
     const line = this.#file.read(at, length)
     return line === undefined ? undefined : messageOf(line, item)
   }
+}
+
+function isMoreThanAnAnswer({ kind }: StepRow): boolean {
+  return kind === STEP.notify || kind === STEP.ask
 }
 
 function kindsIn({ mark, labels }: TapeIndex): readonly TurnKind[] {

@@ -1,5 +1,5 @@
 import { isEnveloped } from '../wire/methods.ts'
-import type { Spoken, Turn } from './turn.ts'
+import type { Spoken, Step, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
 export interface Outline {
@@ -12,6 +12,8 @@ export interface Outline {
   readonly answered: boolean
   /** Whether the trigger carries the modern envelope. */
   readonly enveloped: boolean
+  /** Whether more followed than an answer. */
+  readonly hasSteps: boolean
 }
 
 /** All turns that the same method of the same server set off. */
@@ -37,6 +39,8 @@ export interface RecordedTurns extends Iterable<Turn> {
   outline(place: number): Outline
   /** None when the tape does not hold there what it held when it was looked through. */
   turn(place: number): Turn | undefined
+  /** What set the turn off, without a look at what followed. */
+  trigger(place: number): Spoken | undefined
 }
 
 /** The same, to be searched. */
@@ -73,6 +77,7 @@ export function heldTurns(turns: readonly Turn[]): TurnStore {
     kinds: () => (kinds ??= kindsOf(turns)),
     outline: (place) => outlineOf(turns[place]),
     turn: (place) => turns[place],
+    trigger: (place) => turns[place]?.trigger,
     called: (place) => calledIn(turns[place]),
     keyedBy(keyOf) {
       const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
@@ -102,7 +107,12 @@ function outlineOf(turn: Turn | undefined): Outline {
     frame: trigger?.n ?? 0,
     answered: response !== undefined,
     enveloped: isEnveloped(called?.params),
+    hasSteps: turn?.steps.some(isMoreThanAnAnswer) === true,
   }
+}
+
+function isMoreThanAnAnswer({ kind }: Step): boolean {
+  return kind !== 'respond'
 }
 
 function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {

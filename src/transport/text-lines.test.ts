@@ -7,7 +7,9 @@ test('lines are the same however their bytes are cut', () => {
   fc.assert(
     fc.property(text, fc.array(fc.nat(8)), (whole, cuts) => {
       const lines = whole.split(/\r?\n/)
-      const expected = [...lines.slice(0, -1), lines.at(-1)?.replace(/\r$/, '') ?? ''].filter((line) => line !== '')
+      const expected = [...lines.slice(0, -1), lines.at(-1)?.replace(/\r$/, '') ?? ''].filter(
+        (line) => line !== '',
+      )
       expect(linesOf(Buffer.from(whole), cuts)).toEqual(expected)
     }),
     { numRuns: 1000 },

@@ -47,7 +47,12 @@ export async function runReplay({ tape: name, command, flags, repeat }: ReplayCa
 
 async function replayed(
   tape: IndexedTape,
-  { command, flags, repeat, options }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'>,
+  {
+    command,
+    flags,
+    repeat,
+    options,
+  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'>,
 ): Promise<void> {
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))

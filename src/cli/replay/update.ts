@@ -6,7 +6,10 @@ import type { ReplayedTape } from '../../replay/replayed-tape.ts'
 import { print } from '../print.ts'
 
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
-export async function updateTape(tape: ReplayedTape, { steps }: Pick<ReplayReport, 'steps'>): Promise<boolean> {
+export async function updateTape(
+  tape: ReplayedTape,
+  { steps }: Pick<ReplayReport, 'steps'>,
+): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
   const changed = steps.filter(hasFailed)
   const accepted = changed.flatMap((step) => step.acceptable ?? [])

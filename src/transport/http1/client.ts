@@ -81,11 +81,7 @@ interface Head extends Pick<HttpRequest, 'method' | 'url'> {
 }
 
 /** Undefined when a header would be read as something else than it is: its text may come from a tape or a server. */
-function headText(
-  method: string,
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-): string | undefined {
+function headText(method: string, url: URL, headers: Readonly<Record<string, string>>): string | undefined {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
   for (const [name, value] of Object.entries(headers)) {
     if (!NAME.test(name) || NO_VALUE.test(value)) return undefined
