@@ -1,4 +1,5 @@
-// Writes a tape of about that many bytes: calls with distinct arguments, answers from 300 bytes to 500 KB, some progress.
+// Tapes for benches, the same each time: calls with distinct arguments. The big one has answers from 300 bytes to 500 KB and some
+// notifications, the long one short answers.
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 const WORDS =
@@ -7,9 +8,40 @@ const WORDS =
   )
 const TOOLS = ['read_file', 'search', 'query_db', 'http_get', 'list_issues', 'run_tests', 'edit', 'grep']
 
+/** Writes a tape of about that many bytes, and gives the number of its calls. */
 export function writeBigTape(path, bytes) {
   const random = randomFrom(1)
   const long = text(random, 500_000)
+  const out = begun(path)
+  let calls = 0
+  while (out.bytes < bytes) {
+    calls++
+    out.client(callOf(calls, random))
+    if (random() < 0.1) out.server({ method: 'notifications/message', params: { level: 'info', data: 'x' } })
+    out.server({ id: calls, result: { content: [{ type: 'text', text: answerText(random, long) }] } })
+  }
+  out.end()
+  return calls
+}
+
+/** Writes a tape of so many calls with distinct arguments and short answers. */
+export function writeLongTape(path, calls) {
+  const random = randomFrom(2)
+  const out = begun(path)
+  for (let call = 1; call <= calls; call++) {
+    out.client(callOf(call, random))
+    out.server({ id: call, result: { content: [{ type: 'text', text: `answer ${call}` }] } })
+  }
+  out.end()
+}
+
+/** The first calls of that tape. */
+export function longCalls(calls) {
+  const random = randomFrom(2)
+  return Array.from({ length: calls }, (_, call) => callOf(call + 1, random))
+}
+
+function begun(path) {
   const out = new Lines(path)
   out.line({
     reelay: 1,
@@ -22,15 +54,7 @@ export function writeBigTape(path, bytes) {
   out.client({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } })
   out.server({ id: 0, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} } } })
   out.client({ method: 'notifications/initialized' })
-  let calls = 0
-  while (out.bytes < bytes) {
-    calls++
-    out.client(callOf(calls, random))
-    if (random() < 0.1) out.server({ method: 'notifications/message', params: { level: 'info', data: 'x' } })
-    out.server({ id: calls, result: { content: [{ type: 'text', text: answerText(random, long) }] } })
-  }
-  out.end()
-  return calls
+  return out
 }
 
 /** The nth call of that tape, counted from 1, under another id. */

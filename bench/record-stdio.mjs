@@ -1,4 +1,5 @@
-// The recorder on a stdio link, against no recorder and against a tee written in C.
+// The recorder on a stdio link, against no recorder and against a tee written in C. Neither looks for secrets: the goals are for
+// `--no-redact`. What redaction adds is shown beside it, and has goals of its own (the case `redact`).
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +15,8 @@ export async function recordStdio({ rounds }) {
   const variants = {
     direct: [echo],
     tee: [tee, log, echo],
-    reelay: [process.execPath, reelay, 'record', '-q', '-o', log, '--', echo],
+    reelay: [process.execPath, reelay, 'record', '-q', '--no-redact', '-o', log, '--', echo],
+    redacting: [process.execPath, reelay, 'record', '-q', '-o', log, '--', echo],
   }
   const drive = (pin, ...args) =>
     interleave(rounds, variants, (command) => {

@@ -87,6 +87,11 @@ export const ERROR_CODES = {
     about:
       'The redaction section of the project’s config cannot be read. Nothing is recorded with half of the rules.',
   },
+  VAULT_REFUSED: {
+    exit: 2,
+    about:
+      'A vault for real values of secrets was asked for in a place where others could read them, or get them together with a tape.',
+  },
   SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
   TARGET_REFUSED: {
     exit: 3,

@@ -2,16 +2,18 @@
 import { connect } from 'node:net'
 import { callText, INITIALIZE, INITIALIZED } from './calls.mjs'
 
-/** Calls a second. */
+/** Calls a second, and the 99th percentile of the milliseconds that a call took. */
 export async function callOverHttp(url, calls) {
   const { hostname, port, pathname } = new URL(url)
   const session = await openSession(url)
   const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n${session}Content-Length: `
   let next = 0
+  const took = []
   const began = performance.now()
   const take = () => (next < calls ? request(head, callText(next, next++)) : undefined)
-  await Promise.all(Array.from({ length: 64 }, () => talk({ hostname, port }, take)))
-  return (calls / (performance.now() - began)) * 1000
+  await Promise.all(Array.from({ length: 64 }, () => talk({ hostname, port }, take, took)))
+  const rate = (calls / (performance.now() - began)) * 1000
+  return { rate, p99: took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)] }
 }
 
 function request(head, body) {
@@ -37,12 +39,13 @@ async function openSession(url) {
     .join('')
 }
 
-function talk({ hostname, port }, take) {
+function talk({ hostname, port }, take, took) {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname)
-    let heard = ''
+    let [heard, asked] = ['', 0]
     const go = () => {
       const text = take()
+      asked = performance.now()
       if (text === undefined) socket.end()
       else socket.write(text)
     }
@@ -54,6 +57,7 @@ function talk({ hostname, port }, take) {
       if (!isWhole(heard)) return
       if (!heard.includes('"result"')) reject(new Error(`not answered: ${heard.slice(0, 400)}`))
       heard = ''
+      took.push(performance.now() - asked)
       go()
     })
     socket.on('error', reject)

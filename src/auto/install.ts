@@ -1,4 +1,5 @@
 import { ReelayError } from '../errors.ts'
+import { createScreen } from '../serve/screen.ts'
 import { visible } from '../wire/visible.ts'
 import { hookFetch } from './fetch-hook.ts'
 import { recordLinks } from './record-links.ts'
@@ -22,7 +23,8 @@ export function install(env: NodeJS.ProcessEnv): void {
 /** A program that was to be recorded or replayed does not run without that. */
 function refuse(error: unknown): never {
   if (!(error instanceof ReelayError)) throw error
-  const hint = error.hint === undefined ? '' : `  hint: ${visible(error.hint)}\n`
-  process.stderr.write(`reelay: ${error.code} ${visible(error.message)}\n${hint}`)
+  const { text } = createScreen()
+  const hint = error.hint === undefined ? '' : `  hint: ${visible(text(error.hint))}\n`
+  process.stderr.write(`reelay: ${error.code} ${visible(text(error.message))}\n${hint}`)
   process.exit(error.exitCode)
 }

@@ -10,9 +10,16 @@ import { ServerNames } from './server-names.ts'
 import { SWITCHES } from './switches.ts'
 import { tapChild } from './tap-child.ts'
 
+interface RecordSwitches {
+  readonly tape: string
+  readonly isMeant: ServerFilter
+  readonly vault: string | undefined
+}
+
 /** Records every server that this process talks to into one tape of its own. */
-export function recordLinks({ tape, isMeant }: { tape: string; isMeant: ServerFilter }): Links {
-  const recording = new Recording({ tape, ...labelsFromEnv(process.env) })
+export function recordLinks({ tape, isMeant, vault }: RecordSwitches): Links {
+  const redact = vault === undefined ? {} : { vault }
+  const recording = new Recording({ tape, redact, ...labelsFromEnv(process.env) })
   const names = new ServerNames()
   process.once('exit', () => end(recording))
   return {

@@ -5,6 +5,7 @@ import { serverName } from '../record/server-name.ts'
 import { nameOfUrl } from '../record/url-tape.ts'
 import { serveCommandLine } from '../serve/command-line.ts'
 import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
+import { screenFor } from '../serve/screen.ts'
 import { playerOptions, type ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { resolveTape } from '../store/home.ts'
@@ -31,8 +32,7 @@ export function replayLinks({ tape: name, isMeant }: { tape: string; isMeant: Se
       starts.set(server, conn)
       const prepare: PlayedProcessOptions['prepare'] = async () => {
         const part = connectionOf(await tapes.partOf(wantedCommand(command)), conn)
-        return async (streams) =>
-          report(part.server, await serveStdio({ ...serveOptions(part, name), ...streams }))
+        return async (streams) => report(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
       }
       const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
       return new PlayedProcess({ command, hasStderr, prepare }).asChild()
@@ -40,9 +40,13 @@ export function replayLinks({ tape: name, isMeant }: { tape: string; isMeant: Se
     onFetch: ({ endpoint, fetch }) => {
       const server = names.nameOf(endpoint.href, nameOfUrl(endpoint))
       if (!isMeant(server)) return fetch
-      const played = new PlayedEndpoint(async () => httpRole(await tapes.partOf(wantedUrl(endpoint)), name))
+      let part: Part | undefined
+      const played = new PlayedEndpoint(async () => {
+        part = await tapes.partOf(wantedUrl(endpoint))
+        return httpRole(part, name)
+      })
       // A server over HTTP does not know when its last client has left.
-      process.once('exit', () => played.drifts().forEach((drift) => report(server, drift)))
+      process.once('exit', () => played.drifts().forEach((drift) => part && report(part, drift)))
       return played.fetch
     },
   }
@@ -63,8 +67,8 @@ function httpRole(part: Part, name: string): HttpRole {
   }
 }
 
-function report(server: string, drift: Drift): void {
-  if (hasDrifted(drift)) say(`reelay: ${server}: ${driftAsText(drift)}`)
+function report({ tape, server }: Part, drift: Drift): void {
+  if (hasDrifted(drift)) say(`reelay: ${server}: ${driftAsText(drift, screenFor(tape.header))}`)
 }
 
 function noTape(name: string): ReelayError {

@@ -5,7 +5,13 @@ import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 /** What the environment asks of this process. */
 export type Switches =
   | { readonly kind: 'off' }
-  | { readonly kind: 'record' | 'replay'; readonly tape: string; readonly isMeant: ServerFilter }
+  | {
+      readonly kind: 'record' | 'replay'
+      readonly tape: string
+      readonly isMeant: ServerFilter
+      /** A file for the real values behind stand-ins. */
+      readonly vault: string | undefined
+    }
 
 /** Every variable that switches something on; a program that is recorded does not hand them on to its servers. */
 export const SWITCHES = [
@@ -13,14 +19,16 @@ export const SWITCHES = [
   'REELAY_RECORD_SERVER',
   'REELAY_REPLAY',
   'REELAY_REPLAY_SERVER',
+  'REELAY_RECORD_VAULT',
 ] as const
 
 /** Reads the switches; an empty one is off. What contradicts itself is refused: nobody could say what was meant. */
 export function readSwitches(env: NodeJS.ProcessEnv): Switches {
-  const [record, recordServer, replay, replayServer] = SWITCHES.map((name) => env[name] || undefined)
+  const [record, recordServer, replay, replayServer, vault] = SWITCHES.map((name) => env[name] || undefined)
   if (record !== undefined && replay !== undefined) throw bothSet(record, replay)
-  if (recordServer !== undefined && record === undefined) throw filterAlone('REELAY_RECORD')
-  if (replayServer !== undefined && replay === undefined) throw filterAlone('REELAY_REPLAY')
+  if (recordServer !== undefined && record === undefined) throw alone('REELAY_RECORD', 'SERVER')
+  if (vault !== undefined && record === undefined) throw alone('REELAY_RECORD', 'VAULT')
+  if (replayServer !== undefined && replay === undefined) throw alone('REELAY_REPLAY', 'SERVER')
   const tape = record ?? replay
   if (tape === undefined) return { kind: 'off' }
   resolveTape(tape, env) // says now what is wrong with the name
@@ -28,6 +36,7 @@ export function readSwitches(env: NodeJS.ProcessEnv): Switches {
     kind: record === undefined ? 'replay' : 'record',
     tape,
     isMeant: serverFilter(recordServer ?? replayServer),
+    vault,
   }
 }
 
@@ -36,8 +45,8 @@ function bothSet(record: string, replay: string): ReelayError {
   return new ReelayError('USAGE', message, { hint: 'unset one of them: a run is recorded or replayed' })
 }
 
-function filterAlone(name: string): ReelayError {
-  return new ReelayError('USAGE', `${name}_SERVER is set and ${name} is not`, {
-    hint: `set ${name}=<tape> too, or unset ${name}_SERVER`,
+function alone(name: string, what: 'SERVER' | 'VAULT'): ReelayError {
+  return new ReelayError('USAGE', `${name}_${what} is set and ${name} is not`, {
+    hint: `set ${name}=<tape> too, or unset ${name}_${what}`,
   })
 }

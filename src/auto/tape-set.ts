@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { serverName } from '../record/server-name.ts'
 import { nameOfUrl } from '../record/url-tape.ts'
+import { screenRedactor } from '../serve/screen.ts'
 import { numbered } from '../store/create.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
@@ -25,13 +26,17 @@ export interface Wanted {
 export function wantedCommand(command: readonly string[]): Wanted {
   const text = JSON.stringify(command)
   const isSame = (info: ServerInfo): boolean => JSON.stringify(info.command) === text
-  return { name: serverName(command), isSame, words: `the command ${command.join(' ')}` }
+  return {
+    name: serverName(command),
+    isSame,
+    words: `the command ${screenRedactor().command(command).join(' ')}`,
+  }
 }
 
 export function wantedUrl(url: URL): Wanted {
   const isSame = (info: ServerInfo): boolean =>
     info.url !== undefined && URL.canParse(info.url) && withoutQuery(new URL(info.url)) === withoutQuery(url)
-  return { name: nameOfUrl(url), isSame, words: url.href }
+  return { name: nameOfUrl(url), isSame, words: screenRedactor().url(url.href) }
 }
 
 function withoutQuery({ origin, pathname }: URL): string {

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util'
+import { inspect, styleText } from 'node:util'
 import { ReelayError } from '../errors.ts'
 import { visible } from '../wire/visible.ts'
 import { withoutSecrets } from './without-secrets.ts'
@@ -10,7 +10,7 @@ export function fail(thrown: unknown): void {
   const shown = withoutSecrets()
   process.stderr.write(`${label} ${visible(shown(error.message))}\n`)
   if (error.hint !== undefined) process.stderr.write(`  hint: ${visible(shown(error.hint))}\n`)
-  if (process.env['REELAY_DEBUG'] !== undefined) console.error(thrown)
+  if (process.env['REELAY_DEBUG'] !== undefined) process.stderr.write(`${shown(inspect(thrown))}\n`)
   process.exitCode = error.exitCode
 }
 

@@ -3,8 +3,10 @@ import { basename } from 'node:path'
 import { Command } from 'commander'
 import { FORMATS, readForeign } from '../convert/index.ts'
 import { ReelayError } from '../errors.ts'
+import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export const importCommand: Command = new Command('import')
   .description("make a tape of another tool's recording")
@@ -15,18 +17,23 @@ export const importCommand: Command = new Command('import')
   )
   .option('-o, --output <tape>', 'a tape name, or a path; by default the name of the file')
   .option('--server <name>', 'what to call the server on the tape', 'imported')
+  .option('--vault <file>', 'add the values that get stand-ins to this file, for replay --secrets')
   .option('--no-redact', 'leave secrets as they are')
-  .action(async (file: string, { format, output, server, redact }: ImportFlags) => {
+  .action(async (file: string, { format, output, server, redact, vault }: ImportFlags) => {
     const { messages, notes, format: found } = readForeign(await contentOf(file), format)
     const tape = output ?? basename(file).replace(/\..*$/, '')
-    const recording = createRecording({ tape, ...(redact ? {} : { redact: false as const }) })
+    const care = careFor(redact, vault)
+    if (vault !== undefined)
+      (await import('./vault-warning.ts')).warnOfVault({ output: undefined, name: tape, redact: care })
+    const recording = createRecording({ tape, redact: care })
     const pipes = recording.pipes({ server, info: { transport: 'import' } })
     const taps = { c2s: pipes.tap('c2s'), s2c: pipes.tap('s2c') }
     for (const { dir, text } of messages) taps[dir].pass(Buffer.from(`${onOneLine(text)}\n`), () => {})
     for (const tap of Object.values(taps)) tap.end()
     const { path, loss } = await recording.close()
     if (loss !== undefined || path === undefined) throw unwritable(tape, loss?.why ?? 'no file was made')
-    for (const note of notes) process.stderr.write(`note: ${note}\n`)
+    const shown = withoutSecrets()
+    for (const note of notes) process.stderr.write(`note: ${shown(note)}\n`)
     print(`${messages.length} messages (${found}) to ${path}\n`)
   })
 
@@ -35,6 +42,15 @@ interface ImportFlags {
   readonly output?: string
   readonly server: string
   readonly redact: boolean
+  readonly vault?: string
+}
+
+function careFor(redact: boolean, vault: string | undefined): RedactOption {
+  if (redact) return vault === undefined ? {} : { vault }
+  if (vault === undefined) return false
+  throw new ReelayError('USAGE', '--no-redact and --vault', {
+    hint: 'without stand-ins there is nothing to keep in a vault',
+  })
 }
 
 async function contentOf(file: string): Promise<string> {

@@ -1,10 +1,12 @@
 import { Command } from 'commander'
+import { redactedLabels } from '../redact/redacted-header.ts'
 import { listAsJson } from '../report/list-json.ts'
 import { listAsText } from '../report/list-text.ts'
 import { tapeFolder } from '../store/home.ts'
-import { listTapes } from '../store/list.ts'
+import { listTapes, type TapeSummary } from '../store/list.ts'
 import { serverFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
+import { screenRedactor } from '../serve/screen.ts'
 
 export const listCommand: Command = new Command('list')
   .description('list the tapes in the tape folder')
@@ -13,7 +15,7 @@ export const listCommand: Command = new Command('list')
   .action(async ({ json, server }: { json?: true; server?: string }) => {
     const folder = tapeFolder()
     const isMeant = serverFilter(server)
-    const found = await listTapes(folder)
+    const found = (await listTapes(folder)).map(shownSummary)
     const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
     if (json) print(listAsJson(folder, tapes))
     else if (tapes.length > 0) print(listAsText(tapes))
@@ -21,3 +23,9 @@ export const listCommand: Command = new Command('list')
     else
       process.stderr.write(`no tapes in ${folder} yet: reelay record <name> -- <server command> makes one\n`)
   })
+
+/** Labels of a tape that was never redacted may hold anything. */
+function shownSummary(tape: TapeSummary): TapeSummary {
+  if (tape.kind === 'problem' || tape.isRedacted) return tape
+  return { ...tape, labels: redactedLabels(tape.labels, screenRedactor()) }
+}

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { planLive, type LiveWishes, type Mode } from './live-plan.ts'
 
-const command = ['node', 'server.js']
-const HERE: LiveWishes = { command, isTapeThere: true, isCi: false }
+const target = { kind: 'command', command: ['node', 'server.js'] } as const
+const HERE: LiveWishes = { target, isTapeThere: true, isCi: false }
 
 test.each<[Mode, boolean, string, boolean?]>([
   ['once', true, 'replay'],
@@ -18,7 +18,7 @@ test.each<[Mode, boolean, string, boolean?]>([
 })
 
 test('a server without a mode makes the tape once, and never in CI', () => {
-  expect(planLive({ ...HERE, isTapeThere: false })).toEqual({ kind: 'record', command })
+  expect(planLive({ ...HERE, isTapeThere: false })).toEqual({ kind: 'record', target })
   expect(planLive({ ...HERE, isTapeThere: false, isCi: true })).toEqual({
     kind: 'replay',
     warning: 'CI is set, so nothing is recorded; --mode once records all the same',
@@ -27,11 +27,11 @@ test('a server without a mode makes the tape once, and never in CI', () => {
 })
 
 test('misses are passed on only because the user said so', () => {
-  expect(planLive({ ...HERE, command: [] })).toEqual({ kind: 'replay' })
+  expect(planLive({ ...HERE, target: undefined })).toEqual({ kind: 'replay' })
   expect(planLive({ ...HERE, onMiss: 'error' })).toEqual({ kind: 'replay' })
   expect(planLive({ ...HERE, onMiss: 'passthrough' })).toEqual({
     kind: 'passthrough',
-    command,
+    target,
     learns: false,
   })
 })
@@ -46,8 +46,8 @@ test('in CI, a mode that goes live is said aloud', () => {
 })
 
 test.each<Partial<LiveWishes>>([
-  { mode: 'all', command: [] },
-  { onMiss: 'passthrough', command: [] },
+  { mode: 'all', target: undefined },
+  { onMiss: 'passthrough', target: undefined },
   { mode: 'none', onMiss: 'passthrough' },
 ])('what cannot be is refused: %j', (wishes) => {
   expect(() => planLive({ ...HERE, ...wishes })).toThrow(expect.objectContaining({ code: 'USAGE' }))

@@ -10,8 +10,13 @@ import { record } from './record.ts'
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
+  if (verb === 'serve' && isOneName(rest)) return (await import('./serve-one.ts')).serveOne(rest[0])
   const { runProgram } = await import('./run-program.ts')
   await runProgram(process.argv, await commandsFor(verb))
+}
+
+function isOneName(words: readonly string[]): words is readonly [string] {
+  return words.length === 1 && !words[0]?.startsWith('-')
 }
 
 /** A client waits for `serve` to answer: it loads no other command. */
@@ -22,6 +27,8 @@ async function commandsFor(verb: string | undefined): Promise<readonly Command[]
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
+  if (args.redact !== false && args.redact.vault !== undefined)
+    (await import('./vault-warning.ts')).warnOfVault(args)
   if (args.kind === 'command') return recordCommand(args)
   if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
   if (args.kind === 'bridge') return (await import('./record-bridge.ts')).recordBridge(args)

@@ -3,11 +3,13 @@ import { ReelayError } from '../errors.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
 import { parseRequestPath } from '../match/request-path.ts'
-import { formatRule, parseComparison, type RuleScope } from '../match/rule.ts'
+import { formatRule, parseComparison, parseRule, type RuleScope } from '../match/rule.ts'
 import { addRules, removeRules, requestsUnder, storedRules } from '../serve/stored-rules.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, openTape } from '../store/read.ts'
+import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export const matchCommand: Command = new Command('match')
   .description('keep rules beside a tape that say how requests are compared with it')
@@ -26,6 +28,10 @@ export const matchCommand: Command = new Command('match')
     onTape('list')
       .description('list the rules beside a tape')
       .option('--json', 'print the list as JSON')
+      .option(
+        '--server <filter>',
+        'the rules that hold for these servers: names with commas between, * for anything',
+      )
       .action(list),
   )
   .addCommand(
@@ -57,19 +63,30 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   const rules = paths.map((path) => ({ ...scopeIn(flags), path: parseRequestPath(path), comparison }))
   const file = await addRules(tape.path, rules)
   for (const rule of rules) {
-    print(`${formatRule(rule)}\n`)
+    print(withoutSecrets()(`${formatRule(rule)}\n`))
     if (requestsUnder(tape, rule) === 0)
       process.stderr.write(`reelay match: warning: no recorded request of ${name} has anything there\n`)
   }
   process.stderr.write(`reelay match: written to ${file}\n`)
 }
 
-async function list(name: string, { json }: { json?: true }): Promise<void> {
+async function list(name: string, { json, server }: { json?: true; server?: string }): Promise<void> {
   const { path: tapePath } = await openTape(resolveTape(name))
-  const { path, rules } = await storedRules(tapePath)
-  if (json) print(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`)
-  else if (rules.length > 0) print(`${rules.join('\n')}\n`)
+  const { path, rules: all } = await storedRules(tapePath)
+  const rules = all.filter(holdsFor(serverFilter(server)))
+  const shown = withoutSecrets()
+  if (json) print(shown(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`))
+  else if (rules.length > 0) print(shown(`${rules.join('\n')}\n`))
+  else if (all.length > 0) process.stderr.write(`no rule beside ${tapePath} holds for a server ${server}\n`)
   else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
+}
+
+/** A rule that names no server holds for all. */
+function holdsFor(isMeant: ServerFilter): (rule: string) => boolean {
+  return (rule) => {
+    const { server } = parseRule(rule)
+    return server === undefined || isMeant(server)
+  }
 }
 
 async function remove(name: string, paths: readonly string[], flags: RuleScope): Promise<void> {
@@ -79,7 +96,7 @@ async function remove(name: string, paths: readonly string[], flags: RuleScope):
     throw new ReelayError('USAGE', `there is no rule for ${paths.join(', ')} beside ${tapePath}`, {
       hint: `reelay match list ${name} shows what there is`,
     })
-  print(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`)
+  print(withoutSecrets()(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`))
 }
 
 function comparisonIn({ as, ignore }: AddFlags): Comparison {

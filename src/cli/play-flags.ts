@@ -1,23 +1,10 @@
 import { Option, type Command } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { ANSWER_POLICIES, type AnswerPolicy } from '../serve/asks.ts'
+import { ANSWER_POLICIES } from '../serve/asks.ts'
+import { readClock } from './clock-flag.ts'
 import { readDuration } from '../serve/duration.ts'
-import { readFaults, type FaultRule } from '../serve/fault-rules.ts'
-import { readOverrides, type Override } from '../serve/overrides.ts'
 import { readPace } from '../serve/pace.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
-import { readSettingsFile } from '../serve/settings-file.ts'
-
-/** How a tape is to be played, as the command line says it. */
-export interface PlayFlags {
-  readonly pace?: ServeOptions['pace']
-  readonly paceCap?: number
-  readonly order?: 'any' | 'recorded'
-  readonly onClientAnswer?: AnswerPolicy
-  readonly override?: string
-  readonly faults?: string
-  readonly seed?: number
-}
 
 /** Adds the options of playing to a command. */
 export function addPlayFlags(command: Command): Command {
@@ -38,40 +25,21 @@ export function addPlayFlags(command: Command): Command {
     )
     .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
     .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
-    .option('--seed <number>', 'for faults that strike by chance: the same seed, the same run', readSeed)
-}
-
-/** The options that the flags stand for; files are read now. */
-export async function playFlags(flags: PlayFlags): Promise<Partial<ServeOptions>> {
-  const { pace, paceCap, order, onClientAnswer, override, faults, seed } = flags
-  if (paceCap !== undefined && pace === undefined)
-    throw new ReelayError('USAGE', '--pace-cap bounds the waits of a pace, and there is none', {
-      hint: 'add --pace recorded',
-    })
-  return {
-    ...(pace !== undefined && { pace }),
-    ...(paceCap !== undefined && { paceCap }),
-    ...(order && { order }),
-    ...(onClientAnswer && { onClientAnswer }),
-    ...(override !== undefined && { overrides: await readOverridesFile(override) }),
-    ...(faults !== undefined && { faults: await readFaultsFile(faults) }),
-    ...(seed !== undefined && { seed }),
-  }
-}
-
-export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
-  const { value, place } = await readSettingsFile(path)
-  return readFaults(value, place)
+    .option(
+      '--seed <number>',
+      'for all that is left to chance, faults and the ids of sessions: the same seed, the same run',
+      readSeed,
+    )
+    .option(
+      '--clock <time>',
+      'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
+      readClock,
+    )
 }
 
 export function readSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new ReelayError('USAGE', `--seed ${text} is not a whole number`, { hint: 'such as --seed 7' })
-}
-
-async function readOverridesFile(path: string): Promise<readonly Override[]> {
-  const { value, place } = await readSettingsFile(path)
-  return readOverrides(value, place)
 }
 
 function takePace(text: string): ServeOptions['pace'] {

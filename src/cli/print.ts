@@ -1,5 +1,3 @@
-import { fail } from './fail.ts'
-
 /** Writes a result to stdout. */
 export function print(text: string): void {
   process.stdout.write(text)
@@ -8,7 +6,7 @@ export function print(text: string): void {
 /** Whoever reads our output may leave early, as in `| head`, and that is no fault; a full disk is one. */
 export function expectEarlyLeavers(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') fail(error)
+    if (error.code !== 'EPIPE') void import('./fail.ts').then(({ fail }) => fail(error))
   })
   process.stderr.on('error', () => {}) // there is nowhere left to say it
 }

@@ -21,9 +21,20 @@ export interface UrlArgs extends TapeArgs {
   readonly kind: 'url'
   readonly url: string
   readonly listen: string | undefined
-  /** What the recorder adds to every request, as `Name: value`. */
-  readonly headers: readonly string[]
+  /** What the recorder adds to every request. */
+  readonly headers: readonly HeaderArg[]
 }
+
+/** A header as the command line says it: with its value, or with the variable that holds the value. */
+export type HeaderArg =
+  | { readonly kind: 'written'; readonly text: string }
+  /** One that `mayBeMissing` is left out when there is no such variable, or nothing in it. */
+  | {
+      readonly kind: 'variable'
+      readonly name: string
+      readonly variable: string
+      readonly mayBeMissing: boolean
+    }
 
 /** A server at a URL for a client that speaks stdio to us. */
 export interface BridgeArgs extends Omit<UrlArgs, 'kind' | 'listen'> {
@@ -61,7 +72,7 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const { given, rest } = takeOptions(argv)
   if (given.some(({ long }) => long === '--help')) return undefined
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
-  const url = last('--url')
+  const url = urlIn(given)
   if (last('--forward') !== undefined) return forwardArgs(given, rest)
   if (url !== undefined) return urlArgs(given, url, nameIn(rest))
   if (last('--bridge') !== undefined) throw usage('--bridge leads to a server at a URL: give its --url too')
@@ -72,6 +83,17 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const [file, ...args] = command
   if (file === undefined || file === '') throw noCommand()
   return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
+}
+
+function urlIn(given: readonly Given[]): string | undefined {
+  const { long, value } = given.findLast((each) => each.long === '--url' || each.long === '--url-env') ?? {}
+  if (long !== '--url-env' || value === undefined) return value
+  const url = process.env[value]
+  if (url) return url
+  throw usage(
+    `--url-env needs ${value}, which is not in the environment`,
+    'set it to the URL of the server, or give --url',
+  )
 }
 
 function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
@@ -87,18 +109,20 @@ function urlArgs(given: readonly Given[], url: string, name: string | undefined)
   return { kind: 'bridge', ...rest }
 }
 
-/** `--header-env Name=VARIABLE` is short for a header that is one variable: no client takes it for a variable of its own. */
-function readHeaders({ long, value }: Given): readonly string[] {
-  if (long === '--header') return [value]
+function readHeaders({ long, value }: Given): readonly HeaderArg[] {
+  if (long === '--header') return [{ kind: 'written', text: value }]
   if (long !== '--header-env') return []
-  const found = /^([^=:\s]+)=([^\s{}]+)$/.exec(value)
-  if (found === null) throw usage('--header-env is not of the form Name=VARIABLE')
-  return [`${found[1]}: \${env.${found[2]}}`]
+  const [, name, variable, mark] = /^([^=:\s]+)=([^\s{}?]+)(\?)?$/.exec(value) ?? []
+  if (name === undefined || variable === undefined)
+    throw usage(
+      '--header-env is not of the form Name=VARIABLE, or Name=VARIABLE? for one that may be missing',
+    )
+  return [{ kind: 'variable', name, variable, mayBeMissing: mark !== undefined }]
 }
 
 function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
   const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
-  if (last('--url') !== undefined)
+  if (urlIn(given) !== undefined)
     throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
   if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   const at = rest.indexOf('--')
@@ -132,13 +156,18 @@ function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
     ),
     tail: last('--tail') !== undefined,
     quiet: last('--quiet') !== undefined,
-    redact: readRedact(last('--no-redact') !== undefined, last('--redact-email') !== undefined),
+    redact: readRedact(last),
   }
 }
 
-function readRedact(isOff: boolean, email: boolean): RedactOption {
+function readRedact(last: (long: string) => string | undefined): RedactOption {
+  const isOff = last('--no-redact') !== undefined
+  const email = last('--redact-email') !== undefined
+  const vault = last('--vault')
   if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
-  return isOff ? false : email ? { email } : {}
+  if (isOff && vault !== undefined)
+    throw usage('--no-redact and --vault', 'without stand-ins there is nothing to keep in a vault')
+  return isOff ? false : { ...(email && { email }), ...(vault !== undefined && { vault }) }
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */

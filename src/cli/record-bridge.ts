@@ -4,17 +4,19 @@ import { watchClient } from '../transport/client-gone.ts'
 import { readTarget } from '../transport/target.ts'
 import { firstSignal } from './first-signal.ts'
 import type { BridgeArgs } from './record-args.ts'
-import { readHeader } from './record-headers.ts'
+import { readHeaders } from './record-headers.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
 import { TailProcess } from './tail-process.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const MIB = 1024 * 1024
 
 /** Is the server at a URL for a client that started us as a command, until the client or a signal ends it. */
 export async function recordBridge(args: BridgeArgs): Promise<void> {
   const server = args.server ?? nameOfUrl(readTarget(args.url))
-  const headers = args.headers.map((text) => readHeader(text, process.env))
+  const headers = readHeaders(args.headers, process.env)
   const view = args.tail ? new TailProcess() : undefined
+  const shown = withoutSecrets() // words of the server may be among them
   const stop = new AbortController()
   void firstSignal().then((signal) => stop.abort(signal))
   process.stdout.on('error', () => stop.abort('the client is gone'))
@@ -31,7 +33,7 @@ export async function recordBridge(args: BridgeArgs): Promise<void> {
     onBegin: (begun) => announce(args, begun),
     onTape: view?.follow,
     onPending: say,
-    say,
+    say: (words) => say(shown(words)),
     stop: stop.signal,
   })
   await view?.end()

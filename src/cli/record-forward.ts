@@ -51,8 +51,15 @@ export async function recordForward(args: ForwardArgs): Promise<void> {
   const ending = runInherited(args.command, { ...process.env, ...added })
   await Promise.allSettled([ending])
   await finish()
-  endAs(await ending)
+  const end = await ending
+  if (!recording.isUsed()) say(NOBODY_CAME)
+  endAs(end)
 }
+
+/** Said however quiet we are to be: the tape is empty, and the client worked. */
+const NOBODY_CAME =
+  'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
+  'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/oauth.md)'
 
 /** Never for other machines: they could reach through us whatever we can. */
 function readLoopback(text: string): Listen {

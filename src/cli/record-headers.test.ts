@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ReelayError } from '../errors.ts'
-import { readHeader } from './record-headers.ts'
+import type { HeaderArg } from './record-args.ts'
+import { readHeader, readHeaders } from './record-headers.ts'
 
 const ENV = { TOKEN: 'abc', EMPTY: '', BAD: 'a\nb' }
 
@@ -28,4 +29,23 @@ test.each([
   expect(refused).toThrow(why)
   expect(refused).not.toThrow('s3cret')
   expect(refused).toThrow(ReelayError)
+})
+
+const from = (variable: string, mayBeMissing = false): HeaderArg => ({
+  kind: 'variable',
+  name: 'X-Key',
+  variable,
+  mayBeMissing,
+})
+
+test('a header from a variable: empty where it is empty, left out where it may be missing, and refused where it must not', () => {
+  expect(readHeaders([from('TOKEN'), from('EMPTY')], ENV)).toEqual([
+    { name: 'X-Key', value: 'abc' },
+    { name: 'X-Key', value: '' },
+  ])
+  expect(readHeaders([from('EMPTY', true), from('NONE', true), from('TOKEN', true)], ENV)).toEqual([
+    { name: 'X-Key', value: 'abc' },
+  ])
+  expect(() => readHeaders([from('NONE')], ENV)).toThrow('needs NONE')
+  expect(() => readHeaders([from('BAD', true)], ENV)).toThrow('no header can have')
 })

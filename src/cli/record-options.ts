@@ -14,6 +14,12 @@ export const RECORD_OPTIONS = [
   },
   {
     short: undefined,
+    long: '--url-env',
+    value: 'variable',
+    about: 'the same for a URL that holds a secret: it stands in this environment variable',
+  },
+  {
+    short: undefined,
     long: '--bridge',
     value: undefined,
     about:
@@ -42,7 +48,8 @@ export const RECORD_OPTIONS = [
     short: undefined,
     long: '--header-env',
     value: 'name=variable',
-    about: 'a header whose whole value stands in this environment variable',
+    about:
+      'a header whose whole value stands in this environment variable; with ? behind it, one that may be missing',
   },
   { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
   {
@@ -106,6 +113,12 @@ export const RECORD_OPTIONS = [
     long: '--redact-email',
     value: undefined,
     about: 'give e-mail addresses stand-ins too',
+  },
+  {
+    short: undefined,
+    long: '--vault',
+    value: 'file',
+    about: 'add the real values behind the stand-ins to this file, for replay --secrets (never by default)',
   },
   { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
 ] as const

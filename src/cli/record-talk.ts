@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Summary } from '../record/tape-log.ts'
+import type { VaultSummary } from '../store/vault.ts'
 import { safeName } from '../record/server-name.ts'
 import { resolveTape } from '../store/home.ts'
 import { visible } from '../wire/visible.ts'
@@ -35,7 +36,14 @@ interface Begun {
   readonly keyTrouble: string | undefined
 }
 
-export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, secrets, stoppedAt }: Summary): void {
+export function sumUp(args: TapeArgs, summary: Summary): void {
+  sumUpTape(args, summary)
+  const { vault } = summary
+  if (vault !== undefined && (!args.quiet || vault.trouble !== undefined)) sumUpVault(vault)
+}
+
+function sumUpTape({ quiet }: TapeArgs, summary: Summary): void {
+  const { path, tapes, frames, loss, secrets, stoppedAt } = summary
   if (path === undefined) complain(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined) complain(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
   else if (!quiet) {
@@ -43,6 +51,12 @@ export function sumUp({ quiet }: TapeArgs, { path, tapes, frames, loss, secrets,
     const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
     say(`recorded ${frames} ${frames === 1 ? 'frame' : 'frames'} to ${place}${countOf(secrets)}${stop}`)
   }
+}
+
+export function sumUpVault({ path, added, trouble }: VaultSummary): void {
+  if (trouble !== undefined)
+    say(`${'VAULT_REFUSED' satisfies ErrorCode} real values are missing in ${path}: ${trouble}`)
+  else say(`${added} ${added === 1 ? 'value' : 'values'} added to the vault ${path}`)
 }
 
 function countOf(secrets: number): string {

@@ -1,9 +1,10 @@
 import { recordHttp, type HttpRecording } from '../record/http-recorder.ts'
 import { nameOfUrl } from '../record/url-tape.ts'
 import { readTarget } from '../transport/target.ts'
+import { screenRedactor } from '../serve/screen.ts'
 import { visible } from '../wire/visible.ts'
 import { readListen } from './listen-address.ts'
-import { readHeader } from './record-headers.ts'
+import { readHeaders } from './record-headers.ts'
 import type { UrlArgs } from './record-args.ts'
 import { firstSignal } from './first-signal.ts'
 import { announce, say, sumUp, tapePath } from './record-talk.ts'
@@ -15,7 +16,7 @@ const MIB = 1024 * 1024
 export async function recordUrl(args: UrlArgs): Promise<void> {
   const { url, labels, rules, maxLineMiB, redact } = args
   const server = args.server ?? nameOfUrl(readTarget(url))
-  const headers = args.headers.map((text) => readHeader(text, process.env))
+  const headers = readHeaders(args.headers, process.env)
   const listen = args.listen === undefined ? undefined : readListen(args.listen)
   const view = args.tail ? new TailProcess() : undefined
   const recording = await recordHttp({
@@ -60,7 +61,9 @@ function introduce(args: UrlArgs, recording: HttpRecording): void {
   const { url, tape, failure, keyTrouble, isOpen } = recording
   const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
   if (isOpen)
-    say(`WARNING: other machines can reach this recorder, and through it ${visible(args.url)}${reach}`)
+    say(
+      `WARNING: other machines can reach this recorder, and through it ${visible(screenRedactor().url(args.url))}${reach}`,
+    )
   announce(args, { path: tape, failure, keyTrouble })
   // Without a port of the user's choice nobody else knows it, however quiet we are to be.
   if (!args.quiet || args.listen === undefined) say(`give this URL to the client: ${url}`)

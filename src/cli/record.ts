@@ -11,6 +11,7 @@ import type { ServerProcess } from '../transport/server-process.ts'
 import { endAs } from './end-as.ts'
 import type { CommandArgs } from './record-args.ts'
 import { announce, complain, errors, say, sumUp, tapePath } from './record-talk.ts'
+import { vaultFor } from '../record/vault-for.ts'
 import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
@@ -53,11 +54,13 @@ function openLog(
   { redactor, refusal, view }: OpenedRedaction & { readonly view: TailProcess | undefined },
 ): TapeLog {
   const { command, labels, rules } = args
+  const path = tapePath(args, server)
   return new TapeLog({
-    path: tapePath(args, server),
+    path,
     header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
     ...(rules.limits && { limits: rules.limits }),
     redactor,
+    vault: vaultFor(args.redact, path),
     refusal,
     onTape: view?.follow,
     onTrouble: (why) => complain(`the tape stops here: ${why}; the session goes on`),

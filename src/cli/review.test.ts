@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { review, type Ask } from './review.ts'
+import { review } from './review.ts'
+import type { Ask } from './terminal.ts'
 
 const FINDINGS = [
   { value: 'ghp_0123456789', frames: [0, 2] },

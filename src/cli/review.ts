@@ -1,10 +1,6 @@
-import { createInterface } from 'node:readline/promises'
-import { ReelayError } from '../errors.ts'
 import type { Finding } from '../share/findings.ts'
 import { visible } from '../wire/visible.ts'
-
-/** Puts a question and gives the answer; undefined when whoever was asked has left. */
-export type Ask = (question: string) => Promise<string | undefined>
+import type { Ask } from './terminal.ts'
 
 /** Asks of each finding whether it is a secret. Gives those that are none; undefined when the review was left. */
 export async function review(findings: readonly Finding[], ask: Ask): Promise<readonly string[] | undefined> {
@@ -48,19 +44,3 @@ function placesOf(frames: readonly number[]): string {
 }
 
 const SHOWN = 5
-
-/** Asks on the terminal. Whoever ends the input, or interrupts, has left. */
-export async function onTerminal<Result>(talk: (ask: Ask) => Promise<Result>): Promise<Result> {
-  if (!process.stdin.isTTY)
-    throw new ReelayError('USAGE', '--review asks on a terminal, and stdin is none', {
-      hint: 'leave --review out; --allow <value> says that a value is no secret',
-    })
-  const left = new AbortController()
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  lines.once('close', () => left.abort())
-  try {
-    return await talk((question) => lines.question(question, { signal: left.signal }).catch(() => undefined))
-  } finally {
-    lines.close()
-  }
-}

@@ -56,7 +56,7 @@ function readable(read: () => RegExp): RegExp {
 }
 
 function knownRule(name: string): string {
-  const names = DEFAULT_RULES.map((rule) => rule.name)
+  const names = [...new Set(DEFAULT_RULES.map((rule) => rule.name))]
   if (names.includes(name)) return name
   throw new InvalidArgumentError(`The rules are ${names.join(', ')}.`)
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { labelsAsEnv, readTag } from '../record/labels.ts'
 import { resolveTape } from '../store/home.ts'
@@ -8,6 +9,7 @@ export interface RunFlags {
   readonly record?: string
   readonly replay?: string
   readonly server?: string
+  readonly vault?: string
   readonly session?: string
   readonly endpoint?: string
   readonly agent?: string
@@ -17,10 +19,11 @@ export interface RunFlags {
 
 /** Says before the program runs what could not work. */
 export function checkSwitches(flags: RunFlags, env: NodeJS.ProcessEnv): void {
-  const { record, replay } = flags
+  const { record, replay, vault } = flags
   if ((record === undefined) === (replay === undefined)) throw eitherOr()
   const labels = Object.keys(labelsAsEnv(labelsIn(flags)))
   if (replay !== undefined && labels.length > 0) throw nothingToLabel()
+  if (replay !== undefined && vault !== undefined) throw nothingToKeep()
   const path = resolveTape(record ?? replay ?? '', env)
   if (replay === undefined || existsSync(path)) return
   throw new ReelayError('TAPE_NOT_FOUND', `there is no tape ${replay}: ${path} does not exist`, {
@@ -30,14 +33,17 @@ export function checkSwitches(flags: RunFlags, env: NodeJS.ProcessEnv): void {
 
 /** The environment in which every Node program records or replays. Switches from outside give way to those of the command line. */
 export function switchedEnv(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { record, replay, server } = flags
+  const { record, replay, server, vault } = flags
   const mode = record === undefined ? 'REELAY_REPLAY' : 'REELAY_RECORD'
-  const cleared = Object.entries(env).filter(([name]) => !/^REELAY_(RECORD|REPLAY)(_SERVER)?$/.test(name))
+  const cleared = Object.entries(env).filter(
+    ([name]) => !/^REELAY_(RECORD|REPLAY)(_SERVER|_VAULT)?$/.test(name),
+  )
   return {
     ...Object.fromEntries(cleared),
     // A path, because the program may run in another folder.
     [mode]: resolveTape(record ?? replay ?? '', env),
     ...(server !== undefined && { [`${mode}_SERVER`]: server }),
+    ...(vault !== undefined && { REELAY_RECORD_VAULT: resolve(vault) }),
     ...labelsAsEnv(labelsIn(flags)),
     NODE_OPTIONS: [env['NODE_OPTIONS'], `--import=${AUTO}`].filter(Boolean).join(' '),
   }
@@ -56,6 +62,11 @@ const AUTO = new URL('../auto/index.js', import.meta.url).href
 function nothingToLabel(): ReelayError {
   const hint = 'leave out --session, --endpoint, --agent, --note and --tag, or record'
   return new ReelayError('USAGE', 'a replay makes no tape that could be labelled', { hint })
+}
+
+function nothingToKeep(): ReelayError {
+  const hint = 'leave out --vault, or record'
+  return new ReelayError('USAGE', 'a replay writes no vault', { hint })
 }
 
 function eitherOr(): ReelayError {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { runInherited } from '../transport/inherited-process.ts'
 import { endAs } from './end-as.ts'
+import { warnOfVault } from './vault-warning.ts'
 import { checkSwitches, switchedEnv, type RunFlags } from './run-env.ts'
 
 export const runCommand: Command = new Command('run')
@@ -11,6 +12,10 @@ export const runCommand: Command = new Command('run')
   .option('--record <tape>', 'record to a tape of this name, or at this path')
   .option('--replay <tape>', 'play the servers from this tape: none is started')
   .option('--server <filter>', 'these servers only: names with commas between, * for anything')
+  .option(
+    '--vault <file>',
+    'with --record: add the real values behind the stand-ins to this file, for replay --secrets',
+  )
   .option('--session <id>', 'the session that the tape belongs to')
   .option('--endpoint <id>', 'the endpoint that the tape belongs to')
   .option('--agent <id>', 'the agent that the tape belongs to')
@@ -19,5 +24,7 @@ export const runCommand: Command = new Command('run')
   .action(async ([file, ...args]: readonly string[], flags: RunFlags) => {
     if (file === undefined) throw new ReelayError('USAGE', 'no command to run')
     checkSwitches(flags, process.env)
+    if (flags.vault !== undefined)
+      warnOfVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
     endAs(await runInherited([file, ...args], switchedEnv(flags, process.env)))
   })

@@ -1,51 +1,50 @@
-import { existsSync } from 'node:fs'
-import type { Recorder } from '../record/recorder.ts'
 import { liveRedaction } from '../serve/live-redaction.ts'
-import { passthroughTo } from '../serve/passthrough-to.ts'
-import type { Passthrough } from '../serve/passthrough.ts'
+import { linkTo, type LiveTarget } from '../serve/live-target.ts'
+import { Passthrough } from '../serve/passthrough.ts'
+import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import { appendEpisode, hasAnswered, type EpisodeMessage } from '../store/episode.ts'
-import { keepTape } from '../store/keep-tape.ts'
 import type { LivePlan } from './live-plan.ts'
+import { say, warn } from './serve-talk.ts'
 
 /** The live server behind a tape, and what was learned from it. */
 export interface LiveBehind {
-  readonly elsewhere: Passthrough
-  /** Adds what was learned to the tape; how many messages that were. */
-  readonly learn: (path: string, server: string) => Promise<number>
+  /** The live server of one more client. */
+  readonly elsewhere: () => Passthrough
+  /** Adds what was learned to the tape, and says so. */
+  readonly learn: (path: string, server: string) => Promise<void>
 }
 
-export function liveBehind({ command, learns }: LivePlan & { kind: 'passthrough' }): LiveBehind {
-  const messages: EpisodeMessage[] = []
-  const onMessage = (dir: EpisodeMessage['dir'], text: string): void =>
-    void messages.push({ dir, text, at: Date.now() })
+export function liveBehind(plan: LivePlan, tape: PlayedTape): LiveBehind | undefined {
+  if (plan.kind !== 'passthrough') return undefined
+  const { target, learns } = plan
+  warn('what is not on the tape goes to the live server')
+  const open = linkTo(target, storeOf(tape.turns))
+  const links: EpisodeMessage[][] = []
   return {
-    elsewhere: passthroughTo(command, learns ? { onMessage } : {}),
-    learn: async (path, server) => {
-      if (!hasAnswered(messages)) return 0
-      await appendEpisode(path, { server, messages, redaction: liveRedaction })
-      return messages.length
-    },
+    elsewhere: () => new Passthrough({ open, ...(learns && { onMessage: noteIn(links) }) }),
+    learn: (path, server) => learn(path, { server, links, target }),
   }
 }
 
-/** Records the live server; a tape that is there is replaced only by a whole new one. Gives the exit code. */
-export async function recordAnew(
-  path: string,
-  { command }: LivePlan & { kind: 'record' },
-  say: (text: string) => void,
-): Promise<number> {
-  const { Recorder: Recording } = await import('../record/recorder.ts')
-  const recorder: Recorder = new Recording()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void recorder.stop())
-  const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
-  say(`recording the live server to ${path}`)
-  const { exit, loss, frames } = await recorder.start({
-    command,
-    tape,
-    client: { input: process.stdin, output: process.stdout },
-  })
-  if (loss !== undefined) say(`the tape is incomplete: ${loss.why}; it is ${tape}`)
-  else if (await keepTape(tape, path)) say(`recorded ${frames} frames to ${path}`)
-  else say(`the live server said nothing, so ${tape === path ? 'no tape was made' : 'the tape is as it was'}`)
-  return exit.code ?? 1
+/** What crosses one more link, kept until the run is over: until then the tape is being played. */
+function noteIn(links: EpisodeMessage[][]): (dir: EpisodeMessage['dir'], text: string) => void {
+  const messages: EpisodeMessage[] = []
+  links.push(messages)
+  return (dir, text) => void messages.push({ dir, text, at: Date.now() })
+}
+
+interface Learned {
+  readonly server: string
+  readonly links: readonly (readonly EpisodeMessage[])[]
+  readonly target: LiveTarget
+}
+
+async function learn(path: string, { server, links: all, target }: Learned): Promise<void> {
+  const links = all.filter(hasAnswered)
+  if (links.length === 0) return
+  const headers = target.kind === 'url' ? target.headers : {}
+  await appendEpisode(path, { server, links, redaction: (header) => liveRedaction(header, { headers }) })
+  const count = links.reduce((sum, messages) => sum + messages.length, 0)
+  const of = links.length === 1 ? '' : `, from ${links.length} clients`
+  say(`reelay serve: the tape has a new episode of ${count} ${count === 1 ? 'message' : 'messages'}${of}`)
 }

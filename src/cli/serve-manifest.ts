@@ -5,7 +5,7 @@ import { ReelayError } from '../errors.ts'
 import { isPath } from '../store/home.ts'
 import type { Listen } from '../transport/listen.ts'
 import { readListen } from './listen-address.ts'
-import type { ServeFlags } from './serve.ts'
+import type { ServeFlags } from './serve-tapes.ts'
 import type { WantedTape } from './wanted-tapes.ts'
 
 /** The tapes that the project's config lists, for a `reelay serve` that names none. */
@@ -16,7 +16,7 @@ export function manifestTapes(flags: ServeFlags, folder: string): readonly Wante
     throw new ReelayError('USAGE', 'no tape is named, and no config of the project lists any', {
       hint: 'reelay serve <tape>, or a section "serve" in reelay.config.yaml: docs/config.md',
     })
-  const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss'] as const).find(
+  const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss', 'header'] as const).find(
     (name) => flags[name] !== undefined,
   )
   if (odd !== undefined)

@@ -1,6 +1,7 @@
 import type { ServedHttp } from '../serve/http/serve-http.ts'
 import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
+import { createScreen } from '../serve/screen.ts'
 import { tapeEra } from '../serve/tape-era.ts'
 import type { Tape } from '../store/read.ts'
 import type { TurnKind } from '../tape/turn-store.ts'
@@ -24,14 +25,16 @@ export function announce({ tape, name, matching }: TapeToServe, servers: readonl
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
   say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
   const { problems, ended } = tape
-  for (const { line, why } of problems.slice(0, WARNINGS)) warn(`line ${line} of the tape: ${why}`)
+  const shown = createScreen()
+  for (const { line, why } of problems.slice(0, WARNINGS))
+    warn(`line ${line} of the tape: ${shown.text(why)}`)
   if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
   if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
   if (isProbe(kinds))
     warn(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
-  for (const line of matching) say(`reelay serve: ${line}`)
+  for (const line of matching) say(`reelay serve: ${shown.text(line)}`)
 }
 
 const WARNINGS = 5

@@ -14,22 +14,22 @@ export function wordsOf(words: readonly string[], argv: readonly string[]): Serv
   return { names: words.slice(0, tapes), command: words.slice(tapes) }
 }
 
-export interface ServeUse extends ServeWords, HttpFlags {
+export interface ServeUse extends Pick<ServeWords, 'names'>, HttpFlags {
   readonly stdio?: true
   /** Whether a live server is spoken of. */
   readonly isLive: boolean
 }
 
 /** What cannot be meant together. */
-export function refuseMisuse({ names, command, stdio, http, sse, isLive }: ServeUse): void {
+export function refuseMisuse({ names, stdio, http, sse, isLive }: ServeUse): void {
   const isOverHttp = http !== undefined || sse !== undefined
   if (names.length === 0) throw usage('no tape is named', 'name it before the --')
   if (isOverHttp && stdio)
     throw usage('--stdio goes with neither --http nor --sse', 'start it once for each, or leave --stdio out')
-  if (isOverHttp && (isLive || command.length > 0))
+  if (isLive && names.length > 1)
     throw usage(
-      'a live server behind the tape is for stdin and stdout only',
-      'leave --http and --sse out, or serve what is recorded',
+      `there are ${names.length} tapes, and one live server cannot stand behind them all`,
+      'serve the tape with a live server behind it in a run of its own',
     )
   if (!isOverHttp && names.length > 1)
     throw usage(

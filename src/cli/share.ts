@@ -4,6 +4,7 @@ import { resolveTape } from '../store/home.ts'
 import { visible } from '../wire/visible.ts'
 import { print } from './print.ts'
 import { inWords } from './redact.ts'
+import { warnOfCopied } from './vault-warning.ts'
 import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
 
 export const shareCommand: Command = addRuleFlags(new Command('share'))
@@ -12,17 +13,28 @@ export const shareCommand: Command = addRuleFlags(new Command('share'))
   )
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .requiredOption('-o, --output <file>', 'where to write the copy (never over an existing file)')
+  .option(
+    '--vault <file>',
+    'add the values that were replaced to this file, for replay --secrets; never give it away',
+  )
   .option('--json', 'print the result as JSON')
-  .action(async (name: string, { output, json = false, ...flags }: ShareFlags) => {
-    const copied = await shareTape({ from: resolveTape(name), to: output, changes: ruleChanges(flags) })
+  .option('--server <filter>', 'share these servers only: names with commas between, * for anything')
+  .action(async (name: string, { output, json = false, server, vault, ...flags }: ShareFlags) => {
+    const changes = ruleChanges(flags)
+    const copied = await shareTape({ from: resolveTape(name), to: output, changes, server, vault })
+    warnOfCopied(copied)
     if (json) return print(`${JSON.stringify(copied, undefined, 2)}\n`)
     print(
       `wrote ${visible(copied.path)}: ${inWords(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
-    print(`  played to itself: ${copied.answered} requests answered as on the tape\n`)
+    print(
+      `  played to itself: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
+    )
   })
 
 interface ShareFlags extends RuleFlags {
   readonly output: string
+  readonly server?: string
   readonly json?: boolean
+  readonly vault?: string
 }

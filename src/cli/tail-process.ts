@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { setTimeout } from 'node:timers/promises'
 
 /** How long a session that is over may wait for the last lines to be shown. */
 const PATIENCE_MS = 2000
@@ -19,10 +18,10 @@ export class TailProcess {
 
   /** The last tape is written: what is still to be shown gets a moment. */
   async end(): Promise<void> {
-    const patience = new AbortController()
-    const limit = setTimeout(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => {})
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<void>((resolve) => void (timer = setTimeout(resolve, PATIENCE_MS)))
     await Promise.race([this.#shown, limit])
-    patience.abort()
+    clearTimeout(timer)
     this.#isOver = true
   }
 }

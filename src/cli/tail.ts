@@ -6,7 +6,7 @@ import { tailText } from '../report/tail-text.ts'
 import { followTape, type FollowedTape } from '../store/follow.ts'
 import { resolveTape } from '../store/home.ts'
 import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
-import { visibleJson } from '../wire/visible.ts'
+import { visible, visibleJson } from '../wire/visible.ts'
 import { shownTape } from './without-secrets.ts'
 
 export const tailCommand: Command = new Command('tail')
@@ -21,8 +21,13 @@ export const tailCommand: Command = new Command('tail')
     process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
     const { tape, text } = shownTape(await followTape(resolveTape(name), stop.signal))
     const lineOf = json ? jsonLine(tape) : textLine(tape)
-    const isMeant = serverFilter(server)
-    await show(tape, { lineOf: (exchange) => text(lineOf(exchange)), isMeant }, stop.signal)
+    const view = {
+      lineOf: (exchange: ExchangeFacts) => text(lineOf(exchange)),
+      isMeant: serverFilter(server),
+    }
+    const passedOver = await show(tape, view, stop.signal)
+    if (server !== undefined && passedOver)
+      process.stderr.write(`no server "${server}" had an exchange: choose from ${passedOver}\n`)
     process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
     if (process.connected) process.disconnect()
   })
@@ -34,15 +39,20 @@ interface View {
   readonly isMeant: ServerFilter
 }
 
-async function show(tape: FollowedTape, view: View, signal: AbortSignal): Promise<void> {
+/** Gives the servers that were passed over, when nobody else had an exchange until the end of the tape. */
+async function show(tape: FollowedTape, view: View, signal: AbortSignal): Promise<string | undefined> {
   const live = new LiveExchanges()
-  for await (const frame of tape.frames()) put(live.add(frame), view)
-  if (!signal.aborted) put(live.rest(), view)
-}
-
-function put(exchanges: readonly ExchangeFacts[], { lineOf, isMeant }: View): void {
-  for (const exchange of exchanges)
-    if (isMeant(exchange.request.server)) process.stdout.write(`${lineOf(exchange)}\n`)
+  const spoken = new Set<string>()
+  const put = (exchanges: readonly ExchangeFacts[]): void => {
+    for (const exchange of exchanges) {
+      spoken.add(exchange.request.server)
+      if (view.isMeant(exchange.request.server)) process.stdout.write(`${view.lineOf(exchange)}\n`)
+    }
+  }
+  for await (const frame of tape.frames()) put(live.add(frame))
+  if (signal.aborted) return undefined
+  put(live.rest())
+  return [...spoken].some(view.isMeant) ? undefined : [...spoken].map(visible).join(', ')
 }
 
 function jsonLine(tape: FollowedTape): Line {

@@ -9,9 +9,18 @@ import type { Header } from '../tape/header.ts'
 export function withoutSecrets(): (text: string) => string {
   let redactor: Redactor | undefined
   return (text) => {
-    redactor ??= screenRedactor() // made when there is something to show, which most runs have not
+    redactor ??= redactorOfArguments() // made when there is something to show, which most runs have not
     return redactor.text(text)
   }
+}
+
+/** A message may quote our own command line, where options say what is secret. */
+function redactorOfArguments(): Redactor {
+  const redactor = screenRedactor()
+  const words = process.argv.slice(2)
+  for (const [index, shown] of redactor.command(words).entries())
+    if (shown !== words[index]) redactor.learn((words[index] ?? '').replace(/^-{1,2}[\w-]+=/, ''))
+  return redactor
 }
 
 /** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { requireHere } from './require-here.ts'
 import { ReelayError } from '../errors.ts'
 import { member } from '../wire/message.ts'
 import type { ConfigText } from './setting.ts'
@@ -23,7 +23,7 @@ function loadsTypeScript(): boolean {
 // Loaded at once, not imported: a recorder that has started its server cannot wait.
 function exportedBy(file: string): unknown {
   try {
-    const loaded: unknown = createRequire(import.meta.url)(file)
+    const loaded: unknown = requireHere(file)
     return member(loaded, 'default') ?? loaded
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)

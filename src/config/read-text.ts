@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { requireHere } from './require-here.ts'
 import type { Document, LineCounter, Node } from 'yaml'
 import { ReelayError } from '../errors.ts'
 import type { ConfigText, ConfigPath } from './setting.ts'
@@ -9,7 +9,7 @@ type Yaml = typeof import('yaml')
 /** Reads YAML, and JSON as the YAML that it is, with the place of everything. */
 export function readText(file: string): ConfigText {
   // A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
-  const yaml = createRequire(import.meta.url)('yaml') as Yaml
+  const yaml = requireHere('yaml') as Yaml
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(textOf(file), { lineCounter: lines })
   const [error] = document.errors

@@ -5,6 +5,8 @@ import { readSpot } from './lens.ts'
 import { LiveValues } from './live-values.ts'
 import { messageKey } from './messages.ts'
 import { dateAt } from './relative-date.ts'
+import { withInputNames } from './round-names.ts'
+import { inputsIn, pairInputs } from './round-pairs.ts'
 import { writeSpot } from './splice.ts'
 
 export interface RebinderOptions {
@@ -33,6 +35,8 @@ export class Rebinder {
   readonly #consumers = new Map<string, Use[]>()
   readonly #producers = new Map<string, Source[]>()
   readonly #learned = new Map<string, string | undefined>()
+  /** The live messages that ask for input. */
+  readonly #rounds = new Set<string>()
   readonly #values = new LiveValues()
 
   constructor(bindings: readonly Binding[], { now }: RebinderOptions) {
@@ -41,9 +45,14 @@ export class Rebinder {
   }
 
   /** Takes what the live server said where `recorded` stands on the tape. */
-  learn(recorded: Pick<Spoken, 'n' | 'item'>, liveText: string): void {
-    for (const { binding, producer } of this.#producers.get(keyOf(recorded)) ?? []) {
-      const live = readSpot(liveText, producer)
+  learn(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, liveText: string): void {
+    const sources = this.#producers.get(keyOf(recorded)) ?? []
+    const names = sources.some(isInputName) ? namesInRound(recorded.text, liveText) : undefined
+    if (names !== undefined) this.#rounds.add(keyOf(recorded))
+    for (const source of sources) {
+      const { binding, producer } = source
+      const live =
+        names !== undefined && isInputName(source) ? names.get(binding.value) : readSpot(liveText, producer)
       this.#learned.set(producerKey(producer), live)
       if (live !== undefined) this.#values.learn(binding, live)
     }
@@ -59,10 +68,16 @@ export class Rebinder {
     const used = new Set<Binding>()
     const unbound: UnboundHandle[] = []
     const composed = new Set<Consumer>()
+    const names = new Map<string, string | undefined>()
     let bound = text
     for (const { binding, consumer } of this.#consumers.get(keyOf(recorded)) ?? []) {
       if (readSpot(bound, consumer) !== binding.value) continue
       const live = this.#liveValue(binding)
+      if (consumer.use === 'key' && (live.kind === 'value' || this.#isNotAskedFor(binding))) {
+        names.set(binding.value, live.kind === 'value' ? live.value : undefined)
+        used.add(binding)
+        continue
+      }
       const written = live.kind === 'value' ? withValue(bound, { binding, consumer }, live.value) : undefined
       if (written !== undefined) used.add(binding)
       else if (binding.standing !== 'constant')
@@ -71,7 +86,15 @@ export class Rebinder {
       if (written !== undefined && consumer.use === 'part') composed.add(consumer)
     }
     for (const { path } of composed) this.#learnComposed(text, bound, path)
+    if (names.size > 0) bound = withInputNames(bound, names)
     return { text: bound, used: [...used], unbound }
+  }
+
+  /** Whether the live server asks for input, and not for this one. */
+  #isNotAskedFor(binding: Binding): boolean {
+    return producersOf(binding).some(
+      (producer) => producer.kind === 'message' && this.#rounds.has(messageKey(producer)),
+    )
   }
 
   #learnComposed(recorded: string, bound: string, path: Path): void {
@@ -127,6 +150,16 @@ type MessageProducer = Extract<Producer, { kind: 'message' }>
 // What is the same now stays as it is spelled.
 function withValue(text: string, { binding, consumer }: Use, live: string): string | undefined {
   return live === binding.value ? text : writeSpot(text, consumer, live)
+}
+
+function isInputName({ producer }: Source): boolean {
+  return producer.inside[0]?.kind === 'key'
+}
+
+/** Which of the recorded inputs the live server asks for, and under which names; undefined when it asks for none. */
+function namesInRound(recordedText: string, liveText: string): ReadonlyMap<string, string> | undefined {
+  const [recorded, live] = [inputsIn(recordedText), inputsIn(liveText)]
+  return recorded === undefined || live === undefined ? undefined : pairInputs(recorded, live)
 }
 
 function producersOf({ producer, also }: Binding): readonly Producer[] {

@@ -1,5 +1,5 @@
 import { leafText } from '../wire/leaves.ts'
-import { membersOf, rangeAt } from '../wire/members.ts'
+import { rangeAt } from '../wire/members.ts'
 import { decodeBase64, encodeLike } from './base64.ts'
 import type { Lens, Spot } from './binding.ts'
 import { findToken } from './token-place.ts'
@@ -9,8 +9,7 @@ export function writeSpot(text: string, { path, inside }: Spot, value: string): 
   const range = rangeAt(text, path)
   if (range === undefined) return undefined
   const json = text.slice(range.start, range.end)
-  const [first] = inside
-  const written = first?.kind === 'key' ? withKey(json, first.index, value) : withScalar(json, inside, value)
+  const written = withScalar(json, inside, value)
   return written === undefined ? undefined : text.slice(0, range.start) + written + text.slice(range.end)
 }
 
@@ -54,14 +53,4 @@ function withSpan(
   value: string,
 ): string | undefined {
   return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end)
-}
-
-function withKey(json: string, index: number, name: string): string | undefined {
-  const member = json.startsWith('{') ? [...membersOf(json)][index] : undefined
-  if (member === undefined) return undefined
-  const [key, { start }] = member
-  const at = json.lastIndexOf(JSON.stringify(key), start)
-  return at < 0
-    ? undefined
-    : json.slice(0, at) + JSON.stringify(name) + json.slice(at + JSON.stringify(key).length)
 }

@@ -72,6 +72,7 @@ function boundTo(
   { entry, frame }: Candidate,
   evidence: Evidence,
 ): Pick<Annotation, 'boundTo'> {
-  const origin = originOf(value, { turns: evidence.turns, frame, server: entry.request.server })
+  const place = evidence.placeOf(frame) ?? 0
+  const origin = originOf(value, { turns: evidence.turns, place, frame, server: entry.request.server })
   return origin === undefined ? {} : { boundTo: origin }
 }

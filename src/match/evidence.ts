@@ -24,8 +24,15 @@ export class Evidence {
     this.#now = now
   }
 
+  /** Looked up when a rule asks for them: the recorded one stands on the tape. */
   timesOf(entry: Entry): Times {
-    return { recorded: this.recordedAt(entry) ?? Number.NaN, live: this.#now() }
+    const recordedAt = (): number => this.recordedAt(entry) ?? Number.NaN
+    return {
+      get recorded() {
+        return recordedAt()
+      },
+      live: this.#now(),
+    }
   }
 
   /** In milliseconds since 1970; undefined when the tape does not say. */
@@ -36,14 +43,33 @@ export class Evidence {
 
   /** The turn that a request in this frame set off. */
   turnAt(frame: number): Turn | undefined {
-    this.#places ??= placesByFrame(this.turns)
-    const place = this.#places.get(frame)
+    const place = this.placeOf(frame)
     return place === undefined ? undefined : this.turns.turn(place)
+  }
+
+  /** The place of the turn that a request in this frame set off. */
+  placeOf(frame: number): number | undefined {
+    const place = placeAmongOrdered(this.turns, frame)
+    if (place !== undefined) return place
+    this.#places ??= placesByFrame(this.turns)
+    return this.#places.get(frame)
   }
 
   hasOtherServerThan(server: string): boolean {
     return this.turns.kinds().some((kind) => kind.trigger === 'request' && kind.server !== server)
   }
+}
+
+// The frames of most tapes are in order.
+function placeAmongOrdered(turns: TurnStore, frame: number): number | undefined {
+  let low = 0
+  let high = turns.size
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (turns.outline(middle).frame < frame) low = middle + 1
+    else high = middle
+  }
+  return low < turns.size && turns.outline(low).frame === frame ? low : undefined
 }
 
 // One look at the whole tape, at the first miss: on a long tape there should be no other.

@@ -1,6 +1,6 @@
 import type { Annotation } from './annotations.ts'
 import type { Evidence } from './evidence.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import type { Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
 import type { Candidate } from './nearest.ts'
 
@@ -33,9 +33,7 @@ export interface Finding {
 export type NoHit = Exclude<MatchOutcome, { kind: 'hit' }>
 
 export interface Context {
-  readonly index: Pick<Matcher, 'next' | 'permissive'>
-  /** Every recorded request; on a long tape to list them is work, to be done once. */
-  readonly entries: () => readonly Entry[]
+  readonly index: Pick<Matcher, 'next' | 'permissive' | 'kinds' | 'entries'>
   readonly matching: Matching
   readonly evidence: Evidence
 }

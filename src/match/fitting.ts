@@ -1,6 +1,6 @@
 import type { Form } from './form.ts'
 import type { Asked } from './key.ts'
-import { nameOf } from './name.ts'
+import { nameOf } from '../wire/name.ts'
 import type { Recording, Shelf, Shelves } from './shelves.ts'
 
 /** Recordings that may answer a live request, and how far their request is from it. */

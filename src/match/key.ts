@@ -26,7 +26,7 @@ export function comparedParams(
 ): unknown {
   if (isKnownByMethod(method)) return undefined
   const rest = ignore.length === 0 ? params : withoutIgnored(params, ignore)
-  const own = isObject(rest) ? withoutProtocolMeta(rest) : rest
+  const own = isObject(rest) ? withoutProtocolMeta(TASK_QUERIES.has(method) ? withoutTask(rest) : rest) : rest
   return isEmpty(own) ? undefined : own
 }
 
@@ -37,8 +37,12 @@ export function withoutIgnored(params: unknown, ignore: readonly Path[]): unknow
 
 /** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
 export function eraAsked({ method, params }: Asked): Era | undefined {
+  return eraOfCall(method, isEnveloped(params))
+}
+
+export function eraOfCall(method: string, enveloped: boolean): Era | undefined {
   if (isKnownByMethod(method) || method.startsWith('notifications/')) return undefined
-  return isEnveloped(params) ? 'modern' : 'legacy'
+  return enveloped ? 'modern' : 'legacy'
 }
 
 /** The paths of `--ignore`: they start at the request, so the first name is `params`. */
@@ -49,6 +53,14 @@ export function parseIgnored(texts: readonly string[]): readonly Path[] {
 // A cancellation names a live id, which no recording can know.
 function isKnownByMethod(method: string): boolean {
   return HANDSHAKE_METHODS.has(method) || method === 'notifications/cancelled'
+}
+
+// SDK v1 repeats what it asked of the call in some of the questions about its task, and not in others.
+const TASK_QUERIES: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel'])
+
+function withoutTask(params: JsonObject): JsonObject {
+  const { task: _, ...rest } = params
+  return rest
 }
 
 function withoutProtocolMeta(params: JsonObject): JsonObject {

@@ -2,9 +2,10 @@ import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { isFreelyAsked } from './freely-asked.ts'
 import { parseIgnored, type Asked } from './key.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
 import { Recorded, type Recordings } from './recorded.ts'
+import { EVERY } from './request-kinds.ts'
 
 export interface KeyedIndexOptions {
   /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
@@ -20,7 +21,8 @@ interface Cursor {
   used: number
   /** Where to look for the next one; -1 when there is none. */
   next: number
-  last: Turn | undefined
+  /** The place of the one that was used last; -1 when none was. */
+  last: number
 }
 
 /** The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when. */
@@ -46,44 +48,54 @@ export class KeyedIndex implements Matcher {
   lookup(asked: Asked): MatchOutcome {
     const { key, first } = this.#recorded.find(asked)
     if (first < 0) return { kind: 'unknown' }
-    const cursor = this.#cursors.get(first) ?? { used: 0, next: first, last: undefined }
+    const cursor = this.#cursors.get(first) ?? { used: 0, next: first, last: -1 }
     const found = this.#recorded.turnFrom(cursor.next, key)
-    if (found === undefined) return this.#spent(asked, key, first, cursor.last)
+    if (found === undefined) return this.#spent(asked, key, { first, last: cursor.last })
     cursor.used++
     cursor.next = this.#recorded.after(found.place)
-    cursor.last = found.turn
+    cursor.last = found.place
     this.#cursors.set(first, cursor)
     return { kind: 'hit', turn: found.turn, repeated: false }
   }
 
-  entries(): readonly Entry[] {
-    return Array.from(this.#recorded.all(), (recordings) => this.#entryOf(recordings.first, recordings))
+  kinds(): readonly RequestKind[] {
+    return this.#recorded.kinds()
+  }
+
+  entries(wanted: WantedEntries = EVERY): readonly Entry[] {
+    return Array.from(this.#recorded.all(wanted), (recordings) => this.#entryOf(recordings.first, recordings))
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    return [...this.#left()].toSorted((a, b) => a.frame - b.frame)
+    return Array.from(this.#left(), (place) => this.#recorded.requestAt(place))
+      .filter((request) => request !== undefined)
+      .toSorted((a, b) => a.frame - b.frame)
   }
 
   next(): RecordedRequest | undefined {
-    return this.unconsumedKeys()[0]
+    let first: number | undefined
+    for (const place of this.#left()) {
+      if (first === undefined || this.#recorded.frameAt(place) < this.#recorded.frameAt(first)) first = place
+      if (this.#recorded.isInOrder) break
+    }
+    return first === undefined ? undefined : this.#recorded.requestAt(first)
   }
 
-  #spent(asked: Asked, key: string, first: number, last: Turn | undefined): MatchOutcome {
-    if (last !== undefined && isFreelyAsked(asked.method)) return { kind: 'hit', turn: last, repeated: false }
-    if (last !== undefined && this.permissive) return { kind: 'hit', turn: last, repeated: true }
+  #spent(asked: Asked, key: string, { first, last }: { first: number; last: number }): MatchOutcome {
+    const isFree = isFreelyAsked(asked.method)
+    const again = isFree || this.permissive ? this.#recorded.turnAt(last) : undefined
+    if (again !== undefined) return { kind: 'hit', turn: again, repeated: !isFree }
     const recordings = this.#recorded.from(first)
     if (recordings === undefined || this.#recorded.keyOf(recordings.request) !== key)
       return { kind: 'unknown' }
-    const kind = last === undefined ? 'unanswered' : 'exhausted'
+    const kind = last < 0 ? 'unanswered' : 'exhausted'
     return { kind, entry: this.#entryOf(first, recordings) }
   }
 
-  *#left(): Generator<RecordedRequest> {
+  /** The places of what was not asked for. */
+  *#left(): Generator<number> {
     const used = this.#usedPlaces()
-    for (const place of this.#recorded.requests()) {
-      const request = used.has(place) ? undefined : this.#recorded.requestAt(place)
-      if (request !== undefined && !isFreelyAsked(request.method)) yield request
-    }
+    for (const place of this.#recorded.requests()) if (!used.has(place)) yield place
   }
 
   #usedPlaces(): ReadonlySet<number> {

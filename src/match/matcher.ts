@@ -1,4 +1,5 @@
 import type { Turn } from '../tape/turn.ts'
+import type { Era } from '../wire/era.ts'
 import type { Asked } from './key.ts'
 import type { Path } from '../wire/path.ts'
 import type { Matching } from './matching.ts'
@@ -13,14 +14,30 @@ export interface Matcher {
   readonly matching?: Matching
   /** The recorded turn that answers this request, which is then used, or why there is none. */
   lookup(asked: Asked): MatchOutcome
-  /** Every recorded request once, however often it was recorded. */
-  entries(): readonly Entry[]
+  /** What kinds of requests were recorded, in the order of the first of each. */
+  kinds(): readonly RequestKind[]
+  /** Every recorded request once, however often it was recorded; where there are too many, those that are most like one. */
+  entries(wanted?: WantedEntries): readonly Entry[]
   /** What was recorded and not asked for yet, in recorded order; the handshake and `ping` never count. */
   unconsumedKeys(): readonly RecordedRequest[]
   /** The first of those: what a client that repeats the recorded session would ask for now. */
   next(): RecordedRequest | undefined
   /** The same recording for another connection: nothing of it is used yet. */
   another(): Matcher
+}
+
+/** What can be said of a request without a look at the rest of its params. */
+export interface RequestKind {
+  readonly server: string
+  readonly method: string
+  /** The tool or prompt that it names. */
+  readonly name: string | undefined
+  readonly era: Era | undefined
+}
+
+export interface WantedEntries {
+  readonly isMeant: (kind: RequestKind) => boolean
+  readonly like?: Asked
 }
 
 export type MatchOutcome =

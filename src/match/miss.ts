@@ -5,11 +5,12 @@ import { fixesFor, type Fix } from './fixes.ts'
 import type { Asked } from './key.ts'
 import type { Loosening } from './loosening.ts'
 import { matchingIn, type MatchOptions } from './match-options.ts'
-import type { Entry, Matcher, RecordedRequest } from './matcher.ts'
+import type { Matcher, RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
 import type { Context, Finding, MissReason, NoHit } from './finding.ts'
 import { findReason } from './miss-reason.ts'
 import type { Candidate } from './nearest.ts'
+import { othersLike } from './tried-rules.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
 export interface Miss {
@@ -52,7 +53,8 @@ export class MissExplainer {
   readonly #options: ExplainerOptions
   readonly #matching: Matching
   readonly #evidence: Evidence
-  readonly #claims = new Map<RecordedRequest, number>()
+  /** By the frame of the request. */
+  readonly #claims = new Map<number, number>()
 
   constructor(options: ExplainerOptions) {
     const { index, turns, started = '', now = Date.now } = options
@@ -65,7 +67,13 @@ export class MissExplainer {
     const { index, tape } = this.#options
     const context = this.#context()
     const finding = findReason(asked, outcome, context)
-    const fixes = fixesFor(asked, finding, { given: {}, ...this.#options, ...context, claims: this.#claims })
+    const fixes = fixesFor(asked, finding, {
+      given: {},
+      ...this.#options,
+      ...context,
+      claims: this.#claims,
+      others: othersLike(asked, index),
+    })
     this.#claim(finding)
     const { reason, why, nearest, annotations } = finding
     const next = index.next()
@@ -84,9 +92,7 @@ export class MissExplainer {
 
   #context(): Context {
     const { index } = this.#options
-    let known: readonly Entry[] | undefined
-    const entries = (): readonly Entry[] => (known ??= index.entries())
-    return { index, entries, matching: this.#matching, evidence: this.#evidence }
+    return { index, matching: this.#matching, evidence: this.#evidence }
   }
 
   #age([top]: readonly Candidate[]): Pick<Miss, 'recordedAt'> {
@@ -95,7 +101,7 @@ export class MissExplainer {
   }
 
   #claim(finding: Finding): void {
-    const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request : undefined
+    const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request.frame : undefined
     if (wanted !== undefined) this.#claims.set(wanted, (this.#claims.get(wanted) ?? 0) + 1)
   }
 }

@@ -10,29 +10,48 @@ export interface Origin {
   readonly path: Path
 }
 
-/** The first response before `frame` that holds this value, when the value looks like one that a server made up. */
-export function originOf(
-  value: unknown,
-  { turns, frame, server }: { turns: TurnStore; frame: number; server: string },
-): Origin | undefined {
+export interface Search {
+  readonly turns: TurnStore
+  /** The place of the request that the value stands in, and its frame. */
+  readonly place: number
+  readonly frame: number
+  readonly server: string
+}
+
+/** The first response before a request that holds this value, when the value looks like one that a server made up. */
+export function originOf(value: unknown, search: Search): Origin | undefined {
   if (!looksMadeUp(value)) return undefined
-  const needle = JSON.stringify(value)
+  return placesHolding(JSON.stringify(value), search)
+    .toReversed()
+    .map((place) => originAt(place, value, search))
+    .find((origin) => origin !== undefined)
+}
+
+/** From the request backwards: on a long tape what was said last is most likely what the client had it from. */
+function placesHolding(needle: string, { turns, place, server }: Search): readonly number[] {
+  const places: number[] = []
   let left = MOST_CHARACTERS
-  for (let place = 0; place < turns.size && left > 0; place++) {
-    const outline = turns.outline(place)
-    if (outline.frame >= frame) break
-    if (outline.server !== server || !outline.answered) continue
-    const response = LISTINGS.has(outline.method) ? undefined : turns.turn(place)?.response
-    if (response === undefined || response.n >= frame) continue
-    left -= response.text.length
-    const path = response.text.includes(needle) ? pathIn(response, value) : undefined
-    if (path !== undefined) return { frame: response.n, path }
+  const last = Math.max(0, place - MOST_TURNS)
+  for (let at = place - 1; at >= last && left > 0; at--) {
+    const outline = turns.outline(at)
+    if (outline.server !== server || !outline.answered || LISTINGS.has(outline.method)) continue
+    const glance = turns.glance(at, needle)
+    left -= glance?.length ?? 0
+    if (glance?.mayHold) places.push(at)
   }
-  return undefined
+  return places
+}
+
+function originAt(place: number, value: string, { turns, frame }: Search): Origin | undefined {
+  const response = turns.turn(place)?.response
+  if (response === undefined || response.n >= frame) return undefined
+  const path = pathIn(response, value)
+  return path === undefined ? undefined : { frame: response.n, path }
 }
 
 // A search through everything that was ever answered must not keep a client waiting.
 const MOST_CHARACTERS = 16_000_000
+const MOST_TURNS = 4_096
 
 // What these list are names that people gave, not handles.
 const LISTINGS: ReadonlySet<string> = new Set([...HANDSHAKE_METHODS, 'tools/list', 'prompts/list'])

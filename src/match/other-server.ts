@@ -1,6 +1,6 @@
 import type { Evidence } from './evidence.ts'
-import { isFreelyAsked } from './freely-asked.ts'
-import type { Asked } from './key.ts'
+import { isOfLink } from './freely-asked.ts'
+import { requestKey, type Asked } from './key.ts'
 import type { RecordedRequest } from './matcher.ts'
 import type { Matching } from './matching.ts'
 
@@ -12,9 +12,9 @@ export function sentElsewhere(
   const { turns } = evidence
   if (!evidence.hasOtherServerThan(asked.server)) return undefined
   // Every server is asked for its tools: only params tell whom a request was meant for.
-  if (isFreelyAsked(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
+  if (isOfLink(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
   const key = matching.keyOf(asked)
-  for (let place = 0; place < turns.size; place++) {
+  for (const place of placesToLook(asked, evidence, key === requestKey(asked))) {
     const { trigger, server, method, frame, answered } = turns.outline(place)
     if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
     const called = turns.called(place)
@@ -22,4 +22,16 @@ export function sentElsewhere(
       return { frame, ...called }
   }
   return undefined
+}
+
+/** Where requests are told apart by their keys, the index knows; else every one has to be looked at. */
+function placesToLook(asked: Asked, { turns }: Evidence, isByKey: boolean): Iterable<number> {
+  if (!isByKey) return Array(turns.size).keys()
+  const keyed = turns.keyedBy(requestKey)
+  const places: number[] = []
+  for (const server of new Set(turns.kinds().map((kind) => kind.server))) {
+    const first = keyed.first(requestKey({ ...asked, server }))
+    for (let place = first; place >= 0; place = keyed.after(place)) places.push(place)
+  }
+  return places.toSorted((a, b) => a - b)
 }

@@ -1,10 +1,12 @@
-import { calledIn, type KeyedPlaces, type TurnStore } from '../tape/turn-store.ts'
+import { calledIn, type Called, type KeyedPlaces, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { requestKey, type Asked } from './key.ts'
 import { isLasting } from './lasting.ts'
-import type { RecordedRequest } from './matcher.ts'
+import { isFreelyAsked } from './freely-asked.ts'
+import type { RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
 import { PlayablePlaces } from './playable.ts'
+import { distinctKinds, kindIn } from './request-kinds.ts'
 
 /** All recordings of one request, in their order. */
 export interface Recordings {
@@ -28,6 +30,9 @@ export interface RecordedOptions {
   readonly server?: string | undefined
 }
 
+// Those that are read and compared in full: the store can tell from afar which they are, if not in what order.
+const MOST_ALIKE = 500
+
 /** The requests of a tape by their key. It never changes, so that all connections share it. */
 export class Recorded {
   readonly #store: TurnStore
@@ -36,7 +41,9 @@ export class Recorded {
   readonly #keyOf: (asked: Asked) => string
   /** By params that nobody will change. */
   readonly #found = new WeakMap<object, Found & Pick<Asked, 'server' | 'method'>>()
-  readonly #requests = new Map<number, RecordedRequest>()
+  #kinds: readonly RequestKind[] | undefined
+  #later: Uint8Array | undefined
+  #isInOrder: boolean | undefined
   readonly #server: string | undefined
 
   constructor(store: TurnStore, { ignore, server }: RecordedOptions) {
@@ -96,29 +103,82 @@ export class Recorded {
     return request === undefined ? undefined : { request, playable, unanswered, cut }
   }
 
-  /** Every request once, however often it was recorded. */
-  *all(): Generator<Recordings & { readonly first: number }> {
-    const later = this.#laterPlaces()
-    for (let first = 0; first < this.#store.size; first++) {
-      const recordings = later[first] === 1 || !this.#counts(first) ? undefined : this.from(first)
+  /** The kinds of the requests. */
+  kinds(): readonly RequestKind[] {
+    this.#kinds ??= distinctKinds(this.#eachKind())
+    return this.#kinds
+  }
+
+  /** Every request once, however often it was recorded; where there are too many, those that are most like one. */
+  *all({ isMeant, like }: WantedEntries): Generator<Recordings & { readonly first: number }> {
+    const places = this.#firsts(isMeant)
+    const chosen =
+      like === undefined || places.length <= MOST_ALIKE
+        ? places
+        : this.#store.mostAlike(requestKey(like), places, MOST_ALIKE)
+    for (const first of chosen) {
+      const recordings = this.from(first)
       if (recordings !== undefined) yield { first, ...recordings }
     }
   }
 
-  /** The playable requests in recorded order. */
+  /** The playable requests in recorded order; the handshake and `ping` do not count. */
   *requests(): Generator<number> {
     for (let place = 0; place < this.#store.size; place++) {
-      if (this.#counts(place) && this.#playable.has(place)) yield place
+      const { server, method } = this.#store.outline(place)
+      if (this.#isServer(server) && !isFreelyAsked(method) && this.#playable.has(place)) yield place
     }
   }
 
-  /** The request at a place, its params read when they are looked at; the same object each time. */
+  turnAt(place: number): Turn | undefined {
+    return place < 0 ? undefined : this.#store.turn(place)
+  }
+
+  frameAt(place: number): number {
+    return this.#store.outline(place).frame
+  }
+
+  /** Whether the frames of all requests are in the order of their places, as they are on most tapes. */
+  get isInOrder(): boolean {
+    this.#isInOrder ??= this.#areFramesAscending()
+    return this.#isInOrder
+  }
+
+  /** The request at a place, its params read when they are looked at. */
   requestAt(place: number): RecordedRequest | undefined {
-    const known = this.#requests.get(place)
-    if (known !== undefined || place < 0) return known
-    const request = this.#describe(place)
-    if (request !== undefined) this.#requests.set(place, request)
-    return request
+    return place < 0 ? undefined : this.#describe(place)
+  }
+
+  #areFramesAscending(): boolean {
+    let last = 0
+    for (let place = 0; place < this.#store.size; place++) {
+      const { trigger, frame } = this.#store.outline(place)
+      if (trigger !== 'request') continue
+      if (frame < last) return false
+      last = frame
+    }
+    return true
+  }
+
+  *#eachKind(): Generator<RequestKind> {
+    for (let place = 0; place < this.#store.size; place++) {
+      const outline = this.#store.outline(place)
+      if (outline.trigger === 'request' && this.#isServer(outline.server)) yield kindIn(outline)
+    }
+  }
+
+  /** The first place of every request of some kinds. */
+  #firsts(isMeant: WantedEntries['isMeant']): readonly number[] {
+    const places: number[] = []
+    this.#later ??= this.#laterPlaces()
+    for (let place = 0; place < this.#store.size; place++) {
+      if (this.#later[place] === 1) continue
+      const first = this.#firstRequest(place)
+      const outline = first < 0 ? undefined : this.#store.outline(first)
+      if (outline !== undefined && this.#isServer(outline.server) && isMeant(kindIn(outline)))
+        places.push(place)
+    }
+    return places
   }
 
   // The first of a key may stand behind the others: a store may have an order of its own.
@@ -131,8 +191,8 @@ export class Recorded {
     return later
   }
 
-  #counts(place: number): boolean {
-    return this.#server === undefined || this.#store.outline(place).server === this.#server
+  #isServer(server: string): boolean {
+    return this.#server === undefined || this.#server === server
   }
 
   #firstRequest(first: number): number {
@@ -145,12 +205,14 @@ export class Recorded {
     const { trigger, frame, server, method } = this.#store.outline(place)
     if (trigger !== 'request') return undefined
     const store = this.#store
+    let called: Called | undefined
     return {
       frame,
       server,
       method,
       get params() {
-        return store.called(place)?.params
+        called ??= store.called(place)
+        return called?.params
       },
     }
   }

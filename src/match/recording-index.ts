@@ -5,7 +5,7 @@ import type { Path } from '../wire/path.ts'
 import { briefRequest } from './brief.ts'
 import type { Asked } from './key.ts'
 import { matcherFor, type IndexOptions } from './matcher-for.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
 import { matchingIn } from './match-options.ts'
 import type { Matching } from './matching.ts'
 
@@ -55,8 +55,12 @@ export class RecordingIndex implements Matcher {
     throw notRecorded(asked, outcome, this.next())
   }
 
-  entries(): readonly Entry[] {
-    return this.#matcher.entries()
+  kinds(): readonly RequestKind[] {
+    return this.#matcher.kinds()
+  }
+
+  entries(wanted?: WantedEntries): readonly Entry[] {
+    return this.#matcher.entries(wanted)
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {

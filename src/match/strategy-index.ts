@@ -2,8 +2,9 @@ import type { Path } from '../wire/path.ts'
 import { dueOn, fittingShelves, type Fit } from './fitting.ts'
 import { isFreelyAsked } from './freely-asked.ts'
 import type { Asked } from './key.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
+import type { Entry, Matcher, MatchOutcome, RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
 import type { Matching } from './matching.ts'
+import { distinctKinds, EVERY, kindOf } from './request-kinds.ts'
 import type { Recording, Shelf, Shelves } from './shelves.ts'
 
 export interface StrategyIndexOptions {
@@ -49,8 +50,13 @@ export class StrategyIndex implements Matcher {
     return this.#outcomeOf(asked, fits)
   }
 
-  entries(): readonly Entry[] {
-    return this.#shelves.all().map((shelf) => this.#entryOf(shelf))
+  kinds(): readonly RequestKind[] {
+    return distinctKinds(this.#shelves.all().map(({ request }) => kindOf(request)))
+  }
+
+  entries({ isMeant }: Pick<WantedEntries, 'isMeant'> = EVERY): readonly Entry[] {
+    const shelves = this.#shelves.all().filter(({ request }) => isMeant(kindOf(request)))
+    return shelves.map((shelf) => this.#entryOf(shelf))
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {

@@ -1,13 +1,15 @@
 import type { Context } from './finding.ts'
 import type { Asked } from './key.ts'
-import type { Entry, RecordedRequest } from './matcher.ts'
-import { nameOf } from './name.ts'
+import type { Entry, RequestKind } from './matcher.ts'
+import { nameOf } from '../wire/name.ts'
 import type { Candidate } from './nearest.ts'
 import type { Rule } from './rule.ts'
 
 export interface TrialContext extends Context {
-  /** How many earlier misses came nearest to a request: they will want an answer too. */
-  readonly claims: ReadonlyMap<RecordedRequest, number>
+  /** How many earlier misses came nearest to a request, by its frame: they will want an answer too. */
+  readonly claims: ReadonlyMap<number, number>
+  /** The recorded requests that the same rules may govern; on a long tape to find them is work, to be done once. */
+  readonly others: () => readonly Entry[]
 }
 
 /** Rules under which the request has an answer, and what they change besides. */
@@ -24,26 +26,28 @@ export function tried(
   asked: Asked,
   { entry }: Candidate,
   rules: readonly Rule[],
-  { matching, evidence, entries, claims, index }: TrialContext,
+  { matching, evidence, claims, index, others: governed }: TrialContext,
 ): Tried | undefined {
   const looser = matching.with(rules)
   const isAnswered = (other: Entry): boolean => looser.answers(other.request, asked, evidence.timesOf(other))
   if (rules.length === 0 || !isAnswered(entry)) return undefined
-  const others = entriesLike(asked, entries()).filter(({ request }) => request !== entry.request)
+  const others = governed().filter(({ request }) => request.frame !== entry.request.frame)
   const merged = [entry, ...others.filter(isAnswered)]
   if (matching.strategy.inOrder && !merged.some(({ frame }) => frame === index.next()?.frame))
     return undefined
   const answers = sum(merged, (other) => other.answers)
-  const wanted = sum(merged, (other) => other.used + (claims.get(other.request) ?? 0)) + 1
+  const wanted = sum(merged, (other) => other.used + (claims.get(other.request.frame) ?? 0)) + 1
   return { rules, merged: merged.length, isShort: wanted > answers }
 }
 
 const LOOKED_AT = 1_000
 
-function entriesLike(asked: Asked, entries: readonly Entry[]): readonly Entry[] {
-  return entries
-    .filter(({ request }) => request.method === asked.method && nameOf(request) === nameOf(asked))
-    .slice(0, LOOKED_AT)
+/** Finds the recorded requests of the same tool when they are first asked for. */
+export function othersLike(asked: Asked, index: TrialContext['index']): TrialContext['others'] {
+  let found: readonly Entry[] | undefined
+  const isMeant = ({ method, name }: RequestKind): boolean =>
+    method === asked.method && name === nameOf(asked)
+  return () => (found ??= index.entries({ isMeant, like: asked }).slice(0, LOOKED_AT))
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

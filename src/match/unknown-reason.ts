@@ -3,27 +3,28 @@ import { annotationsOf, type Annotation } from './annotations.ts'
 import { brief, briefRequest, toolOf } from './brief.ts'
 import { compared, incomparable, type Context, type Finding } from './finding.ts'
 import { eraAsked, type Asked } from './key.ts'
-import type { Entry } from './matcher.ts'
-import { nameOf } from './name.ts'
+import type { RequestKind } from './matcher.ts'
+import { nameOf } from '../wire/name.ts'
 import { rankByDistance, type Candidate } from './nearest.ts'
+import { isAmong } from './request-kinds.ts'
 
 /** Why a request is not on the tape, and what came nearest to it. */
 export function whyUnknown(asked: Asked, context: Context): Finding {
-  const entries = context.entries().filter(({ request }) => request.server === asked.server)
-  if (entries.length === 0) return incomparable('EMPTY_TAPE', 'the tape holds no request')
-  const ofMethod = entries.filter(({ request }) => request.method === asked.method)
-  if (isOfOtherEra(asked, ofMethod.length > 0 ? ofMethod : entries)) return eraMismatch(asked)
-  if (ofMethod.length === 0) return unknownMethod(asked, entries)
+  const kinds = context.index.kinds().filter(({ server }) => server === asked.server)
+  if (kinds.length === 0) return incomparable('EMPTY_TAPE', 'the tape holds no request')
+  const ofMethod = kinds.filter(({ method }) => method === asked.method)
+  if (isOfOtherEra(asked, ofMethod.length > 0 ? ofMethod : kinds)) return eraMismatch(asked)
+  if (ofMethod.length === 0) return unknownMethod(asked, kinds)
   return ofKnownMethod(
     asked,
-    ofMethod.filter(({ request }) => eraAsked(request) === eraAsked(asked)),
+    ofMethod.filter(({ era }) => era === eraAsked(asked)),
     context,
   )
 }
 
-function isOfOtherEra(asked: Asked, entries: readonly Entry[]): boolean {
+function isOfOtherEra(asked: Asked, kinds: readonly RequestKind[]): boolean {
   const era = eraAsked(asked)
-  const recorded = new Set(entries.map(({ request }) => eraAsked(request)))
+  const recorded = new Set(kinds.map((kind) => kind.era))
   recorded.delete(undefined)
   return era !== undefined && recorded.size > 0 && !recorded.has(era)
 }
@@ -36,15 +37,19 @@ function eraMismatch(asked: Asked): Finding {
   return incomparable('ERA_MISMATCH', why)
 }
 
-function unknownMethod(asked: Asked, entries: readonly Entry[]): Finding {
-  const methods = entries.map(({ request }) => request.method)
+function unknownMethod(asked: Asked, kinds: readonly RequestKind[]): Finding {
+  const methods = kinds.map(({ method }) => method)
   return incomparable('UNKNOWN_METHOD', `no ${asked.method} was recorded; ${listed('methods', methods)}`)
 }
 
-function ofKnownMethod(asked: Asked, entries: readonly Entry[], context: Context): Finding {
-  const ofName = entries.filter(({ request }) => nameOf(request) === nameOf(asked))
-  if (ofName.length === 0) return unknownName(asked, entries)
-  const nearest = rankByDistance(asked, ofName, context)
+function ofKnownMethod(asked: Asked, kinds: readonly RequestKind[], context: Context): Finding {
+  const ofName = kinds.filter(({ name }) => name === nameOf(asked))
+  if (ofName.length === 0) return unknownName(asked, kinds)
+  const nearest = rankByDistance(
+    asked,
+    context.index.entries({ isMeant: isAmong(ofName), like: asked }),
+    context,
+  )
   const [top] = nearest
   const annotations = top === undefined ? [] : annotationsOf(top, context)
   const drift = compared('ARGUMENT_DRIFT', `same ${kindOf(asked)}, ${countOf(nearest)}`, nearest)
@@ -63,8 +68,8 @@ function unboundHandle(top: Candidate | undefined, annotations: readonly Annotat
   return incomparable('UNBOUND_HANDLE', `${handles.join('; ')}; the client sent what this tape never gave it`)
 }
 
-function unknownName(asked: Asked, entries: readonly Entry[]): Finding {
-  const names = entries.map(({ request }) => String(nameOf(request)))
+function unknownName(asked: Asked, kinds: readonly RequestKind[]): Finding {
+  const names = kinds.map(({ name }) => String(name))
   const known = listed(`${kindOf(asked)}s`, names)
   if (nameOf(asked) === undefined)
     return incomparable('ARGUMENT_DRIFT', `it names no ${kindOf(asked)}; ${known}`)

@@ -1,3 +1,4 @@
+import { moment } from '../transport/moment.ts'
 import type { TapeLog } from './tape-log.ts'
 
 /**
@@ -6,7 +7,7 @@ import type { TapeLog } from './tape-log.ts'
  */
 export class AfterRound {
   readonly #log: TapeLog
-  #queue: { readonly moment: number; readonly work: () => void }[] = []
+  #queue: { readonly when: number; readonly work: () => void }[] = []
   #time = 0
 
   constructor(log: TapeLog) {
@@ -19,14 +20,14 @@ export class AfterRound {
   }
 
   add(work: () => void): void {
-    if (this.#queue.push({ moment: performance.now(), work }) === 1) setImmediate(() => this.run())
+    if (this.#queue.push({ when: moment(), work }) === 1) setImmediate(() => this.run())
   }
 
   run(): void {
     const queue = this.#queue
     this.#queue = []
-    for (const { moment, work } of queue) {
-      this.#time = moment
+    for (const { when, work } of queue) {
+      this.#time = when
       this.#log.put(work)
     }
     this.#log.flush()

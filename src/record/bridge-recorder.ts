@@ -7,6 +7,7 @@ import { readTarget } from '../transport/target.ts'
 import { decodeUtf8, LineSplitter } from '../wire/lines.ts'
 import { redactionFor } from './redaction.ts'
 import type { Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
 export interface RecordBridgeOptions extends UrlTapeOptions {
@@ -34,7 +35,8 @@ export async function recordBridge(options: RecordBridgeOptions): Promise<Summar
   const url = readTarget(options.url)
   const target = openRequests(url, ownHeaders(options))
   const redaction = redactionFor(options.redact)
-  const tape = openUrlTape(options, url, redaction?.redactor)
+  const vault = vaultFor(options.redact, options.tape)
+  const tape = openUrlTape(options, url, { redactor: redaction?.redactor, vault })
   options.onBegin({ path: tape.log.path, failure: tape.log.failure, keyTrouble: redaction?.trouble })
   const toClient = (message: string): void => void client.output.write(`${message}\n`)
   const watch = (line: RequestLine): ExchangeWatcher => {

@@ -1,15 +1,15 @@
-import type { Redactor } from '../redact/redactor.ts'
 import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 import type { Authority } from '../transport/request-target.ts'
 import type { ServerInfo } from '../tape/header.ts'
 import { forwardHeader } from './header.ts'
-import { nameOfUrl } from './url-tape.ts'
+import { nameOfUrl, type Care } from './url-tape.ts'
 import { HttpTape } from './http-tape.ts'
 import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { lookFor } from './message-look.ts'
 import { redactionFor, type RedactOption } from './redaction.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
 import type { TapeRules } from './tape-rules.ts'
 
 export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOptions {
@@ -42,6 +42,8 @@ export interface ForwardRecording {
   readonly failure: string | undefined
   /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
   readonly keyTrouble: string | undefined
+  /** Whether any client has named a server yet. */
+  readonly isUsed: () => boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
   readonly close: () => Promise<Summary>
 }
@@ -49,15 +51,23 @@ export interface ForwardRecording {
 /** Stands between clients and whatever servers they name, and makes a tape. */
 export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
   const redaction = redactionFor(options.redact)
+  const care = { redactor: redaction?.redactor, vault: vaultFor(options.redact, options.tape) }
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardTape => new ForwardTape(options, redaction?.redactor)
+  const begin = (): ForwardTape => new ForwardTape(options, care)
   const { origin, watcher } = await proxy.listen(begin)
   const { log } = watcher.tape
   const close = async (): Promise<Summary> => {
     await proxy.close()
     return watcher.finish()
   }
-  return { proxy: origin, tape: log.path, failure: log.failure, keyTrouble: redaction?.trouble, close }
+  return {
+    proxy: origin,
+    tape: log.path,
+    failure: log.failure,
+    keyTrouble: redaction?.trouble,
+    isUsed: () => watcher.isUsed,
+    close,
+  }
 }
 
 /** Names the servers as they come up, and tells what could not be looked at. */
@@ -67,12 +77,12 @@ class ForwardTape implements ForwardWatcher {
   readonly #seen = new Set<string>()
   readonly #servers = new Map<string, ServerInfo>()
 
-  constructor(options: RecordForwardOptions, redactor: Redactor | undefined) {
+  constructor(options: RecordForwardOptions, { redactor, vault }: Care) {
     const { tape: path, server, maxMessageBytes, limits, onTape } = options
     const labels = labelsOf(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
       forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
-    const log = new TapeLog({ path, header, redactor, ...(limits && { limits }), onTape })
+    const log = new TapeLog({ path, header, redactor, vault, ...(limits && { limits }), onTape })
     this.tape = new HttpTape({
       log,
       server: (line) => server ?? nameOf(line),
@@ -95,6 +105,10 @@ class ForwardTape implements ForwardWatcher {
     const info = { transport: 'http', url: line.origin }
     this.tape.happened('server', info, line)
     this.#servers.set(name, info)
+  }
+
+  get isUsed(): boolean {
+    return this.#seen.size > 0
   }
 
   finish(): Promise<Summary> {

@@ -3,6 +3,7 @@ import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
 import { redactionFor } from './redaction.ts'
 import type { Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 
 export interface RecordHttpOptions extends UrlTapeOptions {
@@ -39,8 +40,9 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const { listen = ANYWHERE } = options
   const url = readTarget(options.url)
   const redaction = redactionFor(options.redact)
+  const care = { redactor: redaction?.redactor, vault: vaultFor(options.redact, options.tape) }
   const proxy = new HttpProxy({ url, listen, own: ownHeaders(options) })
-  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url, redaction?.redactor))
+  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url, care))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,

@@ -1,4 +1,5 @@
 import type { Direction } from '../wire/direction.ts'
+import { onOneLine } from '../wire/one-line.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { asciiJson } from './ascii-json.ts'
 import { eventMembers, membersOf } from './event-members.ts'
@@ -23,6 +24,12 @@ export class LinkTape {
   /** A message, as a value: it gets the spelling of JSON.stringify. */
   message(dir: Direction, message: unknown): void {
     this.#log.frame(`${this.#place},"dir":"${dir}",${payloadOf(message, this.#log.redactor)}`)
+  }
+
+  /** A message that is JSON already: its spelling is kept. */
+  text(dir: Direction, text: string): void {
+    const { redactor } = this.#log
+    this.#log.frame(`${this.#place},"dir":"${dir}","msg":${onOneLine(redactor?.json(text) ?? text)}`)
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {

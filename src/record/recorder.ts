@@ -11,6 +11,8 @@ import { relay } from './relay.ts'
 import { serverName } from './server-name.ts'
 import { SessionTape } from './session-tape.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
+import type { Vault } from '../store/vault.ts'
 
 export interface RecorderOptions extends LabelOptions {
   /** The server command and its arguments. */
@@ -71,10 +73,11 @@ export class Recorder {
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
   const { command, client, cwd, env, redact } = options
   const redaction = redactionFor(redact, env)
+  const vault = vaultFor(redact, options.tape, env)
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
   if (pid === undefined) throw await cannotStart(server)
-  const log = openLog(options, redaction?.redactor)
+  const log = openLog(options, redaction?.redactor, vault)
   const side = {
     input: client.input,
     output: client.output,
@@ -85,13 +88,18 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   return { exit, ...(await log.finish()) }
 }
 
-function openLog(options: RecorderOptions, redactor: Redactor | undefined): TapeLog {
+function openLog(
+  options: RecorderOptions,
+  redactor: Redactor | undefined,
+  vault: Vault | undefined,
+): TapeLog {
   const { command, tape, env = process.env, server = serverName(command) } = options
   const labels = labelsOf(options)
   return new TapeLog({
     path: tape,
     header: (started) => stdioHeader({ started, server, command, env, labels }),
     redactor,
+    vault,
   })
 }
 

@@ -11,7 +11,9 @@ import { LinkTape } from './link-tape.ts'
 import { redactedServer } from '../redact/redacted-header.ts'
 import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
+import type { Vault } from '../store/vault.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
+import { vaultFor } from './vault-for.ts'
 
 export interface RecordingOptions extends LabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
@@ -27,6 +29,8 @@ export interface LinkOptions {
   readonly info: ServerInfo
   /** What the server sees: the values of variables whose names speak of secrets are replaced everywhere. */
   readonly env?: NodeJS.ProcessEnv | undefined
+  /** What the client sends with everything, and the server may repeat. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
@@ -39,6 +43,7 @@ export class Recording {
   readonly #path: string
   readonly #labels: Labels
   readonly #rules: RuleSet | undefined
+  readonly #vault: Vault | undefined
   #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
   readonly #http = new Map<string, HttpTape>()
@@ -48,6 +53,7 @@ export class Recording {
     this.#path = resolveTape(tape)
     this.#labels = labelsOf(labels)
     this.#rules = rulesFor(redact)
+    this.#vault = vaultFor(redact, this.#path)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -76,6 +82,7 @@ export class Recording {
   http(server: string, url: URL): HttpTape {
     const known = this.#http.get(server)
     if (known !== undefined) return known
+    if (this.#links.has(server)) throw twoKinds(server)
     const { log } = this.#join({ server, info: { transport: 'http', url: url.href } })
     const tape = new HttpTape({ log, server: () => server, url, maxBytes: MAX_BYTES })
     this.#http.set(server, tape)
@@ -90,17 +97,19 @@ export class Recording {
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
-  #join({ server, info, env }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
+  #join({ server, info, env, headers = {} }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
-    if (this.#http.has(server) || (info.transport === 'http' && conn > 1)) throw twoKinds(server)
+    if (this.#http.has(server)) throw twoKinds(server)
     if (this.#links.size === 0) this.#redactor = this.#rules && redactionBy(this.#rules).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
+    for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     const isLate = this.#links.size > 0 && conn === 1
     this.#links.set(server, conn)
     this.#log ??= new TapeLog({
       path: this.#path,
       header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
       redactor: this.#redactor,
+      vault: this.#vault,
     })
     // The header is written already, and a tape only grows at its end.
     if (isLate)
@@ -117,6 +126,7 @@ const NOTHING_RECORDED: Summary = {
   frames: 0,
   loss: { why: 'there was no link to record', frames: 0 },
   secrets: 0,
+  vault: undefined,
   stoppedAt: undefined,
 }
 

@@ -4,7 +4,13 @@ import { ruleSet, type RuleSet } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 
 /** How a recording treats secrets: stand-ins by default, and e-mail addresses too when asked; `false` leaves everything plain. */
-export type RedactOption = false | { readonly email?: boolean }
+export type RedactOption =
+  | false
+  | {
+      readonly email?: boolean
+      /** A file that is given the real values behind the stand-ins, for a replay. Without it they are written nowhere. */
+      readonly vault?: string
+    }
 
 export interface Redaction {
   readonly redactor: Redactor

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { moment, pause } from '../transport/moment.ts'
 import type { Readable, Writable } from 'node:stream'
 import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
 import { endServer } from '../transport/ending.ts'
@@ -52,7 +52,7 @@ class Link {
   #isOutputOpen = true
   #areErrorsOpen = true
   #isServerHere = true
-  #lastHeard = performance.now()
+  #lastHeard = moment()
   #lastError = 0
   #ending: Promise<void> | undefined
   #busy: { readonly heard: number; readonly owed: Promise<number> } | undefined
@@ -69,15 +69,15 @@ class Link {
 
   serverHasLeft(): void {
     this.#isServerHere = false
-    this.#lastError = performance.now()
+    this.#lastError = moment()
   }
 
   /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
   async drained(): Promise<void> {
     while (!this.#isNobodyThere() && (this.#isOutputOpen || this.#output.isWaiting()))
-      await sleep(LOOK_EVERY / 10)
+      await pause(LOOK_EVERY / 10)
     while (!this.#isNobodyThere() && (this.#areErrorsComing() || this.#errors.isWaiting()))
-      await sleep(LOOK_EVERY / 10)
+      await pause(LOOK_EVERY / 10)
     this.#options.tape.endOfStderr()
     clearInterval(this.#watch)
     await this.#ending
@@ -89,7 +89,7 @@ class Link {
 
   /** A daemon that the server left behind may hold its stderr for ever. */
   #areErrorsComing(): boolean {
-    return this.#areErrorsOpen && performance.now() - this.#lastError < QUIET
+    return this.#areErrorsOpen && moment() - this.#lastError < QUIET
   }
 
   /** A server that does not read keeps us from reading too, and then the end of the input is not seen. */
@@ -116,7 +116,7 @@ class Link {
     const tap = tape.tap('s2c')
     const from = server.child.stdout
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
-      this.#lastHeard = performance.now()
+      this.#lastHeard = moment()
       tap.pass(chunk, handOn)
     }
     const onEnd = (): void => {
@@ -130,7 +130,7 @@ class Link {
   #pumpErrors(): Pump {
     const { server, client, tape } = this.#options
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
-      this.#lastError = performance.now()
+      this.#lastError = moment()
       handOn()
       tape.stderr(chunk)
     }

@@ -53,9 +53,9 @@ export class Tap {
     this.#longest = Math.min(options.maxLineBytes, options.cutBytes ?? Infinity)
   }
 
-  /** Takes the lines that this chunk ends; says whether writing them takes longer than handing the chunk on: there are many, or one may hold a secret. */
+  /** Takes the lines that this chunk ends; says whether taping them takes longer than handing the chunk on: they are long or many, or one may hold a secret. */
   take(chunk: Uint8Array): boolean {
-    const isLong = this.#parts.bytes + chunk.length > LONG
+    const isLong = this.#parts.bytes + chunk.length > (this.#suspicion === undefined ? LONG : LONG_TO_LOOK_AT)
     this.#isAscii = undefined
     this.#chunk = chunk
     this.#isSeen = false
@@ -175,6 +175,8 @@ const NOTHING: readonly LineOfParts[] = []
 const NO_BYTES = new Uint8Array(0)
 const NO_PARTS: readonly Uint8Array[] = []
 const LONG = 128 * 1024
+/** To look for secrets takes longer than to write. */
+const LONG_TO_LOOK_AT = 4 * 1024
 const FEW = 4
 /** Longer lines get the exact check when the session is over: it would cost the link more than the whole relay. */
 const CHECK_AT_ONCE = 8 * 1024

@@ -1,3 +1,4 @@
+import { moment } from '../transport/moment.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import { openingFrames } from '../store/opening-frames.ts'
@@ -6,6 +7,7 @@ import type { Header } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import type { Vault, VaultSummary } from '../store/vault.ts'
 import { LimitWatch, type Limits } from './limits.ts'
 import { redactedHeader } from '../redact/redacted-header.ts'
 
@@ -15,6 +17,8 @@ export interface TapeLogOptions {
   readonly limits?: Limits
   /** What replaces secrets; without it everything is taped as it is. */
   readonly redactor?: Redactor | undefined
+  /** What keeps the values that were replaced, where the user asked for that. */
+  readonly vault?: Vault | undefined
   /** Why no tape may be made. */
   readonly refusal?: string | undefined
   /** Told of every tape that is begun: a limit may end one and begin the next. */
@@ -34,6 +38,8 @@ export interface Summary {
   readonly loss: { readonly why: string; readonly frames: number } | undefined
   /** How many different secrets have a stand-in on the tape. */
   readonly secrets: number
+  /** Where the real values are kept, when they were to be. */
+  readonly vault: VaultSummary | undefined
   /** The limit at which recording stopped, while the session went on. */
   readonly stoppedAt: string | undefined
 }
@@ -55,6 +61,7 @@ export class TapeLog {
     this.#options = options
     if (options.refusal === undefined) this.#open()
     else this.#failure = options.refusal
+    options.vault?.follow(() => this.redactor?.replaced ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
       this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
   }
@@ -78,11 +85,11 @@ export class TapeLog {
   }
 
   /** Milliseconds since the tape began. */
-  readonly now = (): number => performance.now() - (this.#current?.began ?? 0)
+  readonly now = (): number => moment() - (this.#current?.began ?? 0)
 
-  /** The same for a moment of `performance.now()`, which may lie before the tape. */
-  at(moment: number): number {
-    return Math.max(0, moment - (this.#current?.began ?? 0))
+  /** The same for what `moment()` said, which may lie before the tape. */
+  at(when: number): number {
+    return Math.max(0, when - (this.#current?.began ?? 0))
   }
 
   /** Whatever goes wrong while something is put on the tape must not reach the link. */
@@ -134,7 +141,7 @@ export class TapeLog {
   #open(): void {
     const { header, redactor } = this.#options
     const started = new Date()
-    const began = performance.now()
+    const began = moment()
     try {
       const line = encodeHeader(redactedHeader(header(started), redactor))
       const writer = createTape(this.#options.path)
@@ -184,6 +191,7 @@ export class TapeLog {
   async #sumUp(members: string): Promise<Summary> {
     this.#watch?.stop()
     this.#close(members)
+    const vault = this.#options.vault?.close() // before anything is waited for: the process may be about to end
     const tapes = await Promise.all(this.#closed)
     const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
     const loss =
@@ -195,6 +203,7 @@ export class TapeLog {
       frames,
       loss,
       secrets,
+      vault,
       stoppedAt: this.#stoppedAt,
     }
   }

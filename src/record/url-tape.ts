@@ -6,6 +6,7 @@ import { labelsOf, type LabelOptions } from '../tape/labels.ts'
 import { lookFor } from './message-look.ts'
 import type { RedactOption } from './redaction.ts'
 import { TapeLog } from './tape-log.ts'
+import type { Vault } from '../store/vault.ts'
 import type { TapeRules } from './tape-rules.ts'
 
 /** What is said of the tape of a server at a URL, whoever its client is. */
@@ -30,17 +31,23 @@ export interface UrlTapeOptions extends TapeRules, LabelOptions {
   readonly onPending?: (words: string) => void
 }
 
+/** What is done with secrets. */
+export interface Care {
+  readonly redactor: Redactor | undefined
+  readonly vault: Vault | undefined
+}
+
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 /** Begins the tape of a server at a URL. */
-export function openUrlTape(options: UrlTapeOptions, url: URL, redactor: Redactor | undefined): HttpTape {
+export function openUrlTape(options: UrlTapeOptions, url: URL, { redactor, vault }: Care): HttpTape {
   const { tape: path, limits, cutBytes, onTape, onChallenge } = options
   const server = options.server ?? nameOfUrl(url)
   const header = (started: Date): ReturnType<typeof httpHeader> =>
     httpHeader({ started, server, url: url.href, labels: labelsOf(options) })
   // They are not taped, but the server may repeat them.
   for (const { name, value } of ownHeaders(options)) redactor?.learnHeader(name, value)
-  const log = new TapeLog({ path, header, redactor, onTape, ...(limits && { limits }) })
+  const log = new TapeLog({ path, header, redactor, vault, onTape, ...(limits && { limits }) })
   return new HttpTape({
     log,
     server: () => server,

@@ -1,4 +1,11 @@
-import { isSecretParameter, isSecretVariable, judgeName, type NameVerdict } from './secret-names.ts'
+import {
+  isSecretParameter,
+  isSecretVariable,
+  judgeFlag,
+  judgeName,
+  type NameVerdict,
+} from './secret-names.ts'
+import { isGiven, isShown, isUnwordly } from './unwordly.ts'
 import { isPlaceholder, isSaidSecret, looksRandom } from './value-tests.ts'
 
 /** A value that a text gives a name to, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
@@ -9,6 +16,7 @@ export interface Assigned {
 
 // Looked for only where a word begins: within a long run of letters every start would be tried.
 const NAME = '(?<![\\w.-])(?<name>[\\w.-]{2,64})'
+const WORD = '(?<value>(?!-)[^\\s"\'`,;|<>\\[\\]\\\\]{4,256})'
 const QUOTED = new RegExp(
   `${NAME}\\\\*["'\`]?\\s*(?:=>|[:=])\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,512})\\\\*\\k<quote>`,
   'dg',
@@ -17,26 +25,85 @@ const BARE = new RegExp(
   `${NAME}["']?\\s*[:=]\\s*(?<value>[^\\s"'\`,;(){}<>\\[\\]&|\\\\=:]{6,}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
   'dg',
 )
-const PARAMETER = /[?&](?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
+// What an option or a variable is given: a word of a sentence may follow a space, and does not follow `=`.
+const FLAG = new RegExp(
+  `(?<![\\w-])(?<name>--?[A-Za-z][\\w-]{1,40})\\\\*["']?(?:\\s*,\\s*|\\s+)\\\\*["'\`]?${WORD}`,
+  'dg',
+)
+const GIVEN = new RegExp(`(?<![\\w.-])(?<name>--?[A-Za-z][\\w-]{1,40}|[A-Z][A-Z0-9_]{2,63})=${WORD}`, 'dg')
+const SAID =
+  /\b(?<name>pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key)\s+(?:is|was):?\s+\\*["'`]?(?<value>[^\s"'`,;<>\\]{6,256}?)(?=[.,;!?]?(?:[\s"'`\\]|$))/dgi
+const ELEMENT = /<(?<name>[\w.:-]{2,64})(?:\s[^<>]{0,200})?>(?<value>[^<>\r\n]{2,200})<\/\k<name>/dg
+const LISTED = /<key>(?<name>[^<>]{2,64})<\/key>\s*<string>(?<value>[^<>]{2,512})<\/string>/dg
+const ATTRIBUTE =
+  /\b(?:key|name)=\\*["'](?<name>[\w.:-]{2,64})\\*["']\s+value=\\*["'](?<value>[^"'\\<>]{2,512})/dg
+/** A piece of a program. */
+const MEMBER =
+  /^(?:this|self|process|config|options|params|args|req|request|env|settings|body|data|props|state|form)\./
+const PARAMETER = /[?&](?:amp;)?(?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
 
 /** Where a text gives values to names that speak of secrets. */
-export function assignedSecrets(text: string, isNamed: (name: string) => boolean): readonly Assigned[] {
-  return [
-    ...found(text, QUOTED, (name, value) => isSecretValue(verdictOn(name, isNamed), value)),
-    ...found(text, BARE, (name, value) => isBareSecret(verdictOn(name, isNamed), value)),
-    ...found(text, PARAMETER, (name, value) => isSecretParameter(name) && /\d/.test(value)),
-  ]
+export function assignedSecrets(text: string, isNamed: IsNamed): readonly Assigned[] {
+  return FORMS.flatMap(({ pattern, needs, isSecret }) =>
+    needs.some((sign) => text.includes(sign))
+      ? [...found(text, pattern, (name, value) => isSecret(verdictOn(name, isNamed), value, name))]
+      : [],
+  )
 }
 
-function verdictOn(name: string, isNamed: (name: string) => boolean): NameVerdict {
+type IsNamed = (name: string) => boolean
+
+interface Form {
+  readonly pattern: RegExp
+  /** Without one of these in a text the pattern need not be tried. */
+  readonly needs: readonly string[]
+  readonly isSecret: (verdict: NameVerdict, value: string, name: string) => boolean
+}
+
+const FORMS: readonly Form[] = [
+  { pattern: QUOTED, needs: [':', '='], isSecret: isSecretValue },
+  { pattern: BARE, needs: [':', '='], isSecret: isBareSecret },
+  { pattern: FLAG, needs: ['-'], isSecret: (_, value, name) => isFlagSecret(judgeFlag(name), value) },
+  { pattern: GIVEN, needs: ['='], isSecret: isGivenSecret },
+  { pattern: SAID, needs: [' is', ' was'], isSecret: isBareSecret },
+  { pattern: ELEMENT, needs: ['</'], isSecret: isWrittenSecret },
+  { pattern: LISTED, needs: ['</key>'], isSecret: isWrittenSecret },
+  { pattern: ATTRIBUTE, needs: ['value='], isSecret: isWrittenSecret },
+  {
+    pattern: PARAMETER,
+    needs: ['?', '&'],
+    isSecret: (_, value, name) => isSecretParameter(name) && /\d/.test(value),
+  },
+]
+
+function verdictOn(name: string, isNamed: IsNamed): NameVerdict {
   if (isNamed(name)) return 'secret'
   const verdict = judgeName(name)
   return verdict === 'no' && /^[A-Z][A-Z0-9_]+$/.test(name) && isSecretVariable(name) ? 'maybe' : verdict
 }
 
+/** A variable may have the short name of an option: `MYSQL_PWD`. */
+function isGivenSecret(verdict: NameVerdict, value: string, name: string): boolean {
+  const isShort = /^-|_(?:PWD|PASS)$/.test(name) && judgeFlag(name.replace(/.*_/, '')) === 'secret'
+  return (verdict === 'secret' || isShort) && isGiven(value)
+}
+
 /** Without quotes a word of a sentence may stand there, or of a program: so something must speak for a secret. */
 function isBareSecret(verdict: NameVerdict, value: string): boolean {
-  if (verdict === 'secret') return isSaidSecret(value) && /\d/.test(value)
+  if (verdict === 'secret')
+    return isSaidSecret(value) && !MEMBER.test(value) && (/\d/.test(value) || isUnwordly(value))
+  return verdict === 'maybe' && looksRandom(value)
+}
+
+/** Behind an option a word may stand as well. */
+function isFlagSecret(verdict: NameVerdict, value: string): boolean {
+  if (verdict === 'secret') return isUnwordly(value)
+  return verdict === 'maybe' && looksRandom(value)
+}
+
+/** In an element there are no words of a sentence, but those of a page. */
+function isWrittenSecret(verdict: NameVerdict, value: string): boolean {
+  if (verdict === 'secret') return !isPlaceholder(value) && !isShown(value) && !/\s/.test(value.trim())
   return verdict === 'maybe' && looksRandom(value)
 }
 

@@ -42,7 +42,7 @@ function valueAt(text: string, at: number): number {
 /** What base64 of a longer text holds if the text holds these bytes: one form for each of the three places a byte can have. */
 export function base64Forms(bytes: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
-    const whole = toBase64('\0'.repeat(offset) + bytes, false)
+    const whole = btoa('\0'.repeat(offset) + bytes)
     // The characters at both ends also depend on the neighbours.
     const first = Math.ceil((offset * 8) / 6)
     const sure = whole.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))

@@ -1,3 +1,4 @@
+import { rarestWindow } from './rare-window.ts'
 import type { ByteTest } from './surroundings.ts'
 
 /** Something that bytes must hold before they are worth a close look. */
@@ -12,15 +13,16 @@ export interface GatePattern {
 }
 
 /**
- * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. Every second pair of
- * bytes is looked up in a table. Of three bytes of a pattern one pair is sure to be looked at, so a pair that no pattern
- * has takes two bytes out of the question at once.
+ * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
+ * says whether this byte and the next two could stand in a pattern. Of four bytes of a pattern three are sure to be looked at so,
+ * and of a pattern of three at least two.
  */
 export class Gate {
-  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern, and before it. */
-  readonly #neighbours = new Uint16Array(1 << 16)
-  readonly #hashes = new Uint8Array(1 << HASH_BITS)
-  readonly #entries = new Map<number, Entry[]>()
+  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern. */
+  readonly #behind = new Uint16Array(1 << 16)
+  /** Of each hash of the rarest bytes of a pattern: which entry is the first that has it, counted from one. */
+  readonly #firsts = new Uint16Array(1 << HASH_BITS)
+  readonly #entries: Entry[] = []
   readonly #single: number[] = []
   #isOpen = false
 
@@ -30,9 +32,9 @@ export class Gate {
   }
 
   add(pattern: GatePattern): void {
-    const bytes = encoder.encode(pattern.text).subarray(0, COMPARED)
+    const bytes = bytesIn(pattern.text)
     if (bytes.length >= WINDOW) this.#addEntry(pattern, bytes)
-    else if (bytes.length === 1) this.#single.push(bytes[0]!)
+    else if (bytes.length === 1) this.#single.push(bytes.charCodeAt(0))
     else this.open()
   }
 
@@ -40,103 +42,149 @@ export class Gate {
   stops(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     if (this.#isOpen) return true
     if (end - start < WINDOW) return false
-    const first = start + ((bytes.byteOffset + start) & 1)
-    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset + first, (end - first) >> 1)
-    if (this.#isAmong(pairs, bytes, first, start, end)) return true
+    if (this.#isAmong(bytes, start, end)) return true
     return this.#single.length > 0 && this.#single.some((byte) => bytes.subarray(start, end).includes(byte))
   }
 
-  // Four lookups at a time: they do not wait for each other.
-  #isAmong(pairs: Uint16Array, bytes: Uint8Array, first: number, start: number, end: number): boolean {
-    const neighbours = this.#neighbours
-    const rounded = pairs.length & ~3
-    for (let at = 0; at < rounded; at += 4) {
-      const one = neighbours[pairs[at]!]!
-      const two = neighbours[pairs[at + 1]!]!
-      const three = neighbours[pairs[at + 2]!]!
-      const four = neighbours[pairs[at + 3]!]!
-      if ((one | two | three | four) === 0) continue
-      const place = first + at * STRIDE
-      if (one !== 0 && this.#isNear(one, bytes, place, start, end)) return true
-      if (two !== 0 && this.#isNear(two, bytes, place + STRIDE, start, end)) return true
-      if (three !== 0 && this.#isNear(three, bytes, place + 2 * STRIDE, start, end)) return true
-      if (four !== 0 && this.#isNear(four, bytes, place + 3 * STRIDE, start, end)) return true
-    }
-    for (let at = rounded; at < pairs.length; at++)
-      if (this.#isNear(neighbours[pairs[at]!]!, bytes, first + at * STRIDE, start, end)) return true
-    return false
-  }
-
-  #addEntry(pattern: GatePattern, bytes: Uint8Array): void {
-    const offset = rarestWindow(bytes)
-    const [one, two, three] = [bytes[offset]!, bytes[offset + 1]!, bytes[offset + 2]!]
-    this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
-    this.#addPair(two, three, pattern.isAnyCase, 1 << ((one & KIND) + BEFORE))
-    const hash = hashAt(bytes, offset)
-    this.#hashes[hash] = 1
-    const entry = { bytes, offset, pattern }
-    const same = this.#entries.get(hash)
-    if (same === undefined) this.#entries.set(hash, [entry])
-    else same.push(entry)
-  }
-
-  #addPair(first: number, second: number, isAnyCase: boolean, neighbour: number): void {
-    for (const one of cases(first, isAnyCase))
-      for (const other of cases(second, isAnyCase)) this.#neighbours[pairOf(one, other)]! |= neighbour
-  }
-
-  /** Whether a pattern really stands around this pair: first by the kind of the third byte, which is cheap. */
-  #isNear(neighbours: number, bytes: Uint8Array, pair: number, start: number, end: number): boolean {
-    // To read outside of the bytes would make every read slow.
-    const behind = pair + WINDOW <= end ? (neighbours >> (bytes[pair + 2]! & KIND)) & 1 : 0
-    const before = pair > start ? (neighbours >> ((bytes[pair - 1]! & KIND) + BEFORE)) & 1 : 0
-    if ((behind | before) === 0) return false
+  #isAmong(bytes: Uint8Array, start: number, end: number): boolean {
+    const first = start + (-(bytes.byteOffset + start) & 3)
+    const within = { first, start, end }
+    const count = IS_LITTLE_ENDIAN ? (end - first) >> 2 : 0
+    if (count < 3) return this.#isBetween(bytes, start, end, within)
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset + first, count)
+    const seen = (count - 1) & ~1
     return (
-      (behind !== 0 && this.#isFrom(bytes, pair, start, end)) ||
-      (before !== 0 && this.#isFrom(bytes, pair - 1, start, end))
+      this.#isBetween(bytes, start, first, within) ||
+      this.#isInWords(words, seen, bytes, within) ||
+      this.#isBetween(bytes, first + seen * WORD, end, within)
     )
   }
 
-  #isFrom(bytes: Uint8Array, at: number, start: number, end: number): boolean {
-    const hash = hashAt(bytes, at)
-    if (this.#hashes[hash] === 0) return false
-    for (const entry of this.#entries.get(hash) ?? NONE) if (isAt(entry, bytes, at, start, end)) return true
+  /** Four lookups at a time, which do not wait for each other. */
+  #isInWords(
+    words: Int32Array,
+    count: number,
+    bytes: Uint8Array,
+    within: Within & { first: number },
+  ): boolean {
+    const behind = this.#behind
+    let word = words[0]!
+    for (let at = 0; at < count; at += 2) {
+      const next = words[at + 1]!
+      const after = words[at + 2]!
+      const found =
+        (behind[word & 0xffff]! >> ((word >>> 16) & KIND)) |
+        (behind[word >>> 16]! >> (next & KIND)) |
+        (behind[next & 0xffff]! >> ((next >>> 16) & KIND)) |
+        (behind[next >>> 16]! >> (after & KIND))
+      word = after
+      if ((found & 1) === 0) continue
+      const place = within.first + at * WORD
+      if (this.#isBetween(bytes, place, place + 2 * WORD, within, 2)) return true
+    }
+    return false
+  }
+
+  /** The same one by one. */
+  #isBetween(bytes: Uint8Array, from: number, to: number, within: Within, step = 1): boolean {
+    const last = Math.min(to, within.end - WINDOW + 1)
+    for (let at = from; at < last; at += step) {
+      const kinds = this.#behind[pairOf(bytes[at]!, bytes[at + 1]!)]!
+      if (((kinds >> (bytes[at + 2]! & KIND)) & 1) === 0) continue
+      if (this.#isFrom(bytes, at, within) || (at > within.start && this.#isFrom(bytes, at - 1, within)))
+        return true
+    }
+    return false
+  }
+
+  #addEntry(pattern: GatePattern, bytes: string): void {
+    const width = Math.min(bytes.length, WINDOW + 1)
+    const offset = rarestWindow(bytes, width)
+    const one = bytes.charCodeAt(offset)
+    const two = bytes.charCodeAt(offset + 1)
+    const three = bytes.charCodeAt(offset + 2)
+    const four = width > WINDOW ? bytes.charCodeAt(offset + WINDOW) : undefined
+    this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
+    this.#addPair(two, three, pattern.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
+    const first = hashOf(one, two, three)
+    const hash = four === undefined ? first : hashWith(first, four)
+    if (this.#entries.length === MOST_ENTRIES) return this.open()
+    this.#entries.push({ bytes, offset, pattern, next: this.#firsts[hash]! })
+    this.#firsts[hash] = this.#entries.length
+  }
+
+  #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
+    if (!isAnyCase) {
+      this.#behind[pairOf(first, second)]! |= kinds
+      return
+    }
+    for (const one of casesOf(first))
+      for (const other of casesOf(second)) this.#behind[pairOf(one, other)]! |= kinds
+  }
+
+  /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
+  #isFrom(bytes: Uint8Array, at: number, within: Within): boolean {
+    const three = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
+    if (this.#isOneAt(three, bytes, at, within)) return true
+    return at + WINDOW < within.end && this.#isOneAt(hashWith(three, bytes[at + WINDOW]!), bytes, at, within)
+  }
+
+  #isOneAt(hash: number, bytes: Uint8Array, at: number, { start, end }: Within): boolean {
+    for (let which = this.#firsts[hash]!; which > 0;) {
+      const entry = this.#entries[which - 1]!
+      if (isAt(entry, bytes, at, start, end)) return true
+      which = entry.next
+    }
     return false
   }
 }
 
-/** Two bytes, as this machine reads them at once. */
+/** The text within which patterns may stand. */
+interface Within {
+  readonly start: number
+  readonly end: number
+}
+
+/** Two bytes, as most machines read them at once. */
 function pairOf(first: number, second: number): number {
-  return IS_LITTLE_ENDIAN ? (second << 8) | first : (first << 8) | second
+  return (second << 8) | first
 }
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-/** Bytes are of eight kinds; the case of a letter makes no difference. */
-const KIND = 7
-/** Where the kinds of bytes before a pair stand. */
-const BEFORE = 8
-const NONE: readonly Entry[] = []
+/** Bytes are of sixteen kinds; the case of a letter makes no difference. */
+const KIND = 15
+const ANY_KIND = 0xffff
+const WORD = 4
 
 interface Entry {
   readonly pattern: GatePattern
-  readonly bytes: Uint8Array
-  /** Where in it the three bytes stand by which it is found. */
+  /** A character for each byte. */
+  readonly bytes: string
+  /** Where in it the bytes stand by which it is found. */
   readonly offset: number
+  /** The next entry of the same hash, counted from one. */
+  readonly next: number
 }
 
 const encoder = new TextEncoder()
 const WINDOW = 3
-const STRIDE = 2
 const HASH_BITS = 16
+/** As many as can be told apart; with more, everything gets a close look. */
+const MOST_ENTRIES = 0xffff
 const HASH_MASK = (1 << HASH_BITS) - 1
 /** So much of a pattern is compared; the close look compares the rest. */
 const COMPARED = 32
 const CASE = 0x20
 
 /** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
-function hashAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! | CASE) * 9739 + (bytes[at + 1]! | CASE) * 173 + (bytes[at + 2]! | CASE)) & HASH_MASK
+function hashOf(one: number, two: number, three: number): number {
+  return ((one | CASE) * 9739 + (two | CASE) * 173 + (three | CASE)) & HASH_MASK
+}
+
+/** One byte more. */
+function hashWith(hash: number, byte: number): number {
+  return (hash * 31 + (byte | CASE)) & HASH_MASK
 }
 
 function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
@@ -145,7 +193,7 @@ function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: n
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
   for (let index = 0; index < wanted.length; index++)
-    if (!isSame(bytes[begin + index]!, wanted[index]!, pattern.isAnyCase)) return false
+    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), pattern.isAnyCase)) return false
   const { follow, notAfter } = pattern
   if (notAfter?.(bytes, begin, end) === true) return false
   return follow === undefined || follow(bytes, behind, end)
@@ -155,47 +203,15 @@ function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
   return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
 }
 
-/** Where the three bytes of a pattern begin whose pairs are the least common in texts. */
-function rarestWindow(bytes: Uint8Array): number {
-  const last = Math.min(bytes.length - WINDOW, LOOKED_AT)
-  let best = 0
-  let least = Infinity
-  let first = commonness(bytes[0]!, bytes[1]!)
-  for (let at = 0; at <= last; at++) {
-    const second = commonness(bytes[at + 1]!, bytes[at + 2]!)
-    if (first + second < least) {
-      best = at
-      least = first + second
-    }
-    first = second
-  }
-  return best
-}
-
-const LOOKED_AT = 24
-const LOWER_A = 0x61
-const LETTER = 31
-
-function commonness(first: number, second: number): number {
-  if (first < LOWER_A || second < LOWER_A) return first === SPACE || second === SPACE ? 200 : 1
-  const pair = COMMON[((first & LETTER) << 5) | (second & LETTER)]!
-  return pair + RANKS[first & LETTER]! * RANKS[second & LETTER]!
-}
-
-const SPACE = 0x20
-/** Of the letters: the higher, the more common. */
-const RANKS = new Uint8Array(32).fill(2)
-for (const [rank, letter] of encoder.encode('zxqjkgbvpywfmculdrhsnioate').entries())
-  RANKS[letter & LETTER] = rank + 3
-const COMMON = new Uint16Array(1024)
-/** The most common pairs of letters, the commonest last. */
-const COMMON_PAIRS =
-  'ottauromsimabellchliceraeaneicrorihidemecoveleioouashasengnttostaralitisedofteorestindenatonreanerinheth'
-for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
-  COMMON[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
-    500 + at * 10
-
-function cases(byte: number, isAnyCase: boolean): readonly number[] {
+function casesOf(byte: number): readonly number[] {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
-  return isAnyCase && isLetter ? [byte | CASE, byte & ~CASE] : [byte]
+  return isLetter ? [byte | CASE, byte & ~CASE] : [byte]
 }
+
+/** The first bytes of a text, a character for each; most texts are ASCII, and are that already. */
+function bytesIn(text: string): string {
+  if (!NOT_ASCII.test(text)) return text.slice(0, COMPARED)
+  return String.fromCharCode(...encoder.encode(text).subarray(0, COMPARED))
+}
+
+const NOT_ASCII = /[^\0-\x7f]/

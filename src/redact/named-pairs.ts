@@ -1,10 +1,17 @@
 import type { JsonToken } from './json-values.ts'
+import { judgeFlag } from './secret-names.ts'
 
-/** Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another. */
+/**
+ * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, in
+ * `{"token":{"value":"x"}}` that of its owner, and in `["--token", "x"]` an item that of the option before it.
+ */
 export class NamedPairs {
   #name = ''
   #depth = 0
   #item: string | number | undefined
+  #option = ''
+  #optionAt = 0
+  #optionDepth = 0
 
   nameOf(text: string, { kind, start, end, path }: JsonToken): string {
     const member = path.at(-1)
@@ -15,8 +22,29 @@ export class NamedPairs {
       this.#depth = path.length
       this.#item = path.at(-2)
     }
+    const owner = path.at(-2)
+    if (member === 'value' && kind !== 'key' && typeof owner === 'string') return owner
+    if (kind === 'string' && typeof member === 'number')
+      return this.#itemName(text.slice(start + 1, end - 1), path)
     return nearestName(path)
   }
+
+  #itemName(word: string, path: JsonToken['path']): string {
+    const place = Number(path.at(-1))
+    const isNext = path.length === this.#optionDepth && place === this.#optionAt + 1
+    const option = isNext && !word.startsWith('-') ? this.#option : ''
+    this.#option = OPTION.test(word) ? word : ''
+    this.#optionAt = place
+    this.#optionDepth = path.length
+    return option !== '' && judgeFlag(option) !== 'no' ? asName(option) : nearestName(path)
+  }
+}
+
+const OPTION = /^--?[A-Za-z][\w-]{1,40}$/
+
+/** As a member would be called that means the same. */
+function asName(option: string): string {
+  return judgeFlag(option) === 'secret' ? 'password' : option
 }
 
 /** The nearest name: the items of a list are called as the list is. */

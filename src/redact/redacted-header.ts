@@ -1,15 +1,29 @@
 import type { Redactor } from './redactor.ts'
 import type { Header, ServerInfo } from '../tape/header.ts'
+import { labelsOf, type Labels } from '../tape/labels.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
 export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
   if (redactor === undefined) return header
   return {
     ...header,
+    ...redactedLabels(header, redactor),
     servers: mapValues(header.servers, (info) => redactedServer(info, redactor)),
     redaction: redactor.mark,
-    tags: mapValues(header.tags, (value, name) => redactor.named(name, value)),
   }
+}
+
+/** What the user wrote on a tape. */
+export function redactedLabels(labels: Labels, redactor: Redactor): Labels {
+  const given = labelsOf(labels)
+  return {
+    ...mapValues(withoutTags(given), (text) => redactor.text(text)),
+    tags: mapValues(given.tags, (value, name) => redactor.named(name, value)),
+  }
+}
+
+function withoutTags({ tags: _, ...ids }: Labels): Readonly<Record<string, string>> {
+  return ids
 }
 
 /** What a tape says of a server. */

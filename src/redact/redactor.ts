@@ -112,7 +112,11 @@ export class Redactor {
 
   /** A command line: options and variables may name what they hold. */
   command(words: readonly string[]): readonly string[] {
-    return words.map((word, index) => this.#word(word, words[index - 1] ?? ''))
+    const together = this.#together(words)
+    return words.map((word, index) => {
+      const alone = this.#word(word, words[index - 1] ?? '')
+      return alone === word ? (together[index] ?? word) : alone
+    })
   }
 
   /** What was learned in the middle of a text may also stand in its beginning. */
@@ -122,6 +126,22 @@ export class Redactor {
       const edits = this.#scanner.inText(text)
       if (this.#secrets.known.size === before) return edits
     }
+  }
+
+  /** What `-u` or `-p` holds can be told only by the program that stands before it. */
+  #together(words: readonly string[]): readonly string[] {
+    const line = words.join(' ')
+    const edits = this.#secrets.mayHold(line) ? this.#edits(line) : []
+    let start = 0
+    return words.map((word) => {
+      const [from, to] = [start, start + word.length]
+      start = to + 1
+      const own = edits.filter((edit) => edit.start >= from && edit.end <= to)
+      return applyEdits(
+        word,
+        own.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from })),
+      )
+    })
   }
 
   #word(word: string, before: string): string {

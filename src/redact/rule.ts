@@ -12,6 +12,8 @@ export interface Rule {
   readonly follow?: ByteTest
   /** The secret is what the group `secret` matched, or all of the match without such a group. */
   readonly pattern: RegExp
+  /** Whether what was matched is a secret, where the pattern alone cannot say. */
+  readonly isSecret?: (value: string) => boolean
   /** What such a secret begins with, which its stand-in keeps. */
   readonly prefixes?: readonly string[]
   /** The secret can be told only by what stands beside it: once found, it is looked for everywhere. */

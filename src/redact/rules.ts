@@ -1,8 +1,9 @@
 import type { Rule } from './rule.ts'
+import { COMMAND_LINE_RULES } from './command-lines.ts'
 import { isLongWord, isUserinfo } from './surroundings.ts'
 
 /** The name of this set of rules, as tapes tell it. It changes when a value that was replaced before would now stay, or the other way round. */
-export const RULES_NAME = 'default-1'
+export const RULES_NAME = 'default-2'
 
 /** A token that begins with one of the prefixes, followed by at least so many characters of `[A-Za-z0-9_-]`. */
 function token(name: string, prefixes: readonly string[], least: number, chars = '[\\w-]'): Rule {
@@ -87,7 +88,12 @@ export const DEFAULT_RULES: readonly Rule[] = [
     keywords: ['eyJhb', 'eyJ0e', 'eyJra', 'eyJjd', 'eyJlb', 'eyJqa', 'eyJ4N', 'eyJiN', 'eyJ6a'],
     pattern: /eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2}(?![\w-])/g,
   },
-  { name: 'private-key', keywords: ['-----BEGIN'], pattern: PRIVATE_KEY },
+  {
+    name: 'private-key',
+    keywords: ['-----BEGIN'],
+    pattern: PRIVATE_KEY,
+    isSecret: (value) => /^-----BEGIN [^-]*-----[\s\S]*?[A-Za-z0-9+/]{8}/.test(value), // its first line alone is none
+  },
   {
     name: 'url-password',
     keywords: ['://'],
@@ -125,6 +131,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
     pattern: /\bset-cookie: +[\w.-]+=(?<secret>(?=[^;\s"'\\]*\d)[^;\s"'\\]{6,})/gi,
     isLearned: true,
   },
+  ...COMMAND_LINE_RULES,
 ]
 
 /** Only when asked for: an address is no secret, and much that people do is about addresses. */

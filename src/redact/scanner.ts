@@ -1,6 +1,8 @@
 import { assignedSecrets, isSecretValue } from './assignments.ts'
 import { besides, disjoint, type Edit } from './edits.ts'
 import { eachToken, type JsonToken } from './json-values.ts'
+import { leafText } from '../wire/leaves.ts'
+import { KeyLines } from './key-lines.ts'
 import { NamedPairs } from './named-pairs.ts'
 import type { Rule } from './rule.ts'
 import { plainName } from './rule-set.ts'
@@ -34,11 +36,21 @@ export class Scanner {
   inJson(text: string, depth = 0): readonly Edit[] {
     const edits: Edit[] = []
     const pairs = new NamedPairs()
+    const keyLines = text.includes('PRIVATE KEY') ? new KeyLines() : undefined
     eachToken(text, (token) => {
       const name = pairs.nameOf(text, token)
-      if (!isStructure(withinMessage(token.path))) edits.push(...this.#inToken(text, token, { name, depth }))
+      if (keyLines !== undefined && token.kind === 'string' && isInKey(text, token, keyLines))
+        edits.push(this.#whole(text, token))
+      else if (!isStructure(withinMessage(token.path)))
+        edits.push(...this.#inToken(text, token, { name, depth }))
     })
     return edits
+  }
+
+  /** A line of a private key, in a list of its lines. */
+  #whole(text: string, { start, end }: JsonToken): Edit {
+    const value = leafText(text, { start, end })
+    return { start, end, text: JSON.stringify(value === '' ? '' : this.#secrets.standIn(value)) }
   }
 
   /** The edits of a value that has a name. */
@@ -103,7 +115,8 @@ export class Scanner {
     const found: Range[] = []
     for (const match of text.matchAll(withIndices(rule.pattern))) {
       const [start, end] = match.indices?.groups?.['secret'] ?? match.indices?.[0] ?? [0, 0]
-      if (end > start) found.push({ start, end })
+      if (end <= start || rule.isSecret?.(text.slice(start, end)) === false) continue
+      found.push({ start, end })
       if (rule.isLearned === true) this.#secrets.learn(text.slice(start, end))
     }
     return found
@@ -124,6 +137,10 @@ export class Scanner {
     for (const view of views) edits.push(...besides(view.editsOf(this.inText(view.text, depth)), edits))
     return edits
   }
+}
+
+function isInKey(text: string, token: JsonToken, lines: KeyLines): boolean {
+  return lines.isInside(leafText(text, token))
 }
 
 interface Surroundings {

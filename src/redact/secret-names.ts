@@ -19,7 +19,7 @@ const MOST_NAMES = 5000
 const SECRET =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE =
-  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$/
+  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$|^pass$/
 // Cursors and the like come back in later requests, and a count of tokens is no token.
 const NO = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
@@ -56,17 +56,28 @@ export const NAME_ENDINGS: readonly string[] = [
   'dpop',
   '"pwd',
   '_pwd',
+  '_pass',
   '"pin',
   '"otp',
   '"cvv',
   'auth',
   'dsn',
   '"pat',
+  '"pass',
   '_pat',
 ]
 
+/** The same for names of options that no other name ends in. */
+export const FLAG_ENDINGS: readonly string[] = ['-pass', 'storepass', 'keypass', '-pwd']
+
 function keyNames(what: string): readonly string[] {
   return ['', '_', '-'].map((joint) => `${what}${joint}key`)
+}
+
+/** Options of programs, which have shorter names: `--pass`, `-storepass`. */
+export function judgeFlag(flag: string): NameVerdict {
+  const name = flag.replace(/^-+/, '')
+  return /^(?:[\w-]*-)?(?:pass|pwd|storepass|keypass)$/i.test(name) ? 'secret' : judgeName(name)
 }
 
 /** Names of environment variables are made of words. */
@@ -94,7 +105,7 @@ export function isSecretParameter(name: string): boolean {
 }
 
 const SECRET_PARAMETER =
-  /session|token|secret|passw|credential|api_?key|auth|signature|^(key|code|state|sig|pwd|code_verifier)$/i
+  /session|token|secret|passw|credential|api_?key|auth(?!or)|signature|^(key|code|state|sig|pwd|code_verifier)$/i
 
 /** Fields of a form or of a body that is fetched from an authorization server. */
 export function isOAuthField(name: string): boolean {

@@ -1,12 +1,13 @@
 import { Gate } from './gate.ts'
-import { base64Forms } from './base64.ts'
 import type { RedactionKey } from './key.ts'
+import { formsOfKeyword } from './keywords.ts'
 import { formsOf, KnownValues } from './known-values.ts'
 import type { Rule } from './rule.ts'
 import { spellingsOf, type RuleSet } from './rule-set.ts'
-import { NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
+import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
 import { StandIns } from './stand-ins.ts'
-import { isCursorWord, isHiddenLetter, isNameWithValue, isValueNext } from './surroundings.ts'
+import { isFlagEnd, isNameWithValue, isValueNext } from './named-bytes.ts'
+import { isCursorWord, isHiddenLetter } from './surroundings.ts'
 import { isDistinct } from './value-tests.ts'
 
 /**
@@ -81,7 +82,7 @@ export class Secrets {
     for (const text of keywords) {
       this.#gate.add({ text, isAnyCase: pattern.ignoreCase, follow })
       if (text.length > 2)
-        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
     }
   }
 
@@ -89,9 +90,10 @@ export class Secrets {
     for (const text of [...NAME_KEYWORDS, ...this.rules.fields.flatMap(spellingsOf)]) {
       this.#gate.add({ text, isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord })
       if (text.length > 4)
-        for (const form of base64Forms(text)) this.#gate.add({ text: form, isAnyCase: false })
+        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
     }
     for (const text of NAME_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isValueNext })
+    for (const text of FLAG_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isFlagEnd })
     for (const text of PARAMETERS) this.#gate.add({ text, isAnyCase: true })
     this.#gate.add({ text: '\\u00', isAnyCase: true, follow: isHiddenLetter })
   }
@@ -102,6 +104,7 @@ const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
 const MOST_KNOWN = 5000
 
-const PARAMETERS = ['?', '&'].flatMap((mark) =>
+// `&` is also spelled as JSON of Go and as HTML spell it.
+const PARAMETERS = ['?', '&', 'u0026', 'amp;'].flatMap((mark) =>
   ['code=', 'state=', 'key=', 'sig='].map((name) => mark + name),
 )

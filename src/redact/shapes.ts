@@ -1,6 +1,7 @@
-import { alphabetOf, BASE64, BASE64URL, DIGITS, HEX, LOWER_DIGITS } from './alphabet.ts'
+import { alphabetOf, isWrittenIn, BASE64, BASE64URL, DIGITS, HEX, LOWER_DIGITS } from './alphabet.ts'
 import { shortestMarked, type Ink } from './ink.ts'
 import { PREFIXES } from './rules.ts'
+import { looksRandom } from './value-tests.ts'
 
 /** A form that values have, and the stand-in of the same form. The first shape that fits is a value's shape. */
 interface Shape {
@@ -12,6 +13,24 @@ interface Shape {
 
 export function shapeOf(value: string): Shape {
   return SHAPES.find(({ fits }) => fits(value)) ?? text
+}
+
+/**
+ * Whether this may be the stand-in of that value, as far as it can be told without the key: `like` is a stand-in of the value by
+ * another key. One that has much of the value was not drawn by chance.
+ */
+export function couldStandFor(standIn: string, value: string, like: string): boolean {
+  if (standIn.length !== like.length || shapeOf(standIn) !== shapeOf(like) || !looksRandom(standIn))
+    return false
+  const prefix = prefixOf(standIn)
+  const drawn = standIn.slice(prefix.length).replaceAll(/[^\w+/-]/g, '')
+  const alphabet = alphabetOf(value.slice(prefix.length))
+  return prefix === prefixOf(like) && isWrittenIn(drawn, alphabet) && isUnlike(standIn, value)
+}
+
+/** Whether few characters of the one stand where the other has them, too. */
+function isUnlike(one: string, other: string): boolean {
+  return one.split('').filter((char, at) => char === other[at]).length * 3 < one.length
 }
 
 /** Whether a stand-in of this value has no room for a mark. */

@@ -1,32 +1,14 @@
 /** Says of the bytes at a place whether they are what must stand there. */
 export type ByteTest = (bytes: Uint8Array, at: number, end: number) => boolean
 
-/** A name may go on for a little here, and is then given a value: `":`, `\":`, `=`. */
-export const isNameWithValue: ByteTest = (bytes, at, end) => {
-  let next = at
-  while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
-  return isValueNext(bytes, next, end)
-}
-
-/** A name ends here, and is given a value; in pairs, as `"name":"token","value":`, by the next member. */
-export const isValueNext: ByteTest = (bytes, at, end) => {
-  const next = pastSpaces(bytes, pastQuote(bytes, at, end), end)
-  if (bytes[next] === COLON || bytes[next] === EQUALS) return true
-  if (bytes[next] !== COMMA) return false
-  const member = pastQuote(bytes, pastSpaces(bytes, next + 1, end), end)
-  return VALUE.every((byte, index) => bytes[member + index] === byte)
-}
-
-function pastQuote(bytes: Uint8Array, at: number, end: number): number {
-  let next = at
-  while (next < end && bytes[next] === BACKSLASH) next++
-  return QUOTES.includes(bytes[next] ?? 0) ? next + 1 : next
-}
-
-function pastSpaces(bytes: Uint8Array, at: number, end: number): number {
-  let next = at
-  while (next < end && bytes[next]! <= SPACE) next++
-  return next
+/** On the same line an option of one letter follows that takes a password in some programs. */
+export const isOptionNear: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end - 2, at + LONGEST_LINE)
+  for (let next = at; next < last; next++) {
+    if (bytes[next] === NEWLINE) return false
+    if (bytes[next] === SPACE && bytes[next + 1] === DASH && OPTIONS.includes(bytes[next + 2]!)) return true
+  }
+  return false
 }
 
 /** What stands here in a URL is followed by an `@`, so somebody is named before the host. */
@@ -63,19 +45,18 @@ export const isCursorWord: ByteTest = (bytes, at) =>
     word.every((byte, index) => ((bytes[at - word.length + index] ?? 0) | 0x20) === byte),
   )
 
-const LONGEST_REST = 24
+const LONGEST_LINE = 320
 const LONG_WORD = 24
 const LONGEST_USERINFO = 250
-const [SPACE, COMMA, COLON, EQUALS, AT, BACKSLASH] = [0x20, 0x2c, 0x3a, 0x3d, 0x40, 0x5c]
+const [NEWLINE, SPACE, DASH, AT] = [0x0a, 0x20, 0x2d, 0x40]
 const encoder = new TextEncoder()
-const QUOTES = encoder.encode(`"'\``)
-const VALUE = encoder.encode('value')
+const OPTIONS = encoder.encode('uUpPaw-')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
 const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) => [
   ...encoder.encode(word),
 ])
 
-function isNameByte(byte: number): boolean {
+export function isNameByte(byte: number): boolean {
   return isLetterOrDigit(byte) || byte === 0x5f || byte === 0x2d || byte === 0x2e
 }
 

@@ -21,6 +21,10 @@ export function percentDecoded(text: string): View | undefined {
 
 /** The stretches of a text that could be base64, decoded; a stretch may begin with up to three characters that belong to something else. */
 export function* base64Views(text: string, isWorthIt: (bytes: Uint8Array) => boolean): Generator<View> {
+  for (const { 0: block, index } of text.matchAll(BASE64_BLOCK)) {
+    const bytes = fromBase64(block.replaceAll(/[\r\n]+|=+$/g, ''))
+    if (isWorthIt(bytes)) yield blockView(block, index, bytes)
+  }
   for (const { 0: run, index } of text.matchAll(BASE64_RUN)) {
     for (let skip = 0; skip < 4; skip++) {
       const bytes = fromBase64(run.slice(skip).replace(/=+$/, ''))
@@ -31,6 +35,8 @@ export function* base64Views(text: string, isWorthIt: (bytes: Uint8Array) => boo
   }
 }
 
+/** Lines of one length, as mail and some interfaces write them. */
+const BASE64_BLOCK = /(?:[A-Za-z0-9+/_-]{40,80}\r?\n)+[A-Za-z0-9+/_-]{1,80}={0,2}/g
 const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g
 
 function base64View(run: string, index: number, skip: number, bytes: Uint8Array): View {
@@ -44,6 +50,21 @@ function base64View(run: string, index: number, skip: number, bytes: Uint8Array)
       const encoded = toBase64(isUtf8 ? asBytes(edited) : edited, /[-_]/.test(run))
       return [{ start: index + skip, end: index + run.length, text: padded(encoded, run, skip) }]
     },
+  }
+}
+
+/** Written in lines as long as they were. */
+function blockView(block: string, index: number, bytes: Uint8Array): View {
+  const [, first = '', end = ''] = /^([^\r\n]+)(\r?\n)/.exec(block) ?? []
+  const { text, editsOf } = base64View(block.replaceAll(/[\r\n]+/g, ''), 0, 0, bytes)
+  return {
+    text,
+    editsOf: (edits) =>
+      editsOf(edits).map((edit) => ({
+        start: index,
+        end: index + block.length,
+        text: edit.text.replaceAll(new RegExp(`.{${first.length}}(?=.)`, 'g'), `$&${end}`),
+      })),
   }
 }
 

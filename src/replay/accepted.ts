@@ -5,6 +5,7 @@ import type { Spot } from '../correlate/binding.ts'
 import { writeSpot } from '../correlate/splice.ts'
 import { createDiffer } from '../diff/diff.ts'
 import type { Carrier } from './carrier.ts'
+import { withRecordedInputs } from './recorded-inputs.ts'
 
 /** A live answer as it would stand on the tape in the place of the recorded one. */
 export interface Acceptable {
@@ -17,7 +18,8 @@ export interface Acceptable {
 export function acceptable({ response }: Turn, answer: string, carrier: Names): Acceptable | undefined {
   if (response === undefined || response.item !== undefined) return undefined
   const id = rangeAt(response.text, ['id'])
-  const text = replaceAt(answer, ['id'], response.text.slice(id?.start, id?.end))
+  const named = withRecordedInputs(response.text, answer)
+  const text = replaceAt(named, ['id'], response.text.slice(id?.start, id?.end))
   return { frame: response.n, text: carrier.recorded(withRecordedNames(text, response.text, carrier)) }
 }
 

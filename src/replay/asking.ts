@@ -5,6 +5,7 @@ import type { LiveSession } from './live-session.ts'
 import { movedAsks } from './moved-asks.ts'
 import { withFreshNames } from './outgoing.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
+import type { RoundInputs } from './round-inputs.ts'
 import type { SentCalls } from './sent-calls.ts'
 import type { Heard } from './step-results.ts'
 import type { TransformRule } from './transform/rule.ts'
@@ -12,6 +13,7 @@ import { transformAnswer, type Transformed } from './transform/transform.ts'
 
 export interface AskingOptions {
   readonly carrier: Carrier
+  readonly rounds: RoundInputs
   readonly calls: SentCalls
   readonly rules: readonly TransformRule[]
   /** A fault in the place of the answer. */
@@ -112,6 +114,7 @@ export class Asking {
   }
 
   #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
+    this.#options.rounds.heard(planned.turn, answer)
     this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), answer])
   }
 

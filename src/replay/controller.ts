@@ -1,9 +1,12 @@
+import { deferred } from './live-call.ts'
+
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
 /** Holds, resumes and stops a run from outside; what is on its way is let come in. */
 export class Controller {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
+  readonly #stopped = deferred<void>()
 
   get status(): RunStatus {
     return this.#status
@@ -27,6 +30,11 @@ export class Controller {
     if (this.#status !== 'done') this.#become('stopped')
   }
 
+  /** Resolves when nothing more may be sent. */
+  untilStopped(): Promise<void> {
+    return this.#stopped.promise
+  }
+
   finish(): void {
     if (this.#status !== 'stopped') this.#become('done')
   }
@@ -39,6 +47,7 @@ export class Controller {
 
   #become(status: RunStatus): void {
     this.#status = status
+    if (status === 'stopped') this.#stopped.resolve()
     for (const wake of this.#wake.splice(0)) wake()
   }
 }

@@ -9,7 +9,8 @@ import { isOpenEnded, type Planned } from './plan.ts'
 import type { Schedule } from './schedule.ts'
 import { isCancellation } from './sent-calls.ts'
 import { Slots } from './slots.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
+import type { Decision } from './stops.ts'
 import type { Finding } from './verdict/finding.ts'
 
 export interface Execution {
@@ -26,6 +27,8 @@ export interface Execution {
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
+  /** Waits for someone to say whether a message goes out; undefined when nobody is asked. */
+  readonly stop: ((planned: Planned) => Promise<Decision>) | undefined
   /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
   readonly room: () => Promise<void> | undefined
   /** Takes each result as it is known. */
@@ -51,7 +54,8 @@ export async function execute(execution: Execution): Promise<void> {
     const room = execution.room()
     if (room !== undefined) await room
     if (controller.status !== 'running' && !(await controller.mayGo()))
-      onResult(execution.skip(planned, 'the run was stopped'))
+      onResult(execution.skip(planned, WAS_STOPPED))
+    else if (execution.stop !== undefined && (await isLeftOut(planned, execution))) continue
     else if (isOpenEnded(planned)) launch({ planned, before, open: endless, failures }, execution)
     else {
       if (!slots.takeFree()) await slots.take()
@@ -63,6 +67,13 @@ export async function execute(execution: Execution): Promise<void> {
   await endless.untilNone()
   controller.finish()
   if (failures.length > 0) throw failures[0]
+}
+
+async function isLeftOut(planned: Planned, { stop, skip, onResult }: Execution): Promise<boolean> {
+  const decision = await stop?.(planned)
+  if (decision?.kind !== 'skip') return false
+  onResult(skip(planned, decision.why))
+  return true
 }
 
 function isAwaiting(planned: Planned): boolean {

@@ -12,7 +12,7 @@ export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddi
   readonly openings: readonly Turn[]
   readonly era: Era
   readonly timeout: number
-  readonly onGreeting: (greeting: Greeting) => void
+  readonly onGreeting: (greeting: Greeting, link: string) => void
 }
 
 /** The live sessions of a run: one for each connection of the tape, opened when the first message for it is due. */
@@ -72,7 +72,7 @@ export class Links {
     await session.connect()
     if (handshake !== 'own') return session
     try {
-      this.#options.onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }))
+      this.#options.onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }), link)
     } catch (error) {
       await session.close()
       throw error

@@ -74,7 +74,7 @@ export class LiveCall {
 
   hear(aside: Aside): void {
     this.#asides ??= []
-    this.#asides.push(aside)
+    if (this.#asides.length < MOST_ASIDES || !isTold(aside)) this.#asides.push(aside)
     this.#onAside?.()
   }
 
@@ -103,6 +103,20 @@ export class LiveCall {
 
 const NO_ASIDES: readonly Aside[] = []
 
+/** Progress and logs come in any number: a server that never stops telling fills no memory. */
+const MOST_ASIDES = 10_000
+
+function isTold(aside: Aside): boolean {
+  return isProgress(aside) || aside.message.method === 'notifications/message'
+}
+
 function isProgress({ message }: Aside): boolean {
   return message.method === 'notifications/progress'
+}
+
+/** A promise that is settled from outside. */
+export function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  const parts: { resolve?: (value: Value) => void } = {}
+  const promise = new Promise<Value>((resolve) => (parts.resolve = resolve))
+  return { promise, resolve: (value) => parts.resolve?.(value) }
 }

@@ -8,6 +8,7 @@ import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
 import { leafText, leavesOf, type Leaf } from '../wire/leaves.ts'
 import { formatPath } from '../wire/path.ts'
+import { RevealingPairs } from './revealing-pairs.ts'
 
 /** The real values behind the stand-ins of a redacted tape: they go to the live server, and nowhere else. */
 export interface LiveSecrets {
@@ -38,7 +39,7 @@ export function liveSecrets(
   const rules = ruleSet({ ...config, email: config.email === true || redaction.rules.includes('email') })
   const key = isOurs ? own : forgottenKey()
   const redactor = new Redactor({ key, rules, source: 'live' })
-  const pairs = new RevealingPairs(redactor)
+  const pairs = new RevealingPairs(redactor, rules.fields)
   redactor.learnEnv(env)
   for (const value of [...valuesIn(env), ...values]) learn(redactor, value)
   return {
@@ -75,34 +76,6 @@ function valuesIn(env: Readonly<Record<string, string | undefined>>): readonly s
 function learn(redactor: Redactor, value: string): void {
   redactor.text(value)
   if (!value.includes('://')) redactor.secret(value)
-}
-
-/** What the live server made up is among them as well, once it has said it. */
-class RevealingPairs {
-  readonly #redactor: Redactor
-  #pairs: readonly (readonly [standIn: string, value: string])[] = []
-  #count = 0
-
-  constructor(redactor: Redactor) {
-    this.#redactor = redactor
-  }
-
-  reveal(text: string): string {
-    if (this.#redactor.count !== this.#count) this.#read()
-    return this.#pairs.reduce((plain, [standIn, value]) => plain.replaceAll(standIn, () => value), text)
-  }
-
-  #read(): void {
-    const { replaced } = this.#redactor
-    this.#count = replaced.length
-    this.#pairs = replaced
-      .map((value) => [escaped(this.#redactor.secret(value)), escaped(value)] as const)
-      .filter(([standIn, value]) => standIn !== value)
-  }
-}
-
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
 }
 
 function withoutKey(key: string): string {

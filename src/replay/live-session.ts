@@ -1,5 +1,5 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
-import { idKey, idOfKey, type Id } from '../wire/id.ts'
+import { idKey, idOfKey, isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
@@ -110,11 +110,19 @@ export class LiveSession {
 
   #take(message: Message | undefined, text: string): void {
     if (message?.kind === 'response') return this.#answer(message, text)
-    if (message?.kind !== 'request' && message?.kind !== 'notification')
-      return this.#options.onOddity(`the server sent what is no message: ${text.slice(0, 200)}`)
+    if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#odd(text)
     this.heard.note(message.method)
     this.#attribution.of(message)?.hear({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message, text)
+  }
+
+  /** What names an open request answers it, badly. */
+  #odd(text: string): void {
+    const id = text.includes('"id"') ? member(parseJson(text), 'id') : undefined
+    const call = isId(id) ? this.#open.get(id) : undefined
+    const shown = text.slice(0, 200)
+    if (call !== undefined) this.#finish(call, { kind: 'lost', why: `the answer is no response: ${shown}` })
+    else this.#options.onOddity(`the server sent what is no message: ${shown}`)
   }
 
   async #reply(request: Request, text: string): Promise<void> {
@@ -126,9 +134,13 @@ export class LiveSession {
     const call = id === null ? undefined : this.#open.get(id)
     if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
     const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
-    this.#options.onOddity(
-      `the server answered ${JSON.stringify(id)}, which no open request has for an id${why}`,
-    )
+    const whose = this.#isOwn(id) ? 'a second time, or too late' : 'which no request has for an id'
+    this.#options.onOddity(`the server answered ${JSON.stringify(id)}, ${whose}${why}`)
+  }
+
+  /** Whether we made up this id, and its request is over. */
+  #isOwn(id: Id | null): boolean {
+    return typeof id === 'number' && id > 0 && id <= this.#lastId
   }
 
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {

@@ -1,4 +1,4 @@
-import { ReelayError } from '../errors.ts'
+import { oneServer } from '../tape/server-filter.ts'
 import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
@@ -19,24 +19,28 @@ export interface ServerPart {
 /** The part that the user means; it is never guessed. */
 export async function onePart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
   const all = recordedTurns(tape.turns)
-  const names = new Set<string>()
+  const server = oneServer({ path: tape.path, names: serversIn(all) }, wanted)
   const places = new Uint32Array(all.size)
   const landmarks = new Landmarks()
   let own = 0
   for (let place = 0; place < all.size; place++) {
     const outline = all.outline(place)
-    if (outline.trigger === 'none') continue
-    if (outline.server === (wanted ?? outline.server)) {
-      landmarks.add(outline, own)
-      places[own++] = place
-    }
-    names.add(outline.server)
+    if (outline.trigger === 'none' || outline.server !== server) continue
+    landmarks.add(outline, own)
+    places[own++] = place
   }
-  if (wanted === undefined ? names.size > 1 : !names.has(wanted)) throw unclear(tape.path, wanted, [...names])
   const turns = new PartTurns(all, own === all.size ? undefined : places.slice(0, own))
   const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
-  const server = wanted ?? [...names][0] ?? ''
   return { server, turns: turns.with(aborts), landmarks, era: eraOf(provingIn(turns)) }
+}
+
+function serversIn(turns: RecordedTurns): readonly string[] {
+  const names = new Set<string>()
+  for (let place = 0; place < turns.size; place++) {
+    const { trigger, server } = turns.outline(place)
+    if (trigger !== 'none') names.add(server)
+  }
+  return [...names]
 }
 
 /** What may prove an era. */
@@ -52,10 +56,4 @@ function exchangeIn(turn: Turn | undefined): readonly Exchange[] {
   const answer = turn?.response?.message
   if (request?.kind !== 'request') return []
   return [{ request, response: answer?.kind === 'response' ? answer : undefined }]
-}
-
-function unclear(path: string, wanted: string | undefined, names: readonly string[]): ReelayError {
-  const problem =
-    wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`
-  return new ReelayError('USAGE', problem, { hint: `choose one with --server: ${names.join(', ')}` })
 }

@@ -4,6 +4,8 @@ import type { Planned } from './plan.ts'
 export type Timing =
   /** At once. */
   | { readonly kind: 'fast' }
+  /** Each when someone lets it go: see the `stops` of a run. */
+  | { readonly kind: 'stepped' }
   /** At the recorded distance from the first message. */
   | { readonly kind: 'original' }
   /** At `1 / factor` of it: 2 is twice as fast. */
@@ -40,6 +42,7 @@ interface Moment {
 function nextDue({ timing, planned, previous, due, sinceFirst, now }: Moment): number {
   switch (timing.kind) {
     case 'fast':
+    case 'stepped':
       return 0
     case 'original':
       return sinceFirst

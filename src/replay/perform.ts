@@ -5,7 +5,7 @@ import { inFull, isAsRecorded, isPlainId, type Outcome } from './as-recorded.ts'
 import { Asking, GRACE, type AskingOptions } from './asking.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Planned } from './plan.ts'
-import { isCancellation, type SentCalls } from './sent-calls.ts'
+import { isCancellation } from './sent-calls.ts'
 import type { StepResult } from './step-result.ts'
 import { answered, handedOn, notSent, type Heard } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
@@ -18,7 +18,6 @@ export interface PerformerOptions extends AskingOptions {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   /** The session of a link when it is open already. */
   readonly openSessionOf: (link: string) => LiveSession | undefined
-  readonly calls: SentCalls
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
   readonly judge: (judged: Judged) => Judgement
@@ -71,6 +70,16 @@ export class Performer {
     else this.#performNow(planned, session, { onResult: tell, onFailure })
   }
 
+  /** What would be sent now, but for its id; undefined when a value that it needs is not known. */
+  preview(planned: Planned): string | undefined {
+    const { text, unbound } = this.#options.carrier.bind(planned)
+    if (unbound.length > 0) return undefined
+    return this.#inTime(
+      transform(text, planned, this.#options.rules, () => new Date()),
+      planned,
+    ).text
+  }
+
   /** Stops waiting for what is never answered. */
   release(): void {
     this.#asking.release()
@@ -78,8 +87,10 @@ export class Performer {
 
   #performNow(planned: Planned, session: LiveSession, listener: Omit<Performance, 'before'>): void {
     const { onResult, onFailure } = listener
-    const { text, unbound } = this.#options.carrier.bind(planned)
+    const { text: bound, unbound } = this.#options.carrier.bind(planned)
     if (unbound.length > 0) return onResult(notSent(planned, 'unbound', whyUnbound(unbound), unbound))
+    const text = this.#options.rounds.complete(planned.turn, bound)
+    if (typeof text !== 'string') return void this.#performLater(planned).then(onResult).catch(onFailure)
     if (planned.message.kind === 'notification') return onResult(this.#handOn(planned, text, session))
     const made = asItIs(text)
     const onHeard = (heard: Heard): void => {
@@ -104,7 +115,13 @@ export class Performer {
   async #perform(planned: Planned, onSent: () => void): Promise<StepResult> {
     const { text, unbound } = this.#options.carrier.bind(planned)
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
-    const made = transform(text, planned, this.#options.rules, () => new Date())
+    const whole = this.#options.rounds.complete(planned.turn, text)
+    const made = transform(
+      typeof whole === 'string' ? whole : await whole,
+      planned,
+      this.#options.rules,
+      () => new Date(),
+    )
     if (made.delay > 0) await sleep(made.delay)
     const timely = this.#inTime(made, planned)
     return planned.message.kind === 'request'

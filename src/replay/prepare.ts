@@ -8,20 +8,26 @@ import { injector } from './injection.ts'
 import { turnsAt } from './landmarks.ts'
 import { firstLink } from './link-of.ts'
 import { Links } from './links.ts'
+import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { planOf, type Candidate, type Fate, type Plan } from './plan.ts'
+import { planOf, type Candidate, type Fate, type Plan, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
+import { RoundInputs } from './round-inputs.ts'
 import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
-import { SentCalls } from './sent-calls.ts'
+import { Revisions } from './revisions.ts'
+import { sampledTurns } from './sampled-turns.ts'
 import { leftOut, type Selection } from './select.ts'
+import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
-import { judge } from './verdict/judge.ts'
+import { judge, type Judges } from './verdict/judge.ts'
+import { loadAjv } from './verdict/load-ajv.ts'
+import { OfficialJudge } from './verdict/official.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
@@ -38,7 +44,9 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly plan: Plan
-  readonly notes: readonly string[]
+  /** What would be sent now; undefined when a value that it needs is not known. */
+  readonly preview: (planned: Planned) => string | undefined
+  readonly notes: Iterable<string>
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
@@ -48,16 +56,20 @@ const RETRY_DELAY = 500
 
 /** Opens the conversation, and makes the plan of what is sent. */
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
-  const notes: string[] = []
+  const notes = new Notes()
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const links = linksFor(part, options, { notes, carrier: () => carried.carrier })
+  const revisions = new Revisions(turnsAt(part.turns, part.landmarks.handshakes))
+  const answers = answersFor(part, options, () => carried.carrier)
+  const links = linksFor(part, options, { notes, revisions, answers })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const performer = await performerFor({ options, links, carrier, tools, plan })
+    const judges = await judgesFor(part, options, { carrier, tools, revisions, notes, plan })
+    const rounds = roundsFor(part, { answers, notes })
+    const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
@@ -70,6 +82,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
         performer.perform(planned, performance)
       },
       release: () => performer.release(),
+      preview: (planned) => performer.preview(planned),
       notes,
       liveOf: (binding) => carrier.liveOf(binding),
       close: () => links.close(),
@@ -92,14 +105,22 @@ export function planFor(
   return planOf({ turns, fateOf })
 }
 
+/** Most servers ask nothing: then the tape is not looked through for answers. */
+function answersFor(
+  { turns }: ServerPart,
+  { onAsk = 'decline' }: PrepareOptions,
+  carrier: () => Carrier,
+): () => RecordedAnswers {
+  let answers: RecordedAnswers | undefined
+  return () => (answers ??= new RecordedAnswers(turns, { policy: onAsk, carrier }))
+}
+
 function linksFor(
   part: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, onAsk = 'decline', now }: PrepareOptions,
-  { notes, carrier }: { notes: string[]; carrier: () => Carrier },
+  { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
+  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: () => RecordedAnswers },
 ): Links {
   const { turns, era, landmarks } = part
-  // Most servers ask nothing: then the tape is not looked through for answers.
-  let answers: RecordedAnswers | undefined
   return new Links({
     open: target.open,
     handshake,
@@ -107,11 +128,13 @@ function linksFor(
     era: era.era ?? 'legacy',
     timeout,
     now,
-    onGreeting: (greeting) => notes.push(...greetingNotes(greeting, part)),
-    onOddity: (oddity) => void notes.push(oddity),
+    onGreeting: (greeting, link) => {
+      notes.push(...greetingNotes(greeting, part))
+      if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
+    },
+    onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
-      answers ??= new RecordedAnswers(turns, { policy: onAsk, carrier })
-      const { outcome, report } = await answers.answer(request)
+      const { outcome, report } = await answers().answer(request)
       if (report.by === 'own')
         notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
       return outcome
@@ -140,19 +163,54 @@ export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'corr
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
-async function performerFor({
+async function judgesFor(
+  { turns }: ServerPart,
+  options: PrepareOptions,
+  {
+    carrier,
+    tools,
+    revisions,
+    notes,
+    plan,
+  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes; plan: Plan },
+): Promise<Judges> {
+  const ajv = await loadAjv()
+  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
+  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => notes.push(note) })
+  official.prepare(sampledTurns(turns))
+  const values = new ValuesJudge({
+    judging: options,
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    clock: clockFor(options, plan),
+  })
+  return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
+}
+
+function roundsFor(
+  { turns }: ServerPart,
+  { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
+): RoundInputs {
+  return new RoundInputs(turns, {
+    ask: async (request) => (await answers().answer(request)).outcome,
+    onNote: (note) => notes.push(note),
+  })
+}
+
+function performerFor({
   options,
   links,
   carrier,
-  tools,
+  rounds,
+  judges,
   plan,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
-  tools: Tools
+  rounds: RoundInputs
+  judges: Judges
   plan: Plan
-}): Promise<Performer> {
+}): Performer {
   const {
     rules = [],
     updateTimestamps,
@@ -163,21 +221,16 @@ async function performerFor({
     retryDelay = RETRY_DELAY,
     now,
   } = options
-  const schema = await SchemaJudge.create(() => tools)
-  const values = new ValuesJudge({
-    judging: options,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options, plan),
-  })
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     openSessionOf: (link) => links.openSessionOf(link),
     calls: new SentCalls(plan.cancelled),
     carrier,
+    rounds,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
     ...(injection && { inject: injector(injection) }),
-    judge: (judged) => judge(judged, { schema, values, judging: options }),
+    judge: (judged) => judge(judged, judges),
     timeout,
     retries: maxRetries,
     retriesLost: onError === 'retry',
@@ -198,9 +251,7 @@ function greetingNotes(
   { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
 ): readonly string[] {
   const openings = turnsAt(turns, landmarks.handshakes)
-  const recorded = openings.find(
-    ({ trigger }) => member(trigger?.message, 'method') === 'initialize',
-  )?.response
+  const recorded = openings.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
   const then =
     recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
       ? recorded.message.outcome.result

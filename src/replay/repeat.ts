@@ -6,6 +6,7 @@ import type { ReplayOptions } from './options.ts'
 import { replay } from './replay.ts'
 import { hasFindings, reportOf, type ReplayReport } from './report.ts'
 import type { StepResult } from './step-result.ts'
+import type { Stop } from './stops.ts'
 import { tapeBindings } from './tape-bindings.ts'
 import { learnFromBaseline, noiseByCall, noiseKey, type NoiseOfCall } from './call-noise.ts'
 import { isBetter, settledReport, trialFor } from './trial.ts'
@@ -19,6 +20,8 @@ export interface RepeatOptions {
   /** Puts the world into the state in which the recording found it. */
   readonly beforeRun?: (run: number) => Promise<void>
   readonly onStep?: (step: StepResult, run: number) => void
+  /** Of runs with the timing `stepped`: says what becomes of the next message. */
+  readonly onStop?: (stop: Stop) => void
   /** A second recording of the session: what is another there is noise, too. */
   readonly baseline?: Tape
 }
@@ -45,13 +48,14 @@ interface NoisyPlace {
 export async function replayRepeatedly(
   tape: ReplayedTape,
   options: ReplayOptions,
-  { repeat, always = false, beforeRun, onStep, baseline }: RepeatOptions,
+  { repeat, always = false, beforeRun, onStep, onStop = (stop) => stop.goOn(), baseline }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
   const play = async (correlate: Correlation | false): Promise<ReplayReport> => {
     runs++
     await beforeRun?.(runs)
     const run = replay(tape, { ...options, correlate })
+    void answerStops(run.stops, onStop)
     if (onStep !== undefined) for await (const step of run) onStep(step, runs)
     return run.report
   }
@@ -67,6 +71,10 @@ export async function replayRepeatedly(
   const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
   return joined(start.report, others, { runs, noises })
+}
+
+async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => void): Promise<void> {
+  for await (const stop of stops) onStop(stop)
 }
 
 interface Settled {

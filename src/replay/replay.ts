@@ -15,12 +15,16 @@ import { secretLink } from './secret-link.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
+import { Stops, type Stop } from './stops.ts'
 import { Tally } from './tally.ts'
+import { tapeNotes } from './tape-notes.ts'
 import { partBindings } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
   readonly controller: Controller
+  /** Of a run with the timing `stepped`: each message before it goes out. It waits until one of them is told what to do. */
+  readonly stops: AsyncIterable<Stop>
   /** Where it stands at this moment. */
   readonly state: RunState
   /** Resolves when the run is over, whether or not anybody looked at the steps. */
@@ -39,12 +43,17 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
   const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
   const watch = new RunWatch(controller)
+  const stops = new Stops(controller)
   stopWith(controller, options.signal)
-  const report = run(tape, { ...options, controller, watch }, steps).finally(() => watch.over())
+  const report = run(tape, { ...options, controller, watch, stops }, steps).finally(() => {
+    watch.over()
+    stops.close()
+  })
   report.catch((error: unknown) => steps.fail(error))
   return {
     controller,
     report,
+    stops,
     get state() {
       return watch.state
     },
@@ -61,7 +70,7 @@ function stopWith(controller: Controller, signal: AbortSignal | undefined): void
 
 async function run(
   tape: ReplayedTape,
-  options: ReplayOptions & { controller: Controller; watch: RunWatch },
+  options: ReplayOptions & { controller: Controller; watch: RunWatch; stops: Stops },
   steps: Steps,
 ): Promise<ReplayReport> {
   const started = performance.now()
@@ -79,7 +88,14 @@ async function run(
       tally.add(outcome)
       steps.push(outcome)
     }
-    await execute({ ...prepared, ...executionOf(options), now, room: () => steps.room(), onResult })
+    await execute({
+      ...prepared,
+      ...executionOf(options),
+      stop: stoppedBy(options, prepared),
+      now,
+      room: () => steps.room(),
+      onResult,
+    })
   } finally {
     await prepared.close()
     steps.close()
@@ -89,6 +105,13 @@ async function run(
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = note === undefined ? facts.notes : [note, ...facts.notes]
   return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
+}
+
+function stoppedBy(
+  { timing, stops }: ReplayOptions & { stops: Stops },
+  { preview }: Prepared,
+): Parameters<typeof execute>[0]['stop'] {
+  return timing?.kind === 'stepped' ? (planned) => stops.at(planned, preview(planned)) : undefined
 }
 
 function behind(target: Target, secrets: LiveSecrets): Target {
@@ -129,9 +152,10 @@ function executionOf({
 }
 
 function factsOf(
-  { path, header }: ReplayedTape,
+  tape: ReplayedTape,
   { target }: ReplayOptions,
   { notes }: Prepared,
 ): { tape: string; tapeId: string; target: string; notes: readonly string[] } {
-  return { tape: path, tapeId: header.id, target: target.name, notes: [...notes] }
+  const { path, header } = tape
+  return { tape: path, tapeId: header.id, target: target.name, notes: [...tapeNotes(tape), ...notes] }
 }

@@ -94,9 +94,16 @@ test.each([
   ['pass', []],
   ['incomplete', [step({ state: 'held', sentAt: undefined })]],
   ['incomplete', [step({ state: 'unbound', sentAt: undefined })]],
+  ['incomplete', [step({ state: 'skipped', sentAt: undefined, why: 'the run was stopped' })]],
   ['fail', [step({ state: 'held', sentAt: undefined }), step({ findings: [finding('order', 'error')] })]],
 ] as const)('the verdict %s', (verdict, others) => {
   expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
+})
+
+test('a run that sent nothing has shown nothing', () => {
+  const skipped = step({ state: 'skipped', sentAt: undefined, why: 'left out' })
+  expect(reportOf([skipped], facts).summary.verdict).toBe('incomplete')
+  expect(reportOf([], facts).summary.verdict).toBe('incomplete')
 })
 
 function finding(layer: 'values' | 'timing' | 'order', level: 'error' | 'warn' | 'skip') {
@@ -108,6 +115,7 @@ function step(parts: Partial<StepResult>): StepResult {
     index: 0,
     frame: 1,
     method: 'tools/call',
+    recordedId: 1,
     tool: 'search',
     state: 'done',
     why: undefined,

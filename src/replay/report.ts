@@ -3,7 +3,7 @@ import type { CarriedBinding } from './carried-binding.ts'
 import type { StepResult } from './step-result.ts'
 import { Tally } from './tally.ts'
 
-/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent. */
+/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
 export type Verdict = 'pass' | 'fail' | 'incomplete'
 
 /** What a run found, in numbers and one by one. */
@@ -110,7 +110,7 @@ function summaryOf(
 ): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'skipped' | 'held' | 'unbound'> {
   const { total, sent } = tally
   const [skipped, held, unbound] = [tally.count('skipped'), tally.count('held'), tally.count('unbound')]
-  const verdict = tally.hasFailed ? 'fail' : held + unbound > 0 ? 'incomplete' : 'pass'
+  const verdict = tally.hasFailed ? 'fail' : tally.isWanting || sent === 0 ? 'incomplete' : 'pass'
   return { verdict, total, sent, skipped, held, unbound }
 }
 

@@ -1,3 +1,4 @@
+import type { Id } from '../wire/id.ts'
 import type { Acceptable } from './accepted.ts'
 import type { Finding } from './verdict/finding.ts'
 
@@ -7,6 +8,8 @@ export interface StepResult {
   /** Its frame on the tape. */
   readonly frame: number
   readonly method: string
+  /** The id of the request on the tape; a notification has none. */
+  readonly recordedId: Id | undefined
   readonly tool: string | undefined
   readonly state: StepState
   /** Why it was not sent, or got no answer. */
@@ -40,3 +43,6 @@ export type StepState =
   | 'held'
   /** A value that the live server had to make up is not known, so that it was not sent. */
   | 'unbound'
+
+/** Why a message was not sent that came after the end of the run. */
+export const WAS_STOPPED = 'the run was stopped'

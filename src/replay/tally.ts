@@ -1,7 +1,7 @@
 import { isAsRecorded, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
 import { LAYERS, type Layer } from './verdict/finding.ts'
 
 /** The numbers of a run, counted as its steps come. */
@@ -23,6 +23,8 @@ export class Tally {
   skippedByRule = 0
   /** Whether anything at all is not as recorded, and whether anything was found. */
   hasFailed = false
+  /** Whether anything was to be sent, and could not be. */
+  isWanting = false
   hasFindings = false
 
   add(outcome: Outcome): void {
@@ -45,6 +47,7 @@ export class Tally {
     const { index, method, state, sentAt, why, findings } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
+    this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
     this.hasFindings ||= findings.length > 0
     if (sentAt !== undefined) this.sent++
     if (isRequestSent(step)) this.#addRequest(step)

@@ -24,7 +24,7 @@ export function inspectAsText(inspection: Inspection, { verbose }: { readonly ve
 function titleLines({ path, header, frames, durationMs }: Inspection): readonly string[] {
   const ids = LABEL_IDS.flatMap((id) => (header[id] === undefined ? [] : [[id, header[id]]]))
   const labels = [...ids, ...Object.entries(header.tags)].map(([name, value]) => `, ${name}=${value}`)
-  const facts = `${frames} frames in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
+  const facts = `${frames} ${frames === 1 ? 'frame' : 'frames'} in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
   return [styleText('bold', visible(path)), visible(facts + labels.join(''))]
 }
 

@@ -1,15 +1,14 @@
-import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
-import { serverFilter } from '../tape/server-filter.ts'
+import { meantServers } from '../tape/server-filter.ts'
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
 export function onlyServers(tape: Tape, filter: string): Tape {
-  const isMeant = serverFilter(filter)
+  const meant = meantServers({ path: tape.path, names: Object.keys(tape.header.servers) }, filter)
+  const isMeant = (name: string): boolean => meant.includes(name)
   const servers = Object.entries(tape.header.servers).filter(([name]) => isMeant(name))
-  if (servers.length === 0) throw noSuchServer(tape, filter)
   const isShown = (server: unknown): boolean => typeof server !== 'string' || isMeant(server)
   const turns = tape.turns.filter((turn) => isShown(serverOf(turn)))
   const strays = tape.strays.filter(({ server }) => isMeant(server))
@@ -36,10 +35,4 @@ function serverIn(frame: Tape['rest'][number]): unknown {
 function framesOf({ trigger, steps }: Turn): readonly number[] {
   const said = steps.flatMap((step) => (step.kind === 'ask' ? [step.request, step.answer] : [step.message]))
   return [trigger, ...said].flatMap((spoken) => spoken?.n ?? [])
-}
-
-function noSuchServer({ path, header }: Tape, filter: string): ReelayError {
-  return new ReelayError('USAGE', `${path} holds no server "${filter}"`, {
-    hint: `choose with --server from: ${Object.keys(header.servers).join(', ')}`,
-  })
 }

@@ -38,7 +38,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...bindingsText(report),
     `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
-    `verdict: ${VERDICT_WORDS[summary.verdict]}`,
+    `verdict: ${summary.sent === 0 ? NOTHING_SENT : VERDICT_WORDS[summary.verdict]}`,
   ]
     .map((line) => `${visible(line)}\n`)
     .join('')
@@ -66,6 +66,8 @@ const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], strin
   fail: 'not as recorded',
   incomplete: 'as recorded, as far as it went: not everything could be sent',
 }
+
+const NOTHING_SENT = 'none, because nothing was sent'
 
 function outcomeOf(step: StepResult): readonly [string, Style] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']

@@ -13,15 +13,19 @@ export class Account {
   readonly #shown: Pick<Screen, 'text'> | undefined
   readonly #onNote: ((note: string) => void) | undefined
 
+  readonly #onLive: ((asked: Asked) => void) | undefined
+
   constructor(listeners: {
     readonly onMiss?: (miss: Miss) => void
     readonly onNote?: (note: string) => void
+    readonly onLive?: (asked: Asked) => void
     /** A note may repeat what the client sent. */
     readonly shown: Pick<Screen, 'text'> | undefined
   }) {
     this.#shown = listeners.shown
     this.#onMiss = listeners.onMiss
     this.#onNote = listeners.onNote
+    this.#onLive = listeners.onLive
   }
 
   readonly note = (said: string): void => {
@@ -38,5 +42,10 @@ export class Account {
   miss(miss: Miss): void {
     this.misses.push(miss)
     this.#onMiss?.(miss)
+  }
+
+  goLive(asked: Asked): void {
+    this.wentLive.push(asked)
+    this.#onLive?.(asked)
   }
 }

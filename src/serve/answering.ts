@@ -50,6 +50,7 @@ export class Answering {
   }
 
   answer(text: string, request: Request, ways: Ways): void {
+    if (this.#options.elsewhere?.isAlone) return this.#options.elsewhere.answer(text, request, ways)
     const asking = { text, request, live: liveOf(text, request), ...ways }
     const override = overrideFor(this.#options.overrides, request)
     if (override !== undefined) return this.#answerInstead(override, asking)
@@ -62,6 +63,7 @@ export class Answering {
   cancel(id: Id, outlet: Outlet): void {
     this.#options.performance.cancel(id, outlet)
     this.#options.strikes.cancel(id, outlet)
+    this.#options.elsewhere?.cancel(id, outlet)
   }
 
   /** Tells a miss to everyone who should know. */
@@ -122,7 +124,7 @@ export class Answering {
   #followMiss(miss: Miss, { text, request, live, outlet, reply }: Asking): void {
     const { account, elsewhere } = this.#options
     if (elsewhere === undefined) return this.miss(miss, live.id, reply)
-    account.wentLive.push(miss.asked)
+    account.goLive(miss.asked)
     elsewhere.answer(text, request, { outlet, reply })
   }
 }

@@ -27,7 +27,7 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 }
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
-export function driftAsText(drift: Drift, { request: shown }: Pick<Screen, 'request'> = AS_IT_IS): string {
+export function driftAsText(drift: Drift, { request: shown, text }: Shown = AS_IT_IS): string {
   const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
   const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
   return [
@@ -38,7 +38,7 @@ export function driftAsText(drift: Drift, { request: shown }: Pick<Screen, 'requ
     ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
     ...shortened(notes, (note) => `note: ${note}`),
   ]
-    .map((line) => visible(line))
+    .map((line) => visible(text(line)))
     .join('\n')
 }
 
@@ -49,7 +49,9 @@ export function driftError(drift: Drift, screen?: Screen): ReelayError {
   })
 }
 
-const AS_IT_IS: Pick<Screen, 'request'> = { request: (request) => request }
+type Shown = Pick<Screen, 'request' | 'text'>
+
+const AS_IT_IS: Shown = { request: (request) => request, text: String }
 
 function countsAsText({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
   return [

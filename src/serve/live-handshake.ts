@@ -1,8 +1,12 @@
+import { brief } from '../match/brief.ts'
 import { idKey } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
-import type { Message } from '../wire/message.ts'
+import { member, type Message, type Response } from '../wire/message.ts'
 
 const ID = 'reelay-live-initialize'
+
+/** What a link calls this request when it is lost. */
+export const HANDSHAKE_KEY: string = idKey(ID)
 
 /** The client's `initialize`, kept to open a live server with it; a modern server needs none. */
 export class LiveHandshake {
@@ -25,10 +29,11 @@ export class LiveHandshake {
     send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
   }
 
-  /** Takes the answer of the server, when it is this one. */
-  settle(key: string): boolean {
-    if (key !== idKey(ID)) return false
-    this.#settle?.()
+  /** Takes an answer of the server, when it is to this. */
+  settle({ id, outcome }: Response): boolean {
+    if (id !== ID) return false
+    if ('error' in outcome) this.fail(`it refused initialize: ${brief(member(outcome.error, 'message'))}`)
+    else this.#settle?.()
     return true
   }
 

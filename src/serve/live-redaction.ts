@@ -3,6 +3,7 @@ import { Redactor } from '../redact/redactor.ts'
 import { ruleSet } from '../redact/rule-set.ts'
 import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
+import { LiveStandIns } from './live-stand-ins.ts'
 import { redactedParams } from './screen.ts'
 
 /** What is done with the secrets of a live client, because those of the tape have stand-ins. */
@@ -15,10 +16,27 @@ export interface LiveRedaction {
   readonly text: (text: string) => string
   /** The params of a message likewise; the same params when they hold none. */
   readonly params: (params: unknown) => unknown
+  /** What is known of values that no rule takes for secrets. */
+  readonly standIns: LiveStandIns
+  /** From now on a value of the client is a secret. */
+  readonly hide: (value: string) => void
+  /** The variables of the recorder whose names spoke of secrets. */
+  readonly variables: readonly string[]
+}
+
+/** What is secret in a run, beside what the rules and the environment tell. */
+interface RunSecrets {
+  /** Sent to the live server, which may repeat them. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Named by somebody. */
+  readonly values?: readonly string[] | undefined
 }
 
 /** Undefined for a tape that was never redacted. */
-export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRedaction | undefined {
+export function liveRedaction(
+  { redaction, servers }: Pick<Header, 'redaction' | 'servers'>,
+  { headers = {}, values = [] }: RunSecrets = {},
+): LiveRedaction | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
   const isOurs = own?.name === redaction.key
@@ -28,6 +46,16 @@ export function liveRedaction({ redaction }: Pick<Header, 'redaction'>): LiveRed
   const key = isOurs && own !== undefined ? own : forgottenKey()
   const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
+  for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
+  for (const value of values) redactor.learn(value)
   const text = (plain: string): string => redactor.text(plain)
-  return { isOurs, key: redaction.key, text, params: (params) => redactedParams(params, text) }
+  return {
+    isOurs,
+    key: redaction.key,
+    text,
+    params: (params) => redactedParams(params, text),
+    standIns: new LiveStandIns({ redactor, key, isOurs }),
+    hide: (value) => redactor.learn(value),
+    variables: [...new Set(Object.values(servers).flatMap(({ env = [] }) => env))],
+  }
 }

@@ -2,8 +2,9 @@ import { liveRedaction } from './live-redaction.ts'
 import { appendEpisode, hasAnswered, type EpisodeMessage } from '../store/episode.ts'
 import type { Tape } from '../store/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
+import { transportLink } from '../transport/transport-link.ts'
 import { isCi } from './ci.ts'
-import { Passthrough, type LiveListener, type LiveServer } from './passthrough.ts'
+import { Passthrough } from './passthrough.ts'
 
 export interface LiveOptions {
   /** Makes the transport to a live server that misses are passed on to. */
@@ -21,7 +22,7 @@ export class LiveBehindTransport {
   constructor(live: () => AnyTransport, learns: boolean) {
     this.#learns = learns
     this.elsewhere = new Passthrough({
-      start: (listener) => connect(live(), listener),
+      open: (handlers) => transportLink(live())(handlers),
       onMessage: (dir, text) => this.#messages.push({ dir, text, at: Date.now() }),
     })
   }
@@ -30,7 +31,7 @@ export class LiveBehindTransport {
   async close({ path }: Pick<Tape, 'path'>, server: string): Promise<void> {
     await this.elsewhere.over(AbortSignal.abort())
     if (this.#learns && hasAnswered(this.#messages))
-      await appendEpisode(path, { server, messages: this.#messages, redaction: liveRedaction })
+      await appendEpisode(path, { server, links: [this.#messages], redaction: liveRedaction })
   }
 }
 
@@ -38,17 +39,4 @@ export function liveBehind({ live, mode }: LiveOptions): LiveBehindTransport | u
   if (live === undefined || (mode ?? (isCi() ? 'none' : 'passthrough')) === 'none') return undefined
   if (isCi()) process.emitWarning(`CI is set, and mode ${mode} lets this run go live all the same`, 'reelay')
   return new LiveBehindTransport(live, mode === 'new-episodes')
-}
-
-async function connect(transport: AnyTransport, { heard, gone }: LiveListener): Promise<LiveServer> {
-  Object.assign(transport, {
-    onmessage: (message: unknown) => heard(JSON.stringify(message)),
-    onclose: () => gone('it closed the connection'),
-    onerror: () => {}, // not fatal, by the SDKs' contract
-  } satisfies Partial<AnyTransport>)
-  await transport.start()
-  return {
-    send: (text) => void transport.send(JSON.parse(text)).catch((error: Error) => gone(error.message)),
-    end: () => transport.close(),
-  }
 }

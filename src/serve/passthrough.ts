@@ -1,43 +1,46 @@
-import { idKey, isId } from '../wire/id.ts'
-import { rangeAt, replaceAt } from '../wire/members.ts'
-import { classify, isObject, member, type Message, type Request } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import type { ClientLink, OpenLink } from '../transport/client-link.ts'
 import type { Direction } from '../wire/direction.ts'
+import { idKey, isId, type Id } from '../wire/id.ts'
+import { replaceAt } from '../wire/members.ts'
+import {
+  classify,
+  member,
+  type Message,
+  type Notification,
+  type Request,
+  type Response,
+} from '../wire/message.ts'
+import { META } from '../wire/methods.ts'
+import { onOneLine } from '../wire/one-line.ts'
+import { parseJson } from '../wire/parse-json.ts'
 import type { Ways } from './answering.ts'
 import type { Elsewhere } from './elsewhere.ts'
-import { LiveHandshake } from './live-handshake.ts'
+import { LiveAsks } from './live-asks.ts'
+import { HANDSHAKE_KEY, LiveHandshake } from './live-handshake.ts'
+import { markedLive } from './live-mark.ts'
+import { liveNotice } from './live-notice.ts'
+import type { Outlet } from './outlet.ts'
 import { answerText } from './own-answer.ts'
-import type { Reply } from './reply.ts'
-
-/** A link to a live server. */
-export interface LiveServer {
-  readonly send: (text: string) => void
-  /** Ends the link; resolves when the server is gone. */
-  readonly end: () => Promise<void>
-}
-
-export interface LiveListener {
-  /** One message of the server. */
-  readonly heard: (text: string) => void
-  readonly gone: (why: string) => void
-}
+import { PassedRequests, type Passed } from './passed-requests.ts'
 
 export interface PassthroughOptions {
-  /** Starts the server, or connects to it. Called once, with the first request that the tape cannot answer. */
-  readonly start: (listener: LiveListener) => Promise<LiveServer>
+  /** The way to the live server, opened with the first request that goes there. */
+  readonly open: OpenLink
   /** Told of everything that crosses the live link. */
-  readonly onMessage?: (dir: Direction, text: string) => void
+  readonly onMessage?: ((dir: Direction, text: string) => void) | undefined
+  /** There is no tape to play: everything goes to the live server, and answers are not marked. */
+  readonly isAlone?: boolean
 }
 
-/** Passes on to a live server what the tape cannot answer, and back what that server says. */
+/** Passes on to a live server what the tape cannot answer, and back what that server says. For one client. */
 export class Passthrough implements Elsewhere {
   readonly #options: PassthroughOptions
   readonly #handshake = new LiveHandshake()
-  readonly #open = new Map<string, Passed>()
-  /** What the live server asks has an id of our own for the client; this is the server's. */
-  readonly #asks = new Map<string, string>()
-  #server: Promise<LiveServer> | undefined
-  #newest: Ways | undefined
+  readonly #requests = new PassedRequests()
+  readonly #asks = new LiveAsks()
+  readonly #sent = new WeakSet<Passed>()
+  #opening: Promise<ClientLink> | undefined
+  #server: Promise<ClientLink> | undefined
   #failure: string | undefined
   #wake: () => void = () => {}
 
@@ -45,116 +48,151 @@ export class Passthrough implements Elsewhere {
     this.#options = options
   }
 
+  get isAlone(): boolean {
+    return this.#options.isAlone === true
+  }
+
   hear(text: string, message: Message): boolean {
-    this.#handshake.hear(text, message)
-    if (message.kind === 'response') return this.#passAnswer(text, message.id)
-    if (message.kind !== 'notification' || this.#server === undefined) return false
-    const cancelled = member(message.params, 'requestId')
-    const isOurs = message.method === 'notifications/cancelled' && isId(cancelled)
-    if (isOurs && !this.#open.delete(idKey(cancelled))) return false
-    this.#pass(text)
-    return isOurs
+    if (!this.isAlone) this.#handshake.hear(text, message)
+    if (message.kind === 'response') return this.#passAnswer(text, message) || this.isAlone
+    if (message.kind !== 'notification') return false
+    if (message.method === 'notifications/cancelled') return this.#passCancel(text, message) || this.isAlone
+    if (this.#server !== undefined || this.isAlone) this.#whenThere((link) => this.#send(link, text))
+    return this.isAlone
   }
 
   answer(text: string, request: Request, ways: Ways): void {
-    this.#open.set(idKey(request.id), { reply: ways.reply, id: idIn(text) })
-    this.#newest = ways
-    this.#pass(text)
+    const passed = this.#requests.add(text, request, ways)
+    if (this.#failure !== undefined) return this.#refuse(passed, this.#failure)
+    this.#whenThere((link) => {
+      if (!this.#requests.has(passed)) return // cancelled before the server was there
+      this.#sent.add(passed)
+      this.#send(link, passed.text)
+    })
+  }
+
+  cancel(id: Id, { scope }: Outlet): void {
+    const passed = this.#requests.named(id, scope)
+    if (passed !== undefined) this.#giveUp(passed, cancelText(passed.id))
   }
 
   async over(stop: AbortSignal): Promise<void> {
-    if (this.#server === undefined) return
+    if (this.#opening === undefined) return
     stop.addEventListener('abort', () => this.#wake())
-    while (this.#open.size > 0 && this.#failure === undefined && !stop.aborted)
+    while (this.#requests.isOwing && !stop.aborted)
       await new Promise<void>((resolve) => (this.#wake = resolve))
-    await this.#server.then(
-      (server) => server.end(),
-      () => {}, // it never was there, and everyone who waited for it was told
-    )
-  }
-
-  #pass(text: string): void {
-    this.#server ??= this.#start()
-    this.#server.then(
-      (server) => this.#send(server, text),
-      (error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)),
-    )
-  }
-
-  #send(server: LiveServer, text: string): void {
-    this.#options.onMessage?.('c2s', text)
-    server.send(text)
+    // One that never was there needs no end, and everyone who waited for it was told.
+    const link = await this.#opening.catch(() => undefined)
+    await link?.close()
+    this.#fail('it was ended with its client')
   }
 
   /** A legacy server is opened as the client opened the recorded one. */
-  async #start(): Promise<LiveServer> {
-    const server = await this.#options.start({
-      heard: (text) => this.#heard(text),
-      gone: (why) => this.#fail(why),
+  async #start(): Promise<ClientLink> {
+    this.#opening = this.#options.open({
+      onText: (text, of) => this.#heard(text, of),
+      onLost: (key, why) => this.#lose(key, why),
+      onEnd: (why) => this.#fail(why),
     })
-    await this.#handshake.shake((text) => this.#send(server, text))
-    return server
+    const link = await this.#opening
+    await this.#handshake.shake((text) => this.#send(link, text))
+    return link
   }
 
-  #heard(text: string): void {
+  #whenThere(act: (link: ClientLink) => unknown): void {
+    this.#server ??= this.#start()
+    this.#server.then(act, (error: unknown) =>
+      this.#fail(error instanceof Error ? error.message : String(error)),
+    )
+  }
+
+  #send(link: ClientLink, text: string): void {
+    const line = onOneLine(text)
+    this.#options.onMessage?.('c2s', line)
+    link.send(line)
+  }
+
+  #passAnswer(text: string, { id }: Response): boolean {
+    const theirs = this.#asks.take(id)
+    if (theirs === undefined) return false
+    this.#whenThere((link) => this.#send(link, replaceAt(text, ['id'], theirs)))
+    return true
+  }
+
+  #passCancel(text: string, { params }: Notification): boolean {
+    const id = member(params, 'requestId')
+    const passed = isId(id) ? this.#requests.named(id, '') : undefined
+    if (passed === undefined) return false
+    this.#giveUp(passed, replaceAt(text, ['params', 'requestId'], String(passed.id)))
+    return true
+  }
+
+  /** A server that is there is told by the end of its stream, where that means something, and else in words. */
+  #giveUp(passed: Passed, inWords: string): void {
+    this.#requests.close(passed)
+    passed.ways.reply(undefined)
+    this.#wake()
+    if (!this.#sent.has(passed)) return
+    this.#whenThere((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
+  }
+
+  #heard(said: string, of: string | undefined): void {
+    const text = onOneLine(said)
     const message = classify(parseJson(text))
     if (message.kind === 'invalid') return // a print on stdout, which is no message for anyone
     this.#options.onMessage?.('s2c', text)
-    if (message.kind === 'response' && message.id !== null) this.#give(text, idKey(message.id))
-    else if (message.kind === 'request') this.#ask(text)
-    else if (message.kind === 'notification') this.#newest?.outlet.send(text)
+    if (message.kind === 'response') this.#give(text, message)
+    else if (message.kind === 'request') this.#outletOf(of)?.send(this.#asks.open(text))
+    else if (message.kind === 'notification') this.#tell(text, message, of)
   }
 
-  #give(text: string, key: string): void {
-    if (this.#handshake.settle(key)) return
-    const passed = this.#open.get(key)
-    this.#open.delete(key)
-    passed?.reply(marked(text))
+  #give(text: string, message: Response): void {
+    const { id, outcome } = message
+    if (this.#handshake.settle(message)) return
+    const passed = id === null ? undefined : this.#requests.open(id)
+    if (passed === undefined) return
+    this.#requests.close(passed, outcome)
+    const named = replaceAt(text, ['id'], passed.live.id)
+    const known = replaceAt(named, ['result', '_meta', META.subscriptionId], passed.live.id)
+    passed.ways.reply(this.isAlone ? known : markedLive(known), outcome)
     this.#wake()
   }
 
-  #ask(text: string): void {
-    const own = `reelay-live-${this.#asks.size + 1}`
-    this.#asks.set(idKey(own), idIn(text))
-    this.#newest?.outlet.send(replaceAt(text, ['id'], JSON.stringify(own)))
+  #tell(text: string, notification: Notification, of: string | undefined): void {
+    const notice = liveNotice(text, notification, { requests: this.#requests, asks: this.#asks })
+    if (notice === undefined) return
+    const outlet = notice.of?.ways.outlet ?? this.#outletOf(of)
+    outlet?.send(notice.text)
   }
 
-  #passAnswer(text: string, id: unknown): boolean {
-    const theirs = isId(id) ? this.#asks.get(idKey(id)) : undefined
-    if (theirs === undefined) return false
-    this.#pass(replaceAt(text, ['id'], theirs))
-    return true
+  /** `of` is the request in whose stream it came, where the link can tell. */
+  #outletOf(of: string | undefined): Outlet | undefined {
+    const own = this.#requests.all().find(({ id }) => idKey(id) === of)
+    return (own ?? this.#requests.likeliest)?.ways.outlet
+  }
+
+  #lose(key: string, why: string): void {
+    if (key === HANDSHAKE_KEY) return this.#handshake.fail(why)
+    const passed = this.#requests.all().find(({ id }) => idKey(id) === key)
+    if (passed !== undefined) this.#refuse(passed, why)
   }
 
   #fail(why: string): void {
     this.#failure ??= why
     this.#handshake.fail(why)
-    const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${this.#failure}` }
-    for (const { reply, id } of this.#open.values()) reply(answerText(id, { error }), { error })
-    this.#open.clear()
+    for (const passed of this.#requests.all()) this.#refuse(passed, this.#failure)
+  }
+
+  #refuse(passed: Passed, why: string): void {
+    this.#requests.close(passed)
+    const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${why}` }
+    passed.ways.reply(answerText(passed.live.id, { error }), { error })
     this.#wake()
   }
 }
 
-/** A request that was passed on; `id` is JSON. */
-interface Passed {
-  readonly reply: Reply
-  readonly id: string
-}
-
-function idIn(text: string): string {
-  const range = rangeAt(text, ['id'])
-  return range === undefined ? 'null' : text.slice(range.start, range.end)
-}
-
 const INTERNAL_ERROR = -32603
 
-/** A client can see that an answer did not come from the tape: `_meta` says so, where there is room for it. */
-function marked(text: string): string {
-  const result = member(parseJson(text), 'result')
-  if (!isObject(result)) return text
-  const meta = member(result, '_meta')
-  const _meta = { ...(isObject(meta) ? meta : {}), 'reelay/live': true }
-  if (isObject(meta)) return replaceAt(text, ['result', '_meta'], JSON.stringify(_meta))
-  return replaceAt(text, ['result'], JSON.stringify({ ...result, _meta }))
+function cancelText(requestId: number): string {
+  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
 }

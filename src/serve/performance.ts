@@ -173,6 +173,7 @@ export class Performance {
       this.#options.note(`initialize was answered in version ${version}, as asked, not in the recorded one`)
     reply(liveResponse(response, turn.trigger, live), response)
     this.#gate.answered(turn)
+    this.#options.script.answered(turn)
     this.#order?.given(turn)
     this.#wake()
   }

@@ -14,7 +14,7 @@ export interface PlayOptions {
   readonly onClientAnswer?: AnswerPolicy
   readonly overrides?: readonly Override[]
   readonly faults?: readonly FaultRule[]
-  /** For everything that happens by chance: the same seed, the same run. */
+  /** For everything that happens by chance, also the ids of sessions: the same seed, the same run. */
   readonly seed?: number
   /** The clock for every wait; by default the one on the wall. */
   readonly clock?: Clock

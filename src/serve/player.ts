@@ -1,3 +1,4 @@
+import type { Asked } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
 import { isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
@@ -25,6 +26,8 @@ export interface PlayerOptions extends PlayOptions {
   readonly send: (text: string) => void
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
+  /** Told at once of what the live server is to answer. */
+  readonly onLive?: (asked: Asked) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
   readonly later?: (resume: () => void) => void
   /** What the link can do to its client, when a fault asks for it. */

@@ -13,6 +13,7 @@ export class RecordedCancels {
 
   /** The cancellation of a request, when the server went on with it all the same. */
   outlivedBy({ trigger, response }: Turn): Spoken | undefined {
+    if (this.#byRequest.size === 0) return undefined
     if (trigger?.message.kind !== 'request' || response === undefined) return undefined
     const cancel = this.#byRequest.get(placeOf(trigger, trigger.message.id))
     const isBetween = cancel !== undefined && cancel.n > trigger.n && cancel.n < response.n

@@ -30,7 +30,11 @@ export function screenFor({ redaction }: Pick<Header, 'redaction'>): Screen | un
 /** A screen that is put up when it is first needed. */
 export function createScreen(): Screen {
   let redactor: Redactor | undefined
-  const text = (plain: string): string => (redactor ??= screenRedactor()).text(plain)
+  return screenBy((plain) => (redactor ??= screenRedactor()).text(plain))
+}
+
+/** What a way to treat texts makes of everything else. */
+export function screenBy(text: (plain: string) => string): Screen {
   return {
     text,
     request: (request) => ({ ...request, params: redactedParams(request.params, text) }),

@@ -1,3 +1,5 @@
+import { briefRequest } from '../match/brief.ts'
+import { isPoll } from '../match/freely-asked.ts'
 import type { Loosening } from '../match/loosening.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { MatchOptions } from '../match/match-options.ts'
@@ -5,16 +7,20 @@ import { matcherFor } from '../match/matcher-for.ts'
 import type { Asked } from '../match/key.ts'
 import type { Matcher, MatchOutcome, RecordedRequest } from '../match/matcher.ts'
 import { NoticeIndex } from '../match/notice-index.ts'
+import { formsOf } from '../redact/known-values.ts'
 import type { Outline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { EraFound } from '../wire/era.ts'
+import { canonicalJson } from '../wire/canonical.ts'
 import type { Notification, Request } from '../wire/message.ts'
 import type { LiveRedaction } from './live-redaction.ts'
 import { ownAnswer, type OwnAnswer } from './own-answer.ts'
 import { storeOf } from './played-tape.ts'
+import { missOfRedacted } from './redaction-mismatch.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { shownMiss } from './shown-miss.ts'
 import { tapeEra } from './tape-era.ts'
+import { TaskPolls } from './task-polls.ts'
 
 export interface ScriptOptions extends MatchOptions {
   readonly turns: readonly Turn[] | TurnStore
@@ -54,6 +60,7 @@ export class Script {
   readonly #matcher: Matcher
   readonly #notices: NoticeIndex
   readonly #explainer: MissExplainer
+  readonly #polls: TaskPolls
 
   constructor(from: ScriptOptions | Recorded) {
     this.#recorded = 'matcher' in from ? from : recordedFor(from)
@@ -62,6 +69,7 @@ export class Script {
     this.#matcher = matcher.another()
     this.#notices = notices.another()
     this.#explainer = new MissExplainer({ ...this.#recorded, index: this.#matcher })
+    this.#polls = new TaskPolls((method) => this.turnsOf(method))
   }
 
   /** The same part for another connection: nothing of it is played yet. */
@@ -98,26 +106,71 @@ export class Script {
   }
 
   cueFor(request: Request): Cue {
-    const asked = this.#asked(request)
-    const outcome = this.#lookup(asked, request)
-    if (outcome.kind === 'hit') return { ...outcome, kind: 'turn' }
+    const outcome = this.#lookup(this.#asked(request), request)
+    if (outcome.kind === 'hit') return this.#turnOf(outcome, request)
     const own = ownAnswer(request, this.#recorded)
     if (own !== undefined) return { kind: 'own', ...own }
+    const second = this.#hasLearned(request) ? this.#lookup(this.#asked(request), request) : outcome
+    if (second.kind === 'hit') return this.#turnOf(second, request)
+    return { kind: 'miss', miss: this.#missOf(request, second) }
+  }
+
+  #turnOf(hit: Extract<MatchOutcome, { kind: 'hit' }>, request: Request): Cue {
+    return isPoll(request.method) ? this.#poll(hit, request) : { ...hit, kind: 'turn' }
+  }
+
+  #missOf(request: Request, outcome: Exclude<MatchOutcome, { kind: 'hit' }>): Miss {
+    const asked = this.#asked(request)
     const miss = this.#explainer.explain(asked, outcome)
-    const isForWantOfKey = this.redaction?.isOurs === false && asked.params !== request.params
-    return {
-      kind: 'miss',
-      miss: isForWantOfKey && this.redaction ? redactionMismatch(miss, this.redaction) : this.#shown(miss),
+    const { redaction } = this
+    if (redaction === undefined) return this.#shown(miss)
+    return missOfRedacted(miss, redaction, asked.params !== request.params)
+  }
+
+  /** Whether the request holds secrets that no rule knows, and the tape does: their very stand-ins are on it. */
+  #hasLearned({ method, params }: Request): boolean {
+    let texts: readonly string[] | undefined
+    const isOnTape = (standIn: string): boolean => {
+      texts ??= this.#matcher
+        .entries()
+        .filter(({ request }) => request.method === method)
+        .map(({ request }) => canonicalJson(request.params ?? null))
+      const forms = formsOf(standIn)
+      return texts.some((text) => forms.some((form) => text.includes(form)))
     }
+    return this.redaction?.standIns.learn(params, isOnTape) === true
   }
 
   /** The miss of a request whose turn cannot go on, because the client answered the server otherwise than on the tape. */
   answerDrift(request: Request, why: string): Miss {
+    return this.#missFor(request, 'ANSWER_DRIFT', why)
+  }
+
+  /** A turn has been played to its answer. */
+  answered(turn: Turn): void {
+    this.#polls.answered(turn)
+  }
+
+  /** How a task is doing may be asked at any time: the answer is one that was true at this point of the tape. */
+  #poll(hit: MatchOutcome & { kind: 'hit' }, request: Request): Cue {
+    const turn = this.#polls.next(hit.turn)
+    if (turn !== undefined) return { ...hit, kind: 'turn', turn }
+    const due = this.#polls.dueChange(hit.turn)?.trigger
+    const first =
+      due?.message.kind === 'request' ? `only after #${due.n} ${briefRequest(due.message)}` : 'no more'
+    return {
+      kind: 'miss',
+      miss: this.#missFor(request, 'OUT_OF_ORDER', `the tape tells the state of this task ${first}`),
+    }
+  }
+
+  /** A miss that no other way of matching would answer. */
+  #missFor(request: Request, reason: Miss['reason'], why: string): Miss {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const asked = this.#asked(request)
     return this.#shown({
-      reason: 'ANSWER_DRIFT',
+      reason,
       why,
       asked,
       tape,
@@ -154,11 +207,6 @@ export class Script {
     const asItCame = this.#matcher.lookup({ ...asked, params })
     return asItCame.kind === 'hit' ? asItCame : outcome
   }
-}
-
-function redactionMismatch(miss: Miss, redaction: LiveRedaction): Miss {
-  const why = `the request holds a secret, and the tape has stand-ins made with the key ${redaction.key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
-  return { ...miss, reason: 'REDACTION_MISMATCH', why }
 }
 
 /** What all connections share. */

@@ -1,3 +1,4 @@
+import type { Asked } from '../match/key.ts'
 import type { Loosening } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
@@ -25,8 +26,13 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly name?: string
   /** Which server to be, when the tape holds several. */
   readonly server?: string
+  /** The options of this run that are not about matching, as words of the command line: commands that are advised have them too. */
+  readonly flags?: readonly string[]
   /** How requests are matched where neither the options nor the rules beside the tape say. */
   readonly settings?: MatchSettings
+  /** Values of the live client that have stand-ins on the tape, beside those that its rules and the environment tell. */
+  readonly secrets?: readonly string[]
+  /** The time, by which dates in requests are judged and answers over HTTP are dated; by default that of the clock on the wall. */
   readonly now?: () => number
   /** `recorded`, or how many times as fast; by default nothing is waited for. */
   readonly pace?: 'none' | 'recorded' | `x${number}` | number
@@ -35,6 +41,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
+  /** Told at once of what goes to the live server, where there is one. */
+  readonly onLive?: (asked: Asked) => void
 }
 
 /** `commandFor` says how the user would give the options that accept a miss. */
@@ -42,7 +50,7 @@ export function playerOptions(
   options: ServeOptions,
   commandFor: (loosening: Loosening) => string,
 ): Omit<PlayerOptions, 'send' | 'later'> {
-  const { tape, name, server, now, onMiss, onNote } = options
+  const { tape, name, server, now, onMiss, onNote, onLive } = options
   const given = matchOptionsIn(options)
   const played = whichServer(tape, server)
   return {
@@ -54,14 +62,21 @@ export function playerOptions(
       server: played,
       tape: name ?? tape.path,
       commandFor,
-      redaction: liveRedaction(tape.header),
-      recordCommand: () => recordCommandLine(shownServer(tape, played)),
+      redaction: liveRedaction(tape.header, { values: options.secrets }),
+      recordCommand: once(() => recordCommandLine(shownServer(tape, played))),
       ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
+    ...(onLive && { onLive }),
     ...playOptions(options),
   }
+}
+
+/** A redactor is made for it, which takes a while; and the answer stays the same. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** What a tape says of a server, as it may be shown: its command line may hold a secret. */

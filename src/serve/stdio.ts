@@ -34,7 +34,10 @@ export async function serveStdio({
   const gone = new AbortController()
   const player = new Player({
     ...playerOptions({ ...options, clock }, (loosening) =>
-      serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
+      [
+        serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
+        ...(options.flags ?? []),
+      ].join(' '),
     ),
     ...(elsewhere && { elsewhere }),
     link: { disconnect: () => gone.abort('disconnect') },

@@ -1,9 +1,10 @@
+import { isPoll } from '../match/freely-asked.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 
 /**
  * What a subscription brought is often the effect of a call made meanwhile. So each of its messages waits until the live
- * client has made the call that came before it on the tape.
+ * client has made the call that came before it on the tape. To ask how a task is doing brings nothing about.
  */
 export class SubscriptionGate {
   readonly #turns: TurnStore
@@ -46,7 +47,13 @@ export class SubscriptionGate {
   #lastCallBetween(subscription: Spoken | undefined, message: Spoken): Turn | undefined {
     for (let place = this.#turns.size - 1; place >= 0; place--) {
       const { frame, method, answered } = this.#turns.outline(place)
-      if (!answered || method === SUBSCRIBE || !isBetween(frame, subscription?.n, message.n)) continue
+      if (
+        !answered ||
+        method === SUBSCRIBE ||
+        isPoll(method) ||
+        !isBetween(frame, subscription?.n, message.n)
+      )
+        continue
       const call = this.#turns.turn(place)
       if (isOfSameLink(call?.trigger, message)) return call
     }

@@ -10,6 +10,8 @@ export function chosenTurns(store: TurnStore, isChosen: (place: number) => boole
     size: store.size,
     kinds: () => (kinds ??= kindsIn(store.size, (place) => (isChosen(place) ? outline(place) : undefined))),
     called: (place) => (isChosen(place) ? store.called(place) : undefined),
+    mostAlike: (key, places, most) => store.mostAlike(key, places, most),
+    glance: (place, text) => (isChosen(place) ? store.glance(place, text) : undefined),
     outline,
     turn,
     trigger: (place) => (isChosen(place) ? store.trigger(place) : undefined),
@@ -38,6 +40,7 @@ const NOTHING: Outline = {
   answered: false,
   enveloped: false,
   hasSteps: false,
+  name: undefined,
 }
 
 function* turnsFrom(size: number, turnAt: (place: number) => Turn | undefined): Generator<Turn> {
@@ -61,6 +64,8 @@ export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean)
     size: chosen.size,
     kinds: () => chosen.kinds(),
     called: (place) => chosen.called(place),
+    mostAlike: (key, places, most) => chosen.mostAlike(key, places, most),
+    glance: (place, text) => chosen.glance(place, text),
     outline: (place) => chosen.outline(place),
     turn: (place) => chosen.turn(place),
     trigger: (place) => chosen.trigger(place),

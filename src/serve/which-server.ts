@@ -1,19 +1,13 @@
-import { ReelayError } from '../errors.ts'
+import { oneServer } from '../tape/server-filter.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import { storeOf, type PlayedTape } from './played-tape.ts'
 
-/** Which of the tape's servers to be. It is never guessed: one server's answer to another's request would be a wrong one. */
+/** Which of the tape's servers to be. */
 export function whichServer(
-  { header, path, turns }: Pick<PlayedTape, 'header' | 'path' | 'turns'>,
+  { path, ...tape }: Pick<PlayedTape, 'header' | 'path' | 'turns'>,
   wanted: string | undefined,
 ): string {
-  const names = serverNames({ header, turns })
-  const [only = ''] = names
-  if (wanted === undefined && names.length < 2) return only
-  if (wanted !== undefined && names.includes(wanted)) return wanted
-  const problem =
-    wanted === undefined ? `${path} holds ${names.length} servers` : `${path} holds no server "${wanted}"`
-  throw new ReelayError('USAGE', problem, { hint: `choose one with --server: ${names.join(', ')}` })
+  return oneServer({ path, names: serverNames(tape) }, wanted)
 }
 
 /** The servers that a tape holds. */

@@ -43,7 +43,8 @@ export async function redactTape(
   return { frames, changed, isHeaderChanged, secrets: redactor.count }
 }
 
-async function learn(reader: TapeReader, redactor: Redactor): Promise<ReadonlyMap<number, string>> {
+/** Finds what is secret on a tape, and gives what its stderr frames become by their numbers. */
+export async function learn(reader: TapeReader, redactor: Redactor): Promise<ReadonlyMap<number, string>> {
   const texts = new StderrTexts()
   redactedHeader(reader.header, redactor)
   for await (const frame of reader.frames()) {

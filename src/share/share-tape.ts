@@ -1,57 +1,69 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { RuleChanges } from '../redact/rule-set.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
-import { openTape, type TapeReader } from '../store/read.ts'
+import type { TapeReader } from '../store/read.ts'
+import { Vault, type VaultSummary } from '../store/vault.ts'
 import { countLeaks } from './leaks.ts'
+import { openForRedaction, type RedactionWishes } from './open-for-redaction.ts'
 import { redactTape, type RedactionFacts } from './redacted-tape.ts'
 import { selfReplay, type SelfReplay } from './self-replay.ts'
-import { tapeRedaction } from './tape-redaction.ts'
 
-export interface CopyOptions {
+export interface CopyOptions extends RedactionWishes {
   readonly from: string
   readonly to: string
-  /** What is added to the rules of the project, and taken from them. */
-  readonly changes?: RuleChanges
+  /** A file that is given the values which the copy has stand-ins for. */
+  readonly vault?: string | undefined
 }
 
 /** Where the copy is, and what was replaced in it. */
 export interface Copied extends RedactionFacts {
   readonly path: string
   readonly answered?: number
+  readonly vault?: VaultSummary
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy({ from, to, changes }: CopyOptions): Promise<Copied> {
-  const { draft, facts } = await draftOf(from, to, changes)
-  return { ...facts, path: publish(draft, to) }
+export async function redactCopy(options: CopyOptions): Promise<Copied> {
+  const vault = vaultOf(options)
+  const { draft, facts, redactor } = await draftOf(options)
+  return { ...facts, path: publish(draft, options.to), ...keptIn(vault, redactor) }
 }
 
 /**
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape({ from, to, changes }: CopyOptions): Promise<Copied> {
-  const { draft, facts, redactor } = await draftOf(from, to, changes)
+export async function shareTape(options: CopyOptions): Promise<Copied> {
+  const vault = vaultOf(options)
+  const { draft, facts, redactor } = await draftOf(options)
   try {
     await demandNoLeaks(draft, redactor)
-    const answered = await demandSameAnswers(from, draft, redactor)
-    return { ...facts, path: publish(draft, to), answered }
+    const answered = await demandSameAnswers(options.from, draft, redactor)
+    return { ...facts, path: publish(draft, options.to), answered, ...keptIn(vault, redactor) }
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
   }
 }
 
-async function draftOf(
-  from: string,
-  to: string,
-  changes: RuleChanges | undefined,
-): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
-  const reader = await openTape(from)
-  const redactor = tapeRedaction(reader.header, changes)
+/** Refused before anything is written. */
+function vaultOf({ vault, to }: CopyOptions): Vault | undefined {
+  return vault === undefined ? undefined : new Vault(vault, { tape: to })
+}
+
+function keptIn(vault: Vault | undefined, { replaced }: Redactor): Pick<Copied, 'vault'> {
+  vault?.keep(replaced)
+  return vault ? { vault: vault.close() } : {}
+}
+
+async function draftOf({
+  from,
+  to,
+  ...wishes
+}: CopyOptions): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
+  const { reader, redactor } = await openForRedaction(from, wishes)
   const writer = openDraft(to)
   try {
     const facts = await redactTape(reader, redactor, (line) => writer.line(line))
@@ -109,7 +121,8 @@ async function demandNoLeaks(draft: string, redactor: Redactor): Promise<void> {
 }
 
 async function demandSameAnswers(from: string, draft: string, redactor: Redactor): Promise<number> {
-  const [before, after] = [await selfReplay(from), await selfReplay(draft)]
+  const after = await selfReplay(draft)
+  const before = await selfReplay(from, after.servers)
   if (isSame(before, after, redactor)) return after.answered
   const found = `${after.answered} requests answered and ${after.misses} misses, where the tape itself has ${before.answered} and ${before.misses}`
   throw new ReelayError('SHARE_REFUSED', `the copy does not answer as the tape does: ${found}`, {

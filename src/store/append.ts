@@ -1,5 +1,7 @@
-import { closeSync, ftruncateSync, writeSync, writevSync } from 'node:fs'
+import { closeSync, ftruncateSync } from 'node:fs'
 import { Counter, writeFrameStart } from './digits.ts'
+import { SlowLane } from './slow-lane.ts'
+import { writeAll, writeWhole } from './write-whole.ts'
 
 /** Why a tape stopped growing, and how much it missed. */
 export interface Loss {
@@ -9,7 +11,7 @@ export interface Loss {
 
 /**
  * Appends whole lines to a tape. Lines are gathered and handed to the kernel with one call at `flush`, so that
- * nothing is lost when the process is killed, and a line is never split over two appends.
+ * nothing is lost when the process is killed; very long ones in slices, right after it.
  * A failing disk never throws: the tape ends at its last whole line, and `loss` says so.
  */
 export class TapeWriter {
@@ -23,6 +25,14 @@ export class TapeWriter {
   #pieceBytes = 0
   #pendingFrames = 0
   readonly #counter = new Counter()
+  readonly #lane = new SlowLane({
+    write: (pieces) => writeAll(this.#fd, pieces),
+    onWritten: ({ bytes }) => void (this.#length += bytes),
+    onFailed: (batches, error) => {
+      this.#fail(error)
+      this.#lostFrames += batches.reduce((sum, { frames }) => sum + frames, 0)
+    },
+  })
   #lostFrames = 0
   #failure: string | undefined
 
@@ -47,7 +57,7 @@ export class TapeWriter {
 
   /** Where the next line will begin in the file. */
   get position(): number {
-    return this.#length + this.#pieceBytes + this.#used - this.#marked
+    return this.#length + this.#lane.bytes + this.#pieceBytes + this.#used - this.#marked
   }
 
   /** Adds a frame with a message in it: `{"n":…,"t":…`, the rest of its envelope, the message in pieces, and the closing brace. */
@@ -87,12 +97,13 @@ export class TapeWriter {
     this.#batch[this.#used++] = NEWLINE
   }
 
-  /** Hands everything gathered to the kernel. */
+  /** Hands everything gathered to the kernel: at once, unless it is long, or something long is still on its way. */
   flush(): void {
     if (this.#pieces.length > 0 && this.#used > this.#marked) this.#mark()
     if (this.#used === 0 && this.#pieces.length === 0) return
-    if (this.#failure === undefined) this.#write()
     if (this.#failure !== undefined) this.#lostFrames += this.#pendingFrames
+    else if (this.#lane.bytes > 0 || this.#pieceBytes > LONG_BYTES) this.#writeLater()
+    else this.#write()
     if (this.#pieces.length > 0) this.#pieces = []
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
   }
@@ -105,6 +116,7 @@ export class TapeWriter {
   /** Flushes and closes; may be called twice. */
   close(): void {
     this.flush()
+    this.#lane.drain()
     if (this.#fd < 0) return
     closeSync(this.#fd)
     this.#fd = -1
@@ -147,9 +159,22 @@ export class TapeWriter {
       else writeWhole(this.#fd, this.#batch, this.#used)
       this.#length += this.#pieces.length > 0 ? this.#pieceBytes : this.#used
     } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error)
-      this.#cutBack()
+      this.#fail(error)
+      this.#lostFrames += this.#pendingFrames
     }
+  }
+
+  /** The batch is used again: what stands in it is copied. */
+  #writeLater(): void {
+    const pieces = this.#pieces.length > 0 ? this.#pieces : [this.#batch.subarray(0, this.#used)]
+    const own = pieces.map((piece) => (piece.buffer === this.#batch.buffer ? Buffer.from(piece) : piece))
+    const bytes = this.#pieces.length > 0 ? this.#pieceBytes : this.#used
+    this.#lane.add({ pieces: own, bytes, frames: this.#pendingFrames })
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error instanceof Error ? error.message : String(error)
+    this.#cutBack()
   }
 
   /** A write that failed half-way leaves half a line: the tape is cut back to its last whole one. */
@@ -164,22 +189,9 @@ export class TapeWriter {
 
 const BATCH_BYTES = 256 * 1024
 const COPY_BYTES = 8 * 1024
+/** More than this holds the link up for longer than a message takes. */
+const LONG_BYTES = 256 * 1024
 const UTF8_PER_UNIT = 3 // bytes at most, for each unit of a text
 const FRAME_EXTRA = 64 // the number, the time, their keys and the closing brace
 const CLOSE_BRACE = 125
 const NEWLINE = 10
-const PIECES_A_CALL = 1000 // the kernel takes 1024
-
-function writeAll(fd: number, pieces: readonly Uint8Array[]): void {
-  for (let start = 0; start < pieces.length; start += PIECES_A_CALL) {
-    const some = pieces.slice(start, start + PIECES_A_CALL)
-    const wanted = some.reduce((sum, piece) => sum + piece.length, 0)
-    const written = writevSync(fd, some)
-    // A short write is how a disk that is nearly full answers: the rest then fails with the real error.
-    if (written < wanted) writeWhole(fd, Buffer.concat(some).subarray(written), wanted - written)
-  }
-}
-
-function writeWhole(fd: number, bytes: Uint8Array, length: number): void {
-  for (let at = 0; at < length;) at += writeSync(fd, bytes, at, length - at)
-}

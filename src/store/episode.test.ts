@@ -17,7 +17,7 @@ const LEARNED: readonly EpisodeMessage[] = [
 
 test('an episode goes on where the tape ended, as a further connection, and the bytes before it stay', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2,"servers":["s"]}')
-  await appendEpisode(path, { server: 's', messages: LEARNED })
+  await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(readFileSync(path, 'utf8').split('\n').slice(1)).toEqual([
     CALL,
     '{"n":2,"t":6,"server":"s","conn":4,"event":"episode"}',
@@ -30,23 +30,48 @@ test('an episode goes on where the tape ended, as a further connection, and the 
   expect(readdirSync(dirname(path))).toHaveLength(1)
 })
 
+test('the links of an episode are connections of their own, told as time had them', async () => {
+  const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2}')
+  const other = LEARNED.map(({ text, ...said }) => ({
+    ...said,
+    at: said.at + 4,
+    text: text.replace('1', '7'),
+  }))
+  await appendEpisode(path, { server: 's', links: [other, LEARNED] })
+  const lines = readFileSync(path, 'utf8').trim().split('\n').slice(2)
+  expect(
+    lines
+      .map((line) => JSON.parse(line))
+      .map(({ n, t, conn, event, dir }) => [n, t, conn ?? '', event ?? dir]),
+  ).toEqual([
+    [2, 6, 5, 'episode'],
+    [3, 6, 5, 'c2s'],
+    [4, 6, 4, 'episode'],
+    [5, 6, 4, 'c2s'],
+    [6, 9, 5, 's2c'],
+    [7, 13, 4, 's2c'],
+    [8, 13, '', 'end'],
+  ])
+  expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 8 })
+})
+
 test('a tape that was cut off loses its torn line and is whole again', async () => {
   const path = tapeOf(HEADER, CALL)
   appendFileSync(path, '{"n":2,"t":6,"ser')
-  await appendEpisode(path, { server: 's', messages: LEARNED })
+  await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 5 })
 })
 
 test('a message that talks of an end is no end', async () => {
   const path = tapeOf(HEADER, CALL.replace('"method":"m"', '"method":"m","params":{"event":"end"}'))
-  await appendEpisode(path, { server: 's', messages: LEARNED })
+  await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 5 })
 })
 
 test('what a recorder could not write stays said', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":4,"t":6,"event":"end","frames":4,"lost":2}')
   const [before] = (await loadTape(path)).problems
-  await appendEpisode(path, { server: 's', messages: LEARNED })
+  await appendEpisode(path, { server: 's', links: [LEARNED] })
   const { problems } = await loadTape(path)
   expect([before?.why, problems.map(({ why }) => why)]).toEqual([
     'the recorder could not write 2 of 4 frames',
@@ -66,7 +91,7 @@ test('whatever was learned, once or twice, the tape stays whole and keeps every 
   await fc.assert(
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), async (messages) => {
       const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2}')
-      for (let run = 0; run < 2; run++) await appendEpisode(path, { server: 's', messages })
+      for (let run = 0; run < 2; run++) await appendEpisode(path, { server: 's', links: [messages] })
       expect(await loadTape(path)).toMatchObject({
         ended: true,
         problems: [],

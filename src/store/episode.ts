@@ -3,17 +3,18 @@ import { rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../tape/codec.ts'
-import type { EventFrame, Frame } from '../tape/frame.ts'
+import type { EventFrame, Frame, MessageFrame } from '../tape/frame.ts'
 import type { Header } from '../tape/header.ts'
 import type { Direction } from '../wire/direction.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { openTape, type TapeReader } from './read.ts'
 
-/** Messages that crossed a live link while a tape was played, in their order. */
+/** What crossed the live links while a tape was played. */
 export interface Episode {
   readonly server: string
-  readonly messages: readonly EpisodeMessage[]
+  /** The messages of each link, in their order: one link for each client. */
+  readonly links: readonly (readonly EpisodeMessage[])[]
   /** What replaces secrets on this tape, if anything does. */
   readonly redaction?: (header: Header) => { readonly text: (text: string) => string } | undefined
 }
@@ -26,7 +27,7 @@ export interface EpisodeMessage {
 }
 
 /**
- * Adds an episode to a tape, as a further connection to its server. A tape that ended well is closed for writing, so the file is
+ * Adds an episode to a tape, each of its links as a further connection to the server. A tape that ended well is closed for writing, so the file is
  * written anew beside the old one, which it then replaces: whoever reads meanwhile reads the old one to its end.
  */
 export async function appendEpisode(path: string, episode: Episode): Promise<void> {
@@ -108,33 +109,47 @@ async function countLines(path: string, bytes: number): Promise<number> {
 
 const LINE_FEED = 10
 
-function* linesOf(
-  { server, messages, redaction }: Episode,
-  { header }: TapeReader,
-  { frames, n, t, conns, end }: Tail,
-): Generator<string> {
-  const conn = (conns.get(server) ?? 0) + 1
+function* linesOf(episode: Episode, { header }: TapeReader, tail: Tail): Generator<string> {
   const began = Date.parse(header.started)
-  let time = t
-  const place = (at: number): number => (time = Math.max(time, at - began))
-  yield lineOf({
-    kind: 'event',
-    n: n + 1,
-    t: place(messages[0]?.at ?? 0),
-    server,
-    conn,
-    event: 'episode',
-    details: {},
-  })
-  const redacted = redaction?.(header)?.text ?? String
-  for (const [index, { dir, text: said, at }] of messages.entries()) {
-    const text = redacted(said)
-    const message = classify(parseJson(text))
-    yield lineOf({ kind: 'message', n: n + 2 + index, t: place(at), server, conn, dir, text, message })
+  const redacted = episode.redaction?.(header)?.text ?? String
+  const { server } = episode
+  let { n, t } = tail
+  for (const { at, conn, said } of inOrder(episode, (tail.conns.get(server) ?? 0) + 1)) {
+    t = Math.max(t, at - began)
+    const place = { n: ++n, t, server, conn }
+    if (said === undefined) yield lineOf({ ...place, kind: 'event', event: 'episode', details: {} })
+    else yield lineOf({ ...place, ...messageFrame(said, redacted) })
   }
-  const lost = typeof end['lost'] === 'number' ? end['lost'] : 0
-  const details = { ...end, frames: frames + lost + messages.length + 2 }
-  yield lineOf({ kind: 'event', n: n + 2 + messages.length, t: time, event: 'end', details })
+  const lost = typeof tail.end['lost'] === 'number' ? tail.end['lost'] : 0
+  const details = { ...tail.end, frames: tail.frames + lost + (n - tail.n) + 1 }
+  yield lineOf({ kind: 'event', n: n + 1, t, event: 'end', details })
+}
+
+/** A moment of an episode: the beginning of a link, or what was said on it. */
+interface Moment {
+  readonly at: number
+  readonly conn: number
+  readonly said: EpisodeMessage | undefined
+}
+
+/** The moments of all links as time had them; a clock that was set back changes the order of none. */
+function inOrder({ links }: Episode, firstConn: number): readonly Moment[] {
+  const moments = links.flatMap((messages, link) => momentsOf(messages, firstConn + link))
+  return moments.toSorted((a, b) => a.at - b.at)
+}
+
+function momentsOf(messages: readonly EpisodeMessage[], conn: number): readonly Moment[] {
+  let at = messages[0]?.at ?? 0
+  const moments = messages.map((said): Moment => ({ at: (at = Math.max(at, said.at)), conn, said }))
+  return [{ at: messages[0]?.at ?? 0, conn, said: undefined }, ...moments]
+}
+
+function messageFrame(
+  { dir, text: said }: EpisodeMessage,
+  redacted: (text: string) => string,
+): Pick<MessageFrame, 'kind' | 'dir' | 'text' | 'message'> {
+  const text = redacted(said)
+  return { kind: 'message', dir, text, message: classify(parseJson(text)) }
 }
 
 function lineOf(frame: Frame): string {

@@ -16,11 +16,11 @@ export function hashText(text: string): Hash64 {
   return { low: mixed(low ^ high), high: mixed(high + Math.imul(low, 5)) }
 }
 
-function rotated(bits: number): number {
+export function rotated(bits: number): number {
   return (bits << 13) | (bits >>> 19)
 }
 
-function mixed(bits: number): number {
+export function mixed(bits: number): number {
   const once = Math.imul(bits ^ (bits >>> 16), 0x7feb352d)
   const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b)
   return (twice ^ (twice >>> 16)) >>> 0

@@ -6,15 +6,17 @@ import type { Spoken } from '../tape/turn.ts'
 import { answerIdAtEdges } from '../wire/answer-edges.ts'
 import { answerIdIn } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
-import { classify } from '../wire/message.ts'
+import { classify, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import { CallScan, type FoundKey } from './call-scan.ts'
+import { idIn } from './id-in.ts'
 import type { FileLine } from './file-lines.ts'
 import { IndexLog } from './index-log.ts'
 import { LineChecks, type TapeState } from './line-checks.ts'
-import type { TapeIndex } from './tape-index.ts'
+import type { MadeIndex } from './tape-index.ts'
 
 /**
- * Looks a tape through line by line. The client's messages are parsed, because their content is the key; of an answer only the
+ * Looks a tape through line by line. The content of the client's requests is their key, so that is hashed; of an answer only the
  * id is looked for, and whoever takes the answer checks it. The turns are those that `TurnBuilder` makes of the same tape.
  */
 export class IndexBuilder {
@@ -23,6 +25,7 @@ export class IndexBuilder {
   readonly #state: TapeState = { ended: false, problems: [] }
   readonly #checks = new LineChecks(this.#state)
   readonly #envelopes = new EnvelopeScan()
+  readonly #calls = new CallScan()
   readonly #joined: string[] = []
   #isUtf8 = true
 
@@ -46,7 +49,7 @@ export class IndexBuilder {
     this.#checks.counts(line.number)
   }
 
-  taken(): TapeIndex {
+  taken(): MadeIndex {
     const { ended, problems } = this.#state
     return this.#log.taken({ ended, problems, joined: this.#joined })
   }
@@ -55,20 +58,12 @@ export class IndexBuilder {
   #addRecorded(line: FileLine, envelope: Envelope): boolean {
     if (line.bytes[line.end - 1] !== CLOSE) return false
     if (envelope.payload !== 'msg') return this.#passOver(line, envelope)
-    const message = envelope.dir === 'c2s' ? this.#messageIn(line, envelope) : this.#answerIn(line, envelope)
-    if (message === undefined || message.kind === 'batch') return false
+    const read = envelope.dir === 'c2s' ? this.#callIn(line, envelope) : this.#answerIn(line, envelope)
+    if (read === undefined || read.message.kind === 'batch') return false
     this.#checks.checkNumber(envelope.n, line.number)
-    const { n, server, conn, x, dir } = envelope
-    this.#conversations.add({
-      n,
-      t: 0,
-      server,
-      conn,
-      ...(x === undefined ? {} : { x }),
-      dir,
-      text: '',
-      message,
-    })
+    this.#log.found = read.found
+    this.#conversations.add(spokenAs(envelope, read.message))
+    this.#log.found = undefined
     return true
   }
 
@@ -78,16 +73,17 @@ export class IndexBuilder {
     return true
   }
 
-  #messageIn({ bytes, end }: FileLine, { at }: Envelope): ReturnType<typeof classify> | undefined {
+  #callIn({ bytes, end }: FileLine, { server, at }: Envelope): ReadMessage | undefined {
+    const scanned = this.#calls.read(server, bytes, at, end - 1)
+    if (scanned !== undefined) return scanned
     const value = parseJson(bytes.toString('utf8', at, end - 1))
-    return value === undefined ? undefined : classify(value)
+    return value === undefined ? undefined : { message: classify(value), found: undefined }
   }
 
-  #answerIn({ bytes, end }: FileLine, { at }: Envelope): Spoken['message'] | undefined {
+  #answerIn({ bytes, end }: FileLine, { at }: Envelope): ReadMessage | undefined {
     const span = answerIdAtEdges(bytes, at, end - 1) ?? answerIdIn(bytes, at, end - 1)
-    if (span === undefined) return undefined
-    const id = parseJson(bytes.toString('utf8', span.start, span.end))
-    return isId(id) ? { kind: 'response', id, outcome: { result: undefined } } : undefined
+    const id = span === undefined ? undefined : idIn(bytes, span.start, span.end)
+    return isId(id) ? { message: { kind: 'response', id, outcome: UNREAD }, found: undefined } : undefined
   }
 
   #addAny({ bytes, start, end, number }: FileLine): void {
@@ -103,3 +99,15 @@ export class IndexBuilder {
 }
 
 const CLOSE = 0x7d
+const UNREAD = { result: undefined }
+
+interface ReadMessage {
+  readonly message: Message
+  /** The key, where it was found without parsing. */
+  readonly found: FoundKey | undefined
+}
+
+function spokenAs({ n, server, conn, x, dir }: Envelope, message: Spoken['message']): Spoken {
+  if (x === undefined) return { n, t: 0, server, conn, dir, text: '', message }
+  return { n, t: 0, server, conn, x, dir, text: '', message }
+}

@@ -1,6 +1,6 @@
 import { isObject } from '../wire/message.ts'
 import type { Problem } from './line-checks.ts'
-import type { About, Label } from './tape-index.ts'
+import type { About, KindCount, Label } from './tape-index.ts'
 
 /** Reads the labels of an index file; none when they are no list of names. */
 export function readLabels(value: unknown): readonly Label[] | undefined {
@@ -10,9 +10,27 @@ export function readLabels(value: unknown): readonly Label[] | undefined {
 }
 
 function readLabel(value: unknown): Label | undefined {
-  if (!isTexts(value) || value.length !== 2) return undefined
-  const [server = '', method = ''] = value
-  return { server, method }
+  if (!isTexts(value) || value.length < 2 || value.length > 3) return undefined
+  const [server = '', method = '', name] = value
+  return { server, method, name }
+}
+
+/** Reads how many turns of each kind there are; none when it is no list of counts. */
+export function readKinds(value: unknown): readonly KindCount[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const kinds = value.map(readKind)
+  return kinds.every((kind) => kind !== undefined) ? kinds : undefined
+}
+
+function readKind(value: unknown): KindCount | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [mark, count, first] = value
+  return isCount(mark) && isCount(count) && isCount(first) ? { mark, count, first } : undefined
+}
+
+/** A whole number that fits in a column. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
 }
 
 /** Reads what an index file says of the tape as a whole. */

@@ -1,18 +1,23 @@
 import { requestKey } from '../match/key.ts'
 import type { TurnLog } from '../tape/conversation.ts'
 import type { Spoken } from '../tape/turn.ts'
+import type { Notification, Request } from '../wire/message.ts'
 import { isEnveloped } from '../wire/methods.ts'
+import { nameOf } from '../wire/name.ts'
+import type { FoundKey } from './call-scan.ts'
 import { wholeColumn, wideColumn } from './columns.ts'
-import { hashText } from './hash.ts'
+import { JsonHash } from './json-hash.ts'
 import { buildKeyTable } from './key-table.ts'
+import { countKinds } from './kind-counts.ts'
+import type { NumberArray } from './number-column.ts'
 import {
   MARK,
   MARK_BITS,
   STEP,
   type About,
   type Label,
+  type MadeIndex,
   type StepColumns,
-  type TapeIndex,
   type TurnColumns,
 } from './tape-index.ts'
 
@@ -26,6 +31,9 @@ export interface LinePlace {
 export class IndexLog implements TurnLog<number, number> {
   /** The line that is being read. */
   line: LinePlace = { at: 0, length: 0 }
+  /** The key of the request in it, when it is known. */
+  found: FoundKey | undefined
+  readonly #hash = new JsonHash()
   readonly #turns = {
     frame: wideColumn(),
     triggerAt: wideColumn(),
@@ -35,6 +43,7 @@ export class IndexLog implements TurnLog<number, number> {
     hashLow: wholeColumn(),
     hashHigh: wholeColumn(),
     mark: wholeColumn(),
+    sketch: wholeColumn(),
   }
   readonly #steps = {
     stepTurn: wholeColumn(),
@@ -89,20 +98,21 @@ export class IndexLog implements TurnLog<number, number> {
   // What belongs to no turn is not played.
   stray(): void {}
 
-  taken(about: About): TapeIndex {
+  taken(about: About): MadeIndex {
     const turns = this.#takenTurns()
     const labels = this.#labels.list
     return {
       turns: turns.mark.length,
       labels,
+      kinds: countKinds(turns.mark),
       about,
       ...turns,
       ...this.#takenSteps(),
-      ...buildKeyTable(turns),
+      ...buildKeyTable(this.#turns),
     }
   }
 
-  #takenTurns(): TurnColumns {
+  #takenTurns(): TurnColumns<NumberArray> & { readonly mark: Uint32Array } {
     return {
       frame: this.#turns.frame.taken(),
       triggerAt: this.#turns.triggerAt.taken(),
@@ -112,10 +122,11 @@ export class IndexLog implements TurnLog<number, number> {
       hashLow: this.#turns.hashLow.taken(),
       hashHigh: this.#turns.hashHigh.taken(),
       mark: this.#turns.mark.taken(),
+      sketch: this.#turns.sketch.taken(),
     }
   }
 
-  #takenSteps(): StepColumns {
+  #takenSteps(): StepColumns<NumberArray> {
     const order = inOrderOfTurns(this.#steps.stepTurn.taken())
     return {
       stepTurn: this.#steps.stepTurn.taken(order),
@@ -133,13 +144,18 @@ export class IndexLog implements TurnLog<number, number> {
     const called = trigger !== undefined && 'method' in trigger.message ? trigger.message : undefined
     const server = trigger?.server ?? ''
     const method = called?.method ?? ''
-    const { low, high } =
-      called === undefined ? NO_HASH : hashText(requestKey({ server, method, params: called.params }))
-    this.#turns.hashLow.push(low)
-    this.#turns.hashHigh.push(high)
+    const found = called === undefined ? NO_KEY : (this.found ?? this.#keyOf(server, called))
+    this.#turns.hashLow.push(found.low)
+    this.#turns.hashHigh.push(found.high)
+    this.#turns.sketch.push(found.sketch)
     const kind = called === undefined ? 0 : MARK[called.kind]
     const enveloped = isEnveloped(called?.params) ? MARK.enveloped : 0
-    this.#turns.mark.push((this.#labels.numberOf(server, method) << MARK_BITS) | kind | enveloped)
+    this.#turns.mark.push((this.#labels.numberOf(server, method, found.name) << MARK_BITS) | kind | enveloped)
+  }
+
+  #keyOf(server: string, { method, params }: Request | Notification): FoundKey {
+    const hash = this.#hash.ofCanonical(requestKey({ server, method, params }))
+    return { ...hash, sketch: this.#hash.sketch, name: nameOf({ method, params }) }
   }
 
   #step(turn: number, kind: number, message: Spoken): number {
@@ -160,19 +176,21 @@ export class IndexLog implements TurnLog<number, number> {
   }
 }
 
-const NO_HASH = { low: 0, high: 0 }
+const NO_KEY: FoundKey = { low: 0, high: 0, sketch: 0, name: undefined }
 
 class Labels {
   readonly list: Label[] = []
-  readonly #numbers = new Map<string, Map<string, number>>()
+  readonly #numbers = new Map<string, number>()
+  #last: (Label & { readonly number: number }) | undefined
 
-  numberOf(server: string, method: string): number {
-    const ofServer = this.#numbers.get(server) ?? new Map<string, number>()
-    this.#numbers.set(server, ofServer)
-    const known = ofServer.get(method)
-    if (known !== undefined) return known
-    ofServer.set(method, this.list.length)
-    return this.list.push({ server, method }) - 1
+  numberOf(server: string, method: string, name?: string): number {
+    const last = this.#last
+    if (last?.server === server && last.method === method && last.name === name) return last.number
+    const key = JSON.stringify([server, method, name])
+    const number = this.#numbers.get(key) ?? this.list.push({ server, method, name }) - 1
+    this.#numbers.set(key, number)
+    this.#last = { server, method, name, number }
+    return number
   }
 }
 

@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TAPE_VERSION, type Header } from '../tape/header.ts'
@@ -7,14 +8,15 @@ import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
 import { readLines } from './file-lines.ts'
 import { fingerprintOf, type Fingerprint } from './fingerprint.ts'
 import { IndexBuilder } from './index-builder.ts'
+import { heldIndex } from './index-columns.ts'
 import { IndexedTurns } from './indexed-turns.ts'
 import type { Problem } from './line-checks.ts'
 import { LineFile } from './line-file.ts'
 import { readMatchFile } from './match-file.ts'
 import { loadTape, LONGEST_FRAME_BYTES, openTape } from './read.ts'
 import type { SettingsFile } from './settings-file.ts'
-import { readSidecar, writeSidecar } from './sidecar.ts'
-import type { TapeIndex } from './tape-index.ts'
+import { openSidecar, writeSidecar, type Sidecar } from './sidecar.ts'
+import type { MadeIndex } from './tape-index.ts'
 
 /** A tape whose turns stay on the disk until they are asked for. */
 export interface IndexedTape {
@@ -46,21 +48,26 @@ export async function openIndexedTape(
   { smallBytes = SMALL_BYTES }: OpenIndexedOptions = {},
 ): Promise<IndexedTape> {
   const reader = await openTape(path)
-  const fingerprint = await fingerprintOf(path)
+  const fingerprint = fingerprintOf(path)
   const isWorthIt = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
-  const index = isWorthIt ? await indexOf(path, fingerprint) : undefined
-  if (index === undefined) return held(path)
-  const { ended, problems, joined } = index.about
-  const file = new LineFile(path, (await stat(path)).size) // it may have grown while it was looked through
+  const sidecar = isWorthIt
+    ? (openSidecar(path, fingerprint) ?? (await indexNow(path, fingerprint)))
+    : undefined
+  if (sidecar === undefined) return held(path)
+  const { ended, problems, joined } = sidecar.index.about
+  const file = new LineFile(path, statSync(path).size) // it may have grown while it was looked through
   const matchFile = await readMatchFile(path)
   return {
     path,
     header: withJoinedServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
-    turns: new IndexedTurns(index, file),
+    turns: new IndexedTurns(sidecar.index, file),
     ended,
     problems,
     ...(matchFile && { matchFile }),
-    close: () => file.close(),
+    close: () => {
+      file.close()
+      sidecar.close()
+    },
   }
 }
 
@@ -70,16 +77,14 @@ async function held(path: string): Promise<IndexedTape> {
   return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
 }
 
-async function indexOf(path: string, fingerprint: Fingerprint): Promise<TapeIndex | undefined> {
-  const found = await readSidecar(path, fingerprint)
-  if (found !== undefined) return found
-  const built = await lookThrough(path)
-  const { modified } = await fingerprintOf(path)
-  if (built !== undefined && modified === fingerprint.modified) await writeSidecar(path, built, fingerprint)
-  return built
+async function indexNow(path: string, fingerprint: Fingerprint): Promise<Sidecar | undefined> {
+  const made = await lookThrough(path)
+  if (made === undefined) return undefined
+  if (fingerprintOf(path).modified === fingerprint.modified) await writeSidecar(path, made, fingerprint)
+  return { index: heldIndex(made), close: () => {} }
 }
 
-async function lookThrough(path: string): Promise<TapeIndex | undefined> {
+async function lookThrough(path: string): Promise<MadeIndex | undefined> {
   const builder = new IndexBuilder()
   const file = await open(path, 'r')
   try {

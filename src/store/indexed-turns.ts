@@ -2,6 +2,7 @@ import { requestKey } from '../match/key.ts'
 import {
   calledIn,
   type Called,
+  type Glance,
   type KeyedPlaces,
   type Outline,
   type TurnKind,
@@ -12,11 +13,14 @@ import { idKey, isId } from '../wire/id.ts'
 import { membersOf } from '../wire/members.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { hashText } from './hash.ts'
-import { buildKeyTable, firstUnder, nextUnder } from './key-table.ts'
+import { JsonHash } from './json-hash.ts'
+import { buildKeyTable, firstUnder, heldTable, nextUnder } from './key-table.ts'
 import type { LineFile } from './line-file.ts'
 import { answerOf, messageOf } from './line-messages.ts'
+import { HeldColumn } from './number-column.ts'
 import { stepsOf, type StepRow } from './step-rows.ts'
-import { MARK, MARK_BITS, STEP, type TapeIndex } from './tape-index.ts'
+import { MARK, MARK_BITS, STEP, type Label, type TapeIndex } from './tape-index.ts'
+import { bitsIn, mostShared } from './most-shared.ts'
 import { RecentTurns } from './recent-turns.ts'
 
 /** The turns of a tape on disk. Its index may be anyone's work: nothing is taken from a line that is not what the index says. */
@@ -25,6 +29,7 @@ export class IndexedTurns implements TurnStore {
   readonly #index: TapeIndex
   readonly #file: LineFile
   readonly #recent = new RecentTurns()
+  readonly #hash = new JsonHash()
   #kinds: readonly TurnKind[] | undefined
 
   constructor(index: TapeIndex, file: LineFile) {
@@ -34,16 +39,17 @@ export class IndexedTurns implements TurnStore {
   }
 
   outline(place: number): Outline {
-    const mark = this.#index.mark[place] ?? 0
-    const { server, method } = this.#index.labels[mark >>> MARK_BITS] ?? NO_LABEL
+    const mark = this.#index.mark.at(place)
+    const { server, method, name } = this.#index.labels[mark >>> MARK_BITS] ?? NO_LABEL
     return {
       trigger: kindIn(mark),
       server,
       method,
-      frame: this.#index.frame[place] ?? 0,
+      frame: this.#index.frame.at(place),
       answered: (mark & MARK.answered) !== 0,
       enveloped: (mark & MARK.enveloped) !== 0,
-      hasSteps: (mark & MARK.hasSteps) !== 0 && stepsOf(this.#index, place).some(isMoreThanAnAnswer),
+      hasSteps: this.#rows(place).some(isMoreThanAnAnswer),
+      name,
     }
   }
 
@@ -62,19 +68,33 @@ export class IndexedTurns implements TurnStore {
 
   trigger(place: number): Spoken | undefined {
     if (this.outline(place).trigger === 'none') return undefined
-    return this.#trigger(place, stepsOf(this.#index, place))
+    return this.#trigger(place, this.#rows(place))
   }
 
   called(place: number): Called | undefined {
     return calledIn({ trigger: this.trigger(place) })
   }
 
+  mostAlike(key: string, places: readonly number[], most: number): readonly number[] {
+    this.#hash.ofCanonical(key)
+    const { sketch } = this.#hash
+    return mostShared(places, (place) => bitsIn(sketch & this.#index.sketch.at(place)), most)
+  }
+
+  glance(place: number, text: string): Glance | undefined {
+    const length = this.#index.responseLength.at(place)
+    if (length === 0) return this.#longGlance(place, text)
+    const line = this.#file.read(this.#index.responseAt.at(place), length)
+    return line === undefined ? undefined : { length, mayHold: line.includes(text) }
+  }
+
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
     const hashes = keyOf === requestKey ? this.#index : this.#rehashed(keyOf)
-    const table = keyOf === requestKey ? this.#index : buildKeyTable(hashes)
+    const table = keyOf === requestKey ? this.#index : heldTable(buildKeyTable(hashes))
     return {
       isExact: false,
-      first: (key) => firstUnder(table, hashes, hashText(key)),
+      first: (key) =>
+        firstUnder(table, hashes, keyOf === requestKey ? this.#hash.ofCanonical(key) : hashText(key)),
       after: (place) => nextUnder(table, place),
     }
   }
@@ -84,10 +104,6 @@ export class IndexedTurns implements TurnStore {
       const turn = this.turn(place)
       if (turn !== undefined) yield turn
     }
-  }
-
-  close(): void {
-    this.#file.close()
   }
 
   /** Other keys than those in the index: every call of the client is read once. */
@@ -100,12 +116,18 @@ export class IndexedTurns implements TurnStore {
       hashLow[place] = low
       hashHigh[place] = high
     }
-    return { hashLow, hashHigh, mark: this.#index.mark }
+    return { hashLow: new HeldColumn(hashLow), hashHigh: new HeldColumn(hashHigh), mark: this.#index.mark }
+  }
+
+  /** Of an answer that came after other steps. */
+  #longGlance(place: number, text: string): Glance | undefined {
+    const said = this.turn(place)?.response?.text
+    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
   }
 
   #read(place: number): Turn | undefined {
     if (!Number.isInteger(place) || place < 0 || place >= this.size) return undefined
-    const rows = stepsOf(this.#index, place)
+    const rows = this.#rows(place)
     const isCalled = this.outline(place).trigger !== 'none'
     const trigger = isCalled ? this.#trigger(place, rows) : undefined
     if (isCalled && trigger === undefined) return undefined
@@ -118,9 +140,13 @@ export class IndexedTurns implements TurnStore {
     )
   }
 
+  #rows(place: number): readonly StepRow[] {
+    return (this.#index.mark.at(place) & MARK.hasSteps) === 0 ? [] : stepsOf(this.#index, place)
+  }
+
   #trigger(place: number, rows: readonly StepRow[]): Spoken | undefined {
     const { trigger, server, method, frame } = this.outline(place)
-    const line = this.#file.read(this.#index.triggerAt[place] ?? 0, this.#index.triggerLength[place] ?? 0)
+    const line = this.#file.read(this.#index.triggerAt.at(place), this.#index.triggerLength.at(place))
     const item = rows.find(({ kind }) => kind === STEP.triggered)?.item
     const spoken = line === undefined ? undefined : messageOf(line, item)
     if (spoken?.dir !== 'c2s' || spoken.n !== frame || spoken.server !== server) return undefined
@@ -128,9 +154,9 @@ export class IndexedTurns implements TurnStore {
   }
 
   #firstAnswer(place: number): Step | 'none' | 'broken' {
-    const length = this.#index.responseLength[place] ?? 0
+    const length = this.#index.responseLength.at(place)
     if (length === 0) return 'none'
-    const line = this.#file.read(this.#index.responseAt[place] ?? 0, length)
+    const line = this.#file.read(this.#index.responseAt.at(place), length)
     const message = line === undefined ? undefined : answerOf(line)
     return message === undefined ? 'broken' : { kind: 'respond', message }
   }
@@ -153,31 +179,24 @@ export class IndexedTurns implements TurnStore {
   }
 }
 
+const NO_LABEL: Label = { server: '', method: '', name: undefined }
+
 function isMoreThanAnAnswer({ kind }: StepRow): boolean {
   return kind === STEP.notify || kind === STEP.ask
 }
 
-function kindsIn({ mark, labels }: TapeIndex): readonly TurnKind[] {
-  const kinds = new Map<number, { count: number; readonly first: number }>()
-  // Turns of one kind stand in long runs: only where one ends is its kind looked up.
-  for (let place = 0; place < mark.length;) {
-    const kind = (mark[place] ?? 0) & ~NOT_OF_THE_KIND
-    const first = place
-    do place++
-    while (place < mark.length && ((mark[place] ?? 0) & ~NOT_OF_THE_KIND) === kind)
-    const known = kinds.get(kind)
-    if (known === undefined) kinds.set(kind, { count: place - first, first })
-    else known.count += place - first
+/** Those of one method are one kind, whatever they name. */
+function kindsIn({ kinds, labels }: TapeIndex): readonly TurnKind[] {
+  const known = new Map<string, TurnKind>()
+  for (const { mark, count, first } of kinds) {
+    const { server, method } = labels[mark >>> MARK_BITS] ?? NO_LABEL
+    const kind = { trigger: kindIn(mark), server, method }
+    const key = JSON.stringify(kind)
+    const before = known.get(key) ?? { count: 0, first }
+    known.set(key, { ...kind, count: before.count + count, first: before.first })
   }
-  return Array.from(kinds, ([kind, counted]) => ({
-    trigger: kindIn(kind),
-    ...(labels[kind >>> MARK_BITS] ?? NO_LABEL),
-    ...counted,
-  }))
+  return [...known.values()]
 }
-
-const NOT_OF_THE_KIND = MARK.enveloped | MARK.answered | MARK.hasSteps
-const NO_LABEL = { server: '', method: '' }
 
 function kindIn(mark: number): Outline['trigger'] {
   if ((mark & MARK.request) !== 0) return 'request'

@@ -1,17 +1,19 @@
 import type { Hash64 } from './hash.ts'
+import { HeldColumn, type NumberColumn } from './number-column.ts'
 import { MARK, type KeyTable, type TurnColumns } from './tape-index.ts'
 
 type Hashes = Pick<TurnColumns, 'hashLow' | 'hashHigh' | 'mark'>
 
 /** Puts every turn that has a key under it, in their order. */
-export function buildKeyTable(hashes: Hashes): KeyTable {
+export function buildKeyTable(hashes: Hashes): KeyTable<Uint32Array> {
   const turns = hashes.mark.length
   const slots = new Uint32Array(slotsFor(turns))
+  const held = new HeldColumn(slots)
   const next = new Uint32Array(turns)
   const last = new Uint32Array(turns)
   for (let turn = 0; turn < turns; turn++) {
-    if (((hashes.mark[turn] ?? 0) & (MARK.request | MARK.notification)) === 0) continue
-    const slot = slotOf(slots, hashes, { low: hashes.hashLow[turn] ?? 0, high: hashes.hashHigh[turn] ?? 0 })
+    if ((hashes.mark.at(turn) & (MARK.request | MARK.notification)) === 0) continue
+    const slot = slotOf(held, hashes, { low: hashes.hashLow.at(turn), high: hashes.hashHigh.at(turn) })
     const first = (slots[slot] ?? 0) - 1
     if (first < 0) slots[slot] = turn + 1
     else next[last[first] ?? 0] = turn + 1
@@ -20,15 +22,19 @@ export function buildKeyTable(hashes: Hashes): KeyTable {
   return { slots, next }
 }
 
+export function heldTable({ slots, next }: KeyTable<Uint32Array>): KeyTable {
+  return { slots: new HeldColumn(slots), next: new HeldColumn(next) }
+}
+
 /** The first turn under a hash; -1 when there is none. */
 export function firstUnder(table: KeyTable, hashes: Hashes, key: Hash64): number {
   const slot = slotOf(table.slots, hashes, key)
-  return slot < 0 ? -1 : (table.slots[slot] ?? 0) - 1
+  return slot < 0 ? -1 : table.slots.at(slot) - 1
 }
 
 /** The next turn under the same hash; -1 when there is none. It comes later on the tape, so that no chain can be a ring. */
 export function nextUnder({ next }: KeyTable, turn: number): number {
-  const after = (next[turn] ?? 0) - 1
+  const after = next.at(turn) - 1
   return after > turn && after < next.length ? after : -1
 }
 
@@ -40,11 +46,11 @@ function slotsFor(turns: number): number {
 }
 
 /** The slot that holds this hash, or the free one where it would stand; -1 when there is neither, as in a broken table. */
-function slotOf(slots: Uint32Array, { hashLow, hashHigh }: Hashes, { low, high }: Hash64): number {
+function slotOf(slots: NumberColumn, { hashLow, hashHigh }: Hashes, { low, high }: Hash64): number {
   const mask = slots.length - 1
   for (let probe = 0, slot = low & mask; probe < slots.length; probe++, slot = (slot + 1) & mask) {
-    const turn = (slots[slot] ?? 0) - 1
-    if (turn < 0 || (hashLow[turn] === low && hashHigh[turn] === high)) return slot
+    const turn = slots.at(slot) - 1
+    if (turn < 0 || (hashLow.at(turn) === low && hashHigh.at(turn) === high)) return slot
   }
   return -1
 }

@@ -3,12 +3,17 @@ import { LONGEST_FRAME_BYTES } from './read.ts'
 
 const BLOCK_BYTES = 256 * 1024
 const MOST_BLOCKS = 16
+const NEAR_BYTES = 32 * 1024
 
-/** A tape's file, of which single lines are read. Neighbours are often read one after the other, so a block is kept a while. */
+/**
+ * A tape's file, of which single lines are read. Neighbours are often read one after the other: then a whole block is read, and
+ * kept a while. A line that stands far from the last one is read alone.
+ */
 export class LineFile {
   readonly #bytes: number
   readonly #blocks = new Map<number, Buffer>()
   #fd: number | undefined
+  #lastAt = 0
 
   constructor(path: string, bytes: number) {
     this.#fd = openSync(path, 'r')
@@ -21,8 +26,10 @@ export class LineFile {
     if (!isInside || length > LONGEST_FRAME_BYTES) return undefined
     const block = Math.floor(at / BLOCK_BYTES)
     const start = at - block * BLOCK_BYTES
-    if (start + length <= BLOCK_BYTES) return this.#block(block)?.subarray(start, start + length)
-    return this.#readAt(at, length)
+    const isNear = Math.abs(at - this.#lastAt) <= NEAR_BYTES || this.#blocks.has(block)
+    this.#lastAt = at
+    if (!isNear || start + length > BLOCK_BYTES) return this.#readAt(at, length)
+    return this.#block(block)?.subarray(start, start + length)
   }
 
   close(): void {

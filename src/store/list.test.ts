@@ -33,6 +33,7 @@ test('tapes come newest first, and what is no tape last with its problem', async
     started: '2026-11-15T09:00:00+05:00',
     servers: ['demo', 'other'],
     labels: { tags: {} },
+    isRedacted: false,
     ended: true,
   })
   expect(listed.map((one) => (one.kind === 'problem' ? one.problem.replace(here, '…') : one.ended))).toEqual([

@@ -18,6 +18,7 @@ interface ListedTape {
   readonly started: string
   readonly servers: readonly string[]
   readonly labels: Labels
+  readonly isRedacted: boolean
   readonly ended: boolean
 }
 
@@ -69,6 +70,7 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
       started: header.started,
       servers: [...new Set([...Object.keys(header.servers), ...joinedAt(end)])],
       labels: labelsOf(header),
+      isRedacted: header.redaction !== undefined,
       ended: end !== undefined,
     }
   } catch (error) {

@@ -1,25 +1,37 @@
-import { open, rename, rm, writeFile } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import type { Fingerprint } from './fingerprint.ts'
-import { decodeIndex, encodeIndex } from './index-codec.ts'
-import type { TapeIndex } from './tape-index.ts'
+import { encodeIndex, indexIn } from './index-codec.ts'
+import { IndexFile } from './index-file.ts'
+import type { MadeIndex, TapeIndex } from './tape-index.ts'
 
 // The index of a tape in a file beside it only saves time: whatever is wrong with it, it is as if it were not there.
 
-/** Reads the index of a tape, if there is one and it is of this very tape. */
-export async function readSidecar(tape: string, fingerprint: Fingerprint): Promise<TapeIndex | undefined> {
+/** An index whose columns are read from its file. */
+export interface Sidecar {
+  readonly index: TapeIndex
+  /** Gives the file back; it may be called twice. */
+  close(): void
+}
+
+/** Opens the index of a tape, if there is one and it is of this very tape. */
+export function openSidecar(tape: string, fingerprint: Fingerprint): Sidecar | undefined {
   try {
-    return decodeIndex(await readWhole(sidecarPath(tape), fingerprint.bytes + FACTS_BYTES), fingerprint)
+    const file = new IndexFile(sidecarPath(tape))
+    const index = indexIn(file, fingerprint)
+    if (index !== undefined) return { index, close: () => file.close() }
+    file.close()
   } catch {
-    return undefined // not there, or not ours to read: the tape is looked through instead
+    // not there, or not ours to read: the tape is looked through instead
   }
+  return undefined
 }
 
 /** Writes the index as a whole or not at all; a folder that cannot be written to goes without. */
-export async function writeSidecar(tape: string, index: TapeIndex, fingerprint: Fingerprint): Promise<void> {
+export async function writeSidecar(tape: string, index: MadeIndex, fingerprint: Fingerprint): Promise<void> {
   const path = sidecarPath(tape)
   const draft = `${path}.${process.pid}.new`
   try {
-    await writeFile(draft, encodeIndex(index, fingerprint), { mode: 0o600, flag: 'wx' })
+    await writeParts(draft, encodeIndex(index, fingerprint))
     await rename(draft, path)
   } catch {
     await rm(draft, { force: true }).catch(() => {}) // it will be tried again the next time
@@ -30,17 +42,10 @@ function sidecarPath(tape: string): string {
   return `${tape}.idx`
 }
 
-// The columns are always shorter than the tape; what else an index says is short.
-const FACTS_BYTES = 1024 * 1024
-
-/** The bytes of a file in a buffer of their own; none when there are too many. */
-async function readWhole(path: string, atMost: number): Promise<ArrayBuffer> {
-  const file = await open(path, 'r')
+async function writeParts(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
   try {
-    const { size } = await file.stat()
-    const bytes = new ArrayBuffer(size <= atMost ? size : 0)
-    const { bytesRead } = await file.read(new Uint8Array(bytes))
-    return bytesRead === size ? bytes : new ArrayBuffer(0)
+    for (const part of parts) await file.writeFile(part)
   } finally {
     await file.close()
   }

@@ -1,3 +1,4 @@
+import type { NumberColumn } from './number-column.ts'
 import type { StepColumns } from './tape-index.ts'
 
 interface MessagePlace {
@@ -15,38 +16,38 @@ export interface StepRow extends MessagePlace {
 
 /** The steps of a turn that are rows of their own, in their order. */
 export function stepsOf(columns: StepColumns, turn: number): readonly StepRow[] {
+  const { stepTurn } = columns
   const rows: StepRow[] = []
-  for (let row = firstRowOf(columns.stepTurn, turn); columns.stepTurn[row] === turn; row++) {
-    rows.push(rowAt(columns, row))
-  }
+  let row = firstRowOf(stepTurn, turn)
+  while (row < stepTurn.length && stepTurn.at(row) === turn) rows.push(rowAt(columns, row++))
   return rows
 }
 
-function firstRowOf(turns: Uint32Array, turn: number): number {
+function firstRowOf(turns: NumberColumn, turn: number): number {
   let low = 0
   let high = turns.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((turns[middle] ?? 0) < turn) low = middle + 1
+    if (turns.at(middle) < turn) low = middle + 1
     else high = middle
   }
   return low
 }
 
 function rowAt(columns: StepColumns, row: number): StepRow {
-  const answerLength = columns.answerLength[row] ?? 0
+  const answerLength = columns.answerLength.at(row)
   return {
-    kind: columns.stepKind[row] ?? 0,
-    at: columns.stepAt[row] ?? 0,
-    length: columns.stepLength[row] ?? 0,
-    item: itemIn(columns.stepItem[row]),
+    kind: columns.stepKind.at(row),
+    at: columns.stepAt.at(row),
+    length: columns.stepLength.at(row),
+    item: itemIn(columns.stepItem.at(row)),
     answer:
       answerLength === 0
         ? undefined
-        : { at: columns.answerAt[row] ?? 0, length: answerLength, item: itemIn(columns.answerItem[row]) },
+        : { at: columns.answerAt.at(row), length: answerLength, item: itemIn(columns.answerItem.at(row)) },
   }
 }
 
-function itemIn(counted: number | undefined): number | undefined {
-  return counted === undefined || counted === 0 ? undefined : counted - 1
+function itemIn(counted: number): number | undefined {
+  return counted === 0 ? undefined : counted - 1
 }

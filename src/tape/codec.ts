@@ -2,6 +2,7 @@ import { canonicalJson } from '../wire/canonical.ts'
 import type { Direction } from '../wire/direction.ts'
 import { membersOf } from '../wire/members.ts'
 import { classify, isObject, type JsonObject } from '../wire/message.ts'
+import { onOneLine } from '../wire/one-line.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { readCut } from './cut-codec.ts'
 import type { EventFrame, Frame, MessageFrame, RawFrame, SseFields } from './frame.ts'
@@ -52,11 +53,6 @@ export function envelope(place: FramePlace): string {
   const x = place.x === undefined ? '' : `,"x":${place.x}`
   const link = `"server":${JSON.stringify(place.server)},"conn":${place.conn}${x}`
   return `{"n":${place.n},"t":${milliseconds(place.t)},${link},"dir":"${place.dir}"`
-}
-
-// In valid JSON a line feed is white space: a message that was sent over several lines still fits into one.
-function onOneLine(text: string): string {
-  return text.includes('\n') ? text.replaceAll('\n', ' ') : text
 }
 
 function encodeEvent({ n, t, server, conn, x, event, details }: EventFrame): string {

@@ -106,12 +106,12 @@ export class EnvelopeScan {
   }
 
   #payload(): Envelope['payload'] | undefined {
-    for (const payload of PAYLOADS) if (this.#has(`,"${payload}":`)) return payload
-    return undefined
+    return PAYLOADS.find((payload) => this.#has(BEFORE[payload]))
   }
 }
 
 const PAYLOADS = ['msg', 'stderr', 'http', 'raw'] as const
+const BEFORE = { msg: ',"msg":', stderr: ',"stderr":', http: ',"http":', raw: ',"raw":' } as const
 const MOST_DIGITS = 15
 const [ZERO, DOT, QUOTE, BACKSLASH, CLOSE] = [0x30, 0x2e, 0x22, 0x5c, 0x7d]
 const LONGEST_NAME = 4096

@@ -1,3 +1,5 @@
+import { ReelayError } from '../errors.ts'
+
 /** Whether a server of this name is meant. */
 export type ServerFilter = (server: string) => boolean
 
@@ -6,6 +8,31 @@ export function serverFilter(text: string | undefined): ServerFilter {
   if (text === undefined) return () => true
   const patterns = text.split(',').map((name) => patternOf(name.trim()))
   return (server) => patterns.some((pattern) => pattern.test(server))
+}
+
+/** What a choice among the servers of a tape is about. */
+export interface ServersOnTape {
+  readonly path: string
+  readonly names: readonly string[]
+}
+
+/** The servers that a filter means, at least one. A name in full means that server, whatever else it could be read as. */
+export function meantServers({ path, names }: ServersOnTape, filter: string): readonly string[] {
+  const meant = names.includes(filter) ? [filter] : names.filter(serverFilter(filter))
+  if (meant.length > 0) return meant
+  throw new ReelayError('USAGE', `${path} holds no server "${filter}"`, {
+    hint: names.length === 0 ? 'it holds no server at all' : `choose with --server from: ${names.join(', ')}`,
+  })
+}
+
+/** The one server to be. It is never guessed: one server's answer to another's request would be a wrong one. */
+export function oneServer(tape: ServersOnTape, filter: string | undefined): string {
+  const meant = filter === undefined ? tape.names : meantServers(tape, filter)
+  if (meant.length < 2) return meant[0] ?? ''
+  const which = filter === undefined ? '' : ` that "${filter}" means`
+  throw new ReelayError('USAGE', `${tape.path} holds ${meant.length} servers${which}`, {
+    hint: `choose one with --server: ${meant.join(', ')}`,
+  })
 }
 
 function patternOf(name: string): RegExp {

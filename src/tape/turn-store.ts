@@ -1,4 +1,5 @@
 import { isEnveloped } from '../wire/methods.ts'
+import { nameOf } from '../wire/name.ts'
 import type { Spoken, Step, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
@@ -14,6 +15,15 @@ export interface Outline {
   readonly enveloped: boolean
   /** Whether more followed than an answer. */
   readonly hasSteps: boolean
+  /** The tool or prompt that the trigger names. */
+  readonly name: string | undefined
+}
+
+/** What can be said of an answer at a glance. */
+export interface Glance {
+  readonly length: number
+  /** Whether a text may stand in it. */
+  readonly mayHold: boolean
 }
 
 /** All turns that the same method of the same server set off. */
@@ -49,6 +59,10 @@ export interface TurnStore extends RecordedTurns {
   kinds(): readonly TurnKind[]
   /** What set the turn off, without a look at what followed. */
   called(place: number): Called | undefined
+  /** Of these places the ones whose triggers have most values in common with the call of a key, or as many as are wanted. */
+  mostAlike(key: string, places: readonly number[], most: number): readonly number[]
+  /** Looks for a text in an answer, without reading it; undefined when there is no answer. */
+  glance(place: number, text: string): Glance | undefined
   /** The triggers by their keys. */
   keyedBy(keyOf: (called: Called) => string): KeyedPlaces
 }
@@ -79,6 +93,8 @@ export function heldTurns(turns: readonly Turn[]): TurnStore {
     turn: (place) => turns[place],
     trigger: (place) => turns[place]?.trigger,
     called: (place) => calledIn(turns[place]),
+    mostAlike: (_key, places) => places,
+    glance: (place, text) => glanceAt(turns[place], text),
     keyedBy(keyOf) {
       const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
       keyed.set(keyOf, places)
@@ -96,6 +112,11 @@ export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | unde
   return { server: trigger.server, method, params }
 }
 
+function glanceAt(turn: Turn | undefined, text: string): Glance | undefined {
+  const said = turn?.response?.text
+  return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
+}
+
 function outlineOf(turn: Turn | undefined): Outline {
   const { trigger, response } = turn ?? { trigger: undefined, response: undefined }
   const message = trigger?.message
@@ -108,6 +129,7 @@ function outlineOf(turn: Turn | undefined): Outline {
     answered: response !== undefined,
     enveloped: isEnveloped(called?.params),
     hasSteps: turn?.steps.some(isMoreThanAnAnswer) === true,
+    name: called === undefined ? undefined : nameOf(called),
   }
 }
 

@@ -29,6 +29,8 @@ export class TurnBuilder {
 export class Conversations<Kept, Ask> {
   readonly #log: TurnLog<Kept, Ask>
   readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
+  /** Most messages are of the connection that the one before was of. */
+  #last: (Pick<Spoken, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> }) | undefined
 
   constructor(log: TurnLog<Kept, Ask>) {
     this.#log = log
@@ -43,9 +45,11 @@ export class Conversations<Kept, Ask> {
   }
 
   #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Kept, Ask> {
+    if (this.#last?.conn === conn && this.#last.server === server) return this.#last.conversation
     const key = `${conn} ${server}`
     const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
     this.#byPlace.set(key, conversation)
+    this.#last = { server, conn, conversation }
     return conversation
   }
 }

@@ -11,8 +11,8 @@ export interface ClientLink {
 }
 
 export interface LinkHandlers {
-  /** One JSON text of the server, or what it sent in its place. */
-  readonly onText: (text: string) => void
+  /** One JSON text of the server, or what it sent in its place; `of` is the key of the request in whose answer it came, where the link can tell. */
+  readonly onText: (text: string, of?: string) => void
   /** A request that will never be answered, by the key of its id, and why; with the HTTP status that said so. */
   readonly onLost: (idKey: string, why: string, status?: number) => void
   /** Nothing comes any more. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cannotStart } from './cannot-start.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { endServer } from './ending.ts'
@@ -43,7 +44,7 @@ class CommandLink implements ClientLink {
     stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
     stdout.once('close', () => {
       lines.end()
-      void server.exited.then((exit) => handlers.onEnd(`the server ${inWords(exit)}`))
+      void howItEnds(server).then((end) => handlers.onEnd(`the server ${end}`))
     })
   }
 
@@ -78,6 +79,17 @@ class CommandLink implements ClientLink {
     this.#server.guard.dismiss()
   }
 }
+
+/** A server that has closed its output and stays can say nothing more: it is not waited for. */
+async function howItEnds({ exited }: ServerProcess): Promise<string> {
+  const waiting = new AbortController()
+  const stays = sleep(LEAVING, 'closed its output', { signal: waiting.signal, ref: false }).catch(() => '')
+  const end = await Promise.race([exited.then(inWords), stays])
+  waiting.abort()
+  return end
+}
+
+const LEAVING = 1000
 
 function inWords({ code, signal }: Exit): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`

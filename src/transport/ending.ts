@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { moment, pause } from './moment.ts'
 import { isGroupAlive, signalGroup } from './process-group.ts'
 
 export interface EndingOptions {
@@ -8,7 +8,7 @@ export interface EndingOptions {
   readonly isClientGone: () => boolean
   /** Whether the server still owes answers that somebody may be reading. */
   readonly isServerBusy: () => Promise<boolean>
-  /** When the server last said something, by `performance.now()`. */
+  /** When the server last said something, by `moment()`. */
   readonly lastHeard: () => number
   readonly onSignal: (signal: NodeJS.Signals) => void
 }
@@ -30,12 +30,12 @@ export async function endServer(options: EndingOptions): Promise<void> {
 }
 
 async function untilItLeaves(options: EndingOptions): Promise<void> {
-  const since = performance.now()
+  const since = moment()
   while (isGroupAlive(options.pid) && !(await isPatienceOver(options, since))) await lookAgain(options)
 }
 
 async function isPatienceOver(options: EndingOptions, since: number): Promise<boolean> {
-  const now = performance.now()
+  const now = moment()
   if (options.isClientGone()) return now - since >= PATIENCE.gone
   const silence = now - Math.max(since, options.lastHeard())
   if (silence < PATIENCE.quiet) return false
@@ -43,14 +43,14 @@ async function isPatienceOver(options: EndingOptions, since: number): Promise<bo
 }
 
 async function untilDeadOr(options: EndingOptions, limit: number): Promise<void> {
-  const since = performance.now()
-  while (isGroupAlive(options.pid) && performance.now() - since < limit) await lookAgain(options)
+  const since = moment()
+  while (isGroupAlive(options.pid) && moment() - since < limit) await lookAgain(options)
 }
 
 /** The exit of the server itself is told to us; that of its children can only be looked for. */
 async function lookAgain({ exited }: EndingOptions): Promise<void> {
-  await Promise.race([exited, sleep(LOOK_EVERY)])
-  await sleep(LOOK_EVERY / 10)
+  await Promise.race([exited, pause(LOOK_EVERY)])
+  await pause(LOOK_EVERY / 10)
 }
 
 function send({ pid, onSignal }: EndingOptions, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -7,8 +7,9 @@ import { parseJson } from '../wire/parse-json.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { HttpClient, type HttpExchange } from './http1/client.ts'
 import { headerOf } from './http-heads.ts'
-import { ListeningStream } from './listening-stream.ts'
+import { ListeningStream, type CutStream, type Later, type ListeningOptions } from './listening-stream.ts'
 import { PostedAnswer } from './posted-answer.ts'
+import { ReconnectDelay } from './reconnect-delay.ts'
 import type { ResponseHead } from './response-head.ts'
 
 export interface HttpLinkOptions {
@@ -17,6 +18,8 @@ export interface HttpLinkOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** The input schema of a tool, whose `x-mcp-header` arguments are repeated as headers. */
   readonly inputSchemaOf?: (tool: string) => unknown
+  /** When to come back to a stream that ended. */
+  readonly later?: Later
 }
 
 /** A link over Streamable HTTP, in both its forms: every message says by itself which one it wants. */
@@ -31,11 +34,13 @@ class HttpLink implements ClientLink {
   readonly #exchanges = new Map<string, OpenExchange>()
   /** By which the server speaks of its own accord. */
   #standing: ListeningStream | undefined
-  readonly #resumed = new Set<ListeningStream>()
+  /** By which it goes on with what the answer to a request was cut off from. */
+  readonly #resumed = new Map<string, ListeningStream>()
   #session: string | undefined
   #version: string | undefined
   #common: Readonly<Record<string, string>> | undefined
   #lastHead: ResponseHead | undefined
+  #isGreeted = false
   #isClosed = false
 
   constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
@@ -47,15 +52,26 @@ class HttpLink implements ClientLink {
     const key = message.kind === 'request' ? idKey(message.id) : undefined
     const headers = this.#headersFor(message)
     const { url } = this.#options
+    // What the server tells as soon as it is greeted would otherwise come before anybody listens.
+    if (isGreeting(message)) this.#stand()
+    const delay = new ReconnectDelay()
     let answer: PostedAnswer | undefined
     let lastEventId: string | undefined
+    const cut = (): CutStream | undefined => (lastEventId === undefined ? undefined : { lastEventId, delay })
     const exchange = this.#client.send(
       { method: 'POST', url, headers, body: text },
       {
-        onHead: (head) => (answer = this.#begin(head, key, (id) => (lastEventId = id))),
+        onHead: (head) => {
+          if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
+          answer = new PostedAnswer(head, {
+            onText: (heard) => this.#hear(heard, key),
+            onEventId: (id) => (lastEventId = id),
+            onRetry: (milliseconds) => delay.told(milliseconds),
+          })
+        },
         onBody: (chunk) => answer?.push(chunk),
-        onEnd: () => this.#end({ answer, key, message, lastEventId }),
-        onError: (why) => this.#lose(key, why),
+        onEnd: () => this.#end({ answer, key, message, cut: cut() }),
+        onError: (why) => this.#goOn(key, cut(), why),
       },
     )
     const isModern = 'params' in message && isEnveloped(message.params)
@@ -75,7 +91,7 @@ class HttpLink implements ClientLink {
     if (this.#isClosed) return
     this.#isClosed = true
     if (this.#session !== undefined) await this.#leave()
-    for (const stream of [...this.#resumed, this.#standing]) stream?.close()
+    for (const stream of [...this.#resumed.values(), this.#standing]) stream?.close()
     this.#client.close()
   }
 
@@ -93,6 +109,12 @@ class HttpLink implements ClientLink {
     return this.#common
   }
 
+  #noteSession(head: ResponseHead): void {
+    this.#lastHead = head
+    this.#session = headerOf(head.headers, 'mcp-session-id')
+    this.#common = undefined
+  }
+
   #sessionHeaders(): Readonly<Record<string, string>> {
     return {
       ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
@@ -101,21 +123,16 @@ class HttpLink implements ClientLink {
     }
   }
 
-  #begin(head: ResponseHead, key: string | undefined, onEventId: (id: string) => void): PostedAnswer {
-    if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
-    return new PostedAnswer(head, { onText: (text) => this.#hear(text, key), onEventId })
-  }
-
-  #noteSession(head: ResponseHead): void {
-    this.#lastHead = head
-    this.#session = headerOf(head.headers, 'mcp-session-id')
-    this.#common = undefined
-  }
-
   #hear(text: string, key?: string): void {
     if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
-    if (key !== undefined && this.#exchanges.has(key) && answeredBy(text) === key) this.#exchanges.delete(key)
-    this.#handlers.onText(text)
+    if (key !== undefined && this.#exchanges.has(key) && answeredBy(text) === key) this.#isOver(key)
+    this.#handlers.onText(text, key)
+  }
+
+  #isOver(key: string): void {
+    this.#exchanges.delete(key)
+    this.#resumed.get(key)?.close()
+    this.#resumed.delete(key)
   }
 
   #noteVersion(text: string): void {
@@ -124,31 +141,44 @@ class HttpLink implements ClientLink {
     this.#common = undefined
   }
 
-  #end({ answer, key, message, lastEventId }: Posted): void {
+  #end({ answer, key, message, cut }: Posted): void {
     if (answer?.isStream === false) this.#endOfBody(answer, key)
-    else if (key !== undefined && this.#exchanges.has(key)) this.#goOn(key, lastEventId)
-    if ('method' in message && message.method === 'notifications/initialized') this.#stand()
+    else this.#goOn(key, cut, 'the stream ended without an answer')
+    if (!isGreeting(message)) return
+    this.#isGreeted = true
+    if (this.#standing === undefined) this.#stand()
   }
 
+  /** A server that does not let us listen before it is greeted is asked again when it was. */
   #stand(): void {
-    this.#standing ??= this.#listen()
+    const isEarly = !this.#isGreeted
+    const onRefused = (): void => {
+      if (!isEarly) return
+      this.#standing = undefined
+      if (this.#isGreeted) this.#stand()
+    }
+    this.#standing ??= this.#listen({ onRefused })
   }
 
   /** The stream ended before the answer came: a server that lets its client poll goes on in another one. */
-  #goOn(key: string, lastEventId: string | undefined): void {
-    if (lastEventId === undefined) this.#lose(key, 'the stream ended without an answer')
-    else this.#resumed.add(this.#listen(lastEventId))
+  #goOn(key: string | undefined, cut: CutStream | undefined, why: string): void {
+    if (cut === undefined || this.#isClosed) return this.#lose(key, why)
+    if (key === undefined || !this.#exchanges.has(key)) return
+    const onRefused = (status: number): void =>
+      this.#lose(key, `${why}, and HTTP ${status} was all that came when it was asked for the rest`)
+    this.#resumed.set(key, this.#listen({ key, cut, onRefused }))
   }
 
-  #listen(lastEventId?: string): ListeningStream {
+  #listen({ key, ...options }: Listening): ListeningStream {
     const stream = new ListeningStream({
       client: this.#client,
       url: this.#options.url,
       headers: () => this.#sessionHeaders(),
-      onText: (text) => this.#hear(text),
-      ...(lastEventId !== undefined && { lastEventId }),
+      onText: (text) => this.#hear(text, key),
+      later: this.#options.later ?? LATER,
+      ...options,
     })
-    stream.open()
+    stream.start()
     return stream
   }
 
@@ -160,7 +190,8 @@ class HttpLink implements ClientLink {
   }
 
   #lose(key: string | undefined, why: string, status?: number): void {
-    if (key === undefined || !this.#exchanges.delete(key)) return
+    if (key === undefined || !this.#exchanges.has(key)) return
+    this.#isOver(key)
     this.#handlers.onLost(key, why, status)
   }
 
@@ -191,8 +222,19 @@ interface Posted {
   readonly answer: PostedAnswer | undefined
   readonly key: string | undefined
   readonly message: Message
-  readonly lastEventId: string | undefined
+  readonly cut: CutStream | undefined
 }
+
+/** What a stream is listened to for: the rest of an answer, or whatever comes. */
+interface Listening extends Pick<ListeningOptions, 'cut' | 'onRefused'> {
+  readonly key?: string
+}
+
+function isGreeting(message: Message): boolean {
+  return 'method' in message && message.method === 'notifications/initialized'
+}
+
+const LATER: Later = (act, milliseconds) => void setTimeout(act, milliseconds).unref()
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 

@@ -6,6 +6,8 @@ import type { ResponseHead } from './response-head.ts'
 export interface AnswerHandlers {
   readonly onText: (text: string) => void
   readonly onEventId: (id: string) => void
+  /** The server says how many milliseconds to wait before the stream is opened again. */
+  readonly onRetry: (milliseconds: number) => void
 }
 
 /** The body of an answer to a POST or GET: one JSON text, or a stream of events. */
@@ -40,8 +42,9 @@ export class PostedAnswer {
     return whole.toString('utf8')
   }
 
-  #event({ id, event, data }: SseEvent): void {
+  #event({ id, event, retry, data }: SseEvent): void {
     if (id !== undefined && id !== '') this.#handlers.onEventId(id)
+    if (retry !== undefined) this.#handlers.onRetry(retry)
     if (data === undefined || data.length === 0 || (event !== undefined && event !== 'message')) return
     this.#handlers.onText(Buffer.concat(data.parts).toString('utf8'))
   }

@@ -35,7 +35,7 @@ class UrlLink implements ClientLink {
 
   async open(): Promise<void> {
     this.#link = await httpLink(this.#options)({
-      onText: (text) => this.#hear(text),
+      onText: (text, of) => this.#hear(text, of),
       onLost: (key, why, status) => this.#lose(key, why, status),
       onEnd: this.#handlers.onEnd,
     })
@@ -62,9 +62,9 @@ class UrlLink implements ClientLink {
     if (message.kind === 'request' && member(message, 'method') === 'initialize') this.#waiting = []
   }
 
-  #hear(text: string): void {
+  #hear(text: string, of: string | undefined): void {
     this.#flush()
-    this.#handlers.onText(text)
+    this.#handlers.onText(text, of)
   }
 
   #lose(key: string, why: string, status: number | undefined): void {

@@ -1,6 +1,9 @@
-import { named, placeOf, renamed, variableOf } from './bridge-entry.ts'
-import type { ConfigFormat, Entry, Member, Word } from './config-format.ts'
+import { bridgeWords, type BridgeWords } from './bridge-words.ts'
+import type { ConfigFormat, Entry, Member } from './config-format.ts'
 import type { Edit } from './edit.ts'
+import { envBack } from './env-back.ts'
+import { named, placeOf, without, type Pair } from './member-edits.ts'
+import { TOKEN_KEY, VARIABLES_KEY } from './remote-entry.ts'
 
 export interface BridgeBack {
   readonly text: string
@@ -10,54 +13,57 @@ export interface BridgeBack {
   readonly was: string | undefined
 }
 
-/** Takes a bridge out by what its words mean; undefined when they no longer stand together. */
+/** Takes a bridge out by what its words mean; undefined when they no longer say where the server is. */
 export function bridgeEditsByMeaning(back: BridgeBack): readonly Edit[] | undefined {
   const { text, entry, format, was = '' } = back
   const { members, link } = entry
-  const [command, args] = [named(members, ['command']), named(members, ['args'])]
+  const [command, args] = [named(members, 'command'), named(members, 'args')]
   if (command === undefined || args === undefined || link.kind !== 'command') return undefined
-  if (members.indexOf(args) !== members.indexOf(command) + 1) return undefined
-  const words = link.args?.items ?? []
-  const url = words[words.findIndex(({ value }) => value === '--url') + 1]
+  const words = bridgeWords(link.args?.items ?? [])
+  const env = envBack(back, words)
+  const url = words.url ?? env.url
   if (url === undefined) return undefined
   const key = /(httpUrl|serverUrl|url)["']?\s*[:=]/.exec(was)?.[1] ?? 'url'
-  const spelled = text.slice(url.start, url.end)
+  const now: readonly Pair[] = [
+    [key, text.slice(url.start, url.end)],
+    ...tableOf(format, format.headersKey, env.headers),
+    ...variablesBack(words, format),
+  ]
   return [
-    { ...command.whole, text: format.members(text, command, [[key, spelled]]) },
-    { start: command.whole.end, end: args.whole.end, text: '' },
+    { ...command.whole, text: format.members(text, command, now) },
+    ...without(text, members, [args, ...env.spent]),
+    ...env.edits,
     ...typeBack(members, was, format),
-    ...headersBack(back, words),
+    ...envVarsBack(back, words),
+  ]
+}
+
+function tableOf({ pair }: ConfigFormat, key: string, pairs: readonly Pair[]): readonly Pair[] {
+  if (pairs.length === 0) return []
+  return [[key, `{ ${pairs.map(([name, value]) => pair(name, value)).join(', ')} }`]]
+}
+
+function variablesBack({ variables, token }: BridgeWords, format: ConfigFormat): readonly Pair[] {
+  const pairs = variables.map(({ name, variable }) => [name, format.spell(variable)] as const)
+  return [
+    ...tableOf(format, VARIABLES_KEY, pairs),
+    ...(token === undefined ? [] : [[TOKEN_KEY, format.spell(token)] as const]),
   ]
 }
 
 function typeBack(members: readonly Member[], was: string, { spell }: ConfigFormat): readonly Edit[] {
-  const type = named(members, ['type'])
+  const type = named(members, 'type')
   const before = /type["']?\s*[:=]\s*["']([^"']+)/.exec(was)?.[1] ?? 'http'
   return type === undefined ? [] : [{ ...placeOf(type.value), text: spell(before) }]
 }
 
-function headersBack({ text, entry, format }: BridgeBack, words: readonly Word[]): readonly Edit[] {
-  const env = named(entry.members, ['env'])
-  const passed = named(entry.members, ['env_vars'])
-  const headers = valuesOf(words, '--header-env').map((each) => each.split('=', 2))
-  const token = /^Authorization: Bearer \$\{env\.(.+)\}$/.exec(valuesOf(words, '--header')[0] ?? '')?.[1]
-  return [
-    ...(env === undefined || headers.length === 0 ? [] : [renamed(text, env.key, format.headersKey, format)]),
-    ...headers.flatMap(([name = ''], index) => {
-      const variable = named(env?.inside ?? [], [variableOf(index)])
-      return variable === undefined ? [] : [renamed(text, variable.key, name, format)]
-    }),
-    ...(passed === undefined || token === undefined
-      ? []
-      : [
-          {
-            ...passed.whole,
-            text: format.members(text, passed, [['bearer_token_env_var', format.spell(token)]]),
-          },
-        ]),
-  ]
-}
-
-function valuesOf(words: readonly Word[], option: string): readonly string[] {
-  return words.flatMap(({ value }, index) => (value === option ? [words[index + 1]?.value ?? ''] : []))
+/** The variables that a bridge was handed on need not be named any more; others stay. */
+function envVarsBack({ text, entry }: BridgeBack, { variables, token }: BridgeWords): readonly Edit[] {
+  const passed = named(entry.members, 'env_vars')
+  if (passed === undefined) return []
+  const ours = new Set([token, ...variables.map(({ variable }) => variable)])
+  const spelled = text.slice(passed.value.start, passed.value.end).match(/"[^"]*"|'[^']*'/g) ?? []
+  const others = spelled.filter((word) => !ours.has(word.slice(1, -1)))
+  if (others.length === 0) return without(text, entry.members, [passed])
+  return [{ ...placeOf(passed.value), text: `[${others.join(', ')}]` }]
 }

@@ -6,8 +6,15 @@ import type { Finding } from './finding.ts'
 
 const START_MS = 10_000 // what Codex gives a server to start
 
+/** What is wrong with the recorders that were started already: each is started once, however many entries have it. */
+export type TriedRecorders = Map<string, Promise<string | undefined>>
+
 /** Whether the recorder of an entry is there and answers. It is asked for its version, so no server is started. */
-export async function checkRecorder(starter: readonly string[], server: string): Promise<readonly Finding[]> {
+export async function checkRecorder(
+  starter: readonly string[],
+  server: string,
+  tried: TriedRecorders,
+): Promise<readonly Finding[]> {
   const again = `reelay unwrap ${server} && reelay wrap ${server}`
   const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
   if (gone !== undefined) {
@@ -17,7 +24,9 @@ export async function checkRecorder(starter: readonly string[], server: string):
     ]
   }
   if (mayDownload(starter)) return []
-  const problem = await problemOf(starter)
+  const trying = tried.get(starter.join('\0')) ?? problemOf(starter)
+  tried.set(starter.join('\0'), trying)
+  const problem = await trying
   if (problem === undefined) return []
   return [{ kind: 'recorder-fails', about: `its recorder does not start: ${problem}`, hint: `try ${again}` }]
 }

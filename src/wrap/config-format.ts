@@ -34,8 +34,12 @@ export interface Member {
   readonly value: Word
   /** What is set to what: from the key to the end of the value. */
   readonly whole: Place
+  /** How it stands among its siblings: between commas, on a line, or as a table with a head of its own. */
+  readonly form: 'inline' | 'line' | 'table'
   /** The members of a table, where the value is one that can be edited. */
   readonly inside?: readonly Member[]
+  /** Whether it is one of several that make up a table together, as in `headers.a = 1` and `headers.b = 2`. */
+  readonly isDotted?: true
 }
 
 /** One server in a client's config. */
@@ -55,6 +59,8 @@ export interface ConfigFormat {
   readonly headersKey: string
   /** A string as this language spells it. */
   readonly spell: (value: string) => string
+  /** A key with a value that is spelled already. */
+  readonly pair: (key: string, value: string) => string
   /** Members in the place of another one, with values that are spelled already. */
   readonly members: (
     text: string,

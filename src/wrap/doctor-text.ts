@@ -1,4 +1,5 @@
 import { visible } from '../wire/visible.ts'
+import type { RemoteCheck } from './check-remote.ts'
 import type { CheckedConfig, CheckedEntry, Checkup } from './doctor.ts'
 import type { Finding } from './finding.ts'
 
@@ -28,8 +29,24 @@ function entryLines(entry: CheckedEntry): readonly string[] {
     `${findings.length === 0 ? 'ok   ' : 'wrong'}  ${server} in ${client}, ${verb}${since === null ? '' : ` since ${since}`}`,
     `       config  ${file}`,
     `       tape    ${newest === null ? 'nothing recorded yet' : `${newest.path}, ${newest.recordedAt}`}`,
+    ...(entry.remote === null ? [] : [`       server  ${remoteLine(entry.remote)}`]),
     ...findings.flatMap(findingLines),
   ]
+}
+
+function remoteLine({ where, kind, status }: NonNullable<CheckedEntry['remote']>): string {
+  return `${where}, ${REMOTE_WORDS[kind]}${status === null ? '' : ` (HTTP ${status})`}`
+}
+
+const REMOTE_WORDS: Readonly<Record<RemoteCheck['kind'], string>> = {
+  answers: 'reachable',
+  'wants-login': 'needs a login',
+  fails: 'failing',
+  moved: 'moved',
+  refused: 'connection refused',
+  timeout: 'no answer in time',
+  unreachable: 'unreachable',
+  'not-asked': 'not asked',
 }
 
 function findingLines({ about, hint }: Finding): readonly string[] {

@@ -1,6 +1,8 @@
 import { ReelayError } from '../errors.ts'
 import { homeFolder, tapeFolder } from '../store/home.ts'
-import { checkRecorder } from './check-recorder.ts'
+import { bridgedServer } from './bridged-server.ts'
+import { checkRecorder, type TriedRecorders } from './check-recorder.ts'
+import { checkRemote, type Patience, type RemoteCheck } from './check-remote.ts'
 import { checkTapeFolder } from './check-tapes.ts'
 import type { Where } from './client.ts'
 import type { Finding } from './finding.ts'
@@ -19,6 +21,8 @@ export interface CheckedEntry {
   readonly since: string | null
   readonly tape: string | null
   readonly newest: NewestTape | null
+  /** The server behind a bridge; null when a command is wrapped. */
+  readonly remote: Omit<RemoteCheck, 'findings'> | null
   readonly findings: readonly Finding[]
 }
 
@@ -37,13 +41,22 @@ export interface Checkup {
   readonly healthy: boolean
 }
 
+export interface DoctorOptions {
+  /** How many milliseconds the servers behind bridges are waited for; `never` asks none of them. */
+  readonly askFor?: number | 'never'
+}
+
+const ASK_FOR_MS = 5000
+
 /** Looks at every config of every client, at every entry that is or was wrapped in them, and at the tape folder. */
-export async function doctor(where: Where): Promise<Checkup> {
+export async function doctor(where: Where, { askFor = ASK_FOR_MS }: DoctorOptions = {}): Promise<Checkup> {
   const memory = new Memory(homeFolder(where.env))
   const looked = openConfigs(knownTargets({ where }, memory.entries))
-  const entries: CheckedEntry[] = []
-  for (const each of looked)
-    if (each.kind === 'open') entries.push(...(await checkEntries(each, memory, where)))
+  const patience = askFor === 'never' ? undefined : askFor
+  const rounds = { memory, where, patience, tried: new Map() }
+  const open = looked.filter((each) => each.kind === 'open')
+  const checked = await Promise.all(open.map((each) => checkEntries(each, rounds)))
+  const entries = checked.flat()
   entries.push(...memory.entries.filter((entry) => isLeftOver(entry, looked)).map(leftOver))
   const folder = tapeFolder(where.env)
   const tapes = { folder, findings: checkTapeFolder(folder, where.platform) }
@@ -52,23 +65,36 @@ export async function doctor(where: Where): Promise<Checkup> {
   return { configs, entries, tapes, healthy }
 }
 
-async function checkEntries(open: Open, memory: Memory, where: Where): Promise<readonly CheckedEntry[]> {
-  const checked: CheckedEntry[] = []
-  for (const entry of open.entries) {
+interface Rounds {
+  readonly memory: Memory
+  readonly where: Where
+  readonly patience: Patience
+  readonly tried: TriedRecorders
+}
+
+/** All at once: a server that does not answer keeps nobody waiting but itself. */
+async function checkEntries(open: Open, rounds: Rounds): Promise<readonly CheckedEntry[]> {
+  const checks = open.entries.map(async (entry) => {
     const command = wrappedCommand(entry.link)
-    if (command !== undefined) checked.push(await checkEntry(open, entry, { command, memory, where }))
-  }
-  return checked
+    return command === undefined ? [] : [await checkEntry(open, entry, { ...rounds, command })]
+  })
+  return (await Promise.all(checks)).flat()
 }
 
 async function checkEntry(
   { target, config }: Open,
-  { root, server }: PlacedEntry,
-  { command, memory, where }: { command: WrappedCommand; memory: Memory; where: Where },
+  entry: PlacedEntry,
+  { command, memory, where, patience, tried }: Rounds & { readonly command: WrappedCommand },
 ): Promise<CheckedEntry> {
+  const { root, server } = entry
   const remembered = memory.find({ file: config.path, root, server })
   const tape = command.tape ?? null
-  const recorded = tape === null ? NOTHING_RECORDED : await recordedOn(tape, where.env)
+  const bridged = bridgedServer(entry, where.env)
+  const [recorder, remote, recorded] = await Promise.all([
+    checkRecorder(command.starter, server, tried),
+    bridged && checkRemote(bridged, server, patience),
+    tape === null ? NOTHING_RECORDED : recordedOn(tape, where.env),
+  ])
   return {
     client: target.client.name,
     file: target.file,
@@ -77,9 +103,11 @@ async function checkEntry(
     since: remembered?.since ?? null,
     tape,
     newest: recorded.newest,
+    remote: remote === undefined ? null : { where: remote.where, kind: remote.kind, status: remote.status },
     findings: [
       ...(remembered === undefined ? [notRemembered(server)] : []),
-      ...(await checkRecorder(command.starter, server)),
+      ...recorder,
+      ...(remote?.findings ?? []),
       ...recorded.findings,
     ],
   }
@@ -123,7 +151,17 @@ function isLeftOver(entry: Remembered, looked: readonly Looked[]): boolean {
 function leftOver({ client, file, server, since, tape }: Remembered): CheckedEntry {
   const about = 'it was wrapped, and is so no longer: the config was changed by someone else'
   const finding = { kind: 'no-longer-wrapped', about, hint: `reelay unwrap ${server} forgets it` } as const
-  return { client, file, server, wrapped: false, since, tape, newest: null, findings: [finding] }
+  return {
+    client,
+    file,
+    server,
+    wrapped: false,
+    since,
+    tape,
+    newest: null,
+    remote: null,
+    findings: [finding],
+  }
 }
 
 function checkedConfig(looked: Looked): CheckedConfig {

@@ -5,9 +5,9 @@ export interface Edit {
   readonly text: string
 }
 
-/** Makes edits that do not overlap. */
+/** Makes edits that do not overlap. What is put in before something that changes stands before it. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits
-    .toSorted((a, b) => b.start - a.start)
+    .toSorted((a, b) => b.start - a.start || b.end - a.end)
     .reduce((whole, { start, end, text: now }) => whole.slice(0, start) + now + whole.slice(end), text)
 }

@@ -3,6 +3,11 @@ export interface Finding {
   readonly kind:
     | 'recorder-gone'
     | 'recorder-fails'
+    | 'variable-missing'
+    | 'server-wants-login'
+    | 'server-fails'
+    | 'server-moved'
+    | 'server-unreachable'
     | 'not-remembered'
     | 'no-longer-wrapped'
     | 'config-refused'

@@ -27,7 +27,8 @@ export const jsonFormat: ConfigFormat = {
   },
   headersKey: 'headers',
   spell: (value) => JSON.stringify(value),
-  members: (_text, _at, now) => now.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(', '),
+  pair: (key, value) => `${JSON.stringify(key)}: ${value}`,
+  members: (_text, _at, now) => now.map(([key, value]) => jsonFormat.pair(key, value)).join(', '),
 }
 
 function entryMembers(node: Node): readonly Member[] {
@@ -36,7 +37,7 @@ function entryMembers(node: Node): readonly Member[] {
     const [key, value] = pair.children ?? []
     if (key === undefined || value === undefined) return []
     const inside = value.type === 'object' ? { inside: entryMembers(value) } : {}
-    return [{ key: wordOf(key), value: wordOf(value), whole: placeOf(pair), ...inside }]
+    return [{ key: wordOf(key), value: wordOf(value), whole: placeOf(pair), form: 'inline', ...inside }]
   })
 }
 

@@ -25,10 +25,11 @@ export const tomlFormat: ConfigFormat = {
   headersKey: 'http_headers',
   // Of what JSON leaves as it is, TOML wants one character escaped.
   spell: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
+  pair: (key, value) => `${/^[\w-]+$/.test(key) ? key : tomlFormat.spell(key)} = ${value}`,
   members: (text, at, now) => {
     const dotted = text.slice(at.whole.start, at.key.start)
     const between = betweenMembers(text, at)
-    return now.map(([key, value]) => `${dotted}${key} = ${value}`).join(between)
+    return now.map(([key, value]) => dotted + tomlFormat.pair(key, value)).join(between)
   },
 }
 

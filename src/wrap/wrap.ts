@@ -9,6 +9,7 @@ import { Memory, type Remembered } from './memory.ts'
 import { openConfigs, type Open, type PlacedEntry } from './open-config.ts'
 import type { WrapResult } from './outcome.ts'
 import { requireFound, wanted, type Servers } from './selection.ts'
+import { isUrl } from './remote-entry.ts'
 import { tapeFor } from './tape-name.ts'
 import { chosenTargets, type Choice } from './targets.ts'
 import { wrappedCommand, type Recorder } from './wrapped-command.ts'
@@ -40,6 +41,8 @@ function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<R
   if (link.kind === 'odd') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: link.why }] }
   if (wrappedCommand(link) !== undefined)
     return { ...nothing, outcomes: [{ kind: 'already-wrapped', ...place }] }
+  if (link.kind === 'command' && entry.members.some(isUrl))
+    return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: BOTH }] }
   const { path: file, text } = open.config
   const tape = tapeFor(server, place.client, options.where.env)
   const pieces = piecesFor(open, entry, { tape, recorder: options.recorder })
@@ -50,6 +53,8 @@ function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<R
     notes: [{ ...place, file, root: entry.root, since: options.now().toISOString(), tape, pieces }],
   }
 }
+
+const BOTH = 'it has both a command and a url, and clients differ in which one they take; remove one of them'
 
 /** What changes in an entry, or why nothing can. */
 function piecesFor(

@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'errors',
   ],
   convert: ['wire', 'errors'],
-  share: ['serve', 'config', 'redact', 'store', 'tape', 'errors'],
+  share: ['serve', 'config', 'redact', 'store', 'tape', 'wire', 'errors'],
   wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
   report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],

@@ -89,6 +89,7 @@ test('the error codes and the exit code of each', () => {
       "UNEXPECTED": 3,
       "URL_INVALID": 2,
       "USAGE": 2,
+      "VAULT_REFUSED": 2,
     }
   `)
 })

@@ -27,6 +27,20 @@ test.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM', 'SIGHUP'] a
   },
 )
 
+test('a client command that goes past the proxy is told of, with what works, and one that uses it is not', async () => {
+  const past = forward(['-q', '--', NODE, '-e', '']).run
+  expect((await past.exited).code).toBe(0)
+  expect(past.stderr()).toMatch(
+    /^reelay: nothing went through this proxy: .*reelay run --record .*recordFetch.*--url/,
+  )
+  const script =
+    'require("net").connect(new URL(process.env.HTTP_PROXY).port,"127.0.0.1",function(){this.end(s)}).resume()'
+  const asking = `const s="GET http://127.0.0.1:1/mcp HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n";${script}`
+  const through = forward(['-q', '--', NODE, '-e', asking]).run
+  expect((await through.exited).code).toBe(0)
+  expect(through.stderr()).toBe('')
+})
+
 test('the client command is told of the proxy, and to use it for this machine too', async () => {
   const script = 'console.log(JSON.stringify(process.env))'
   const { run } = forward(['--', NODE, '-e', script], {

@@ -188,6 +188,25 @@ test('the bridge holds the token: every request has it, also within a redirect, 
   expect(readFileSync(tape, 'utf8') + client.stderr()).not.toContain(TOKEN)
 })
 
+test('the url and the headers may stand in variables: nothing of them is in the command line or on the tape', async () => {
+  const seen: unknown[] = []
+  const { origin } = await httpServer(async (req, res) => {
+    seen.push([req.url, req.headers['x-key'], req.headers['x-empty'], req.headers['x-none']])
+    json(res, { id: (await messageIn(req)).id, result: {} })
+  })
+  const headers = ['X-Key=SOME_KEY', 'X-Empty=NOTHING', 'X-None=NO_SUCH_VARIABLE?']
+  const { client, say, end, tape } = bridge('', {
+    options: ['--url-env', 'SOME_URL', ...headers.flatMap((header) => ['--header-env', header])],
+    env: { SOME_URL: `${origin}/mcp?token=${TOKEN}`, SOME_KEY: 'key-8812', NOTHING: '' },
+  })
+  say({ id: 1, method: 'ping' })
+  await client.line('"id":1')
+  await end()
+  expect(seen).toEqual([[`/mcp?token=${TOKEN}`, 'key-8812', '', undefined]])
+  const told = readFileSync(tape, 'utf8') + client.stderr() + client.child.spawnargs.join(' ')
+  expect(told).not.toMatch(new RegExp(`${TOKEN}|key-8812`))
+})
+
 test('errors of the server keep their words and get the id of the request; a server that is not there is named', async () => {
   const server = await httpServer((_req, res) => {
     res.writeHead(400, { 'Content-Type': 'application/json' })

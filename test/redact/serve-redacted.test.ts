@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fixtureServer, record, REELAY, start, temporaryFolder, type Running } from '../support/recorder.ts'
 
 const SECRET = 'hunter2-and-more'
@@ -104,4 +105,101 @@ test('what is shown of a tape with secrets shows none, nor a part of one, and ne
   await wrong.exited
   expect(wrong.stderr()).toContain('URL_INVALID')
   expect(wrong.stderr()).not.toContain(SECRET)
+})
+
+// No rule tells it: it was known from the environment of the recorder alone.
+const ONLY_IN_ENV = 'correct-horse-battery'
+const greet = (id: number, args: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'greet', arguments: args } })
+
+async function tapeOfEnv(home: string, args: object): Promise<string> {
+  const env = { ...process.env, REELAY_HOME: home, SERVICE_PASSWORD: ONLY_IN_ENV }
+  const run = record(fixtureServer('repeat'), { env })
+  run.child.stdin.write(`${greet(1, args)}\n`)
+  await run.line('"id":1')
+  run.child.stdin.end()
+  await run.exited
+  expect(readFileSync(run.tape, 'utf8')).not.toContain(ONLY_IN_ENV)
+  return run.tape
+}
+
+async function served(
+  tape: string,
+  home: string,
+  line: string,
+  ...flags: readonly string[]
+): Promise<{ answer: string; stderr: string }> {
+  const env = { ...process.env, REELAY_HOME: home }
+  const run = start([process.execPath, REELAY, 'serve', tape, ...flags], { env })
+  run.child.stdin.end(`${line}\n`)
+  const answer = await run.line('"id":7')
+  await run.exited
+  return { answer, stderr: run.stderr() }
+}
+
+test.each([
+  ['alone', ONLY_IN_ENV],
+  ['in a sentence', `say ${ONLY_IN_ENV}, please`],
+  ['behind a name', `word=${ONLY_IN_ENV};x=1`],
+  ['in a URL', `https://h/?w=${encodeURIComponent(`${ONLY_IN_ENV} `)}`],
+  ['in base64', Buffer.from(`xy ${ONLY_IN_ENV}`).toString('base64')],
+])('with the key, a value that only the recorder knew is known by its stand-in: %s', async (_, word) => {
+  const home = temporaryFolder()
+  const tape = await tapeOfEnv(home, { word, lang: 'en' })
+  const { answer, stderr } = await served(tape, home, greet(7, { word, lang: 'en' }))
+  expect(answer).toContain('"result"')
+  expect(answer + stderr).not.toContain(ONLY_IN_ENV)
+})
+
+test('a value within a word that only the recorder knew is known from a file of secrets', async () => {
+  const home = temporaryFolder()
+  const word = `x${ONLY_IN_ENV}y`
+  const tape = await tapeOfEnv(home, { word })
+  const file = join(temporaryFolder(), 'secrets.env')
+  writeFileSync(file, `WORD=${ONLY_IN_ENV}\n`, { mode: 0o600 })
+  expect((await served(tape, home, greet(7, { word }))).answer).toContain('ARGUMENT_DRIFT')
+  expect((await served(tape, home, greet(7, { word }), '--secrets', file)).answer).toContain('"result"')
+})
+
+test('where nothing but a stand-in is in the way, the miss says so, and shows the live value nowhere', async () => {
+  const home = temporaryFolder()
+  const tape = await tapeOfEnv(home, { word: `say ${ONLY_IN_ENV}`, lang: 'en' })
+  const other = greet(7, { word: 'say incorrect-horse-battery', lang: 'en' })
+  const { answer, stderr } = await served(tape, home, other)
+  expect(stderr).toMatch(
+    /why +REDACTION_MISMATCH: the tape has a stand-in at params\.arguments\.word, and what came is not the value behind it: the client has to send the value that was recorded; variables of the recorder that held secrets: .*SERVICE_PASSWORD/,
+  )
+  expect(answer).toContain('"reason":"REDACTION_MISMATCH"')
+  expect(answer + stderr).not.toContain('incorrect-horse')
+  const drift = await served(tape, home, greet(7, { word: 'say incorrect-horse-battery', lang: 'de' }))
+  expect(drift.answer).toContain('ARGUMENT_DRIFT')
+  expect(drift.answer + drift.stderr).not.toContain('incorrect-horse')
+})
+
+test('without the key, a value that no rule tells is a mismatch where the tape has what looks like a stand-in of it', async () => {
+  const tape = await tapeOfEnv(temporaryFolder(), { word: '7d9f4b1c2a5e8d3f60718293a4b5c6d7', n: 1 })
+  const env = {
+    ...process.env,
+    REELAY_HOME: temporaryFolder(),
+    SERVICE_PASSWORD: '7d9f4b1c2a5e8d3f60718293a4b5c6d7',
+  }
+  const run = record(fixtureServer('repeat'), { env })
+  run.child.stdin.end(`${greet(1, { word: '7d9f4b1c2a5e8d3f60718293a4b5c6d7', n: 1 })}\n`)
+  await run.exited
+  const { answer, stderr } = await served(
+    run.tape,
+    temporaryFolder(),
+    greet(7, { word: '7d9f4b1c2a5e8d3f60718293a4b5c6d7', n: 1 }),
+  )
+  expect(answer).toContain('"reason":"REDACTION_MISMATCH"')
+  expect(stderr).toMatch(
+    /what the tape has at params\.arguments\.word looks like a stand-in made with the key k-\w+, which is not here; set REELAY_REDACTION_KEY/,
+  )
+  expect(answer + stderr).not.toContain('7d9f4b1c')
+  const plain = await served(
+    tape,
+    temporaryFolder(),
+    greet(7, { word: '7d9f4b1c2a5e8d3f60718293a4b5c6d8', n: 1 }),
+  )
+  expect(plain.answer).toContain('ARGUMENT_DRIFT')
 })

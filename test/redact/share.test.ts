@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createRecording } from '../../src/record/recording.ts'
 import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { leaks, LOOKS, NAMED, type Planted } from '../support/planted.ts'
 
@@ -88,6 +89,19 @@ test('a secret where the protocol needs it keeps the copy from being written', a
   expect(refused.stderr).toMatch(/^reelay: SHARE_REFUSED 1 of 1 secrets would still be in the copy\n/)
   expect(refused.stderr).not.toContain(token)
   expect(readdirSync(dirname(copy))).toEqual([])
+})
+
+test('a session that ended before an answer came can be shared all the same', async () => {
+  const tape = join(temporaryFolder(), 'cut.tape.jsonl')
+  const recording = createRecording({ tape })
+  const link = recording.link({ server: 'slow', info: { transport: 'in-process', command: ['slow'] } })
+  link.message('c2s', { jsonrpc: '2.0', id: 1, method: 'ping' })
+  link.message('s2c', { jsonrpc: '2.0', id: 1, result: {} })
+  link.message('c2s', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'slow' } })
+  await recording.close()
+  const shared = await reelay('share', tape, '-o', join(dirname(tape), 'shared.tape.jsonl'))
+  expect(shared).toMatchObject({ code: 0, stderr: '' })
+  expect(shared.stdout).toContain('played to itself: 1 request answered as on the tape')
 })
 
 test('a tape with a line that cannot be read is not shared, and an existing file is not written over', async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
@@ -54,6 +54,22 @@ test('--keep-ids sends the recorded ids', async () => {
   expect((await reelay()('replay', recorded, ...args)).code).toBe(0)
   const [before, now] = [await idsOf(recorded), await idsOf(tape)]
   expect(now.filter((id) => typeof id === 'number')).toEqual(before.slice(1))
+})
+
+test.each([
+  ['there is no terminal', {}, '--pace stepped asks on a terminal, and stdin is none'],
+  [
+    'it is CI',
+    { CI: 'true' },
+    'a stepped run waits for somebody, and the variable CI says that nobody is there',
+  ],
+])('--pace stepped is refused where %s, before anything is started', async (_, env, why) => {
+  const folder = temporaryFolder()
+  const tape = join(folder, 'run.tape.jsonl')
+  const args = ['--pace', 'stepped', '--record', tape, '--', ...fixtureServer('orders')]
+  const { code, err } = await reelay(folder, { CI: '', ...env })('replay', recorded, ...args)
+  expect([code, err]).toEqual([2, expect.stringContaining(why)])
+  expect(existsSync(tape)).toBe(false)
 })
 
 test('--strict makes an error of what is only a warning', async () => {

@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
+import { member } from '../../src/wire/message.ts'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 
@@ -66,12 +67,9 @@ test('what each message brought is written down: the original, what was sent, th
   const file = join(temporaryFolder(), 'results.json')
   await reelay('replay', tape, '--results', file)
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: readonly object[] }
+  const { trigger } = (await loadTape(tape)).turns.findLast((turn) => turn.response !== undefined) ?? {}
   expect(results.at(-1)).toEqual({
-    original_request: {
-      id: expect.any(Number) as number,
-      method: 'tools/call',
-      jsonrpc_id: expect.any(Number) as number,
-    },
+    original_request: { id: trigger?.n, method: 'tools/call', jsonrpc_id: member(trigger?.message, 'id') },
     sent_message: expect.objectContaining({ method: 'tools/call', params: { name: 'hello' } }) as object,
     response: expect.objectContaining({ result: { content: [{ type: 'text', text: 'hello' }] } }) as object,
     error: null,
@@ -79,6 +77,38 @@ test('what each message brought is written down: the original, what was sent, th
   })
   expect(results.at(-2)).toMatchObject({ response: null, error: null })
 })
+
+test('all that was said is written down in its order: names, numbers, directions and payloads', async () => {
+  const file = join(temporaryFolder(), 'results.json')
+  await reelay('replay', tape, '--results', file)
+  const { messages } = JSON.parse(readFileSync(file, 'utf8')) as { messages: readonly Said[] }
+  expect(messages.map(({ sequence }) => sequence)).toEqual([...messages.keys()])
+  const [request, response] = messages.slice(-2)
+  expect(request).toEqual({
+    proxy_id: expect.stringMatching(/^frame-\d+$/) as string,
+    sequence: messages.length - 2,
+    direction: 'client_to_server',
+    jsonrpc_id: expect.any(Number) as number,
+    method: 'tools/call',
+    correlated_id: null,
+    payload: expect.objectContaining({ params: { name: 'hello' } }) as object,
+  })
+  expect(response).toEqual({
+    proxy_id: `${request?.proxy_id}-answer`,
+    sequence: messages.length - 1,
+    direction: 'server_to_client',
+    jsonrpc_id: request?.jsonrpc_id,
+    method: null,
+    correlated_id: request?.proxy_id,
+    payload: expect.objectContaining({ result: { content: [{ type: 'text', text: 'hello' }] } }) as object,
+  })
+})
+
+interface Said {
+  readonly proxy_id: string
+  readonly sequence: number
+  readonly jsonrpc_id: unknown
+}
 
 test('an answer that does not come is recorded as that, and the run goes on', async () => {
   const file = join(temporaryFolder(), 'results.json')

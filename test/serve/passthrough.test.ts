@@ -34,6 +34,7 @@ test('what is not on the tape goes to the live server, marked for the client and
   ])
   expect(stderr.split('\n').slice(1)).toEqual([
     'reelay serve: warning: what is not on the tape goes to the live server',
+    'reelay serve: goes live: tools/call echo {"q":"new"}',
     'reelay serve: 2 requests answered, 0 misses, 0 left over, 1 WENT LIVE',
     'WENT LIVE, not on the tape: tools/call echo {"q":"new"}',
     '',
@@ -61,7 +62,7 @@ test('a live server that dies, or never starts, leaves nobody waiting', async ()
   for (const serve of [dying, missing]) serve.say(...OPENING, callOf(5, 'die', {}))
   const ends = [await dying.end(), await missing.end()]
   expect(ends.map(({ lines }) => JSON.parse(lines[1] ?? '').error.message)).toEqual([
-    'the live server did not answer: it ended with 3',
+    'the live server did not answer: the server ended with exit code 3',
     'the live server did not answer: the server command no-such-command-anywhere was not found',
   ])
 })

@@ -409,23 +409,31 @@ test('reelay serve --help names its options', () => {
       --override <file>            answers of your own, which come first: a YAML or
                                    JSON file
       --faults <file>              what goes wrong on purpose: a YAML or JSON file
-      --seed <number>              for faults that strike by chance: the same seed,
-                                   the same run
+      --seed <number>              for all that is left to chance, faults and the
+                                   ids of sessions: the same seed, the same run
+      --clock <time>               the time by which dates are judged: recorded, for
+                                   when the tape was begun, or a date; it stands
+                                   still
       --stdio                      on stdin and stdout, which is the default
       --http [host:port]           over Streamable HTTP (a free port of 127.0.0.1)
       --sse [host:port]            over HTTP+SSE, the transport of 2024-11-05; may
                                    be given with --http
-      --server <name>              which server to be, when the tape holds several;
-                                   over HTTP each has its path
+      --server <filter>            which server to be, when the tape holds several:
+                                   its name, * for anything; over HTTP several, each
+                                   has its path
       --on-miss <what>             what is not on the tape is an error, or goes to
-                                   the live server whose command stands behind --
+                                   the live server: a command behind --, or --url
                                    (choices: "error", "passthrough")
       --leftovers <policy>         what it means when something recorded is not
                                    asked for: exit code 1, or a note (choices:
                                    "fail", "note")
-      --mode <mode>                when the live server behind -- is recorded; in
-                                   CI, none by default (choices: "once",
-                                   "new-episodes", "none", "all")
+      --mode <mode>                when the live server is recorded; in CI, none by
+                                   default (choices: "once", "new-episodes", "none",
+                                   "all")
+      --url <url>                  the live server, where it is not a command behind
+                                   --
+      --header <header>            a header for every request to --url, as Name:
+                                   value; \${env.NAME} is read from the environment
       -h, --help                   display help for command
     "
   `)

@@ -51,6 +51,13 @@ export class ServeProcess {
     return this.#lines
   }
 
+  /** Waits until a line holds this text; the lines up to it are returned. */
+  async heardText(text: string): Promise<readonly string[]> {
+    const place = (): number => this.#lines.findIndex((line) => line.includes(text))
+    while (place() < 0) await this.heard(this.#lines.length + 1)
+    return this.#lines.slice(0, place() + 1)
+  }
+
   /** Ends the input and waits for the end. */
   async end(): Promise<Ended> {
     this.child.stdin.end()

@@ -9,13 +9,26 @@ export interface Serving extends Running {
 }
 
 /** `reelay serve` over HTTP, in a process that may listen and reaches nobody: else it ends with exit code 99. */
-export async function startServing(tape: string, ...options: readonly string[]): Promise<Serving> {
+export function startServing(tape: string, ...options: readonly string[]): Promise<Serving> {
   const guard = ['--require', resolve('test/fixtures/preload/no-outside.cjs')]
-  const run = start([process.execPath, ...guard, REELAY, 'serve', tape, ...options], {
-    env: { ...process.env, MAY_LISTEN: '1' },
+  return startWith(guard, { MAY_LISTEN: '1' }, [tape, ...options])
+}
+
+/** The same with a live server behind it. */
+export function startServingLive(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+  return startWith([], { CI: '', ...env }, args)
+}
+
+async function startWith(
+  nodeArgs: readonly string[],
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<Serving> {
+  const run = start([process.execPath, ...nodeArgs, REELAY, 'serve', ...args], {
+    env: { ...process.env, ...env },
   })
   const urls = (): string[] => [...run.stderr().matchAll(/listening on (\S+)\n/g)].map(([, url = '']) => url)
-  const wanted = options.filter((option) => option === '--http' || option === '--sse').length
+  const wanted = args.filter((option) => option === '--http' || option === '--sse').length
   await until(() => urls().length >= wanted || run.child.exitCode !== null)
   const stop = async (
     signal: NodeJS.Signals = 'SIGTERM',

@@ -28,6 +28,13 @@ test('a server that leaves says with which exit code', async () => {
   expect(ends).toEqual(['the server ended with exit code 7'])
 })
 
+test('a server that closes its output and stays is not waited for', async () => {
+  const code = "require('node:fs').closeSync(1); setInterval(() => {}, 1000)"
+  const { ends } = await opened(commandLink({ command: inline(code) }))
+  await until(() => ends.length > 0)
+  expect(ends).toEqual(['the server closed its output'])
+})
+
 test('what a server prints on its stdout before it leaves is heard, also without the end of a line', async () => {
   const { texts, ends } = await opened(commandLink({ command: inline("process.stdout.write('oops')") }))
   await until(() => ends.length > 0)

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { httpLink } from '../../src/transport/http-link.ts'
+import { httpLink, type HttpLinkOptions } from '../../src/transport/http-link.ts'
+import type { Later } from '../../src/transport/listening-stream.ts'
 import { idKey } from '../../src/wire/id.ts'
 import { META } from '../../src/wire/methods.ts'
 import { httpServer, type Listener } from '../support/http.ts'
@@ -12,9 +13,21 @@ import { answer, opened, request, type Heard } from './link.ts'
 
 const EVENTS = { 'content-type': 'text/event-stream' }
 
-async function linkTo(listener: Listener, headers: Record<string, string> = {}): Promise<Heard> {
+async function linkTo(listener: Listener, options: Partial<HttpLinkOptions> = {}): Promise<Heard> {
   const { origin } = await httpServer(listener)
-  return opened(httpLink({ url: new URL(`${origin}/mcp`), headers }))
+  return opened(httpLink({ url: new URL(`${origin}/mcp`), ...options }))
+}
+
+/** Does at once what is to be done later, and tells after how long it would have been. */
+function atOnce(): { later: Later; waits: number[] } {
+  const waits: number[] = []
+  return {
+    waits,
+    later: (act, milliseconds) => {
+      waits.push(milliseconds)
+      setImmediate(act)
+    },
+  }
 }
 
 /** Answers every request with an empty result. */
@@ -144,6 +157,89 @@ test('a stream that is cut before the answer goes on after its last event', asyn
   expect([texts, resumed]).toEqual([[answer(1)], ['e-7']])
 })
 
+test('a stream that was cut is come back to when the server said, each time after the last event', async () => {
+  const resumed: unknown[] = []
+  const { later, waits } = atOnce()
+  const { link, texts, lost, count } = await linkTo(
+    (req, res) => {
+      res.writeHead(200, EVENTS)
+      if (req.method === 'POST') return void res.end('id: e-1\nretry: 70\ndata:\n\n')
+      resumed.push(req.headers['last-event-id'])
+      if (resumed.length === 1) return void res.end('id: e-2\nretry: 90\ndata:\n\n')
+      if (resumed.length < 4) return void res.end()
+      res.write(`id: e-3\ndata: ${answer(1)}\n\n`)
+    },
+    { later },
+  )
+  link.send(request(1))
+  await count(1)
+  expect([texts, lost]).toEqual([[answer(1)], []])
+  expect(resumed).toEqual(['e-1', 'e-2', 'e-2', 'e-2'])
+  expect(waits).toEqual([70, 90, 180, 360])
+})
+
+test('a stream that breaks off in the middle is gone on with, too', async () => {
+  const { later } = atOnce()
+  const { link, texts, lost, count } = await linkTo(
+    (req, res) => {
+      res.writeHead(200, EVENTS)
+      if (req.method === 'GET') return void res.write(`id: e-2\ndata: ${answer(1)}\n\n`)
+      res.write('id: e-1\ndata:\n\n', () => req.socket.destroy())
+    },
+    { later },
+  )
+  link.send(request(1))
+  await count(1)
+  expect([texts, lost]).toEqual([[answer(1)], []])
+})
+
+test('a server that will not go on with a stream that was cut has lost the request', async () => {
+  const { later } = atOnce()
+  const { link, lost, count } = await linkTo(
+    (req, res) => {
+      if (req.method === 'GET') return void res.writeHead(405).end()
+      res.writeHead(200, EVENTS).end('id: e-1\ndata:\n\n')
+    },
+    { later },
+  )
+  link.send(request(1))
+  await count(1)
+  expect(lost).toEqual([
+    '#1 the stream ended without an answer, and HTTP 405 was all that came when it was asked for the rest',
+  ])
+})
+
+test('what a server tells as soon as it is greeted is heard', async () => {
+  const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+  let listener: ServerResponse | undefined
+  const { link, texts, count } = await linkTo(async (req, res) => {
+    if (req.method === 'GET') return void (listener = res.writeHead(200, EVENTS)).flushHeaders()
+    const { id } = JSON.parse(await text(req)) as { id?: number }
+    if (id !== undefined) return void res.writeHead(200).end(answer(id))
+    listener?.write(`data: ${told}\n\n`)
+    res.writeHead(202).end()
+  })
+  link.send(request(1, 'initialize'))
+  await count(1)
+  link.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  await count(2)
+  expect(texts).toEqual([answer(1), told])
+})
+
+test('a server that lets nobody listen before it is greeted is asked again', async () => {
+  const asked: string[] = []
+  const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+  const { link, texts, count } = await linkTo(async (req, res) => {
+    asked.push(String(req.method))
+    if (req.method === 'POST') return answerAll(req, res)
+    if (asked.filter((method) => method === 'GET').length === 1) return void res.writeHead(400).end()
+    res.writeHead(200, EVENTS).write(`data: ${told}\n\n`)
+  })
+  link.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  await count(1)
+  expect([texts, asked.toSorted()]).toEqual([[told], ['GET', 'GET', 'POST']])
+})
+
 test('a stream that ends without an answer and without an event to go on from is a lost request', async () => {
   const { link, lost, count } = await linkTo((_, res) => void res.writeHead(200, EVENTS).end(': nothing\n\n'))
   link.send(request(1))
@@ -171,7 +267,7 @@ test('a modern request is given up by closing its stream, a legacy one is not', 
 
 test('a header that would begin another one is never written, and the request says so', async () => {
   const seen: object[] = []
-  const bad = { authorization: 'Bearer x\r\nx-evil: 1' }
+  const bad = { headers: { authorization: 'Bearer x\r\nx-evil: 1' } }
   const { link, lost, count } = await linkTo((req, res) => {
     seen.push(req.headers)
     return answerAll(req, res)

@@ -131,19 +131,129 @@ test('an entry that was changed after it was wrapped keeps the change, and means
   })
 })
 
+test('headers of an entry that has an env go there, before what stands in it', () => {
+  const before = `{ "mcpServers": { "notion": {
+    "url": "${URL}", // where
+    "headers": { "Authorization": "Bearer \${env:KEY}", "X-Key": "k" },
+    "env": { "A": "b" } // mine
+  } } }`
+  desk.write(CURSOR, before)
+  desk.wrap(['notion'])
+  expect(desk.read(CURSOR)).toBe(`{ "mcpServers": { "notion": {
+    "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "Authorization=REELAY_HEADER_1", "--header-env", "X-Key=REELAY_HEADER_2", "${folder}/reelay/tapes/notion-cursor.tape.jsonl"], // where
+    "env": { "REELAY_HEADER_1": "Bearer \${env:KEY}", "REELAY_HEADER_2": "k", "A": "b" } // mine
+  } } }`)
+  expect(desk.unwrap(['notion']).outcomes).toMatchObject([{ exact: true }])
+  expect(desk.read(CURSOR)).toBe(before)
+})
+
+test('Codex: headers from variables are handed on by name, and the token with them', () => {
+  const before = `[mcp_servers.notion]
+url = "${URL}" # where
+bearer_token_env_var = "TOKEN"
+http_headers = { X-A = "a" }
+tool_timeout_sec = 5
+
+[mcp_servers.notion.env_http_headers]
+X-Key = "KEY"
+X-Token = "TOKEN"
+
+[mcp_servers.other]
+command = "x"
+`
+  desk.write(CODEX, before)
+  desk.wrap(['notion'])
+  expect(desk.read(CODEX)).toBe(`[mcp_servers.notion]
+command = "/opt/node/bin/node"
+args = ["/opt/reelay/dist/cli/main.js", "record", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "X-A=REELAY_HEADER_1", "--header-env", "X-Key=KEY?", "--header-env", "X-Token=TOKEN?", "--header", "Authorization: Bearer \${env.TOKEN}", "${folder}/reelay/tapes/notion-codex.tape.jsonl"]
+env_vars = ["TOKEN", "KEY"] # where
+env = { REELAY_HEADER_1 = "a" }
+tool_timeout_sec = 5
+
+
+
+[mcp_servers.other]
+command = "x"
+`)
+  desk.write(CODEX, desk.read(CODEX).replace('"KEY"]', '"KEY", "MINE"]'))
+  expect(desk.unwrap(['notion']).outcomes).toMatchObject([{ exact: false }])
+  expect(meaning(desk.read(CODEX))['mcp_servers']?.['notion']).toEqual({
+    ...(meaning(before)['mcp_servers']?.['notion'] as object),
+    env_vars: ['MINE'],
+  })
+})
+
+test('Gemini CLI: of two urls the one that counts is bridged, and the other does not stay', () => {
+  const file = 'home/.gemini/settings.json'
+  const before = `{"mcpServers":{"notion":{"url":"https://old.example/sse","httpUrl":"${URL}"}}}`
+  desk.write(file, before)
+  desk.wrap(['notion'])
+  const entry = read(file)['mcpServers']?.['notion'] as { args: string[] }
+  expect(Object.keys(entry)).toEqual(['command', 'args'])
+  expect(entry.args).toContain(URL)
+  desk.unwrap(['notion'])
+  expect(desk.read(file)).toBe(before)
+})
+
+test.each([
+  [`${URL}?apiKey=s3cret`, true],
+  ['https://${USER}:${PASS}@example.com/mcp', true],
+  ['https://example.com/s/9f8e7d6c5b4a/mcp', true],
+  ['https://${input:host}/mcp', true],
+  ['https://api.example.com:8443/v1/mcp', false],
+])('whether %s may hold a secret, and is kept out of the command line: %s', (url, isHidden) => {
+  desk.write(CURSOR, JSON.stringify({ mcpServers: { notion: { url } } }))
+  desk.wrap(['notion'])
+  const entry = read(CURSOR)['mcpServers']?.['notion'] as { args: string[]; env?: object }
+  expect(entry.args.includes(url)).toBe(!isHidden)
+  expect(entry.env).toEqual(isHidden ? { REELAY_URL: url } : undefined)
+})
+
 test.each([
   [CURSOR, '{"mcpServers":{"notion":{"url":7}}}', 'its url is not a string'],
-  [
-    CURSOR,
-    `{"mcpServers":{"notion":{"url":"${URL}","headers":{"A":"b"},"env":{}}}}`,
-    'it has both headers and an env',
-  ],
   [
     CURSOR,
     `{"mcpServers":{"notion":{"url":"${URL}","headers":{"A":["b"]}}}}`,
     'its headers are not a list of strings',
   ],
-  [CODEX, `[mcp_servers.notion]\nurl = "${URL}"\nenv_http_headers = { A = "B" }\n`, 'env_http_headers'],
+  [
+    CURSOR,
+    `{"mcpServers":{"notion":{"url":"${URL}","headers":{"A b":"c"}}}}`,
+    'it has a header "A b", which no header can be called',
+  ],
+  [
+    CURSOR,
+    `{"mcpServers":{"notion":{"url":"${URL}","headers":{"A":"b"},"env":7}}}`,
+    'its env is not a table',
+  ],
+  [
+    CURSOR,
+    `{"mcpServers":{"notion":{"url":"${URL}","auth":{"CLIENT_ID":"x"}}}}`,
+    'the client logs in there (auth); record the client itself: reelay record --forward',
+  ],
+  ['project/.mcp.json', `{"mcpServers":{"notion":{"url":"${URL}","headersHelper":"./h"}}}`, 'headersHelper'],
+  [
+    'project/.mcp.json',
+    '{"mcpServers":{"notion":{"type":"ws","url":"wss://x/mcp"}}}',
+    'not an http or https one',
+  ],
+  [
+    'project/.vscode/mcp.json',
+    '{"servers":{"notion":{"url":"unix:///tmp/x.sock"}}}',
+    'not an http or https one',
+  ],
+  [
+    'home/.gemini/settings.json',
+    `{"mcpServers":{"notion":{"command":"x","httpUrl":"${URL}"}}}`,
+    'it has both a command and a url',
+  ],
+  [CODEX, `[mcp_servers.notion]\nurl = "${URL}"\nenv_vars = ["A"]\n`, 'both a url and env_vars'],
+  [CODEX, `[mcp_servers.notion]\nurl = "${URL}"\nscopes = ["a"]\n`, 'the client logs in there (scopes)'],
+  [
+    CODEX,
+    `[mcp_servers.notion]\nurl = "${URL}"\nenv_http_headers = { A = "B C" }\n`,
+    'no variable can be called',
+  ],
   [
     CODEX,
     `[mcp_servers.notion]\nurl = "${URL}"\n[other]\n[mcp_servers.notion.http_headers]\nA = "b"\n`,

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { ReelayError } from '../../errors.ts'
 import { isObject, type Request } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
 export function askOnTerminal(): (request: Request) => Promise<object> {
@@ -10,7 +11,7 @@ export function askOnTerminal(): (request: Request) => Promise<object> {
       hint: 'choose --on-ask decline or --on-ask fail',
     })
   return async ({ method, params }) => {
-    process.stderr.write(`the server asks ${method}:\n${JSON.stringify(params, null, 2)}\n`)
+    process.stderr.write(withoutSecrets()(`the server asks ${method}:\n${JSON.stringify(params, null, 2)}\n`))
     for (;;) {
       const answer = await lineOf('the result, as a JSON object: ')
       const value = parseJson(answer)

@@ -3,6 +3,7 @@ import { previewed, type ScheduledMessage } from '../../replay/preview.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function showPlan(
@@ -11,15 +12,16 @@ export async function showPlan(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const messages = await previewed(tape, options)
-  if (json === true) return printJson(messages)
-  for (const message of messages) print(`${visible(lineOf(message))}\n`)
+  const shown = tape.header.redaction === undefined ? withoutSecrets() : String
+  if (json === true) return printJson(messages, shown)
+  for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
 }
 
 /** One message after the other: all of a large tape do not fit into one text. */
-function printJson(messages: Iterable<ScheduledMessage>): void {
+function printJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
   let before = '{\n  "messages": ['
   for (const message of messages) {
-    print(`${before}\n${JSON.stringify(message, null, 2).replaceAll(/^/gm, '    ')}`)
+    print(`${before}\n${shown(JSON.stringify(message, null, 2)).replaceAll(/^/gm, '    ')}`)
     before = ','
   }
   print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)

@@ -27,6 +27,7 @@ export interface ReplayFlags {
   readonly injectSeed?: string
   readonly validate?: boolean
   readonly strict?: boolean
+  readonly officialSchema?: string
   readonly ignoreField?: readonly string[]
   readonly bindings?: string
   readonly baseline?: string
@@ -68,7 +69,10 @@ export function withReplayOptions(command: Command): Command {
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',
       collect,
     )
-    .option('--server <name>', 'whose client to be, when the tape holds several servers')
+    .option(
+      '--server <filter>',
+      'whose client to be, when the tape holds several servers: its name, * for anything',
+    )
     .option('--handshake <own|recorded|none>', 'how the conversation is opened (own)')
     .option('--timeout <ms>', 'how long each answer may take (10000)')
     .option('--include <methods>', 'send only these, such as tools/call:search; * for anything', collectNames)
@@ -80,7 +84,10 @@ export function withReplayOptions(command: Command): Command {
     .option('--order <correlated|sequential|priority|random>', 'in which order messages go out (correlated)')
     .option('--priority <method=n>', 'with --order priority: higher goes first', collect)
     .option('--seed <n>', 'with --order random (1)')
-    .option('--pace <fast|original|x2|100ms|50rps>', 'when messages go out (fast)')
+    .option(
+      '--pace <fast|original|stepped|x2|100ms|50rps>',
+      'when messages go out (fast); stepped: each when you let it go',
+    )
     .option('--max-concurrent <n>', 'how many requests may be open at once')
     .option('--no-correlate', 'send recorded ids and handles as they are')
     .option('--keep-ids', 'send the recorded ids of requests instead of fresh ones')
@@ -100,6 +107,10 @@ export function withReplayOptions(command: Command): Command {
     .option('--strict', 'warnings count as errors')
     .option('--no-strict', 'they do not, whatever the config says')
     .option(
+      '--official-schema <changed|always|off>',
+      'which answers may not break the official schema of their revision: those that did not when recorded (changed), or all',
+    )
+    .option(
       '--ignore-field <names>',
       'do not compare members of these names, wherever they stand',
       collectNames,
@@ -115,7 +126,7 @@ export function withReplayOptions(command: Command): Command {
     )
     .option('--allow-writes', 'every tool may be called')
     .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
-    .option('--secrets <file>', 'a file of such values, NAME=value, that only you can read')
+    .option('--secrets <file>', 'a vault, or a file of such values, NAME=value, that only you can read')
     .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
     .option(
       '--on-ask <decline|fail|ask>',

@@ -69,7 +69,8 @@ function readInjection(text: string, { injectErrors, injectSeed }: ReplayFlags):
 const INJECTED = ['timeout', 'network-error', 'invalid-response'] as const
 
 function readJudging(flags: ReplayFlags): Judging {
-  const { validate, strict, ignore = [], ignoreField = [], unordered = [], tolerance, slower } = flags
+  const { validate, strict, officialSchema, ignore = [], ignoreField = [], unordered = [] } = flags
+  const { tolerance, slower } = flags
   for (const path of [...ignore, ...unordered]) parsePath(path)
   return {
     ignore,
@@ -77,6 +78,9 @@ function readJudging(flags: ReplayFlags): Judging {
     unordered,
     ...(validate !== undefined && { validate }),
     ...(strict !== undefined && { strict }),
+    ...(officialSchema !== undefined && {
+      officialSchema: choice('--official-schema', officialSchema, ['changed', 'always', 'off']),
+    }),
     ...(tolerance !== undefined && {
       numeric: number('--tolerance', tolerance.replace(/%$/, '')) / 100,
     }),

@@ -10,6 +10,7 @@ import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
 import { replayResults } from '../../report/replay-results.ts'
 import { replaySummaryText, stepAsText } from '../../report/replay-text.ts'
+import type { Screen } from '../../serve/screen.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/indexed-tape.ts'
 import { loadTape } from '../../store/read.ts'
@@ -22,7 +23,9 @@ import type { ReplayFlags } from './flags.ts'
 import { onFailedStep } from './pause.ts'
 import { atLeastOne, choice } from './read-flags.ts'
 import { recorded, type RecordedTarget } from './recorded.ts'
+import { screenedReport, screenedStep, screenOfRun } from './screened.ts'
 import { readSecrets } from './secrets.ts'
+import { requireSomebody, stepping } from './stepping.ts'
 import { readTarget } from './target.ts'
 import { updateTape } from './update.ts'
 
@@ -57,6 +60,8 @@ async function replayed(
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)
+  const isStepped = options.timing?.kind === 'stepped'
+  if (isStepped) requireSomebody(flags)
   const given = readSecrets(flags)
   const target = recorded(readTarget(command, flags), flags.record, given)
   const secrets = liveSecrets(tape.header, { values: given })
@@ -64,10 +69,24 @@ async function replayed(
   const controller = new Controller()
   const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
   const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
-  const run = { ...options, ...own, target: target.target, signal, controller, onAsk: readAsk(flags) }
-  const runs = { ...runsOf(flags, repeat), onStep: stepWatcher(flags, run), ...(baseline && { baseline }) }
-  const report = await untilClosed(replayRepeatedly(tape, run, runs), target)
-  await tell(report, flags)
+  const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
+  const run = {
+    ...options,
+    ...own,
+    target: target.target,
+    signal,
+    controller,
+    onAsk: readAsk(flags),
+    onError,
+  }
+  const screen = screenOfRun(secrets)
+  const onStep = stepWatcher(flags, run, screen)
+  const runs = { ...runsOf(flags, repeat), onStep, ...(baseline && { baseline }) }
+  const played = isStepped
+    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }))
+    : replayRepeatedly(tape, run, runs)
+  const report = await untilClosed(played, target)
+  await tell(screenedReport(report, screen), flags)
   const accepted = flags.update === true && (await updateTape(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
 }
@@ -89,8 +108,9 @@ function runsOf({ beforeRun: line }: ReplayFlags, { text, always }: ReplayCall['
 function stepWatcher(
   { json }: ReplayFlags,
   { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: Controller },
+  screen: Screen,
 ): NonNullable<RepeatOptions['onStep']> {
-  const tellStep = json === true ? () => {} : tellSteps()
+  const tellStep = json === true ? () => {} : tellSteps(screen)
   const pause = onError === 'pause' ? onFailedStep(controller) : () => {}
   return (step, run) => {
     tellStep(step, run)
@@ -105,12 +125,12 @@ const EXIT: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = 
 }
 
 /** Each run of a tape has a heading of its own; most often there is one. */
-function tellSteps(): (step: StepResult, run: number) => void {
+function tellSteps(screen: Screen): (step: StepResult, run: number) => void {
   let last = 1
   return (step, run) => {
     if (run !== last) print(`run ${run}:\n`)
     last = run
-    print(`${stepAsText(step)}\n`)
+    print(`${stepAsText(screenedStep(step, screen))}\n`)
   }
 }
 

@@ -1,37 +1,30 @@
 import { readFileSync, statSync } from 'node:fs'
 import { ReelayError } from '../../errors.ts'
-import type { ReplayFlags } from './flags.ts'
+import { valuesInVault } from '../../redact/vault-text.ts'
 
 /** The values that the user names as secrets beside those of well-named variables; they are never shown. */
-export function readSecrets({ secret = [], secrets }: ReplayFlags): readonly string[] {
+export function readSecrets({ secret = [], secrets }: SecretFlags): readonly string[] {
   return [...secret.map(variable), ...(secrets === undefined ? [] : valuesIn(secrets))]
+}
+
+export interface SecretFlags {
+  readonly secret?: readonly string[]
+  readonly secrets?: string
 }
 
 function variable(name: string): string {
   const value = process.env[name]
   if (value !== undefined && value !== '') return value
   throw new ReelayError('USAGE', `--secret ${name}: there is no such variable in the environment`, {
-    hint: `set it, as in ${name}=… reelay replay …, or put it into a file for --secrets`,
+    hint: `set it, as in ${name}=… reelay …, or put it into a file for --secrets`,
   })
 }
 
-/** Lines of the form NAME=value, in a file that nobody else can read. */
+/** A vault, or lines of the form NAME=value that somebody wrote, in a file that nobody else can read. */
 function valuesIn(path: string): readonly string[] {
-  const lines = textOf(path)
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
-  return lines.map((line, at) => {
-    const value = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(?:"(.*)"|'(.*)'|(.*))\s*$/
-      .exec(line)
-      ?.slice(1)
-      .find(isGiven)
-    if (value !== undefined) return value
-    throw unusable(path, `line ${at + 1} is not of the form NAME=value`)
-  })
-}
-
-function isGiven(value: string | undefined): boolean {
-  return value !== undefined && value !== ''
+  const values = valuesInVault(textOf(path))
+  if (!('line' in values)) return values
+  throw unusable(path, `line ${values.line} is not of the form NAME=value`)
 }
 
 function textOf(path: string): string {

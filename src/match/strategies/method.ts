@@ -1,5 +1,5 @@
 import { formDiff } from '../form-diff.ts'
-import { nameOf } from '../name.ts'
+import { nameOf } from '../../wire/name.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 

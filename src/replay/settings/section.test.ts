@@ -18,6 +18,7 @@ test('every member of the section is read', () => {
   validation:
     enabled: true
     strictMode: true
+    officialSchema: always
     ignoreFields: [timestamp, id]
     ignore: ['result.content[0].text']
     unordered: [result.items]
@@ -32,6 +33,7 @@ test('every member of the section is read', () => {
     updateTimestamps: true,
     timeout: 500,
     strict: true,
+    officialSchema: 'always',
     ignoreFields: ['timestamp', 'id'],
     ignore: ['result.content[0].text'],
     unordered: ['result.items'],

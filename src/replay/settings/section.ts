@@ -62,9 +62,10 @@ function readSpeed(setting: Setting): Timing {
 }
 
 function readValidation(section: Setting): ReplaySettings {
-  const { enabled, strictMode, ignoreFields, ignore, unordered, rules } = section.members([
+  const { enabled, strictMode, officialSchema, ignoreFields, ignore, unordered, rules } = section.members([
     'enabled',
     'strictMode',
+    'officialSchema',
     'ignoreFields',
     'ignore',
     'unordered',
@@ -73,6 +74,7 @@ function readValidation(section: Setting): ReplaySettings {
   return {
     ...(enabled && { validate: enabled.flag() }),
     ...(strictMode && { strict: strictMode.flag() }),
+    ...(officialSchema && { officialSchema: officialSchema.choice(['changed', 'always', 'off'])[0] }),
     ...(ignoreFields && { ignoreFields: ignoreFields.texts() }),
     ...(ignore && { ignore: readPaths(ignore) }),
     ...(unordered && { unordered: readPaths(unordered) }),

@@ -1,8 +1,8 @@
 import type { Timing } from '../pace.ts'
 
-/** Reads `fast`, `original` (or `realtime`), `x2`, `100ms` and `50rps`; undefined for anything else. */
+/** Reads `fast`, `stepped`, `original` (or `realtime`), `x2`, `100ms` and `50rps`; undefined for anything else. */
 export function parseSpeed(text: string): Timing | undefined {
-  if (text === 'fast' || text === 'original') return { kind: text }
+  if (text === 'fast' || text === 'original' || text === 'stepped') return { kind: text }
   if (text === 'realtime') return { kind: 'original' }
   const { factor, delay, rps } = FORM.exec(text)?.groups ?? {}
   if (factor !== undefined && Number(factor) > 0) return { kind: 'scaled', factor: Number(factor) }
@@ -14,4 +14,4 @@ export function parseSpeed(text: string): Timing | undefined {
 const FORM = /^(?:x?(?<factor>\d+(?:\.\d+)?)|(?<delay>\d+(?:\.\d+)?)ms|(?<rps>\d+(?:\.\d+)?)rps)$/
 
 export const SPEED_HINT =
-  'write fast, original, x2 (twice as fast), 100ms (between messages) or 50rps (requests a second)'
+  'write fast, original, stepped (each when you let it go), x2 (twice as fast), 100ms (between messages) or 50rps (requests a second)'

@@ -10,6 +10,8 @@ export interface Finding {
   readonly layer: Layer
   /** `warn` does not fail a run; `skip` takes the answer out of the count of those that were checked. */
   readonly level: 'error' | 'warn' | 'skip'
+  /** Of the layer `schema`: whose schema it is, the tool's own or that of the protocol. */
+  readonly source?: 'outputSchema' | 'official'
   /** One sentence. */
   readonly message: string
   /** Where, in the grammar that the options take. */

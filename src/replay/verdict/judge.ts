@@ -2,6 +2,7 @@ import type { Finding } from './finding.ts'
 import { judgeIsError } from './is-error.ts'
 import { judgeJsonRpc } from './json-rpc.ts'
 import type { Judged } from './judged.ts'
+import type { OfficialJudge, OfficialSchemaUse } from './official.ts'
 import { judgeOrder } from './order.ts'
 import type { SchemaJudge } from './schema.ts'
 import { judgeTiming } from './timing.ts'
@@ -25,12 +26,15 @@ export interface Judging {
   readonly slower?: number
   /** How the values of some answers are compared, where it is not exactly. */
   readonly validation?: readonly ValidationRule[]
+  /** What to do with answers that break the official schema of their revision; `changed` by default. */
+  readonly officialSchema?: OfficialSchemaUse
   /** Warnings count as errors. */
   readonly strict?: boolean
 }
 
 export interface Judges {
   readonly schema: SchemaJudge
+  readonly official: OfficialJudge
   readonly values: ValuesJudge
   readonly judging: Judging
 }
@@ -55,16 +59,17 @@ function strictly(finding: Finding): Finding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
-function judgeLayers(judged: Judged, { schema, values, judging }: Judges): readonly Finding[] {
+function judgeLayers(judged: Judged, { schema, official, values, judging }: Judges): readonly Finding[] {
   const { slower } = judging
   const aside = [
     ...judgeOrder(judged),
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
-  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined) return aside
+  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
+    return [...official.judge(judged), ...aside]
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
-  return [...schema.judge(judged), ...values.judge(judged), ...aside]
+  return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
 }
 
 function hasFound(findings: readonly Finding[]): boolean {

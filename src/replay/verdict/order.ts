@@ -11,8 +11,11 @@ export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] 
   const actual = stations(asides.map(({ message }) => message).filter(isHere))
   const [lost, added] = [missingFrom(actual, expected), missingFrom(expected, actual)]
   const findings = [
-    ...lost.map((station) => found(`${station} no longer comes before the answer`)),
-    ...added.filter((station) => station !== PROGRESS).map((station) => found(`${station} is new`)),
+    ...counted(lost, 'no longer comes before the answer'),
+    ...counted(
+      added.filter((station) => station !== PROGRESS),
+      'is new',
+    ),
   ]
   if (lost.length + added.length > 0 || expected.join() === actual.join()) return findings
   return [{ ...found('it comes in another order'), expected, actual }]
@@ -32,16 +35,28 @@ function stations(messages: readonly (Request | Notification)[]): readonly strin
     if (method === 'notifications/progress') return [PROGRESS]
     return kind === 'request' && method !== 'ping' ? [`the request ${method}`] : []
   })
-  return named.filter((station, place) => station !== PROGRESS || !named.slice(0, place).includes(PROGRESS))
+  const first = named.indexOf(PROGRESS)
+  return named.filter((station, place) => station !== PROGRESS || place === first)
 }
 
+/** What is wanted more often than it is there, in the order in which it is wanted; a server may say much. */
 function missingFrom(stationsThere: readonly string[], wanted: readonly string[]): readonly string[] {
-  const left = [...stationsThere]
+  const left = new Map<string, number>()
+  for (const station of stationsThere) left.set(station, (left.get(station) ?? 0) + 1)
   return wanted.filter((station) => {
-    const place = left.indexOf(station)
-    if (place >= 0) left.splice(place, 1)
-    return place < 0
+    const count = left.get(station) ?? 0
+    left.set(station, count - 1)
+    return count <= 0
   })
+}
+
+/** Each once, with how often it is. */
+function counted(stationsFound: readonly string[], words: string): readonly Finding[] {
+  const counts = new Map<string, number>()
+  for (const station of stationsFound) counts.set(station, (counts.get(station) ?? 0) + 1)
+  return [...counts].map(([station, count]) =>
+    found(`${station} ${words}${count === 1 ? '' : ` (${count} times)`}`),
+  )
 }
 
 function found(message: string): Finding {

@@ -1,8 +1,11 @@
+import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { member } from '../../wire/message.ts'
 import type { Tools } from '../safety.ts'
 import type { Finding } from './finding.ts'
+import { isValid } from './is-valid.ts'
 import { resultIn, type Judged } from './judged.ts'
+import { pathOf } from './schema-errors.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
 export class SchemaJudge {
@@ -10,18 +13,9 @@ export class SchemaJudge {
   readonly #ajv: Ajv2020
   readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
 
-  private constructor(ajv: Ajv2020, tools: () => Tools) {
+  constructor(ajv: Ajv2020, tools: () => Tools) {
     this.#ajv = ajv
     this.#tools = tools
-  }
-
-  /** Loaded only when a run is to be judged. */
-  static async create(tools: () => Tools): Promise<SchemaJudge> {
-    const { Ajv2020: Ajv } = await import('ajv/dist/2020.js')
-    return new SchemaJudge(
-      new Ajv({ strict: false, allErrors: true, logger: false, validateFormats: false }),
-      tools,
-    )
   }
 
   judge({ tool, live }: Judged): readonly Finding[] {
@@ -31,13 +25,8 @@ export class SchemaJudge {
     const content = member(result, 'structuredContent')
     if (content === undefined) return [noContent()]
     const validate = this.#validatorFor(schema)
-    if (validate === undefined || validate(content)) return []
-    return (validate.errors ?? []).map(({ instancePath, message = 'does not fit' }) => ({
-      layer: 'schema',
-      level: 'error',
-      message: `${message} (outputSchema)`,
-      path: `result.structuredContent${instancePath.replaceAll('/', '.')}`,
-    }))
+    if (validate === undefined || isValid(validate, content)) return []
+    return (validate.errors ?? []).map(asFinding)
   }
 
   #validatorFor(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
@@ -58,5 +47,12 @@ export class SchemaJudge {
 
 function noContent(): Finding {
   const message = 'the tool has an outputSchema and answered without structured content'
-  return { layer: 'schema', level: 'error', message, path: 'result.structuredContent' }
+  return { ...OWN, message, path: 'result.structuredContent' }
 }
+
+function asFinding(error: ErrorObject): Finding {
+  const path = pathOf(['result', 'structuredContent'], error)
+  return { ...OWN, message: `${error.message} (outputSchema)`, path }
+}
+
+const OWN = { layer: 'schema', source: 'outputSchema', level: 'error' } as const

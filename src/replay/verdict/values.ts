@@ -1,6 +1,7 @@
 import type { Differ } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../wire/path.ts'
+import { withRecordedInputs } from '../recorded-inputs.ts'
 import { differByClock, type ClockOptions } from './clock.ts'
 import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
@@ -53,7 +54,7 @@ export class ValuesJudge {
   #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
     if (rule.kind.kind === 'custom') return custom(rule, rule.kind.check(judged))
     const expected = judged.turn.response === undefined ? undefined : outcomeIn(judged.turn.response.text)
-    const actual = judged.end.kind === 'answered' ? outcomeIn(judged.end.text) : undefined
+    const actual = judged.end.kind === 'answered' ? outcomeIn(liveTextIn(judged, judged.end)) : undefined
     if (expected === undefined || actual === undefined) return []
     const { kept, free } = this.#differsOf(rule)
     const differences = this.#unexplained(kept.texts(expected, actual), kept)
@@ -79,6 +80,10 @@ export class ValuesJudge {
     if (this.#options.explains(expected, actual, path)) return true
     return differByClock(expected, actual, this.#options.clock)
   }
+}
+
+function liveTextIn({ turn }: Judged, { text }: { readonly text: string }): string {
+  return turn.response === undefined ? text : withRecordedInputs(turn.response.text, text)
 }
 
 function isName(value: unknown): value is string | number {

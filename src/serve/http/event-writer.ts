@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
@@ -12,13 +12,13 @@ const KEEP_ALIVE_MS = 15_000
 
 /** Server-sent events on their way to one reader. What a slow one has not taken yet waits here, and is not copied. */
 export class EventWriter {
-  readonly #res: ServerResponse
+  readonly #res: ServedResponse
   readonly #waiting: string[] = []
   readonly #onCaughtUp: (() => void)[] = []
   readonly #keepAlive: NodeJS.Timeout
   #isEnding = false
 
-  constructor(res: ServerResponse, headers: Readonly<Record<string, string>> = {}) {
+  constructor(res: ServedResponse, headers: Readonly<Record<string, string>> = {}) {
     this.#res = res
     res.on('drain', () => this.#goOn())
     res.on('close', () => this.#leave())

@@ -1,27 +1,38 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { Door } from '../../transport/door.ts'
+import {
+  leave,
+  type ServedHandler,
+  type ServedRequest,
+  type ServedResponse,
+} from '../../transport/http1/exchange.ts'
+import { PlainListener } from '../../transport/http1/plain-listener.ts'
 import { createListener, listenOn, type Listen } from '../../transport/listen.ts'
 import { ownAnswer } from '../../transport/own-answer.ts'
 import { refuse } from './refusal.ts'
-
-export type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
 /** A listener on this machine that hands each request to whoever has its path. */
 export class Front {
   readonly #listen: Listen
   readonly #server: Server
+  readonly #plain: PlainListener | undefined
   readonly #door: Door
-  readonly #handlers = new Map<string, Handler>()
+  readonly #handlers = new Map<string, ServedHandler>()
   #closed: Promise<void> | undefined
 
-  constructor(listen: Listen) {
+  /** `now` dates the answers, where it is not the clock on the wall that does. */
+  constructor(listen: Listen, now?: () => number) {
     this.#listen = listen
     this.#door = new Door(listen.host)
     this.#server = createListener()
-    this.#server.on('request', (req, res) => this.#answer(req, res))
+    this.#server.on('request', (req, res) => {
+      if (now !== undefined) res.setHeader('Date', new Date(now()).toUTCString())
+      this.#answer(req, res)
+    })
+    this.#plain = now === undefined ? new PlainListener(this.#server, this.#answer) : undefined
   }
 
-  on(path: string, handler: Handler): void {
+  on(path: string, handler: ServedHandler): void {
     this.#handlers.set(path, handler)
   }
 
@@ -35,22 +46,25 @@ export class Front {
     this.#closed ??= new Promise((resolve) => {
       this.#server.close(() => resolve())
       // In the next round, so that the ends of streams are on their way.
-      setImmediate(() => this.#server.closeAllConnections())
+      setImmediate(() => {
+        this.#plain?.close()
+        this.#server.closeAllConnections()
+      })
     })
     return this.#closed
   }
 
-  #answer(req: IncomingMessage, res: ServerResponse): void {
+  readonly #answer = (req: ServedRequest, res: ServedResponse): void => {
     const why = this.#door.refusal(req.rawHeaders)
     const handler = this.#handlers.get(pathOf(req))
     if (why === undefined && handler !== undefined) return handler(req, res)
-    req.resume()
+    leave(req)
     if (why !== undefined) ownAnswer(res, 403, why)
     else refuse(res, { status: 404, code: -32000, message: `nothing is served at ${pathOf(req)}` })
   }
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
+function pathOf({ url = '/' }: ServedRequest): string {
   const at = url.indexOf('?')
   return at < 0 ? url : url.slice(0, at)
 }

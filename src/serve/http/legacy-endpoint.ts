@@ -1,22 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServedRequest, ServedResponse } from '../../transport/http1/exchange.ts'
 import { member, type Message } from '../../wire/message.ts'
 import { LEGACY_VERSIONS } from '../../wire/methods.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import type { Connections } from '../connections.ts'
+import { Attendance } from './attendance.ts'
 import { LegacySession } from './legacy-session.ts'
 import { acceptsOf, postedId, type Posted } from './posted.ts'
-import type { RecordedHeads } from './recorded-heads.ts'
 import { notAllowed, refuse, type Refusal } from './refusal.ts'
+import type { Role } from './role.ts'
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
 export class LegacyEndpoint {
   readonly #connections: Connections
-  readonly #heads: RecordedHeads
+  readonly #role: Pick<Role, 'heads' | 'newId'>
   readonly #sessions = new Map<string, LegacySession>()
 
-  constructor(connections: Connections, heads: RecordedHeads) {
+  constructor(connections: Connections, role: Pick<Role, 'heads' | 'newId'>) {
     this.#connections = connections
-    this.#heads = heads
+    this.#role = role
   }
 
   post(posted: Posted): void {
@@ -32,7 +33,7 @@ export class LegacyEndpoint {
     res.writeHead(202, session.headers).end()
   }
 
-  get(req: IncomingMessage, res: ServerResponse): void {
+  get(req: ServedRequest, res: ServedResponse): void {
     if (!acceptsOf(req).stream) return refuse(res, NO_STREAM)
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
@@ -43,15 +44,14 @@ export class LegacyEndpoint {
     if (outcome === 'taken') refuse(res, TAKEN)
   }
 
-  delete(req: IncomingMessage, res: ServerResponse): void {
+  delete(req: ServedRequest, res: ServedResponse): void {
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
-    this.#sessions.delete(session.id)
-    session.end()
+    this.#end(session)
     res.writeHead(200, { 'Content-Length': 0 }).end()
   }
 
-  other(res: ServerResponse): void {
+  other(res: ServedResponse): void {
     refuse(res, notAllowed('GET, POST, DELETE'))
   }
 
@@ -60,11 +60,18 @@ export class LegacyEndpoint {
     this.#sessions.clear()
   }
 
+  #end(session: LegacySession): void {
+    this.#sessions.delete(session.id)
+    session.end()
+  }
+
   #begin(posted: Posted): void {
     const { req, res, message } = posted
     if (req.headers['mcp-session-id'] !== undefined) return refuse(res, ALREADY)
     if (message.kind === 'batch') return refuse(res, NOT_IN_BATCH)
-    const session = new LegacySession(this.#connections, this.#heads)
+    const session = new LegacySession(this.#connections, this.#role)
+    const { keepLiveMs } = this.#connections
+    if (keepLiveMs !== undefined) session.attendance = new Attendance(() => this.#end(session), keepLiveMs)
     session.answer(posted, (text) => {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
       if (result === undefined) return
@@ -74,12 +81,15 @@ export class LegacyEndpoint {
   }
 
   /** The session that a request names; one that names none, or one that is over, is refused. */
-  #sessionOf(req: IncomingMessage, res: ServerResponse, posted?: Posted): LegacySession | undefined {
+  #sessionOf(req: ServedRequest, res: ServedResponse, posted?: Posted): LegacySession | undefined {
     const name = req.headers['mcp-session-id']
     const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
     const version = req.headers['mcp-protocol-version']
     const isSpoken = typeof version !== 'string' || LEGACY_VERSIONS.includes(version)
-    if (session !== undefined && isSpoken) return session
+    if (session !== undefined && isSpoken) {
+      session.attendance?.attend(res, { isStanding: req.method === 'GET' })
+      return session
+    }
     const id = posted && postedId(posted)
     if (name === undefined) refuse(res, NO_SESSION, id)
     else if (session === undefined) refuse(res, NOT_FOUND, id)

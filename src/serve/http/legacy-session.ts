@@ -1,20 +1,23 @@
-import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import { idKey, isId } from '../../wire/id.ts'
 import { member, type Message } from '../../wire/message.ts'
 import type { Connections } from '../connections.ts'
 import type { Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
+import type { Attendance } from './attendance.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostExchange, type AnswerStream } from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 import type { Posted } from './posted.ts'
+import type { Role } from './role.ts'
 
 /** One session of the eras that have them: a client with an id of ours, and the streams that lead to it. */
 export class LegacySession {
-  readonly id: string = randomUUID()
-  readonly headers: Readonly<Record<string, string>> = { 'Mcp-Session-Id': this.id }
+  readonly id: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Who watches whether the client is still there, when something is kept for it. */
+  attendance: Attendance | undefined
   readonly #connections: Connections
   readonly #heads: RecordedHeads
   readonly #player: Player
@@ -25,7 +28,9 @@ export class LegacySession {
   readonly #exchanges = new Map<string, PostExchange>()
   #isPrimed = false
 
-  constructor(connections: Connections, heads: RecordedHeads) {
+  constructor(connections: Connections, { heads, newId }: Pick<Role, 'heads' | 'newId'>) {
+    this.id = newId()
+    this.headers = { 'Mcp-Session-Id': this.id }
     this.#connections = connections
     this.#heads = heads
     this.#standing = new LegacyStream(this.#log, heads.retry)
@@ -63,7 +68,7 @@ export class LegacySession {
   }
 
   /** The stream for what belongs to no request; false when another reader has it. */
-  stand(res: ServerResponse): boolean {
+  stand(res: ServedResponse): boolean {
     if (this.#standing.hasReader) return false
     this.#standing.read(res, this.headers)
     if (this.#isPrimed) this.#standing.prime()
@@ -71,7 +76,7 @@ export class LegacySession {
   }
 
   /** The rest of a stream that the client lost; says why not when it cannot be had. */
-  resume(res: ServerResponse, lastEventId: string): 'resumed' | 'unknown' | 'taken' {
+  resume(res: ServedResponse, lastEventId: string): 'resumed' | 'unknown' | 'taken' {
     const last = this.#log.find(lastEventId)
     if (last === undefined) return 'unknown'
     if (last.stream.hasReader) return 'taken'
@@ -85,7 +90,7 @@ export class LegacySession {
     this.#connections.end(this.#player)
   }
 
-  #exchangeFor(res: ServerResponse): PostExchange {
+  #exchangeFor(res: ServedResponse): PostExchange {
     return new PostExchange({
       res,
       era: 'legacy',
@@ -99,7 +104,7 @@ export class LegacySession {
   }
 
   // Without an id to go on from, nobody can come back.
-  #openStream(res: ServerResponse): AnswerStream {
+  #openStream(res: ServedResponse): AnswerStream {
     const stream = new LegacyStream(this.#log, this.#heads.retry)
     stream.read(res, this.headers)
     if (!this.#isPrimed) return { send: stream.send, end: stream.end }

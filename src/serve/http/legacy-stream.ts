@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import { eventText, EventWriter, primingText } from './event-writer.ts'
 
@@ -44,7 +44,7 @@ export class LegacyStream {
 
   /** Brings the stream to a reader: what none has read yet, or what came after the event that it names. */
   read(
-    res: ServerResponse,
+    res: ServedResponse,
     headers: Readonly<Record<string, string>>,
     last?: LoggedEvent<LegacyStream>,
   ): void {

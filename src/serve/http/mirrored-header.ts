@@ -1,9 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../transport/http1/exchange.ts'
 import { decodeUtf8 } from '../../wire/lines.ts'
 import type { Refusal } from './refusal.ts'
 
 /** One header by its lower-case name. */
-export function headerIn(headers: IncomingHttpHeaders, name: string): string | undefined {
+export function headerIn(headers: Headers, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value.trim() : value?.join(', ')
 }

@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
-import type { Turn } from '../../tape/turn.ts'
 import { isObject, member, type Request } from '../../wire/message.ts'
+import { recordedTools } from '../tool-schemas.ts'
 import { decodedHeader, headerIn, mismatch } from './mirrored-header.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -16,13 +16,10 @@ export class MirroredParams {
   readonly #byTool = new Map<string, readonly Mirrored[]>()
 
   constructor(turns: TurnStore) {
-    for (let place = 0; place < turns.size; place++) {
-      const turn = turns.outline(place).method === 'tools/list' ? turns.turn(place) : undefined
-      for (const tool of turn === undefined ? [] : listedTools(turn)) this.#add(tool)
-    }
+    for (const tool of recordedTools(turns)) this.#add(tool)
   }
 
-  mismatchIn({ method, params }: Request, headers: IncomingHttpHeaders): Refusal | undefined {
+  mismatchIn({ method, params }: Request, headers: Headers): Refusal | undefined {
     if (this.#byTool.size === 0 || method !== 'tools/call') return undefined
     const declared = this.#byTool.get(String(member(params, 'name'))) ?? []
     for (const each of declared) {
@@ -36,12 +33,6 @@ export class MirroredParams {
     const mirrored = declaredIn(member(tool, 'inputSchema'), [])
     if (mirrored.length > 0) this.#byTool.set(String(member(tool, 'name')), mirrored)
   }
-}
-
-function listedTools({ response }: Turn): readonly unknown[] {
-  if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return []
-  const tools = member(response.message.outcome.result, 'tools')
-  return Array.isArray(tools) ? tools : []
 }
 
 const DEEPEST = 64
@@ -61,11 +52,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => member(inner, name), value)
 }
 
-function mismatchOf(
-  { header, path }: Mirrored,
-  value: unknown,
-  headers: IncomingHttpHeaders,
-): Refusal | undefined {
+function mismatchOf({ header, path }: Mirrored, value: unknown, headers: Headers): Refusal | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
   const given = headerIn(headers, header)
   if (given === undefined) return mismatch(header, `it is missing, the body has arguments.${path.join('.')}`)

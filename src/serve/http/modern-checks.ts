@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../transport/http1/exchange.ts'
 import { isObject, member, type Message, type Notification, type Request } from '../../wire/message.ts'
 import { isEnveloped, META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
 import { decodedHeader, headerIn, mismatch } from './mirrored-header.ts'
@@ -6,7 +6,7 @@ import type { MirroredParams } from './mirrored-params.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Whether a message is of the modern era: it carries the envelope, or its header says so. */
-export function isModern(message: Message, headers: IncomingHttpHeaders): boolean {
+export function isModern(message: Message, headers: Headers): boolean {
   const isCall = message.kind === 'request' || message.kind === 'notification'
   return (
     (isCall && isEnveloped(message.params)) || headerIn(headers, 'mcp-protocol-version') === MODERN_VERSION
@@ -16,7 +16,7 @@ export function isModern(message: Message, headers: IncomingHttpHeaders): boolea
 /** What 2026-07-28 asks of a message and of the headers that repeat parts of it; nothing when all is well. */
 export function modernRefusal(
   message: Message,
-  headers: IncomingHttpHeaders,
+  headers: Headers,
   mirrored: MirroredParams,
 ): Refusal | undefined {
   if (message.kind === 'response' || message.kind === 'batch') return invalid(`a ${message.kind}`)
@@ -71,10 +71,7 @@ function unsupported(requested: string): Refusal {
   return { status: 400, code: -32022, message: 'Unsupported protocol version', data }
 }
 
-function methodMismatch(
-  { method, kind }: Request | Notification,
-  headers: IncomingHttpHeaders,
-): Refusal | undefined {
+function methodMismatch({ method, kind }: Request | Notification, headers: Headers): Refusal | undefined {
   const header = headerIn(headers, 'mcp-method')
   if (header === undefined && kind === 'notification') return undefined
   if (header === undefined) return mismatch('Mcp-Method', `it is missing, the body names ${method}`)
@@ -91,7 +88,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ])
 
-function nameMismatch({ method, params }: Request, headers: IncomingHttpHeaders): Refusal | undefined {
+function nameMismatch({ method, params }: Request, headers: Headers): Refusal | undefined {
   const key = NAMED_BY.get(method)
   const named = key === undefined ? undefined : member(params, key)
   if (typeof named !== 'string') return undefined

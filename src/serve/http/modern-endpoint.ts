@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServedRequest } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Message } from '../../wire/message.ts'
@@ -61,12 +61,14 @@ export class ModernEndpoint {
       openStream: () => streamTo(posted),
       onLate: () => {}, // nothing leads to the client but the streams that it has open
     })
+    player.take(text, message, exchange)
+    // Most are answered by now.
+    if (exchange.isOver) return
     this.#open.add(exchange)
     res.on('close', () => {
       this.#open.delete(exchange)
       if (message.kind === 'request') player.abandon(message.id, exchange)
     })
-    player.take(text, message, exchange)
   }
 
   /** Nothing ties two requests together but what the client says of itself: by that, and by a name in the URL, it has cursors. */
@@ -103,7 +105,7 @@ function streamTo({ res }: Posted): AnswerStream {
 }
 
 /** `?client=<name>` tells apart clients that say the same of themselves. */
-function nameIn({ url = '' }: IncomingMessage): string {
+function nameIn({ url = '' }: ServedRequest): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
 }

@@ -1,3 +1,4 @@
+import { leave } from '../../transport/http1/exchange.ts'
 import { HeardTexts } from '../heard-texts.ts'
 import type { Front } from './front.ts'
 import type { HttpTransport } from './places.ts'
@@ -29,16 +30,16 @@ export function offer(
     front.on(`${base}/mcp`, (req, res) => endpoint.handle(req, res))
     return { front, server, transport, path: `${base}/mcp`, close: () => endpoint.close() }
   }
-  const endpoint = new SseEndpoint(role.main, `${base}/messages`)
+  const endpoint = new SseEndpoint(role, `${base}/messages`)
   const heard = new HeardTexts()
   front.on(`${base}/sse`, (req, res) => {
     if (req.method === 'GET') return endpoint.open(req, res)
-    req.resume()
+    leave(req)
     refuse(res, notAllowed('GET'))
   })
   front.on(`${base}/messages`, (req, res) => {
     if (req.method === 'POST') return readPosted({ req, res, heard }, (posted) => void endpoint.post(posted))
-    req.resume()
+    leave(req)
     refuse(res, notAllowed('POST'))
   })
   return { front, server, transport, path: `${base}/sse`, close: () => endpoint.close() }

@@ -12,10 +12,15 @@ export interface Place {
   readonly transports: readonly HttpTransport[]
 }
 
+/** `now` is the time for all of them, where it is not that of the clock on the wall. */
+export interface Told {
+  readonly now?: (() => number) | undefined
+}
+
 /** One listener for each address that was asked for: both transports share one unless told otherwise. */
-export function placesFor({ http, sse }: Wanted): readonly Place[] {
+export function placesFor({ http, sse, now }: Wanted & Told): readonly Place[] {
   const place = (listen: Listen, ...transports: Place['transports']): Place => ({
-    front: new Front(listen),
+    front: new Front(listen, now),
     listen,
     transports,
   })

@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http'
-import type { Spoken } from '../../tape/turn.ts'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Era } from '../../wire/era.ts'
 import type { HttpAnswer } from '../faults/fault.ts'
 import type { Outlet } from '../outlet.ts'
-import type { Answer } from '../own-answer.ts'
+import type { Source } from '../reply.ts'
 import { answerStatus } from './answer-status.ts'
 import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
 
@@ -16,7 +15,7 @@ export interface AnswerStream {
 }
 
 export interface PostExchangeOptions {
-  readonly res: ServerResponse
+  readonly res: ServedResponse
   readonly era: Era
   readonly scope: string
   readonly heads: RecordedHeads
@@ -55,7 +54,7 @@ export class PostExchange implements Outlet {
     this.#streaming().send(text)
   }
 
-  readonly reply = (text: string | undefined, source?: Spoken | Answer): void => {
+  readonly reply = (text: string | undefined, source?: Source): void => {
     if (text === undefined || this.#isOver || this.#isGone) return
     const head = source !== undefined && 'message' in source ? this.#options.heads.of(source) : undefined
     if (this.#isPlain(head)) this.#answerPlainly(text, source)
@@ -110,7 +109,7 @@ export class PostExchange implements Outlet {
     stream.send(text)
   }
 
-  #answerPlainly(text: string, source: Spoken | Answer | undefined): void {
+  #answerPlainly(text: string, source: Source | undefined): void {
     const { res, era, heads, headers } = this.#options
     res.writeHead(answerStatus(source, era, heads), {
       'Content-Type': 'application/json',

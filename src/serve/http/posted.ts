@@ -1,4 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isAscii } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import {
+  leave,
+  type Headers,
+  type ServedRequest,
+  type ServedResponse,
+} from '../../transport/http1/exchange.ts'
 import { decodeUtf8, MAX_LINE_BYTES } from '../../wire/lines.ts'
 import type { Message } from '../../wire/message.ts'
 import { rangeAt } from '../../wire/members.ts'
@@ -8,33 +15,46 @@ import { refuse } from './refusal.ts'
 
 /** A message that a client posted, and the way to answer it. */
 export interface Posted {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly req: ServedRequest
+  readonly res: ServedResponse
   readonly text: string
   readonly message: Message
 }
 
+type Reading = Pick<Posted, 'req' | 'res'> & { readonly heard: HeardTexts }
+type Take = (posted: Posted) => void
+
 /** Reads the message of a POST; what is none is refused here. */
-export function readPosted(
-  { req, res, heard }: Pick<Posted, 'req' | 'res'> & { readonly heard: HeardTexts },
-  take: (posted: Posted) => void,
-): void {
-  if (!isJson(req.headers['content-type'])) return refuse(leave(req, res), NOT_JSON_TYPE)
+export function readPosted(reading: Reading, take: Take): void {
+  const { req, res } = reading
+  if (!isJson(req.headers['content-type'])) {
+    leave(req)
+    return refuse(res, NOT_JSON_TYPE)
+  }
+  if ('body' in req) readBody(req.body, reading, take)
+  else collect(req, reading, take)
+}
+
+function collect(req: IncomingMessage, reading: Reading, take: Take): void {
+  const { res } = reading
   const chunks: Buffer[] = []
   let length = 0
   req.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length <= MAX_LINE_BYTES) chunks.push(chunk)
-    else if (!res.headersSent) refuse(leave(req, res), TOO_LONG)
+    else if (!res.headersSent) refuse(res, TOO_LONG)
   })
   req.on('end', () => {
-    if (res.headersSent) return
-    const text = decodeUtf8(chunks.length === 1 ? (chunks[0] ?? NOTHING) : Buffer.concat(chunks))
-    const message = text === undefined ? undefined : heard.read(text)
-    if (text === undefined || message === undefined) return refuse(res, NOT_JSON)
-    take({ req, res, text, message })
+    if (!res.headersSent) readBody(Buffer.concat(chunks), reading, take)
   })
   req.on('error', () => {}) // a client that leaves in the middle of its request is owed nothing
+}
+
+function readBody(body: Buffer, { req, res, heard }: Reading, take: Take): void {
+  const text = isAscii(body) ? body.toString('latin1') : decodeUtf8(body)
+  const message = text === undefined ? undefined : heard.read(text)
+  if (text === undefined || message === undefined) return refuse(res, NOT_JSON)
+  take({ req, res, text, message })
 }
 
 /** The id of a posted request as the bytes that it came in. */
@@ -44,7 +64,7 @@ export function postedId({ text, message }: Posted): string {
 }
 
 /** What the client can read; one that does not say reads everything. */
-export function acceptsOf({ headers }: IncomingMessage): Accepts {
+export function acceptsOf({ headers }: ServedRequest): Accepts {
   const { accept = '*/*' } = headers
   const isAny = accept.includes('*/*')
   return {
@@ -53,7 +73,6 @@ export function acceptsOf({ headers }: IncomingMessage): Accepts {
   }
 }
 
-const NOTHING = Buffer.alloc(0)
 const NOT_JSON = { status: 400, code: -32700, message: 'Parse error: Invalid JSON' }
 const NOT_JSON_TYPE = {
   status: 415,
@@ -62,13 +81,7 @@ const NOT_JSON_TYPE = {
 }
 const TOO_LONG = { status: 413, code: -32000, message: 'Payload Too Large', headers: { Connection: 'close' } }
 
-function isJson(type: string | undefined): boolean {
+function isJson(type: Headers[string]): boolean {
   if (type === 'application/json') return true
-  return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-}
-
-/** What is left of the request is not looked at. */
-function leave(req: IncomingMessage, res: ServerResponse): ServerResponse {
-  req.resume()
-  return res
+  return typeof type === 'string' && type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServedResponse } from '../../transport/http1/exchange.ts'
 
 /** What is said to a request that never gets as far as the tape, as servers of its era would say it. */
 export interface Refusal {
@@ -10,13 +10,13 @@ export interface Refusal {
 }
 
 /** `id` is JSON: the id of the request, where it is known. */
-export function refuse(res: ServerResponse, refusal: Refusal, id = 'null'): void {
+export function refuse(res: ServedResponse, refusal: Refusal, id = 'null'): void {
   const { status, code, message, data, headers } = refusal
   const error = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
-  const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`)
+  const body = `{"jsonrpc":"2.0","id":${id},"error":${error}}`
   res.writeHead(status, {
     'Content-Type': 'application/json',
-    'Content-Length': body.length,
+    'Content-Length': Buffer.byteLength(body),
     ...headers,
   })
   res.end(body)

@@ -1,8 +1,11 @@
+import { meantServers } from '../../tape/server-filter.ts'
 import type { Listen } from '../../transport/listen.ts'
 import { isLoopback } from '../../transport/loopback.ts'
 import { serveCommandLine } from '../command-line.ts'
 import type { Drift } from '../drift.ts'
+import type { Elsewhere } from '../elsewhere.ts'
 import { addDrifts } from '../joined-drift.ts'
+import { madeUpIds } from '../made-up-ids.ts'
 import { withHttpFrames } from '../played-tape.ts'
 import { Rests } from '../rests.ts'
 import type { ServeOptions } from '../serve-options.ts'
@@ -10,13 +13,17 @@ import { serverNames, whichServer } from '../which-server.ts'
 import type { Front } from './front.ts'
 import { offer } from './offer.ts'
 import { addressOf, placesFor, withDefaults, type HttpTransport, type Place } from './places.ts'
-import { roleOf, type Role } from './role.ts'
+import { roleOf, type Role, type RoleOptions } from './role.ts'
 
 export interface ServeHttpOptions extends ServeOptions {
   /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */
   readonly http?: Partial<Listen>
   /** Where HTTP+SSE of 2024-11-05 is spoken; on the same port, if that is not told otherwise. */
   readonly sse?: Partial<Listen>
+  /** Makes what answers a client that the tape cannot: one for each client. */
+  readonly elsewhere?: () => Elsewhere
+  /** How long that is kept for a client that let go of its standing stream and says nothing: then its session is over. By default a minute. */
+  readonly keepLiveMs?: number
 }
 
 /** A server of a tape, at a URL. */
@@ -49,8 +56,8 @@ export interface ServedHttp {
  */
 export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
   const options = { ...given, tape: await withHttpFrames(given.tape) }
-  const rests = new Rests()
-  const roles = serversOf(options).map((server) => castFor(options, server, rests))
+  const shared = { rests: new Rests(), newId: madeUpIds(options.seed) }
+  const roles = serversOf(options).map((server) => castFor(options, server, shared))
   const places = placesFor(options)
   const offers = places.flatMap(({ front, transports }) =>
     roles.flatMap((role) =>
@@ -70,7 +77,7 @@ export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
     drift: () => addDrifts(roles.map((role) => role.drift())),
     close: async () => {
       for (const { close } of offers) close()
-      await Promise.all(places.map(({ front }) => front.close()))
+      await Promise.all([...roles.map((role) => role.close()), ...places.map(({ front }) => front.close())])
     },
   }
 }
@@ -89,21 +96,26 @@ async function openAll(places: readonly Place[]): Promise<ReadonlyMap<Front, str
 
 function serversOf({ tape, server }: ServeHttpOptions): readonly string[] {
   const names = serverNames(tape)
-  return server === undefined && names.length > 1 ? names : [whichServer(tape, server)]
+  if (server !== undefined) return meantServers({ path: tape.path, names }, server)
+  return names.length > 1 ? names : [whichServer(tape, server)]
 }
 
-function castFor(options: ServeHttpOptions, server: string, rests: Rests): Role {
+function castFor(
+  options: ServeHttpOptions,
+  server: string,
+  shared: Pick<RoleOptions, 'rests' | 'newId'>,
+): Role {
   const { name, tape } = options
   return roleOf({
     options: { ...options, server },
-    rests,
+    ...shared,
     commandFor: (loosening) =>
       [serveCommandLine(name ?? tape.path, options.server, loosening), ...flagsOf(options)].join(' '),
   })
 }
 
-function flagsOf({ http, sse }: ServeHttpOptions): readonly string[] {
-  return [...(http || !sse ? flagOf('--http', http) : []), ...(sse ? flagOf('--sse', sse) : [])]
+function flagsOf({ http, sse, flags = [] }: ServeHttpOptions): readonly string[] {
+  return [...flags, ...(http || !sse ? flagOf('--http', http) : []), ...(sse ? flagOf('--sse', sse) : [])]
 }
 
 function flagOf(name: string, listen: Partial<Listen> | undefined): readonly string[] {

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { leave, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Connections } from '../connections.ts'
 import { singleOutlet, type Outlet } from '../outlet.ts'
 import type { Player } from '../player.ts'
 import { eventText, EventWriter } from './event-writer.ts'
 import type { Posted } from './posted.ts'
 import { refuse } from './refusal.ts'
+import type { Role } from './role.ts'
 
 interface SseClient {
   readonly player: Player
@@ -16,17 +16,19 @@ interface SseClient {
 /** The transport of 2024-11-05: one stream carries everything, and its first event says where to post. */
 export class SseEndpoint {
   readonly #connections: Connections
+  readonly #newId: () => string
   readonly #messages: string
   readonly #clients = new Map<string, SseClient>()
 
   /** `messages` is the path to post to. */
-  constructor(connections: Connections, messages: string) {
-    this.#connections = connections
+  constructor({ main, newId }: Pick<Role, 'main' | 'newId'>, messages: string) {
+    this.#connections = main
+    this.#newId = newId
     this.#messages = messages
   }
 
-  open(req: IncomingMessage, res: ServerResponse): void {
-    const id = randomUUID()
+  open(req: ServedRequest, res: ServedResponse): void {
+    const id = this.#newId()
     const writer = new EventWriter(res)
     const send = (text: string): void => writer.write(eventText(text))
     const player = this.#connections.beginSession(send)
@@ -35,7 +37,7 @@ export class SseEndpoint {
     res.on('close', () => this.#end(id))
     writer.write(eventText(`${this.#messages}?sessionId=${id}`, { event: 'endpoint' }))
     player.start()
-    req.resume()
+    leave(req)
   }
 
   /** A client that does not read its stream is not listened to. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { leave, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
 import { member, type Message } from '../../wire/message.ts'
 import { MODERN_VERSION } from '../../wire/methods.ts'
 import { HeardTexts } from '../heard-texts.ts'
@@ -15,14 +15,14 @@ export class StreamableEndpoint {
   readonly #modern: ModernEndpoint | undefined
   readonly #heard = new HeardTexts()
 
-  constructor({ legacy, modern, heads, modernTurns }: Role) {
-    this.#legacy = legacy && new LegacyEndpoint(legacy, heads)
+  constructor({ legacy, modern, heads, newId, modernTurns }: Role) {
+    this.#legacy = legacy && new LegacyEndpoint(legacy, { heads, newId })
     this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
   }
 
-  handle(req: IncomingMessage, res: ServerResponse): void {
+  handle(req: ServedRequest, res: ServedResponse): void {
     if (req.method === 'POST') return readPosted({ req, res, heard: this.#heard }, this.#post)
-    req.resume()
+    leave(req)
     if (this.#legacy === undefined) return refuse(res, notAllowed('POST'))
     if (req.method === 'GET') return this.#legacy.get(req, res)
     if (req.method === 'DELETE') return this.#legacy.delete(req, res)

@@ -1,0 +1,121 @@
+// Becomes dist/cli/main.js. A client waits until the recorder, or the served tape, has started, and much of that time is
+// spent on compiling: so V8's code cache of an earlier start is used where there is one. It is only ever a shortcut.
+const fs = process.getBuiltinModule('node:fs')
+const os = process.getBuiltinModule('node:os')
+const path = process.getBuiltinModule('node:path')
+const { Script } = process.getBuiltinModule('node:vm')
+
+type Load = (name: string) => unknown
+type Body = (into: unknown, load: Load, own: NodeJS.Module, file: string, folder: string) => void
+
+const PROGRAM = 'reelay.js'
+/** The commands that a client waits for. What a run compiles differs, so each has caches of its own. */
+const WAITED_FOR = ['record', 'serve']
+/** Soon, because V8 forgets code that has not run for a while, and not at once, because the first messages come first. */
+const SAVE_AFTER_MS = 1000
+const KEPT_MS = 60 * 24 * 60 * 60 * 1000
+
+const verb = process.argv[2] ?? ''
+const isCached = WAITED_FOR.includes(verb) && isPlainNode()
+run(PROGRAM, module)
+
+/** Options of Node may change what V8 makes of a file: a cache for each would only replace the other. */
+function isPlainNode(): boolean {
+  const { NODE_OPTIONS = '', NODE_DISABLE_COMPILE_CACHE = '' } = process.env
+  return process.execArgv.length === 0 && NODE_OPTIONS === '' && NODE_DISABLE_COMPILE_CACHE === ''
+}
+
+function run(name: string, own: NodeJS.Module): void {
+  const file = path.join(__dirname, name)
+  const script = compiled(file, fs.readFileSync(file, 'latin1')) // the build leaves only ASCII in it
+  const body: Body = script.runInThisContext()
+  body(own.exports, load, own, file, __dirname)
+}
+
+function compiled(file: string, code: string): InstanceType<typeof Script> {
+  // The build has wrapped the program already: every copy of it would bring V8's next collection of garbage nearer.
+  const isWrapped = path.basename(file) === PROGRAM
+  const wrapped = isWrapped
+    ? code
+    : `(function (exports, require, module, __filename, __dirname) { ${code}\n})`
+  const cache = isCached ? cacheOf(file) : undefined
+  const cachedData = cache && readCache(cache)
+  const script = new Script(wrapped, { filename: file, ...(cachedData && { cachedData }) })
+  if (cache !== undefined && script.cachedDataRejected !== false) saveLater(script, cache)
+  return script
+}
+
+/** What `require` is to our files: the parts of the program are there already, and others may be in the cache. */
+function load(name: string): unknown {
+  if (!isCached || !name.startsWith('./')) return require(name)
+  const file = path.basename(name)
+  if (file === 'main.js') return module.exports
+  const { folded } = module.exports as { readonly folded: Readonly<Record<string, unknown>> }
+  return Object.hasOwn(folded, file) ? folded[file] : loadOnce(file)
+}
+
+function loadOnce(name: string): unknown {
+  const file = path.join(__dirname, name)
+  const known = require.cache[file]
+  if (known !== undefined) return known.exports
+  const own = new (module.constructor as new (id: string, parent: NodeJS.Module) => NodeJS.Module)(
+    file,
+    module,
+  )
+  require.cache[file] = own // before it runs: what it needs may need it
+  run(name, own)
+  own.loaded = true
+  return own.exports
+}
+
+/** Named by everything that must be the same: V8 itself tells two sources apart by their lengths only. */
+function cacheOf(file: string): string {
+  const { size, mtimeMs } = fs.statSync(file)
+  const home = path.resolve(process.env['REELAY_HOME'] || path.join(os.homedir(), '.reelay'))
+  const name = [verb, path.basename(file, '.js'), size, Math.round(mtimeMs), process.version, process.arch]
+  return path.join(home, 'code-cache', `${name.join('-')}.bin`)
+}
+
+/** What somebody else could have written is not run; nor is what a disk has damaged, on which V8 would crash: so it stands there twice. */
+function readCache(cache: string): Buffer | undefined {
+  try {
+    const { uid, mode } = fs.statSync(cache)
+    if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) return undefined
+    const both = fs.readFileSync(cache)
+    const [one, other] = [both.subarray(0, both.length >> 1), both.subarray(both.length >> 1)]
+    return one.equals(other) ? one : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function saveLater(script: InstanceType<typeof Script>, cache: string): void {
+  let isSaved = false
+  const save = (): void => {
+    if (!isSaved) saveCache(script, cache)
+    isSaved = true
+  }
+  setTimeout(save, SAVE_AFTER_MS).unref()
+  process.once('exit', save)
+}
+
+function saveCache(script: InstanceType<typeof Script>, cache: string): void {
+  const draft = `${cache}.${process.pid}`
+  try {
+    fs.mkdirSync(path.dirname(cache), { recursive: true, mode: 0o700 })
+    const data = script.createCachedData()
+    fs.writeFileSync(draft, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' })
+    fs.renameSync(draft, cache)
+    removeOld(path.dirname(cache))
+  } catch {
+    // The next start is as slow as this one was, and that is all.
+  }
+}
+
+/** Those of programs that are no longer there; one that still is makes its cache anew. */
+function removeOld(folder: string): void {
+  for (const name of fs.readdirSync(folder)) {
+    const file = path.join(folder, name)
+    if (fs.statSync(file).mtimeMs < Date.now() - KEPT_MS) fs.rmSync(file)
+  }
+}

@@ -1,0 +1,38 @@
+import type { Outline } from '../tape/turn-store.ts'
+import { nameOf } from '../wire/name.ts'
+import { eraAsked, eraOfCall, type Asked } from './key.ts'
+import type { RequestKind, WantedEntries } from './matcher.ts'
+
+export const EVERY: Pick<WantedEntries, 'isMeant'> = { isMeant: () => true }
+
+export function kindOf(asked: Asked): RequestKind {
+  const { server, method } = asked
+  return { server, method, name: nameOf(asked), era: eraAsked(asked) }
+}
+
+export function isAmong(kinds: readonly RequestKind[]): (kind: RequestKind) => boolean {
+  return (kind) => kinds.some((one) => isSame(one, kind))
+}
+
+/** The kind of a recorded request that is not read. */
+export function kindIn({ server, method, name, enveloped }: Outline): RequestKind {
+  return { server, method, name, era: eraOfCall(method, enveloped) }
+}
+
+/** Each kind once, in the order of the first of it. */
+export function distinctKinds(kinds: Iterable<RequestKind>): readonly RequestKind[] {
+  const found: RequestKind[] = []
+  const byName = new Map<string | undefined, RequestKind[]>()
+  for (const kind of kinds) {
+    const ofName = byName.get(kind.name)
+    if (ofName?.some((one) => isSame(one, kind))) continue
+    byName.set(kind.name, [...(ofName ?? []), kind])
+    found.push(kind)
+  }
+  return found
+}
+
+function isSame(one: RequestKind, other: RequestKind): boolean {
+  const isAlike = one.server === other.server && one.method === other.method
+  return isAlike && one.name === other.name && one.era === other.era
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { isObject } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+
+/** The revision whose official schema a revision is judged by; 2024-11-05 has none here, and 2025-03-26 only adds to it. */
+export const JUDGED_BY: Readonly<Record<string, string>> = {
+  '2024-11-05': '2025-03-26',
+  '2025-03-26': '2025-03-26',
+  '2025-06-18': '2025-06-18',
+  '2025-11-25': '2025-11-25',
+  '2026-07-28': '2026-07-28',
+}
+
+/** The official schema of a revision, which the build puts into the package; undefined when it is not there. */
+export function officialSchema(revision: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const schema = parseJson(readFileSync(new URL(`mcp-${revision}.json`, FOLDER), 'utf8'))
+    return isObject(schema) ? schema : undefined
+  } catch {
+    return undefined // whoever bundled us left it behind: then it is not judged by, which the report says
+  }
+}
+
+// The same from a file of the library, from one of the packed program, and from the source.
+const FOLDER = new URL('../../dist/schema/', import.meta.url)

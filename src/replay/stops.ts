@@ -1,0 +1,65 @@
+import { Channel } from './channel.ts'
+import type { Controller } from './controller.ts'
+import { deferred } from './live-call.ts'
+import type { Planned } from './plan.ts'
+import { WAS_STOPPED } from './step-result.ts'
+
+/** A message of a stepped run that waits for someone to say what becomes of it. */
+export interface Stop {
+  /** Its place among the client's messages on the tape, from 0, and its frame there. */
+  readonly index: number
+  readonly frame: number
+  readonly method: string
+  readonly tool: string | undefined
+  /** What would be sent, with live values in it, but for the id that it gets; undefined when a value that it needs is not known. */
+  readonly text: string | undefined
+  /** Sends it, and stops before the one after it. */
+  next(): void
+  /** Leaves it out, and stops before the one after it. */
+  skip(): void
+  /** Sends it and all that follow. */
+  goOn(): void
+  /** Sends nothing more. */
+  quit(): void
+}
+
+/** Whether a message goes out; if not, why. */
+export type Decision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
+
+/** The stops of a run that goes step by step, each given out once. */
+export class Stops extends Channel<Stop> {
+  readonly #controller: Controller
+  #isFree = false
+  #decide: (decision: Decision) => void = () => {}
+
+  constructor(controller: Controller) {
+    super()
+    this.#controller = controller
+    void controller.untilStopped().then(() => this.#decide(STOPPED))
+  }
+
+  /** Resolves when it is decided what becomes of a message. */
+  async at({ index, turn, message, tool, fate }: Planned, text: string | undefined): Promise<Decision> {
+    if (this.#isFree || fate.kind !== 'send') return GO
+    const { promise, resolve } = deferred<Decision>()
+    this.#decide = resolve
+    const frame = turn.trigger?.n ?? 0
+    this.push({ index, frame, method: message.method, tool, text, ...this.#ways(resolve) })
+    return promise
+  }
+
+  #ways(decide: (decision: Decision) => void): Pick<Stop, 'next' | 'skip' | 'goOn' | 'quit'> {
+    return {
+      next: () => decide(GO),
+      skip: () => decide({ kind: 'skip', why: 'left out by hand' }),
+      goOn: () => {
+        this.#isFree = true
+        decide(GO)
+      },
+      quit: () => this.#controller.stop(),
+    }
+  }
+}
+
+const GO: Decision = { kind: 'go' }
+const STOPPED: Decision = { kind: 'skip', why: WAS_STOPPED }

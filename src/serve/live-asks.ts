@@ -1,0 +1,36 @@
+import { idKey, isId, type Id } from '../wire/id.ts'
+import { rangeAt, replaceAt } from '../wire/members.ts'
+import { member } from '../wire/message.ts'
+import { parseJson } from '../wire/parse-json.ts'
+
+/** What a live server asks, under ids of our own: its ids may be in use for what the recorded server asks. */
+export class LiveAsks {
+  /** By our id, the bytes of the server's. */
+  readonly #open = new Map<string, string>()
+  /** By the server's id, ours as JSON. */
+  readonly #named = new Map<string, string>()
+  #count = 0
+
+  /** The request as the client gets it. */
+  open(text: string): string {
+    const own = `reelay-live-${++this.#count}`
+    const range = rangeAt(text, ['id'])
+    this.#open.set(idKey(own), range === undefined ? 'null' : text.slice(range.start, range.end))
+    const theirs = member(parseJson(text), 'id')
+    if (isId(theirs)) this.#named.set(idKey(theirs), JSON.stringify(own))
+    return replaceAt(text, ['id'], JSON.stringify(own))
+  }
+
+  /** The bytes of the id under which the server waits for this answer; none when it did not ask. */
+  take(id: Id | null): string | undefined {
+    const key = id === null ? '' : idKey(id)
+    const theirs = this.#open.get(key)
+    this.#open.delete(key)
+    return theirs
+  }
+
+  /** What the client calls a request of the server, as JSON. */
+  named(theirs: Id): string | undefined {
+    return this.#named.get(idKey(theirs))
+  }
+}

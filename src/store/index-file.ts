@@ -1,0 +1,42 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { PagedColumn } from './number-column.ts'
+
+/** The file of an index, of which single numbers are read. It may be anyone's, and it may change: what is not there is 0. */
+export class IndexFile {
+  readonly bytes: number
+  #fd: number | undefined
+
+  constructor(path: string) {
+    const fd = openSync(path, 'r')
+    this.#fd = fd
+    this.bytes = fstatSync(fd).size
+  }
+
+  read(at: number, length: number): ArrayBuffer {
+    const bytes = new ArrayBuffer(length)
+    if (this.#fd !== undefined && length > 0) readSync(this.#fd, new Uint8Array(bytes), 0, length, at)
+    return bytes
+  }
+
+  wide(at: number, length: number): PagedColumn {
+    return new PagedColumn(
+      length,
+      (first, count) => new Float64Array(this.read(at + first * WIDE_BYTES, count * WIDE_BYTES)),
+    )
+  }
+
+  whole(at: number, length: number): PagedColumn {
+    return new PagedColumn(
+      length,
+      (first, count) => new Uint32Array(this.read(at + first * WHOLE_BYTES, count * WHOLE_BYTES)),
+    )
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+}
+
+export const WIDE_BYTES = 8
+export const WHOLE_BYTES = 4

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net'
+import type { ServedResponse } from './exchange.ts'
+import { writtenHead, type GivenHeaders, type WrittenHead } from './written-head.ts'
+
+export interface PlainResponseOptions {
+  readonly socket: Socket
+  /** For how many seconds the connection is kept when nothing goes over it; 0 when it is not. */
+  readonly keepAlive: number
+  /** Told when everything is handed over to the socket. */
+  readonly onEnd: (isLast: boolean) => void
+}
+
+/** The answer to a request that we read ourselves, written as Node would write it. */
+export class PlainResponse implements ServedResponse {
+  readonly #options: PlainResponseOptions
+  #onClose: (() => void)[] | undefined
+  #onDrain: (() => void)[] | undefined
+  #head: WrittenHead | undefined
+  #state: 'waiting' | 'streaming' | 'ended' = 'waiting'
+  #isClosed = false
+
+  constructor(options: PlainResponseOptions) {
+    this.#options = options
+  }
+
+  get destroyed(): boolean {
+    return this.#isClosed
+  }
+
+  get headersSent(): boolean {
+    return this.#head !== undefined
+  }
+
+  get writableEnded(): boolean {
+    return this.#state === 'ended'
+  }
+
+  get writableNeedDrain(): boolean {
+    return this.#options.socket.writableNeedDrain
+  }
+
+  writeHead(status: number, headers: GivenHeaders = {}): this {
+    this.#head = writtenHead(status, headers, this.#options.keepAlive)
+    return this
+  }
+
+  /** Begins a stream. What is written in the same moment leaves in one piece. */
+  flushHeaders(): void {
+    const { socket } = this.#options
+    socket.cork()
+    process.nextTick(() => socket.uncork())
+    socket.write(this.#begun())
+  }
+
+  write(text: string): boolean {
+    return this.#options.socket.write(this.#begun() + chunkOf(text))
+  }
+
+  end(body = ''): void {
+    if (this.#state === 'ended') return
+    const { socket, onEnd } = this.#options
+    const head = this.#begun()
+    this.#state = 'ended'
+    socket.write(this.#head?.hasLength === true ? head + body : head + chunkOf(body) + LAST_CHUNK)
+    if (this.#onClose !== undefined) queueMicrotask(() => this.close())
+    onEnd(this.#head?.isLast === true)
+  }
+
+  /** Breaks off: what was written before leaves, and nothing more. */
+  destroy(): void {
+    const { socket } = this.#options
+    socket.uncork()
+    socket.destroy()
+  }
+
+  on(event: 'close' | 'drain', action: () => void): void {
+    if (event === 'close') (this.#onClose ??= []).push(action)
+    else (this.#onDrain ??= []).push(action)
+  }
+
+  /** The client has everything, or is gone. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const action of this.#onClose ?? []) action()
+  }
+
+  /** The client has taken what was written. */
+  drain(): void {
+    for (const action of this.#onDrain ?? []) action()
+  }
+
+  /** The head, if it is still to be sent. */
+  #begun(): string {
+    if (this.#state !== 'waiting') return ''
+    if (this.#head === undefined) this.writeHead(200)
+    this.#state = 'streaming'
+    return this.#head?.text ?? ''
+  }
+}
+
+const LAST_CHUNK = '0\r\n\r\n'
+
+// A chunk of nothing would be the last.
+function chunkOf(text: string): string {
+  return text === '' ? '' : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+}

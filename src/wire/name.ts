@@ -1,0 +1,7 @@
+import { member } from './message.ts'
+
+/** The tool or prompt that a request names. Two of them have nothing to compare: one must not be served for the other. */
+export function nameOf({ method, params }: { method: string; params?: unknown }): string | undefined {
+  const name = method === 'tools/call' || method === 'prompts/get' ? member(params, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}
