@@ -251,7 +251,9 @@ function greetingNotes(
   { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
 ): readonly string[] {
   const openings = turnsAt(turns, landmarks.handshakes)
-  const recorded = openings.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
+  const recorded = openings.find(
+    ({ trigger }) => member(trigger?.message, 'method') === 'initialize',
+  )?.response
   const then =
     recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
       ? recorded.message.outcome.result
