@@ -26,23 +26,17 @@ export async function replayMemory() {
 function writePages(path) {
   const file = openSync(path, 'wx', 0o600)
   const line = (value) => writeSync(file, `${JSON.stringify(value)}\n`)
-  const servers = { pages: { transport: 'stdio' } }
-  let bytes = line({
-    reelay: 1,
-    id: 'bench',
-    started: new Date().toISOString(),
-    by: 'bench',
-    servers,
-    tags: {},
-  })
-  let [n, calls] = [0, 0]
-  const say = (dir, msg) => (bytes += line({ n: ++n, t: n, server: 'pages', conn: 1, dir, msg }))
+  const started = new Date().toISOString()
+  line({ reelay: 1, id: 'bench', started, by: 'bench', servers: { pages: { transport: 'stdio' } }, tags: {} })
+  let n = 0
+  const say = (dir, msg) => line({ n: ++n, t: n, server: 'pages', conn: 1, dir, msg })
   const filling = 'abcdefghi '.repeat(CHARACTERS / 10)
-  for (; bytes < MEGABYTES * 1e6; calls++) {
-    const params = { name: 'page', arguments: { number: calls, characters: CHARACTERS } }
-    say('c2s', { method: 'tools/call', params, jsonrpc: '2.0', id: calls })
-    const content = [{ type: 'text', text: `page ${calls} ${filling}` }]
-    say('s2c', { result: { content }, jsonrpc: '2.0', id: calls })
+  const calls = Math.ceil((MEGABYTES * 1e6) / CHARACTERS)
+  for (let number = 0; number < calls; number++) {
+    const params = { name: 'page', arguments: { number, characters: CHARACTERS } }
+    say('c2s', { method: 'tools/call', params, jsonrpc: '2.0', id: number })
+    const content = [{ type: 'text', text: `page ${number} ${filling}` }]
+    say('s2c', { result: { content }, jsonrpc: '2.0', id: number })
   }
   line({ n: ++n, t: n, event: 'end', frames: n })
   closeSync(file)

@@ -66,7 +66,10 @@ export class Performer {
       return tell(notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why))
     const isPlain = this.#isPlain && this.#delayed === 0 && !isCancellation(planned)
     const session = isPlain ? this.#options.openSessionOf(link) : undefined
-    if (session === undefined) this.#performLater(planned).then(tell).catch(onFailure)
+    if (session === undefined)
+      this.#later((onSent) => this.#perform(planned, onSent))
+        .then(tell)
+        .catch(onFailure)
     else this.#performNow(planned, session, { onResult: tell, onFailure })
   }
 
@@ -90,7 +93,7 @@ export class Performer {
     const { text: bound, unbound } = this.#options.carrier.bind(planned)
     if (unbound.length > 0) return onResult(notSent(planned, 'unbound', whyUnbound(unbound), unbound))
     const text = this.#options.rounds.complete(planned.turn, bound)
-    if (typeof text !== 'string') return void this.#performLater(planned).then(onResult).catch(onFailure)
+    if (typeof text !== 'string') return this.#performWhole(planned, text, listener)
     if (planned.message.kind === 'notification') return onResult(this.#handOn(planned, text, session))
     const made = asItIs(text)
     const onHeard = (heard: Heard): void => {
@@ -102,14 +105,23 @@ export class Performer {
     this.#options.calls.add(planned, call)
   }
 
-  async #performLater(planned: Planned): Promise<StepResult> {
+  /** With a text that is still to come. */
+  #performWhole(planned: Planned, text: Promise<string>, listener: Omit<Performance, 'before'>): void {
+    const { onResult, onFailure } = listener
+    const result = this.#later(async (onSent) =>
+      this.#request(planned, asItIs(await text), { retry: 0, onSent }),
+    )
+    result.then(onResult).catch(onFailure)
+  }
+
+  async #later(perform: (onSent: () => void) => Promise<StepResult>): Promise<StepResult> {
     this.#delayed++
     let isSent = false
     const onSent = (): void => {
       if (!isSent) this.#delayed--
       isSent = true
     }
-    return this.#perform(planned, onSent).finally(onSent)
+    return perform(onSent).finally(onSent)
   }
 
   async #perform(planned: Planned, onSent: () => void): Promise<StepResult> {
