@@ -1,26 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceAt } from '../wire/members.ts'
-import { acceptable } from './accepted.ts'
-import { inFull, isAsRecorded, isPlainId, type Outcome } from './as-recorded.ts'
+import { inFull, isAsRecorded, type Outcome } from './as-recorded.ts'
 import { Asking, GRACE, type AskingOptions } from './asking.ts'
+import { judgedStep, type StepJudging } from './judged-step.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Planned } from './plan.ts'
 import { isCancellation } from './sent-calls.ts'
 import type { StepResult } from './step-result.ts'
-import { answered, handedOn, notSent, type Heard } from './step-results.ts'
+import { handedOn, notSent, type Heard } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
 import { transform, type Transformed } from './transform/transform.ts'
 import type { Finding } from './verdict/finding.ts'
-import type { Judgement } from './verdict/judge.ts'
-import { judgedOf, type Judged } from './verdict/judged.ts'
 
-export interface PerformerOptions extends AskingOptions {
+export interface PerformerOptions extends AskingOptions, StepJudging {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   /** The session of a link when it is open already. */
   readonly openSessionOf: (link: string) => LiveSession | undefined
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
-  readonly judge: (judged: Judged) => Judgement
   /** How often at most a request is sent again, and whether it is when no answer came. */
   readonly retries: number
   readonly retriesLost: boolean
@@ -97,7 +94,7 @@ export class Performer {
     if (planned.message.kind === 'notification') return onResult(this.#handOn(planned, text, session))
     const made = asItIs(text)
     const onHeard = (heard: Heard): void => {
-      const result = this.#judged(planned, heard, { retries: 0, transformedBy: NO_NAMES })
+      const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, this.#options)
       if (isAsRecorded(result) || !this.#isWorthARetry(result, 0)) onResult(result)
       else this.#again(planned, made, 1).then(onResult).catch(onFailure)
     }
@@ -176,7 +173,7 @@ export class Performer {
   async #request(planned: Planned, made: Transformed, sending: Sending): Promise<StepResult> {
     const { retry } = sending
     const heard = await this.#ask(planned, made, sending)
-    const outcome = this.#judged(planned, heard, { retries: retry, transformedBy: made.applied })
+    const outcome = judgedStep({ planned, heard, retries: retry, transformedBy: made.applied }, this.#options)
     const result = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
     return this.#isWorthARetry(result, retry) ? this.#again(planned, made, retry + 1) : result
   }
@@ -196,26 +193,6 @@ export class Performer {
     if (retry >= this.#options.retries) return false
     const isLost = state === 'timeout' || state === 'lost'
     return (this.#options.retriesLost && isLost) || findings.some(({ retry: isWanted }) => isWanted === true)
-  }
-
-  #judged(
-    planned: Planned,
-    heard: Heard,
-    past: { readonly retries: number; readonly transformedBy: readonly string[] },
-  ): Outcome {
-    const { end, asides, moved, id, sentAt, endedAt } = heard
-    const { turn, tool } = planned
-    const duration = endedAt === undefined ? undefined : endedAt - sentAt
-    const judged = judgedOf({ turn, tool, end, asides, moved, duration })
-    const { findings, judgedBy } = this.#options.judge(judged)
-    const { retries, transformedBy } = past
-    const isPlain = findings.length + retries + transformedBy.length === 0 && isUntouched(planned, heard)
-    if (isPlain && duration !== undefined && isPlainId(id))
-      return { kind: 'as recorded', index: planned.index, id, sentAt, duration, judgedBy }
-    const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
-    if (end.kind !== 'answered' || result.findings.length === 0) return result
-    const accept = acceptable(turn, end.text, this.#options.carrier)
-    return accept === undefined ? result : { ...result, acceptable: accept }
   }
 }
 
@@ -239,11 +216,6 @@ function withFindings(
     const step = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
     tell({ ...step, findings: [...before, ...step.findings] })
   }
-}
-
-/** Whether nothing but names is another than on the tape, on the way there and back. */
-function isUntouched({ text }: Planned, { end, bound }: Heard): boolean {
-  return end.kind === 'answered' && end.asRecorded && bound === text
 }
 
 function staysOut(method: string): Finding {
