@@ -1,8 +1,11 @@
 // The official JSON Schema of each revision, as the official conformance suite carries it: read out of its program, which is not run.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import standalone from 'ajv/dist/standalone/index.js'
 import { parseAst } from 'rolldown/parseAst'
 
+const standaloneCode = standalone.default ?? standalone
 const REVISION = /^\d{4}-\d\d-\d\d$/
 
 /** Writes `mcp-<revision>.json` for each revision into a folder, with the licence that they are under; returns the revisions. */
@@ -11,11 +14,39 @@ export function writeOfficialSchemas(suite, folder) {
   const schemas = schemasIn(parseAst(program))
   if (schemas.length === 0) throw new Error(`no official schema was found in ${suite}`)
   mkdirSync(folder, { recursive: true })
-  for (const [revision, schema] of schemas)
+  for (const [revision, schema] of schemas) {
     writeFileSync(join(folder, `mcp-${revision}.json`), JSON.stringify(schema))
+    writeFileSync(join(folder, `mcp-${revision}.cjs`), quickLooks(schema))
+  }
   copyFileSync(join(suite, 'LICENSE'), join(folder, 'LICENSE'))
   return schemas.map(([revision]) => revision)
 }
+
+/** A program with a function for each definition that an answer can be of: whether a value keeps to it. It loads in no time. */
+function quickLooks(official) {
+  const { $schema: _, ...schema } = JSON.parse(JSON.stringify(official, withoutWords))
+  const ajv = new Ajv2020({
+    strict: false,
+    logger: false,
+    validateFormats: false,
+    messages: false,
+    code: { source: true },
+  })
+  ajv.addSchema({ ...schema, $id: 'urn:reelay:official' }, undefined, undefined, false)
+  const holder = '$defs' in schema ? '$defs' : 'definitions'
+  const names = Object.keys(schema[holder]).filter((name) => ANSWER.test(name))
+  return standaloneCode(
+    ajv,
+    Object.fromEntries(names.map((name) => [name, `urn:reelay:official#/${holder}/${name}`])),
+  )
+}
+
+/** What is for people is left out: the program would carry it along. A member of that name is an object. */
+function withoutWords(name, value) {
+  return name === 'description' && typeof value === 'string' ? undefined : value
+}
+
+const ANSWER = /Result$|^JSONRPCError(Response)?$/
 
 /** The suite holds a table, revision → schema; both are names of the program, which its constants explain. */
 function schemasIn({ body }) {

@@ -15,6 +15,10 @@ const WAITED_FOR = ['record', 'serve']
 const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
+/** What was compiled in this run, by where its cache is to be. */
+const unsaved = new Map<string, InstanceType<typeof Script>>()
+let isExitWatched = false
+
 const verb = process.argv[2] ?? ''
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
 run(PROGRAM, module)
@@ -90,13 +94,16 @@ function readCache(cache: string): Buffer | undefined {
 }
 
 function saveLater(script: InstanceType<typeof Script>, cache: string): void {
-  let isSaved = false
-  const save = (): void => {
-    if (!isSaved) saveCache(script, cache)
-    isSaved = true
-  }
-  setTimeout(save, SAVE_AFTER_MS).unref()
-  process.once('exit', save)
+  if (unsaved.size === 0) setTimeout(saveAll, SAVE_AFTER_MS).unref()
+  unsaved.set(cache, script)
+  // One listener for all files: Node warns of many.
+  if (!isExitWatched) process.once('exit', saveAll)
+  isExitWatched = true
+}
+
+function saveAll(): void {
+  for (const [cache, script] of unsaved) saveCache(script, cache)
+  unsaved.clear()
 }
 
 function saveCache(script: InstanceType<typeof Script>, cache: string): void {

@@ -2,8 +2,8 @@ import { shellWord } from '../match/shell-word.ts'
 import type { PlayFlags } from './playing-in-force.ts'
 
 /** The options of playing as they are written: a command that is advised has them too, or it would be another run. */
-export function playWords(flags: PlayFlags): readonly string[] {
-  const { pace, paceCap, order, onClientAnswer, override, faults, seed, clock } = flags
+export function playWords(flags: PlayFlags & { readonly secrets?: string }): readonly string[] {
+  const { pace, paceCap, order, onClientAnswer, override, faults, seed, clock, secrets } = flags
   return [
     ...word('--pace', pace === undefined || pace === 'none' ? undefined : paceWord(String(pace))),
     ...word('--pace-cap', paceCap === undefined ? undefined : `${paceCap}ms`),
@@ -13,6 +13,7 @@ export function playWords(flags: PlayFlags): readonly string[] {
     ...word('--faults', faults),
     ...word('--seed', seed),
     ...word('--clock', typeof clock === 'number' ? new Date(clock).toISOString() : clock),
+    ...word('--secrets', secrets),
   ]
 }
 

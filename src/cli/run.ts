@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
+import { lastNumber } from '../store/create.ts'
+import { resolveTape } from '../store/home.ts'
 import { runInherited } from '../transport/inherited-process.ts'
 import { endAs } from './end-as.ts'
 import { warnOfVault } from './vault-warning.ts'
@@ -26,5 +28,14 @@ export const runCommand: Command = new Command('run')
     checkSwitches(flags, process.env)
     if (flags.vault !== undefined)
       warnOfVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
-    endAs(await runInherited([file, ...args], switchedEnv(flags, process.env)))
+    const tapes = (): number => lastNumber(resolveTape(flags.record ?? flags.replay ?? ''))
+    const before = tapes()
+    const end = await runInherited([file, ...args], switchedEnv(flags, process.env))
+    if (flags.record !== undefined && tapes() === before)
+      process.stderr.write(`reelay: ${NOTHING}
+`)
+    endAs(end)
   })
+
+const NOTHING =
+  'nothing was recorded: no Node program with an MCP client of either SDK opened a link that --server means (docs/run.md)'

@@ -22,6 +22,8 @@ export interface Anew {
   readonly server: string | undefined
   /** Where clients find the live server; on stdin and stdout if nowhere else. */
   readonly places: Places
+  /** Values that are secret because the user says so. */
+  readonly secrets: readonly string[]
   readonly signal: AbortSignal
 }
 
@@ -44,8 +46,8 @@ type Recorded = Pick<Summary, 'frames' | 'loss'> & { readonly code: number }
 
 /** Every client has a link of its own to the live server, and each is a connection on the tape. */
 async function recordOverHttp(anew: Anew, tape: string): Promise<Omit<Recorded, 'code'>> {
-  const { target, places, signal } = anew
-  const recording = new Recording({ tape })
+  const { target, places, secrets, signal } = anew
+  const recording = new Recording({ tape, redact: { values: secrets } })
   const link = linkFor(anew)
   const open = linkTo(target, heldTurns([]))
   const served = await serveHttp({
@@ -79,9 +81,9 @@ function linkFor({ target, server }: Anew): LinkOptions {
 }
 
 /** As `reelay record` does it. */
-async function recordOnStdio({ target, server, signal }: Anew, tape: string): Promise<Recorded> {
+async function recordOnStdio({ target, server, secrets, signal }: Anew, tape: string): Promise<Recorded> {
   const client = { input: process.stdin, output: process.stdout }
-  const named = server === undefined ? {} : { server }
+  const named = { ...(server !== undefined && { server }), redact: { values: secrets } }
   if (target.kind === 'url') {
     const { recordBridge } = await import('../record/bridge-recorder.ts')
     const summary = await recordBridge({

@@ -9,6 +9,7 @@ import { whichServer } from '../serve/which-server.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
 import { visible } from '../wire/visible.ts'
+import { clientLeft } from './client-left.ts'
 import { clockFor } from './clock-flag.ts'
 import type { LivePlan, Mode } from './live-plan.ts'
 import type { LiveFlags } from './live-target.ts'
@@ -65,7 +66,7 @@ async function optionsFor({ name, ...where }: WantedTape, flags: ServeFlags): Pr
 }
 
 /** Read only when there are any: on a stdio link a client waits. */
-async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
+export async function secretsIn({ secrets }: ServeFlags): Promise<readonly string[]> {
   if (secrets === undefined) return []
   return (await import('./replay/secrets.ts')).readSecrets({ secrets })
 }
@@ -82,10 +83,11 @@ async function onHttp(
   const [only] = tapes
   if (plan.kind === 'replay' || only === undefined) return overHttp(tapes, signal)
   const server = whichServer(only.tape, only.server)
-  const { liveBehind } = await import('./serve-live.ts')
-  const live = liveBehind(plan, only.tape)
-  const drift = await overHttp([{ ...only, server, ...(live && { elsewhere: live.elsewhere }) }], signal)
-  await live?.learn(only.tape.path, server)
+  const { liveBehind, learn } = await import('./serve-live.ts')
+  const live = liveBehind(plan, only)
+  const elsewhere = { elsewhere: () => live.another() }
+  const drift = await overHttp([{ ...only, server, ...elsewhere }], signal)
+  await learn(live, only.tape, server)
   return drift
 }
 
@@ -97,11 +99,16 @@ async function onStdio(
   if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
   const server = whichServer(options.tape, options.server)
   announce(options, [server])
-  const live =
-    plan.kind === 'passthrough' ? (await import('./serve-live.ts')).liveBehind(plan, options.tape) : undefined
-  const streams = { input: process.stdin, output: process.stdout, signal }
-  const drift = await serveStdio({ ...options, ...(live && { elsewhere: live.elsewhere() }), ...streams })
-  await live?.learn(options.tape.path, server)
+  const streams = {
+    input: process.stdin,
+    output: process.stdout,
+    signal: AbortSignal.any([signal, clientLeft()]),
+  }
+  if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
+  const { liveBehind, learn } = await import('./serve-live.ts')
+  const live = liveBehind(plan, options)
+  const drift = await serveStdio({ ...options, elsewhere: live.another(), ...streams })
+  await learn(live, options.tape, server)
   return drift
 }
 

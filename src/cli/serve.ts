@@ -8,7 +8,7 @@ import { readLiveTarget } from './live-target.ts'
 import { withMatchFlags } from './match-flags.ts'
 import { addPlayFlags } from './play-flags.ts'
 import { warn } from './serve-talk.ts'
-import { serveTapes, stopOnSignals, type ServeFlags } from './serve-tapes.ts'
+import { secretsIn, serveTapes, stopOnSignals, type ServeFlags } from './serve-tapes.ts'
 import { refuseMisuse, wordsOf } from './serve-words.ts'
 import { wantedTapes } from './wanted-tapes.ts'
 
@@ -77,6 +77,7 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
       target: plan.target,
       server,
       places: wanted[0] ?? {},
+      secrets: await secretsIn(flags),
       signal,
     })
   })

@@ -6,17 +6,17 @@ import type { Frame } from '../tape/frame.ts'
 import type { Header } from '../tape/header.ts'
 
 /** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
-export function withoutSecrets(): (text: string) => string {
+export function withoutSecrets(allow?: readonly RegExp[]): (text: string) => string {
   let redactor: Redactor | undefined
   return (text) => {
-    redactor ??= redactorOfArguments() // made when there is something to show, which most runs have not
+    redactor ??= redactorOfArguments(allow) // made when there is something to show, which most runs have not
     return redactor.text(text)
   }
 }
 
 /** A message may quote our own command line, where options say what is secret. */
-function redactorOfArguments(): Redactor {
-  const redactor = screenRedactor()
+function redactorOfArguments(allow: readonly RegExp[] | undefined): Redactor {
+  const redactor = screenRedactor(allow)
   const words = process.argv.slice(2)
   for (const [index, shown] of redactor.command(words).entries())
     if (shown !== words[index]) redactor.learn((words[index] ?? '').replace(/^-{1,2}[\w-]+=/, ''))

@@ -81,11 +81,14 @@ function ourselves(): Recorder {
 }
 
 function show(result: WrapResult, servers: Servers, { json }: WrapFlags): void {
-  const shown = withoutSecrets() // a diff shows what stands around a change, such as a token in `env`
+  const shown = withoutSecrets(NO_SECRETS) // a diff shows what stands around a change, such as a token in `env`
   print(shown(json ? `${visibleJson(JSON.stringify(result))}\n` : outcomesAsText(result)))
   process.exitCode = exitCodeOf(result, servers)
   if (!result.dryRun) askForRestart(result)
 }
+
+/** Variables that wrapping makes, and what a client puts a value into only when it starts, with the word before it. */
+const NO_SECRETS = [/^REELAY_(HEADER_\d+|URL)_*$/, /^([A-Za-z]+ )?\$(\{[^{}]*\}|[A-Za-z_]\w*)$/]
 
 /** Clients read their config when they start; some go on with the old one until they are quit. */
 function askForRestart({ outcomes }: WrapResult): void {

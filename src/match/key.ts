@@ -26,7 +26,7 @@ export function comparedParams(
 ): unknown {
   if (isKnownByMethod(method)) return undefined
   const rest = ignore.length === 0 ? params : withoutIgnored(params, ignore)
-  const own = isObject(rest) ? withoutProtocolMeta(TASK_QUERIES.has(method) ? withoutTask(rest) : rest) : rest
+  const own = isObject(rest) ? withoutProtocolMeta(isTaskQuery(method) ? withoutTask(rest) : rest) : rest
   return isEmpty(own) ? undefined : own
 }
 
@@ -55,7 +55,11 @@ function isKnownByMethod(method: string): boolean {
   return HANDSHAKE_METHODS.has(method) || method === 'notifications/cancelled'
 }
 
-// SDK v1 repeats what it asked of the call in some of the questions about its task, and not in others.
+/** Whether a request asks about a task by its id. SDK v1 repeats in some of them, and not in others, what it asked of the call. */
+export function isTaskQuery(method: string): boolean {
+  return TASK_QUERIES.has(method)
+}
+
 const TASK_QUERIES: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel'])
 
 function withoutTask(params: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import type { Outline } from '../tape/turn-store.ts'
+import type { Era } from '../wire/era.ts'
 import { nameOf } from '../wire/name.ts'
 import { eraAsked, eraOfCall, type Asked } from './key.ts'
 import type { RequestKind, WantedEntries } from './matcher.ts'
@@ -22,11 +23,15 @@ export function kindIn({ server, method, name, enveloped }: Outline): RequestKin
 /** Each kind once, in the order of the first of it. */
 export function distinctKinds(kinds: Iterable<RequestKind>): readonly RequestKind[] {
   const found: RequestKind[] = []
-  const byName = new Map<string | undefined, RequestKind[]>()
+  // To look up three texts takes less time than to join them, and on a long tape that counts.
+  const known = new Map<string, Map<string | undefined, Map<string, Set<Era | undefined>>>>()
   for (const kind of kinds) {
-    const ofName = byName.get(kind.name)
-    if (ofName?.some((one) => isSame(one, kind))) continue
-    byName.set(kind.name, [...(ofName ?? []), kind])
+    const ofMethod =
+      known.get(kind.method) ?? new Map<string | undefined, Map<string, Set<Era | undefined>>>()
+    const ofName = ofMethod.get(kind.name) ?? new Map<string, Set<Era | undefined>>()
+    const eras = ofName.get(kind.server) ?? new Set<Era | undefined>()
+    if (eras.has(kind.era)) continue
+    known.set(kind.method, ofMethod.set(kind.name, ofName.set(kind.server, eras.add(kind.era))))
     found.push(kind)
   }
   return found

@@ -75,3 +75,17 @@ test.each([
 ])('%s is refused with a hint', (text, code) => {
   expect(() => parseRule(text)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
 })
+
+test('whatever a server or a tool is called, a rule for it is read as it was written', () => {
+  const name = fc.oneof(
+    fc.string({ minLength: 1 }),
+    fc.constantFrom('a b', '"', 'params.x', 'params', 'server=x', "m'k $(x)", 'ž\n\\"'),
+  )
+  fc.assert(
+    fc.property(name, name, (server, tool) => {
+      const { path, comparison } = parseRule('params.a any')
+      const rule = { server, method: 'tools/call', tool, path, comparison }
+      expect(parseRule(formatRule(rule))).toMatchObject({ server, method: 'tools/call', tool })
+    }),
+  )
+})

@@ -3,6 +3,7 @@ import { toolOf } from './brief.ts'
 import { ruleInvalid, type Comparison } from './comparisons/comparison.ts'
 import { COMPARISON_KINDS } from './comparisons/index.ts'
 import type { Asked } from './key.ts'
+import { parseJson } from '../wire/parse-json.ts'
 import { parseRequestPath } from './request-path.ts'
 
 /** How one part of some requests is compared. */
@@ -29,9 +30,9 @@ export function parseRule(text: string): Rule {
 /** The rule on one line, as `parseRule` reads it. */
 export function formatRule({ server, method, tool, path, comparison }: Rule): string {
   const words = [
-    server === undefined ? undefined : `server=${server}`,
-    method,
-    tool,
+    server === undefined ? undefined : `server=${wordFor(server)}`,
+    method === undefined ? undefined : wordFor(method),
+    tool === undefined ? undefined : wordFor(tool),
     formatPath(path),
     comparison.text,
   ]
@@ -53,12 +54,25 @@ export function isInScope({ server, method, tool }: RuleScope, asked: Asked): bo
 }
 
 const STEP = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
-const RULE = new RegExp(String.raw`^(?<scope>(?:\S+\s+){0,3}?)(?<path>params${STEP}*)\s+(?<as>\S.*)$`)
+const WORD = String.raw`(?:server=)?(?:"(?:[^"\\]|\\.)*"|[^\s"]\S*)`
+const RULE = new RegExp(String.raw`^(?<scope>(?:${WORD}\s+){0,3}?)(?<path>params${STEP}*)\s+(?<as>\S.*)$`)
+
+/** A name that could be taken for something else is written as JSON. */
+function wordFor(name: string): string {
+  return /^[^\s"]\S*$/.test(name) && !/^(?:params|server=)/.test(name) ? name : JSON.stringify(name)
+}
+
+function nameIn(word: string): string {
+  const name: unknown = word.startsWith('"') ? parseJson(word) : word
+  if (typeof name === 'string') return name
+  throw ruleInvalid(`${word} is no name`, 'a name in quotes is written as in JSON')
+}
 
 function parseScope(text: string, rule: string): RuleScope {
-  const words = text === '' ? [] : text.split(/\s+/)
-  const server = words[0]?.startsWith('server=') ? words.shift()?.slice('server='.length) : undefined
-  const [method, tool, ...more] = words
+  const words = text.match(new RegExp(WORD, 'g')) ?? []
+  const named = words[0]?.startsWith('server=') ? words.shift()?.slice('server='.length) : undefined
+  const server = named === undefined ? undefined : nameIn(named)
+  const [method, tool, ...more] = words.map(nameIn)
   if (more.length > 0 || (tool !== undefined && method !== 'tools/call'))
     throw ruleInvalid(
       `${JSON.stringify(rule)} has ${JSON.stringify(text)} before its path`,

@@ -9,7 +9,7 @@ import { HttpTape } from './http-tape.ts'
 import { labelsOf, type LabelOptions, type Labels } from '../tape/labels.ts'
 import { LinkTape } from './link-tape.ts'
 import { redactedServer } from '../redact/redacted-header.ts'
-import { redactionBy, rulesFor, type RedactOption } from './redaction.ts'
+import { redactionBy, rulesFor, valuesIn, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
 import type { Vault } from '../store/vault.ts'
 import { TapeLog, type Summary } from './tape-log.ts'
@@ -43,6 +43,7 @@ export class Recording {
   readonly #path: string
   readonly #labels: Labels
   readonly #rules: RuleSet | undefined
+  readonly #values: readonly string[]
   readonly #vault: Vault | undefined
   #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
@@ -53,6 +54,7 @@ export class Recording {
     this.#path = resolveTape(tape)
     this.#labels = labelsOf(labels)
     this.#rules = rulesFor(redact)
+    this.#values = valuesIn(redact)
     this.#vault = vaultFor(redact, this.#path)
   }
 
@@ -100,7 +102,8 @@ export class Recording {
   #join({ server, info, env, headers = {} }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
     const conn = (this.#links.get(server) ?? 0) + 1
     if (this.#http.has(server)) throw twoKinds(server)
-    if (this.#links.size === 0) this.#redactor = this.#rules && redactionBy(this.#rules).redactor
+    if (this.#links.size === 0)
+      this.#redactor = this.#rules && redactionBy(this.#rules, { values: this.#values }).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     const isLate = this.#links.size > 0 && conn === 1

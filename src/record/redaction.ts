@@ -10,6 +10,8 @@ export type RedactOption =
       readonly email?: boolean
       /** A file that is given the real values behind the stand-ins, for a replay. Without it they are written nowhere. */
       readonly vault?: string
+      /** Values that are secret because somebody says so. */
+      readonly values?: readonly string[]
     }
 
 export interface Redaction {
@@ -24,7 +26,7 @@ export function redactionFor(
   env?: NodeJS.ProcessEnv,
 ): Redaction | undefined {
   const rules = rulesFor(redact)
-  return rules && redactionBy(rules, env)
+  return rules && redactionBy(rules, { env, values: valuesIn(redact) })
 }
 
 /** What is looked for, by the option and the config in the working directory. */
@@ -35,9 +37,20 @@ export function rulesFor(redact: RedactOption | undefined): RuleSet | undefined 
 }
 
 /** Values of the variables that the server sees are replaced everywhere, if their names speak of secrets. */
-export function redactionBy(rules: RuleSet, env: NodeJS.ProcessEnv = process.env): Redaction {
+export function redactionBy(rules: RuleSet, { env = process.env, values = [] }: Known = {}): Redaction {
   const { key, trouble } = keyForRecording()
   const redactor = new Redactor({ key, rules })
   redactor.learnEnv(env)
+  for (const value of values) redactor.learn(value)
   return { redactor, trouble }
+}
+
+/** What is known to be secret before anything is read. */
+interface Known {
+  readonly env?: NodeJS.ProcessEnv | undefined
+  readonly values?: readonly string[]
+}
+
+export function valuesIn(redact: RedactOption | undefined): readonly string[] {
+  return redact === false ? [] : (redact?.values ?? [])
 }

@@ -1,6 +1,6 @@
 import type { Redactor } from './redactor.ts'
 import type { Header, ServerInfo } from '../tape/header.ts'
-import { labelsOf, type Labels } from '../tape/labels.ts'
+import { LABEL_IDS, type Labels } from '../tape/labels.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
 export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
@@ -15,15 +15,14 @@ export function redactedHeader(header: Header, redactor: Redactor | undefined): 
 
 /** What the user wrote on a tape. */
 export function redactedLabels(labels: Labels, redactor: Redactor): Labels {
-  const given = labelsOf(labels)
+  const ids = LABEL_IDS.flatMap((id) => {
+    const text = labels[id]
+    return text === undefined ? [] : [[id, redactor.text(text)] as const]
+  })
   return {
-    ...mapValues(withoutTags(given), (text) => redactor.text(text)),
-    tags: mapValues(given.tags, (value, name) => redactor.named(name, value)),
+    ...Object.fromEntries(ids),
+    tags: mapValues(labels.tags, (value, name) => redactor.named(name, value)),
   }
-}
-
-function withoutTags({ tags: _, ...ids }: Labels): Readonly<Record<string, string>> {
-  return ids
 }
 
 /** What a tape says of a server. */

@@ -162,9 +162,13 @@ function escapedEdit({ start, end, text }: Edit): Edit {
   return { start, end, text: JSON.stringify(text).slice(1, -1) }
 }
 
-function isWorthTrying({ keywords }: Rule, lower: string): boolean {
-  return keywords.length === 0 || keywords.some((keyword) => lower.includes(keyword.toLowerCase()))
+function isWorthTrying(rule: Rule, lower: string): boolean {
+  const keywords = lowerKeywords.get(rule) ?? rule.keywords.map((keyword) => keyword.toLowerCase())
+  lowerKeywords.set(rule, keywords)
+  return keywords.length === 0 || keywords.some((keyword) => lower.includes(keyword))
 }
+
+const lowerKeywords = new WeakMap<Rule, readonly string[]>()
 
 function isJson(text: string): boolean {
   const first = text.trimStart()[0]

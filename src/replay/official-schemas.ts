@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { isObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
@@ -11,11 +12,18 @@ export const JUDGED_BY: Readonly<Record<string, string>> = {
   '2026-07-28': '2026-07-28',
 }
 
+/** An official schema, and a quick look for each definition that an answer can be of: whether it is kept, and not why. */
+export interface OfficialSchema {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly isKept: Readonly<Record<string, (value: unknown) => boolean>>
+}
+
 /** The official schema of a revision, which the build puts into the package; undefined when it is not there. */
-export function officialSchema(revision: string): Readonly<Record<string, unknown>> | undefined {
+export function officialSchema(revision: string): OfficialSchema | undefined {
   try {
     const schema = parseJson(readFileSync(new URL(`mcp-${revision}.json`, FOLDER), 'utf8'))
-    return isObject(schema) ? schema : undefined
+    const looks: unknown = createRequire(FOLDER)(`./mcp-${revision}.cjs`)
+    return isObject(schema) ? { schema, isKept: looks as OfficialSchema['isKept'] } : undefined
   } catch {
     return undefined // whoever bundled us left it behind: then it is not judged by, which the report says
   }

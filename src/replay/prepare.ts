@@ -20,13 +20,11 @@ import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { Revisions } from './revisions.ts'
-import { sampledTurns } from './sampled-turns.ts'
 import { leftOut, type Selection } from './select.ts'
 import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
-import { loadAjv } from './verdict/load-ajv.ts'
 import { OfficialJudge } from './verdict/official.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
@@ -67,7 +65,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const judges = await judgesFor(part, options, { carrier, tools, revisions, notes, plan })
+    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan })
     const rounds = roundsFor(part, { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
@@ -163,8 +161,7 @@ export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'corr
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
-async function judgesFor(
-  { turns }: ServerPart,
+function judgesFor(
   options: PrepareOptions,
   {
     carrier,
@@ -173,17 +170,15 @@ async function judgesFor(
     notes,
     plan,
   }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes; plan: Plan },
-): Promise<Judges> {
-  const ajv = await loadAjv()
+): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge(ajv, { use, revisions, onNote: (note) => notes.push(note) })
-  official.prepare(sampledTurns(turns))
+  const official = new OfficialJudge({ use, revisions, onNote: (note) => notes.push(note) })
   const values = new ValuesJudge({
     judging: options,
     explains: (expected, actual, path) => carrier.explains(expected, actual, path),
     clock: clockFor(options, plan),
   })
-  return { schema: new SchemaJudge(ajv, () => tools), official, values, judging: options }
+  return { schema: new SchemaJudge(() => tools), official, values, judging: options }
 }
 
 function roundsFor(

@@ -60,12 +60,25 @@ export class RecordedAnswers {
   }
 
   async #byPolicy(request: Request): Promise<string> {
-    if (typeof this.#policy === 'function') return `"result":${JSON.stringify(await this.#policy(request))}`
+    if (typeof this.#policy === 'function') return askedOf(this.#policy, request)
     if (this.#policy === 'decline' && request.method === 'elicitation/create')
       return '"result":{"action":"decline"}'
-    const message = `Reelay has no recorded answer to ${request.method}`
-    return `"error":${JSON.stringify({ code: -1, message })}`
+    return errorOf(`Reelay has no recorded answer to ${request.method}`)
   }
+}
+
+/** The server waits for an answer, also when whoever was asked for one fails. */
+async function askedOf(policy: (request: Request) => Promise<object>, request: Request): Promise<string> {
+  try {
+    return `"result":${JSON.stringify(await policy(request))}`
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return errorOf(`nobody could answer ${request.method}: ${why}`)
+  }
+}
+
+function errorOf(message: string): string {
+  return `"error":${JSON.stringify({ code: -1, message })}`
 }
 
 interface Ask {

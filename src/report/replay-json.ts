@@ -1,7 +1,7 @@
 import type { RepeatedReport } from '../replay/repeat.ts'
 import type { StepResult } from '../replay/step-result.ts'
 import type { Finding } from '../replay/verdict/finding.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { spared, valueOf } from './spared.ts'
 
 /** The report as JSON, in the form of `schema/replay-report-1.json`. */
 export function replayAsJson(report: RepeatedReport): string {
@@ -14,7 +14,7 @@ export function replayAsJson(report: RepeatedReport): string {
   return `${JSON.stringify({ reelayReport: 1, ...shown }, null, 2)}\n`
 }
 
-// Messages as JSON, not as text inside of JSON; what is no JSON stays the text that it is.
+// Messages as JSON, not as text inside of JSON.
 function asStep(step: StepResult): object {
   return {
     ...step,
@@ -26,10 +26,7 @@ function asStep(step: StepResult): object {
   }
 }
 
-function valueOf(text: string | undefined): unknown {
-  return text === undefined ? null : (parseJson(text) ?? text)
-}
-
 function plain(finding: Finding): object {
-  return { ...finding, difference: undefined }
+  const { expected, actual } = finding
+  return { ...finding, difference: undefined, expected: spared(expected), actual: spared(actual) }
 }

@@ -1,7 +1,7 @@
 import type { ReplayReport } from '../replay/report.ts'
 import type { StepResult } from '../replay/step-result.ts'
-import { parseJson } from '../wire/parse-json.ts'
 import { saidMessages } from './said-messages.ts'
+import { valueOf } from './spared.ts'
 
 /** What each message of the client brought, in the field names of the session replays that security testers know. */
 export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): string {
@@ -17,8 +17,4 @@ function resultOf({ frame, method, recordedId, sent, answer, why, duration }: St
     error: why ?? null,
     duration_ms: duration ?? null,
   }
-}
-
-function valueOf(text: string | undefined): unknown {
-  return text === undefined ? null : (parseJson(text) ?? text)
 }

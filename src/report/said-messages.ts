@@ -1,6 +1,6 @@
 import type { StepResult } from '../replay/step-result.ts'
 import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { valueOf } from './spared.ts'
 
 /** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */
 export function saidMessages(steps: readonly StepResult[]): readonly object[] {
@@ -32,6 +32,6 @@ function messageOf(
   text: string,
   about: { readonly method: string | null; readonly correlated_id: string | null },
 ): object {
-  const payload = parseJson(text) ?? text
+  const payload = valueOf(text)
   return { direction, jsonrpc_id: member(payload, 'id') ?? null, ...about, payload }
 }

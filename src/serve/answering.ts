@@ -51,7 +51,8 @@ export class Answering {
 
   answer(text: string, request: Request, ways: Ways): void {
     if (this.#options.elsewhere?.isAlone) return this.#options.elsewhere.answer(text, request, ways)
-    const asking = { text, request, live: liveOf(text, request), ...ways }
+    const { outlet, reply } = ways
+    const asking = { text, request, live: liveOf(text, request), outlet, reply }
     const override = overrideFor(this.#options.overrides, request)
     if (override !== undefined) return this.#answerInstead(override, asking)
     const fault = this.#options.strikes.on(request)

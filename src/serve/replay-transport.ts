@@ -4,7 +4,9 @@ import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { WallClock } from './clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCall } from './library-call.ts'
-import { liveBehind, type LiveBehindTransport, type LiveOptions } from './live-transport.ts'
+import type { LiveBehind } from './live-behind.ts'
+import { liveBehind, type LiveOptions } from './live-transport.ts'
+import type { Passthrough } from './passthrough.ts'
 import type { PlayedTape } from './played-tape.ts'
 import { screenFor } from './screen.ts'
 import { Player } from './player.ts'
@@ -47,7 +49,8 @@ class TapeTransport implements ReplayTransport {
   readonly #failsOnDrift: boolean
   readonly #tape: PlayedTape
   readonly #server: string
-  readonly #live: LiveBehindTransport | undefined
+  readonly #live: LiveBehind | undefined
+  readonly #elsewhere: Passthrough | undefined
   readonly #queue: string[] = []
   readonly #clock = new WallClock()
   #state: 'new' | 'open' | 'closed' = 'new'
@@ -64,9 +67,10 @@ class TapeTransport implements ReplayTransport {
     this.#tape = tape
     this.#server = whichServer(tape, options.server)
     this.#live = liveBehind(options)
+    this.#elsewhere = this.#live?.another()
     this.#player = new Player({
       ...playing,
-      ...(this.#live && { elsewhere: this.#live.elsewhere }),
+      ...(this.#elsewhere && { elsewhere: this.#elsewhere }),
       link: { disconnect: () => this.#leave() },
       send,
     })
@@ -88,7 +92,8 @@ class TapeTransport implements ReplayTransport {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#leave()
-    await this.#live?.close(this.#tape, this.#server)
+    await this.#elsewhere?.over(AbortSignal.abort())
+    await this.#live?.learn(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))

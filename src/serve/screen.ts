@@ -1,5 +1,6 @@
 import type { Asked } from '../match/key.ts'
 import { Redactor } from '../redact/redactor.ts'
+import { ruleSet } from '../redact/rule-set.ts'
 import { forgottenKey } from '../store/redaction-key.ts'
 import type { Header } from '../tape/header.ts'
 import { canonicalJson } from '../wire/canonical.ts'
@@ -16,8 +17,8 @@ export interface Screen {
 }
 
 /** Secrets get stand-ins that mean nothing, because their key is forgotten. */
-export function screenRedactor(): Redactor {
-  const redactor = new Redactor({ key: forgottenKey(), source: 'live' })
+export function screenRedactor(allow: readonly RegExp[] = []): Redactor {
+  const redactor = new Redactor({ key: forgottenKey(), source: 'live', rules: ruleSet({ allow }) })
   redactor.learnEnv(process.env)
   return redactor
 }

@@ -1,9 +1,9 @@
-import { comparedParams, eraAsked } from '../match/key.ts'
+import { comparedParams, eraOfCall, isTaskQuery } from '../match/key.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { isId } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { nameOf } from '../wire/name.ts'
+import { HANDSHAKE_METHODS, isEnveloped } from '../wire/methods.ts'
+import { isNaming } from '../wire/name.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { Hash64 } from './hash.ts'
 import { idIn } from './id-in.ts'
@@ -36,21 +36,16 @@ export class CallScan {
     if (!this.#pass(bytes, start, end)) return undefined
     const { id, method, params, meta, sketch = 0, name } = this.#seen
     if (!isId(id) || method === undefined || isOdd(method)) return undefined
-    const _meta = meta === undefined ? undefined : parseJson(meta)
-    const known = _meta === undefined ? undefined : { _meta }
-    if (comparedParams({ method, params: known }) !== undefined) return undefined
-    const era = eraAsked({ server, method, params: known }) ?? null
-    const hash = this.#hash.ofList([
+    const known = meta === undefined ? undefined : { _meta: parseJson(meta) }
+    if (known !== undefined && comparedParams({ method, params: known }) !== undefined) return undefined
+    const era = eraOfCall(method, isEnveloped(known)) ?? null
+    const { low, high } = this.#hash.ofList([
       this.#ofWord(server),
       this.#ofWord(method),
       this.#ofWord(era),
       params ?? this.#ofWord(null),
     ])
-    const found = {
-      ...hash,
-      sketch,
-      name: name === undefined ? undefined : nameOf({ method, params: { name } }),
-    }
+    const found = { low, high, sketch, name: isNaming(method) ? name : undefined }
     return { message: { kind: 'request', id, method, params: known }, found }
   }
 
@@ -93,7 +88,7 @@ export class CallScan {
     this.#seen.sketch = sketch
     this.#seen.params = isEmpty ? this.#ofWord(null) : this.#hash.taken()
     if (meta !== undefined) this.#seen.meta = bytes.toString('utf8', meta.start, meta.end)
-    if (name !== undefined) this.#seen.name = parseJson(bytes.toString('utf8', name.start, name.end))
+    if (name !== undefined) this.#seen.name = textIn(bytes, name.start, name.end)
     return at
   }
 
@@ -112,14 +107,14 @@ interface Seen {
   method?: string
   params?: Hash64
   sketch?: number
-  name?: unknown
+  name?: string | undefined
   /** The text of the `_meta` in the params. */
   meta?: string
 }
 
 /** Those whose params do not count, or not in the same way. */
 function isOdd(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method.startsWith('notifications/')
+  return HANDSHAKE_METHODS.has(method) || method.startsWith('notifications/') || isTaskQuery(method)
 }
 
 const ID = '"id":'
@@ -134,6 +129,11 @@ const MOST_WORDS = 1024
 function isText(bytes: Uint8Array, start: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
   return true
+}
+
+function textIn(bytes: Buffer, start: number, end: number): string | undefined {
+  const value = bytes[start] === QUOTE ? parseJson(bytes.toString('utf8', start, end)) : undefined
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The end of a short string without escapes. */

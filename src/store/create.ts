@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { TapeWriter } from './append.ts'
 
@@ -40,6 +40,11 @@ function lastCopy(wanted: string): number {
     .filter((other) => other.startsWith(stem) && other.endsWith(ending))
     .map((other) => Number(other.slice(stem.length, other.length - ending.length)))
   return Math.max(1, ...copies.filter((copy) => Number.isInteger(copy)))
+}
+
+/** The number of the last tape of a name; 0 when there is none. */
+export function lastNumber(path: string): number {
+  return existsSync(path) ? lastCopy(path) : 0
 }
 
 /** The path that a further tape of the same name gets. */

@@ -1,22 +1,17 @@
 import { statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TAPE_VERSION, type Header } from '../tape/header.ts'
 import { withJoinedServers } from '../tape/joined-servers.ts'
 import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
-import { readLines } from './file-lines.ts'
 import { fingerprintOf, type Fingerprint } from './fingerprint.ts'
-import { IndexBuilder } from './index-builder.ts'
-import { heldIndex } from './index-columns.ts'
 import { IndexedTurns } from './indexed-turns.ts'
 import type { Problem } from './line-checks.ts'
 import { LineFile } from './line-file.ts'
 import { readMatchFile } from './match-file.ts'
-import { loadTape, LONGEST_FRAME_BYTES, openTape } from './read.ts'
+import { loadTape, openTape } from './read.ts'
 import type { SettingsFile } from './settings-file.ts'
-import { openSidecar, writeSidecar, type Sidecar } from './sidecar.ts'
-import type { MadeIndex } from './tape-index.ts'
+import { openSidecar, type Sidecar } from './sidecar.ts'
 
 /** A tape whose turns stay on the disk until they are asked for. */
 export interface IndexedTape {
@@ -51,7 +46,7 @@ export async function openIndexedTape(
   const fingerprint = fingerprintOf(path)
   const isWorthIt = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
   const sidecar = isWorthIt
-    ? (openSidecar(path, fingerprint) ?? (await indexNow(path, fingerprint)))
+    ? (openSidecar(path, fingerprint) ?? (await madeNow(path, fingerprint)))
     : undefined
   if (sidecar === undefined) return held(path)
   const { ended, problems, joined } = sidecar.index.about
@@ -71,33 +66,16 @@ export async function openIndexedTape(
   }
 }
 
+/** Whoever has the index in a file waits for an answer, and does not wait for the maker of indexes to be loaded. */
+async function madeNow(path: string, fingerprint: Fingerprint): Promise<Sidecar | undefined> {
+  const { indexNow } = await import('./index-now.ts')
+  return indexNow(path, fingerprint)
+}
+
 // An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
 async function held(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
   return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
-}
-
-async function indexNow(path: string, fingerprint: Fingerprint): Promise<Sidecar | undefined> {
-  const made = await lookThrough(path)
-  if (made === undefined) return undefined
-  if (fingerprintOf(path).modified === fingerprint.modified) await writeSidecar(path, made, fingerprint)
-  return { index: heldIndex(made), close: () => {} }
-}
-
-async function lookThrough(path: string): Promise<MadeIndex | undefined> {
-  const builder = new IndexBuilder()
-  const file = await open(path, 'r')
-  try {
-    const isWhole = await readLines(file, {
-      onStretch: (bytes) => builder.expect(bytes),
-      onLine: (line) => builder.add(line),
-      onRest: (line) => builder.addRest(line),
-      longest: LONGEST_FRAME_BYTES,
-    })
-    return isWhole ? builder.taken() : undefined
-  } finally {
-    await file.close()
-  }
 }
 
 function isFrame(line: Frame | BrokenLine): line is Frame {

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Asked } from '../match/key.ts'
 import { RecordingIndex } from '../match/recording-index.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 
@@ -53,9 +55,13 @@ test('the index in the file is used, and what it says of a line is not believed 
     undefined,
   ])
   const index = new RecordingIndex(turns)
-  const ask = (i: number): string =>
-    index.lookup({ server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }).kind
-  expect([99, 100, 101, 102, 999].map(ask)).toEqual(['hit', 'unknown', 'unknown', 'unanswered', 'unknown'])
+  expect([99, 100, 101, 102, 999].map((i) => index.lookup(askedFor(i)).kind)).toEqual([
+    'hit',
+    'unknown',
+    'unknown',
+    'unanswered',
+    'unknown',
+  ])
 })
 
 const OTHER_METHOD = '"id":101,"method":"tools/cali"'
@@ -66,8 +72,7 @@ test('an index is made anew when the tape was written to, in the middle or at it
   await opened(path)
   writeFileSync(path, readFileSync(path, 'utf8').replace('{"i":100}', '{"i":999}'))
   const { turns } = await opened(path)
-  const asked = { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i: 999 } } }
-  expect(new RecordingIndex(turns).lookup(asked).kind).toBe('hit')
+  expect(new RecordingIndex(turns).lookup(askedFor(999)).kind).toBe('hit')
   appendFileSync(path, `${callLines(200).join('\n')}\n`)
   expect(answers(await opened(path)).at(-1)).toBe('answer 200')
 })
@@ -94,9 +99,37 @@ test('whatever stands in the index file, a call gets its own recorded answer or 
       const asked = answered.map(({ trigger }) => /"i":(\d)/.exec(trigger?.text ?? '')?.[1])
       const given = answered.map(({ response }) => /answer (\d)/.exec(response?.text ?? '')?.[1])
       expect(given).toEqual(asked)
+      expect(wronglyAnswered(tape, 8)).toEqual([])
     }),
     { numRuns: 150 },
   )
+})
+
+test.each([
+  ['cut to nothing', (path: string) => truncateSync(path, 0)],
+  ['cut in its middle', (path: string) => truncateSync(path, statSync(path).size >> 1)],
+  ['overwritten', (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size, 0xa5))],
+])(
+  'an index file that is %s while it is in use costs answers, and never gives another one',
+  async (_, harm) => {
+    const path = tapeOf(9_000)
+    await opened(path)
+    const tape = await opened(path)
+    expect(wronglyAnswered(tape, 2)).toEqual([])
+    harm(`${path}.idx`)
+    expect(wronglyAnswered(tape, 9_000)).toEqual([])
+  },
+)
+
+test('what an answer does not need of an index file is not read', async () => {
+  const path = tapeOf(30_000)
+  await opened(path)
+  const tape = await opened(path)
+  const index = new RecordingIndex(tape.turns)
+  const hit = index.lookup(askedFor(0))
+  truncateSync(`${path}.idx`, 0)
+  expect([hit.kind, index.another().lookup(askedFor(0)).kind]).toEqual(['hit', 'hit'])
+  expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(askedFor(i)).kind)).toContain('unknown')
 })
 
 test('an index of another version, or of another tape, is as if it were not there', async () => {
@@ -129,6 +162,19 @@ function callLines(i: number): readonly string[] {
     `{"n":${i * 2 + 1},${place},"dir":"c2s","msg":{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${params}}}`,
     `{"n":${i * 2 + 2},${place},"dir":"s2c","msg":{"jsonrpc":"2.0","id":${i},"result":${result}}}`,
   ]
+}
+
+function askedFor(i: number): Asked {
+  return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
+}
+
+/** Those of the calls that get the answer of another. */
+function wronglyAnswered({ turns }: IndexedTape, calls: number): readonly number[] {
+  const index = new RecordingIndex(turns)
+  return Array.from({ length: calls }, (_, i) => i).filter((i) => {
+    const outcome = index.lookup(askedFor(i))
+    return outcome.kind === 'hit' && outcome.turn.response?.text.includes(`"answer ${i}"`) !== true
+  })
 }
 
 /** With an index file, however short the tape is. */

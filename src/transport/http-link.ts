@@ -250,7 +250,8 @@ function answeredBy(text: string): string | undefined {
 }
 
 function inWords(status: number, body: string): string {
-  const said = body.trim() === '' ? '' : `: ${body.trim().slice(0, 200)}`
+  const nothing = status < 300 ? ' and said nothing' : ''
+  const said = body.trim() === '' ? nothing : `: ${body.trim().slice(0, 200)}`
   const hint = HINTS[status] ?? (status >= 300 && status < 400 ? MOVED : '')
   return `the server answered HTTP ${status}${hint}${said}`
 }

@@ -57,6 +57,8 @@ export interface ConfigFormat {
   entries(text: string, root: Root): readonly Entry[]
   /** What the language calls headers of HTTP in an entry. */
   readonly headersKey: string
+  /** Whether headers can come from variables of the client. */
+  readonly takesVariables: boolean
   /** A string as this language spells it. */
   readonly spell: (value: string) => string
   /** A key with a value that is spelled already. */

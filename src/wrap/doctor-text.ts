@@ -1,5 +1,5 @@
 import { visible } from '../wire/visible.ts'
-import type { RemoteCheck } from './check-remote.ts'
+import type { RemoteState } from './check-remote.ts'
 import type { CheckedConfig, CheckedEntry, Checkup } from './doctor.ts'
 import type { Finding } from './finding.ts'
 
@@ -34,11 +34,12 @@ function entryLines(entry: CheckedEntry): readonly string[] {
   ]
 }
 
-function remoteLine({ where, kind, status }: NonNullable<CheckedEntry['remote']>): string {
-  return `${where}, ${REMOTE_WORDS[kind]}${status === null ? '' : ` (HTTP ${status})`}`
+function remoteLine(remote: NonNullable<CheckedEntry['remote']>): string {
+  const said = 'status' in remote ? ` (HTTP ${remote.status})` : ''
+  return `${remote.where}, ${REMOTE_WORDS[remote.kind]}${said}`
 }
 
-const REMOTE_WORDS: Readonly<Record<RemoteCheck['kind'], string>> = {
+const REMOTE_WORDS: Readonly<Record<RemoteState['kind'], string>> = {
   answers: 'reachable',
   'wants-login': 'needs a login',
   fails: 'failing',

@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import { homeFolder, tapeFolder } from '../store/home.ts'
 import { bridgedServer } from './bridged-server.ts'
 import { checkRecorder, type TriedRecorders } from './check-recorder.ts'
-import { checkRemote, type Patience, type RemoteCheck } from './check-remote.ts'
+import { checkRemote, type Patience, type RemoteState } from './check-remote.ts'
 import { checkTapeFolder } from './check-tapes.ts'
 import type { Where } from './client.ts'
 import type { Finding } from './finding.ts'
@@ -22,7 +22,7 @@ export interface CheckedEntry {
   readonly tape: string | null
   readonly newest: NewestTape | null
   /** The server behind a bridge; null when a command is wrapped. */
-  readonly remote: Omit<RemoteCheck, 'findings'> | null
+  readonly remote: (RemoteState & { readonly where: string }) | null
   readonly findings: readonly Finding[]
 }
 
@@ -103,7 +103,7 @@ async function checkEntry(
     since: remembered?.since ?? null,
     tape,
     newest: recorded.newest,
-    remote: remote === undefined ? null : { where: remote.where, kind: remote.kind, status: remote.status },
+    remote: remote === undefined ? null : { where: remote.where, ...remote.state },
     findings: [
       ...(remembered === undefined ? [notRemembered(server)] : []),
       ...recorder,

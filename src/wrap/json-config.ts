@@ -26,6 +26,7 @@ export const jsonFormat: ConfigFormat = {
     }))
   },
   headersKey: 'headers',
+  takesVariables: false,
   spell: (value) => JSON.stringify(value),
   pair: (key, value) => `${JSON.stringify(key)}: ${value}`,
   members: (_text, _at, now) => now.map(([key, value]) => jsonFormat.pair(key, value)).join(', '),

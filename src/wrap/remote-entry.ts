@@ -41,8 +41,10 @@ export function remoteEntry({ members, span }: Entry, format: ConfigFormat): Rem
   if (span === undefined) return 'its parts stand apart in the file; put its tables next to each other'
   if (url?.value.value === undefined) return 'its url is not a string'
   const headerTables = allNamed(members, [format.headersKey])
-  const variableTables = allNamed(members, [VARIABLES_KEY])
-  const [env, token] = [allNamed(members, ['env']), named(members, TOKEN_KEY)]
+  const [variableTables, token] = format.takesVariables
+    ? [allNamed(members, [VARIABLES_KEY]), named(members, TOKEN_KEY)]
+    : [[], undefined]
+  const env = allNamed(members, ['env'])
   const headers = pairsIn(headerTables)
   const variables = pairsIn(variableTables)
   const why = remoteObstacle({

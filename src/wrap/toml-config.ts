@@ -23,6 +23,7 @@ export const tomlFormat: ConfigFormat = {
     }))
   },
   headersKey: 'http_headers',
+  takesVariables: true,
   // Of what JSON leaves as it is, TOML wants one character escaped.
   spell: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
   pair: (key, value) => `${/^[\w-]+$/.test(key) ? key : tomlFormat.spell(key)} = ${value}`,

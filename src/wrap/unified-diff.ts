@@ -34,8 +34,17 @@ function changeOf(text: string, edits: readonly Edit[]): Change {
   const start = startOfLine(text, edits[0]?.start ?? 0)
   const end = endOfLine(text, edits.at(-1)?.end ?? 0)
   const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
-  const now = splitLines(applyEdits(text.slice(start, end), moved))
-  return { from: lineAt(text, start), to: lineAt(text, end) + 1, lines: now }
+  const was = text.slice(start, end)
+  return changed(lineAt(text, start), splitLines(was), splitLines(applyEdits(was, moved)))
+}
+
+/** Lines that an edit writes as they were are none of the change. */
+function changed(first: number, was: readonly string[], now: readonly string[]): Change {
+  const most = Math.min(was.length, now.length) - 1 // a change has at least one line
+  let [head, tail] = [0, 0]
+  while (head < most && was[head] === now[head]) head++
+  while (tail < most - head && was.at(-1 - tail) === now.at(-1 - tail)) tail++
+  return { from: first + head, to: first + was.length - tail, lines: now.slice(head, now.length - tail) }
 }
 
 function grouped<Item>(

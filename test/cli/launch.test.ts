@@ -88,6 +88,23 @@ test('a served tape starts from compiled code too, whatever it has to load', asy
     served.child.stdin.end(CALL)
     expect((await served.exited).code).toBe(0)
     expect(served.stdout().toString()).toBe(recorder.stdout().toString())
+    expect(served.stderr()).not.toContain('Warning')
   }
   expect(readdirSync(join(env.REELAY_HOME, 'code-cache')).join()).toContain('serve-')
+})
+
+test('a first run that loads many files says nothing of it', async () => {
+  const [tape, env] = [
+    join(temporaryFolder(), 'x.tape.jsonl'),
+    { REELAY_HOME: temporaryFolder(), NODE_OPTIONS: '', CI: '' },
+  ]
+  for (const mode of ['once', 'new-episodes']) {
+    const live = ['--mode', mode, '--', ...fixtureServer('answer-calls')]
+    const run = start([process.execPath, REELAY, 'serve', tape, ...live], { env: { ...process.env, ...env } })
+    run.child.stdin.write(CALL.replace('"m"', `"${mode}"`))
+    await run.line('"id":1')
+    run.child.stdin.end()
+    await run.exited
+    expect(run.stderr()).not.toContain('Warning')
+  }
 })

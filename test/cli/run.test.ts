@@ -27,9 +27,10 @@ test.skipIf(process.platform === 'win32')(
 
 test('the filter of the command line reaches the program', async () => {
   const home = temporaryFolder()
-  const { code } = await run(home, ['--record', 'demo', '--server', 'another', '--', ...PROGRAM])
+  const { code, stderr } = await run(home, ['--record', 'demo', '--server', 'another', '--', ...PROGRAM])
   expect(code).toBe(0)
   expect(readdirSync(home)).toEqual([])
+  expect(stderr).toMatch(/^reelay: nothing was recorded: .* \(docs\/run\.md\)$/m)
 })
 
 test('switches from outside give way, and options that Node was given stay', async () => {

@@ -26,7 +26,7 @@ test('journey 1: wrap, use, doctor, unwrap, in the configs of two clients', asyn
 
   const dry = await user.reelay('wrap', 'memory', '--dry-run')
   expect(dry).toMatchObject({ stderr: '', code: 0 })
-  expect(dry.stdout.match(/^[-+][ \t].*/gm)).toHaveLength(8) // two lines out and two in, for each of two files
+  expect(dry.stdout.match(/^[-+][ \t].*/gm)).toHaveLength(4) // the args out and in, for each of two files: their command is this Node before and after
   expect(readFileSync(files.vscode).equals(before)).toBe(true)
 
   expect(await user.reelay('wrap', 'memory')).toMatchObject({
@@ -88,6 +88,20 @@ test('wrap --json says the same for programs', async () => {
     ],
     diffs: [expect.stringContaining('@@')],
   })
+})
+
+test('a dry run shows what the client puts in and the variables that are made, and no token', async () => {
+  const entry = {
+    url: 'https://example.com/mcp',
+    headers: { Authorization: 'Bearer ${input:key}', 'X-Api-Key': 'k-5f2e8a91c0' },
+  }
+  place('cursor', JSON.stringify({ mcpServers: { notion: entry } }, null, 2))
+  const { stdout } = await user.reelay('wrap', 'notion', '--client', 'cursor', '--dry-run')
+  expect(stdout).toContain(
+    '"--header-env", "Authorization=REELAY_HEADER_1", "--header-env", "X-Api-Key=REELAY_HEADER_2"',
+  )
+  expect(stdout).toContain('+        "REELAY_HEADER_1": "Bearer ${input:key}",\n')
+  expect(stdout).not.toContain('k-5f2e8a91c0')
 })
 
 test('misuse is refused before anything is read', async () => {

@@ -1,14 +1,15 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { InMemoryTransport } from '@modelcontextprotocol/client'
 import { expect, test, vi } from 'vitest'
 import { recordForward } from '../../src/record/forward-recorder.ts'
 import { recordTransport } from '../../src/record/record-transport.ts'
+import { everythingIn } from '../support/everything-in.ts'
 import { askThrough } from '../support/forward.ts'
 import { ask, httpServer, post, startRecorder } from '../support/http.ts'
 import { leaks, type Planted } from '../support/planted.ts'
-import { record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -39,11 +40,12 @@ const unicode = (text: string): string =>
   text.replaceAll(/./g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const inLines = (text: string): string => base64(text).replaceAll(/.{60}/g, '$&\n')
 
+const result = (value: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result: value })
+const tell = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+
 /** What a hostile, or merely careless, server says: one message for each way to hide something. */
 function sayings(): readonly string[] {
   const all = Object.values(BY_LOOKS)
-  const result = (value: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result: value })
-  const tell = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
   return [
     result({ structuredContent: { password: NAMED }, content: all.map((text) => ({ type: 'text', text })) }),
     result({ content: [{ type: 'text', text: `${all.join(' ')} ${NAMED}` }] }),
@@ -76,14 +78,6 @@ function sayings(): readonly string[] {
 /** Also what is cut by the ends of lines. */
 function leaksIn(text: string): readonly string[] {
   return leaks(`${text} ${text.replaceAll(/\\+n/g, '')}`, PLANTED)
-}
-
-function everythingIn(...folders: readonly string[]): string {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))))
-    .filter((file) => statSync(file).isFile() && !file.endsWith('redaction.key'))
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n')
 }
 
 /** What Reelay says itself; the rest of stderr is the server's own. */
@@ -121,7 +115,7 @@ test.each([7, 64, 1_000_000])('over pipes, in pieces of %i bytes', async (size) 
   await run.exited
   const written = everythingIn(home, join(run.tape, '..')) + ownWords(run.stderr())
   expect(leaksIn(written)).toEqual([])
-  expect(written.split('\n').filter((line) => line.includes('"msg":')).length).toBe(sayings().length + 1)
+  expect(linesOf(run.tape).filter(({ msg }) => msg !== undefined)).toHaveLength(sayings().length + 1)
 })
 
 test.each(['json', 'sse', 'gzip', 'gzip sse'])('over --url, as %s', async (form) => {

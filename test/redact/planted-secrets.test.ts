@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { everythingIn } from '../support/everything-in.ts'
 import { fixtureServer, linesOf, record, temporaryFolder } from '../support/recorder.ts'
 import { ask, httpServer, recordUrl } from '../support/http.ts'
 import { leaks, LOOKS, NAMED, type Planted } from '../support/planted.ts'
@@ -32,7 +33,7 @@ test('whatever secrets cross a pipe, none of them is in any file that the record
       }
       run.child.stdin.end()
       await run.exited
-      expect(leaks(textIn(dirname(run.tape), home), secrets)).toEqual([])
+      expect(leaks(everythingIn(dirname(run.tape), home), secrets)).toEqual([])
       expect(linesOf(run.tape).filter(({ msg }) => msg !== undefined)).toHaveLength(10)
     }),
     { numRuns: 6, endOnFailure: true },
@@ -69,14 +70,6 @@ function conversation(
       complain: `failed for ${inArgv.value}, ${base64(inEnv.value)}`,
     },
   ]
-}
-
-function textIn(...folders: readonly string[]): string {
-  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-  return files
-    .filter((file) => !file.endsWith('redaction.key'))
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n')
 }
 
 test('whatever secrets cross HTTP, none of them is on the tape, and a header has the stand-in of the body', async () => {

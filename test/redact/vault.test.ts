@@ -11,12 +11,15 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { InMemoryTransport } from '@modelcontextprotocol/client'
+import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { recordForward } from '../../src/record/forward-recorder.ts'
 import { recordTransport } from '../../src/record/record-transport.ts'
 import { valuesInVault } from '../../src/redact/vault-text.ts'
+import { everythingIn } from '../support/everything-in.ts'
 import { askThrough } from '../support/forward.ts'
 import { ask, httpServer, post, startRecorder } from '../support/http.ts'
+import { leaks, LOOKS, NAMED } from '../support/planted.ts'
 import {
   fixtureServer,
   record,
@@ -70,6 +73,25 @@ test('a vault that was asked for holds the values behind the stand-ins, any othe
   ).toBe(false)
   expect(readdirSync(dirname(vault))).toEqual(['vault.env'])
   expect(IS_WINDOWS || (statSync(vault).mode & 0o777) === 0o600).toBe(true)
+})
+
+test('whatever secrets cross the link, the vault holds all of them, and nothing else does', async () => {
+  const some = fc.array(fc.oneof(LOOKS, NAMED), { minLength: 3, maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(some, async (planted) => {
+      const [folder, home] = [temporaryFolder(), temporaryFolder()]
+      const vault = vaultIn(folder)
+      const env = { ...process.env, REELAY_HOME: home }
+      const run = record(fixtureServer('repeat'), { env, options: ['--vault', vault] })
+      const args = { passwords: planted.map(({ value }) => ({ password: value, text: `so: ${value}` })) }
+      run.child.stdin.write(`${login(1, args)}\n`)
+      await run.line('"id":1')
+      await ended(run)
+      expect(leaks(everythingIn(dirname(run.tape), home) + run.stderr(), planted)).toEqual([])
+      expect(valuesOf(vault)).toEqual(expect.arrayContaining(planted.map(({ value }) => value)))
+    }),
+    { numRuns: 5, endOnFailure: true },
+  )
 })
 
 test('without being asked for, no vault is written', async () => {

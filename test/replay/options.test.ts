@@ -6,6 +6,8 @@ import { member } from '../../src/wire/message.ts'
 import { parseJson } from '../../src/wire/parse-json.ts'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
+import { tapeFile } from '../serve/tape-file.ts'
+import { callOf, client, HANDSHAKE, server } from '../serve/tape-of.ts'
 import { recordOrders } from './orders-tape.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -54,6 +56,24 @@ test('--keep-ids sends the recorded ids', async () => {
   expect((await reelay()('replay', recorded, ...args)).code).toBe(0)
   const [before, now] = [await idsOf(recorded), await idsOf(tape)]
   expect(now.filter((id) => typeof id === 'number')).toEqual(before.slice(1))
+})
+
+test('--official-schema always fails a server that broke the schema all along; without it that is a note', async () => {
+  const call = callOf(1, 'echo', {})
+  const broken = server({ id: 1, result: { params: call['params'] } })
+  const tape = tapeFile(...HANDSHAKE, client(call), broken)
+  const args = ['--handshake', 'none', '--allow-writes', '--', ...fixtureServer('answer-calls')]
+  const [noted, failed] = await Promise.all([
+    reelay()('verify', tape, ...args),
+    reelay()('verify', tape, '--official-schema', 'always', ...args),
+  ])
+  expect([noted.code, failed.code]).toEqual([0, 1])
+  expect(noted.out).toContain(
+    "note: tools/call echo breaks the official schema of 2025-11-25, as it did when it was recorded: result must have required property 'content'",
+  )
+  expect(failed.out).toContain(
+    "schema    result   must have required property 'content' (official schema of 2025-11-25)",
+  )
 })
 
 test.each([

@@ -1,11 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test } from 'vitest'
+import { serveHttp } from '../../src/serve/http/serve-http.ts'
+import { LiveBehind } from '../../src/serve/live-behind.ts'
+import { linkTo } from '../../src/serve/live-target.ts'
 import { Passthrough } from '../../src/serve/passthrough.ts'
 import { loadTape } from '../../src/store/read.ts'
+import { heldTurns } from '../../src/tape/turn-store.ts'
 import { member } from '../../src/wire/message.ts'
 import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
-import { ask, open, post } from '../support/http.ts'
+import { ask, httpServer, open, post, type Listener } from '../support/http.ts'
 import { fixtureServer, isAlive, temporaryFolder, until } from '../support/recorder.ts'
 import { connect } from '../support/sdk-session.ts'
 import { callTool, clientOf, type AnyClient } from '../support/sdk.ts'
@@ -202,6 +207,28 @@ test('every client of a run becomes a connection of a new episode, and the tape 
   expect((await serving.stop()).code).toBe(0)
 })
 
+test('a program gives every client a transport of its own to the live server, and learns from them all', async () => {
+  const path = tapeFile(...SESSION)
+  const [command = '', ...args] = fixtureServer('ask-then-answer')
+  const live = (): StdioClientTransport => new StdioClientTransport({ command, args })
+  const gone: string[] = []
+  const served = await serveHttp({
+    tape: await loadTape(path),
+    live,
+    mode: 'new-episodes',
+    onLive: ({ method }) => gone.push(method),
+  })
+  const sessions = [await begin(served.url), await begin(served.url)]
+  const answers = []
+  for (const { say } of sessions) answers.push(jsonOf(await say(callOf(7, 'count', {}))))
+  expect(answers).toMatchObject([answerOf(7, '1'), answerOf(7, '1')])
+  await served.close()
+  await served.close()
+  expect(gone).toEqual(['tools/call', 'tools/call'])
+  const { turns, problems } = await loadTape(path)
+  expect([problems, new Set(turns.map(({ trigger }) => trigger?.conn))]).toEqual([[], new Set([1, 2, 3])])
+})
+
 test('once records the live server when there is no tape, all whenever it is said; what it says is not marked', async () => {
   const path = join(temporaryFolder(), 'fresh.tape.jsonl')
   for (const mode of ['once', 'all']) {
@@ -246,21 +273,22 @@ test('in CI nothing goes live by itself over HTTP either, and a mode that does i
   )
 })
 
-test('a secret that crosses the live link does not reach the tape', async () => {
-  const path = join(temporaryFolder(), 'fresh.tape.jsonl')
-  const secret = `ghp_${'Ab1'.repeat(12)}`
-  for (const args of [
-    ['--mode', 'once'],
-    ['--mode', 'new-episodes'],
-  ]) {
-    const serving = await startServingLive([path, '--http', ...args, ...LIVE])
+test('a secret that crosses the live link does not reach the tape: by its looks, or because the user says so', async () => {
+  const folder = temporaryFolder()
+  const [path, file] = [join(folder, 'fresh.tape.jsonl'), join(folder, 'secrets.env')]
+  const [token, word] = [`ghp_${'Ab1'.repeat(12)}`, 'the-name-of-my-cat']
+  writeFileSync(file, `CAT=${word}\n`, { mode: 0o600 })
+  for (const mode of ['once', 'new-episodes']) {
+    const serving = await startServingLive([path, '--http', '--secrets', file, '--mode', mode, ...LIVE])
     const one = await clientAt(serving, 'streamableHttp')
-    expect(textOf(await callTool(one, 'echo', { q: secret, args }))).toContain(secret)
+    const said = textOf(await callTool(one, 'echo', { mode, token, word }))
+    expect(said).toBe(`live ${JSON.stringify({ mode, token, word })}`)
     await one.close()
     await serving.stop()
   }
-  expect(readFileSync(path, 'utf8')).toContain('"event":"episode"')
-  expect(readFileSync(path, 'utf8')).not.toContain(secret)
+  const tape = readFileSync(path, 'utf8')
+  expect(tape).toContain('"event":"episode"')
+  expect([tape.includes(token), tape.includes(word)]).toEqual([false, false])
 })
 
 const MODERN = { mode: { pin: '2026-07-28' } } as const
@@ -430,6 +458,60 @@ const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 }
+
+const refusing = (id: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'go away' } })
+
+test.each<[string, Listener, string]>([
+  ['wants a token', (_req, res) => res.writeHead(401).end(), 'the server answered HTTP 401'],
+  ['is a web page', (_req, res) => res.writeHead(200).end('<html>'), 'the server answered HTTP 200: <html>'],
+  ['breaks off', (_req, res) => res.destroy(), 'the connection was closed'],
+  [
+    'refuses to begin',
+    (_req, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(refusing('reelay-live-initialize')),
+    'it refused initialize: "go away"',
+  ],
+])(
+  'a live server at a URL that %s is said to whoever asks, again and again, and the tape is served',
+  async (_, listener, why) => {
+    const seen: unknown[] = []
+    const { origin } = await httpServer((req, res) => {
+      seen.push(req.headers['x-mine'])
+      return listener(req, res)
+    })
+    const target = { kind: 'url', url: new URL(origin), headers: { 'x-mine': 'yes' } } as const
+    const tape = tapeOf(...SESSION)
+    const live = new LiveBehind({ open: linkTo(target, heldTurns(tape.turns)), learns: false })
+    const { url } = await servingHere({ tape, elsewhere: () => live.another() })
+    const { say } = await begin(url)
+    for (const id of [7, 8])
+      expect(jsonOf(await say(callOf(id, 'other', {})))).toMatchObject({
+        id,
+        error: { code: -32603, message: expect.stringContaining(`the live server did not answer: ${why}`) },
+      })
+    expect(jsonOf(await say(callOf(9, 'echo', { q: 'old' })))).toMatchObject(answerOf(9, 'recorded'))
+    expect(new Set(seen)).toEqual(new Set(['yes']))
+  },
+)
+
+test('once records a server at a URL on stdin and stdout too, and plays it from then on', async () => {
+  const path = join(temporaryFolder(), 'fresh.tape.jsonl')
+  const url = `${await listening(fixtureServer('modern-http'))}/mcp`
+  const said: unknown[] = []
+  for (const target of [['--url', url], []]) {
+    const serve = new ServeProcess([path, ...target], [], { CI: '' })
+    serve.say(modern(1, COUNT_3, { progressToken: 5 }))
+    const lines = await serve.heardText('"counted to 3"')
+    said.push(lines.map((line) => JSON.parse(line)).map((message) => member(message, 'method') ?? 'answer'))
+    expect((await serve.end()).code).toBe(0)
+  }
+  const progress = Array.from({ length: 3 }, () => 'notifications/progress')
+  expect(said).toEqual([
+    [...progress, 'answer'],
+    [...progress, 'answer'],
+  ])
+})
 
 test.each([
   [['--url', 'http://127.0.0.1:9', '--', 'x'], 'both a command and a --url were given'],

@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 import { loadTape } from '../../src/store/read.ts'
+import { isAlive, REELAY, start, until } from '../support/recorder.ts'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
 import { answerOf, call, callOf, HANDSHAKE, type Said } from './tape-of.ts'
@@ -66,6 +67,34 @@ test('a live server that dies, or never starts, leaves nobody waiting', async ()
     'the live server did not answer: the server command no-such-command-anywhere was not found',
   ])
 })
+
+test.skipIf(process.platform === 'win32')(
+  'nobody is left when the client is killed, though the live server still owes it an answer',
+  async () => {
+    const say = [
+      ...OPENING,
+      { ...callOf(2, 'wait', {}), params: { name: 'wait', _meta: { progressToken: 1 } } },
+    ]
+    const input = say.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message })).join('\n')
+    const serve = [
+      process.execPath,
+      REELAY,
+      'serve',
+      tapeFile(...SESSION),
+      '--on-miss',
+      'passthrough',
+      ...LIVE,
+    ]
+    const run = start([process.execPath, 'test/fixtures/clients/start-and-ask.mjs', input, ...serve], {
+      env: { ...process.env, CI: '' },
+    })
+    const server = Number(/pid (\d+)/.exec(await run.line('pid'))?.[1])
+    await until(() => run.stderr().includes('waits as'))
+    run.child.kill('SIGKILL')
+    await until(() => !isAlive(server))
+    expect(isAlive(server)).toBe(false)
+  },
+)
 
 test('a new episode joins the tape, which then answers without the live server', async () => {
   const path = tapeFile(...SESSION)

@@ -421,6 +421,8 @@ test('reelay serve --help names its options', () => {
       --server <filter>            which server to be, when the tape holds several:
                                    its name, * for anything; over HTTP several, each
                                    has its path
+      --secrets <file>             a vault, or lines NAME=value that only you can
+                                   read: secrets of the client that no rule can tell
       --on-miss <what>             what is not on the tape is an error, or goes to
                                    the live server: a command behind --, or --url
                                    (choices: "error", "passthrough")

@@ -52,8 +52,8 @@ export class ServeProcess {
   }
 
   /** Waits until a line holds this text; the lines up to it are returned. */
-  async heardText(text: string): Promise<readonly string[]> {
-    const place = (): number => this.#lines.findIndex((line) => line.includes(text))
+  async heardText(words: string): Promise<readonly string[]> {
+    const place = (): number => this.#lines.findIndex((line) => line.includes(words))
     while (place() < 0) await this.heard(this.#lines.length + 1)
     return this.#lines.slice(0, place() + 1)
   }

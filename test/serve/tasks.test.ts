@@ -30,7 +30,7 @@ function reelay(...args: readonly string[]): Transport {
 }
 
 /** Calls a tool as a task and lets the SDK poll; says what it ended with, and how often it was told a state. */
-async function run(client: Client, name: string): Promise<{ text: string; states: number }> {
+async function ranTask(client: Client, name: string): Promise<{ text: string; states: number }> {
   let states = 0
   for await (const said of client.experimental.tasks.callToolStream({ name, arguments: {} })) {
     if (said.type === 'taskStatus') states++
@@ -50,8 +50,8 @@ async function begun(client: Client, name: string): Promise<string> {
 async function recorded(): Promise<string> {
   const tape = join(temporaryFolder(), 'tasks.tape.jsonl')
   const client = await connected(reelay('record', '-o', tape, '--', ...fixtureServer('tasks')))
-  expect((await run(client, 'research')).text).toContain('found')
-  expect((await run(client, 'clarify')).text).toContain('clarified: accept')
+  expect((await ranTask(client, 'research')).text).toContain('found')
+  expect((await ranTask(client, 'clarify')).text).toContain('clarified: accept')
   const forever = await begun(client, 'forever')
   expect((await client.experimental.tasks.getTask(forever)).status).toBe('working')
   await client.experimental.tasks.cancelTask(forever)
@@ -66,11 +66,11 @@ test('tasks of the legacy era are played to an SDK client: created, polled, aske
   const serving = await startServing(tape, '--http')
   const transports = [reelay('serve', tape), httpOf('v1', 'streamableHttp', serving.urls()[0] ?? '')]
   for (const transport of transports) {
-    const client = await connected(transport as Transport)
-    const research = await run(client, 'research')
+    const client = await connected(transport)
+    const research = await ranTask(client, 'research')
     expect(research.text).toContain('found')
     expect(research.states).toBeGreaterThan(1)
-    expect((await run(client, 'clarify')).text).toContain('clarified: accept')
+    expect((await ranTask(client, 'clarify')).text).toContain('clarified: accept')
     const forever = await begun(client, 'forever')
     await client.experimental.tasks.cancelTask(forever)
     expect((await client.experimental.tasks.listTasks()).tasks).toHaveLength(3)

@@ -213,7 +213,10 @@ test('what a server tells as soon as it is greeted is heard', async () => {
   const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
   let listener: ServerResponse | undefined
   const { link, texts, count } = await linkTo(async (req, res) => {
-    if (req.method === 'GET') return void (listener = res.writeHead(200, EVENTS)).flushHeaders()
+    if (req.method === 'GET') {
+      listener = res.writeHead(200, EVENTS)
+      return res.flushHeaders()
+    }
     const { id } = JSON.parse(await text(req)) as { id?: number }
     if (id !== undefined) return void res.writeHead(200).end(answer(id))
     listener?.write(`data: ${told}\n\n`)

@@ -137,19 +137,22 @@ test('an answer of no known length, and a stream, come in chunks', async () => {
 test('who answers is told when the client is gone, or has everything', async () => {
   const told: string[] = []
   const { url } = await listening((req, res) => {
+    if (req.url === '/late') res.writeHead(200, { 'Content-Length': 2 }).end('ok')
     res.on('close', () => told.push(`${req.url} ${res.writableEnded}`))
     if (req.url === '/now') res.writeHead(200, { 'Content-Length': 2 }).end('ok')
   })
   const [served, gone, silent] = [rawClient(url), rawClient(url), rawClient(url)]
   await served.write(posted('a').replace('POST /', 'POST /now'))
   await served.answer()
+  await served.write(posted('a').replace('POST /', 'POST /late'))
+  await served.answer()
   await gone.write(posted('a').replace('POST /', 'POST /gone'))
   gone.socket.destroy()
   await silent.write(posted('a').replace('POST /', 'POST /silent'))
   silent.socket.end()
   await silent.closed
-  while (told.length < 3) await new Promise((resolve) => setImmediate(resolve))
-  expect(told.toSorted()).toEqual(['/gone false', '/now true', '/silent false'])
+  while (told.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  expect(told.toSorted()).toEqual(['/gone false', '/late true', '/now true', '/silent false'])
 })
 
 test('a client that does not take its answers is not listened to until it does', async () => {
@@ -168,15 +171,21 @@ test('a client that does not take its answers is not listened to until it does',
   expect(bodies).toEqual(['1', '2'])
 })
 
-test('a connection that nothing goes over is closed, but not while an answer is still to come', async () => {
+test('a connection that nothing goes over is closed, but not while an answer is still to come or to be taken', async () => {
   const held: ServedResponse[] = []
   const { url } = await listening((_, res) => void held.push(res), { keepAliveTimeout: 1 })
-  const [waiting, idle] = [rawClient(url), rawClient(url)]
+  const [waiting, slow] = [rawClient(url), rawClient(url)]
   await waiting.write(posted('a'))
-  await idle.closed
+  await slow.write(posted('b'))
+  slow.socket.pause()
+  held[1]?.writeHead(200, { 'Content-Length': LONG.length }).end(LONG)
+  // Long enough for both, were they idle.
+  for (let round = 0; round < 3; round++) await rawClient(url).closed
   held[0]?.writeHead(200, { 'Content-Length': 2 }).end('ok')
   expect((await waiting.answer()).body).toBe('ok')
   await waiting.closed
+  slow.socket.resume()
+  expect((await slow.answer()).body.length).toBe(LONG.length)
 })
 
 test('closing lets go of every client', async () => {

@@ -79,7 +79,7 @@ test('a server that is not running is told from one that speaks something else',
   close()
   const gone = await wrappedAndChecked({ url: `${origin}/mcp` })
   expect(gone.checked).toMatchObject({
-    remote: { kind: 'refused', status: null },
+    remote: { kind: 'refused' },
     findings: [{ kind: 'server-unreachable', about: `${origin}/mcp refuses the connection` }],
   })
 })

@@ -183,6 +183,14 @@ command = "x"
   })
 })
 
+test('what only Codex knows means nothing to other clients, and stays', () => {
+  desk.write(CURSOR, `{"mcpServers":{"notion":{"url":"${URL}","bearer_token_env_var":"TOKEN"}}}`)
+  desk.wrap(['notion'])
+  const entry = read(CURSOR)['mcpServers']?.['notion'] as { args: string[] }
+  expect(Object.keys(entry)).toEqual(['command', 'args', 'bearer_token_env_var'])
+  expect(entry.args).not.toContain('--header')
+})
+
 test('Gemini CLI: of two urls the one that counts is bridged, and the other does not stay', () => {
   const file = 'home/.gemini/settings.json'
   const before = `{"mcpServers":{"notion":{"url":"https://old.example/sse","httpUrl":"${URL}"}}}`

@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { ReelayError } from '../../errors.ts'
+import { layoutJson } from '../../report/layout-json.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
 import { isObject, type Request } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
+import { visible, visibleJson } from '../../wire/visible.ts'
 import { withoutSecrets } from '../without-secrets.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
@@ -11,7 +14,8 @@ export function askOnTerminal(): (request: Request) => Promise<object> {
       hint: 'choose --on-ask decline or --on-ask fail',
     })
   return async ({ method, params }) => {
-    process.stderr.write(withoutSecrets()(`the server asks ${method}:\n${JSON.stringify(params, null, 2)}\n`))
+    const asked = layoutJson(visibleJson(canonicalJson(params)))
+    process.stderr.write(withoutSecrets()(`the server asks ${visible(method)}:\n${asked}\n`))
     for (;;) {
       const answer = await lineOf('the result, as a JSON object: ')
       const value = parseJson(answer)

@@ -1,6 +1,7 @@
 import type { ReplayOptions } from '../../replay/options.ts'
 import { previewed, type ScheduledMessage } from '../../replay/preview.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
+import { spared } from '../../report/spared.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
 import { withoutSecrets } from '../without-secrets.ts'
@@ -21,10 +22,15 @@ export async function showPlan(
 function printJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
   let before = '{\n  "messages": ['
   for (const message of messages) {
-    print(`${before}\n${shown(JSON.stringify(message, null, 2)).replaceAll(/^/gm, '    ')}`)
+    print(`${before}\n${shown(JSON.stringify(written(message), null, 2)).replaceAll(/^/gm, '    ')}`)
     before = ','
   }
   print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)
+}
+
+function written(message: ScheduledMessage): object {
+  const { params } = message.message
+  return { ...message, message: { ...message.message, params: spared(params) } }
 }
 
 function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {

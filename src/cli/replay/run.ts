@@ -83,7 +83,7 @@ async function replayed(
   const onStep = stepWatcher(flags, run, screen)
   const runs = { ...runsOf(flags, repeat), onStep, ...(baseline && { baseline }) }
   const played = isStepped
-    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }))
+    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
   const report = await untilClosed(played, target)
   await tell(screenedReport(report, screen), flags)

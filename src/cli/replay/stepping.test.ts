@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Stop } from '../../replay/stops.ts'
-import { decide } from './stepping.ts'
+import { createScreen } from '../../serve/screen.ts'
+import { decide, screened } from './stepping.ts'
 
 const CALL = {
   index: 3,
@@ -58,6 +59,12 @@ test('a stop shows the message on a line, then whole to who asks, and asks again
   ])
 })
 
+test('a secret of a tape that was never redacted is not shown at a stop', () => {
+  const ways = { next: noWay, skip: noWay, goOn: noWay, quit: noWay }
+  const text = '{"params":{"password":"hunter2-and-more"}}'
+  expect(screened({ ...CALL, ...ways, text }, createScreen()).text).not.toContain('hunter2')
+})
+
 test('what cannot be sent says so', async () => {
   const [, [asked]] = await decided(['s'], { text: undefined })
   expect(asked).toContain('it cannot be sent: a value that the live server makes up is not known')
@@ -67,3 +74,5 @@ test('bytes that would move the cursor of the terminal are shown, not sent to it
   const [, asked] = await decided(['show', 'n'], { method: 'a\u001B[2J', text: '{"a":"\u001B[2J"}' })
   expect(asked.join('')).not.toContain('\u001B')
 })
+
+function noWay(): void {}

@@ -2,8 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ReelayError } from '../../errors.ts'
 import type { Stop } from '../../replay/stops.ts'
 import { isCi } from '../../serve/ci.ts'
-import { parseJson } from '../../wire/parse-json.ts'
-import { shortened, visible } from '../../wire/visible.ts'
+import type { Screen } from '../../serve/screen.ts'
+import { layoutJson } from '../../report/layout-json.ts'
+import { shortened, visible, visibleJson } from '../../wire/visible.ts'
 import { onTerminal, requireTerminal, type Ask } from '../terminal.ts'
 import type { ReplayFlags } from './flags.ts'
 
@@ -11,8 +12,16 @@ import type { ReplayFlags } from './flags.ts'
 export type OnStop = (stop: Stop) => void
 
 /** Runs with someone at the terminal who lets each message go; refused where nobody sits. */
-export function stepping<Result>(run: (onStop: OnStop) => Promise<Result>): Promise<Result> {
-  return onTerminal((ask) => run((stop) => void decide(stop, ask)), NEEDS)
+export function stepping<Result>(
+  run: (onStop: OnStop) => Promise<Result>,
+  screen: Pick<Screen, 'text'>,
+): Promise<Result> {
+  return onTerminal((ask) => run((stop) => void decide(screened(stop, screen), ask)), NEEDS)
+}
+
+/** A stop as it may be shown. */
+export function screened(stop: Stop, screen: Pick<Screen, 'text'>): Stop {
+  return { ...stop, text: stop.text && screen.text(stop.text) }
 }
 
 /** Before anything is started: a stepped run is for somebody at a terminal, who is asked one thing at a time. */
@@ -52,13 +61,12 @@ const WAYS: Readonly<Record<Exclude<(typeof WORDS)[number], 'show'>, (stop: Stop
 }
 
 function brief(stop: Stop): string {
-  return `${headOf(stop)}\n  ${stop.text === undefined ? UNKNOWN : visible(shortened(stop.text, WIDTH))}`
+  return `${headOf(stop)}\n  ${stop.text === undefined ? UNKNOWN : shortened(stop.text, WIDTH)}`
 }
 
 function whole(stop: Stop): string {
-  const message =
-    stop.text === undefined ? UNKNOWN : JSON.stringify(parseJson(stop.text) ?? stop.text, null, 2)
-  return `${headOf(stop)}\n${message.split('\n').map(visible).join('\n')}`
+  const message = stop.text === undefined ? UNKNOWN : layoutJson(visibleJson(stop.text))
+  return `${headOf(stop)}\n${message}`
 }
 
 const WIDTH = 200

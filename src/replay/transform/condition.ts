@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../wire/canonical.ts'
-import { valuesAt } from './edit-value.ts'
+import { valuesAt } from './values-at.ts'
 import type { Condition, Passing } from './rule.ts'
 
 /** Whether a rule is meant for this message. */

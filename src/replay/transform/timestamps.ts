@@ -1,22 +1,23 @@
-import { isObject } from '../../wire/message.ts'
-import { rangeAt, replaceAt } from '../../wire/members.ts'
-import { parseJson } from '../../wire/parse-json.ts'
+import { leafText, leavesOf } from '../../wire/leaves.ts'
+import { rangeAt } from '../../wire/members.ts'
 
-/** The text with every point in time of its params moved by so many milliseconds. */
+/** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
 export function withMovedTimes(text: string, by: number): string {
   const range = rangeAt(text, ['params'])
-  const params = range === undefined ? undefined : parseJson(text.slice(range.start, range.end))
-  return params === undefined ? text : replaceAt(text, ['params'], JSON.stringify(moved(params, by, 0)))
+  if (range === undefined) return text
+  const params = text.slice(range.start, range.end)
+  return text.slice(0, range.start) + moved(params, by) + text.slice(range.end)
 }
 
-const DEEPEST = 200
-
-function moved(value: unknown, by: number, depth: number): unknown {
-  if (typeof value === 'string') return POINT_IN_TIME.test(value) ? movedTime(value, by) : value
-  if (depth > DEEPEST) return value
-  if (Array.isArray(value)) return value.map((item) => moved(item, by, depth + 1))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, moved(one, by, depth + 1)]))
+function moved(json: string, by: number): string {
+  let [written, at] = ['', 0]
+  for (const { start, end } of leavesOf(json)) {
+    const value = json[start] === '"' ? leafText(json, { start, end }) : ''
+    if (!POINT_IN_TIME.test(value)) continue
+    written += json.slice(at, start) + JSON.stringify(movedTime(value, by))
+    at = end
+  }
+  return written + json.slice(at)
 }
 
 const POINT_IN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/

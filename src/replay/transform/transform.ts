@@ -3,7 +3,7 @@ import { classify, isObject, member } from '../../wire/message.ts'
 import type { Path } from '../../wire/path.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { holds } from './condition.ts'
-import { editAt } from './edit-value.ts'
+import { editText } from './edit-text.ts'
 import type { Action, Passing, TransformRule } from './rule.ts'
 
 /** What the rules made of a message. */
@@ -74,10 +74,10 @@ function edited(
   path: Path,
   change: (value: unknown) => unknown,
 ): string {
-  const value = parseJson(text)
-  if (!isObject(value)) return text
-  const json = JSON.stringify(editAt(member(value, name), path, change))
-  if (rangeAt(text, [name]) !== undefined) return replaceAt(text, [name], json ?? '{}')
+  if (!isObject(parseJson(text))) return text
+  const range = rangeAt(text, [name])
+  const json = editText(range && text.slice(range.start, range.end), path, change)
+  if (range !== undefined) return replaceAt(text, [name], json ?? '{}')
   return name === 'params' && json !== undefined
     ? `${text.slice(0, text.lastIndexOf('}'))},"params":${json}}`
     : text

@@ -1,6 +1,6 @@
 import { isObject, member, type Response } from '../../wire/message.ts'
 
-/** Finds in an official schema what an answer has to be: a JSON pointer, or nothing when it does not say. */
+/** Finds in an official schema what an answer has to be. */
 export class OfficialDefinitions {
   readonly #holder: '$defs' | 'definitions'
   readonly #definitions: object
@@ -14,13 +14,17 @@ export class OfficialDefinitions {
     this.#results = new Map(Object.entries(this.#definitions).flatMap(resultOfRequest))
   }
 
-  for(method: string, { outcome }: Response): string | undefined {
+  /** The name of the definition; undefined when it does not say. */
+  nameFor(method: string, { outcome }: Response): string | undefined {
     const names =
       'result' in outcome
         ? [kindOf(outcome.result, this.#results.get(method))]
         : ['JSONRPCErrorResponse', 'JSONRPCError']
-    const name = names.find((one) => one !== undefined && Object.hasOwn(this.#definitions, one))
-    return name === undefined ? undefined : `#/${this.#holder}/${name}`
+    return names.find((one) => one !== undefined && Object.hasOwn(this.#definitions, one))
+  }
+
+  pointerTo(name: string): string {
+    return `#/${this.#holder}/${name}`
   }
 }
 

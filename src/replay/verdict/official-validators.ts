@@ -1,72 +1,43 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
-import { member, type Response } from '../../wire/message.ts'
-import { JUDGED_BY, officialSchema } from '../official-schemas.ts'
-import { OfficialDefinitions } from './official-definitions.ts'
+import { type Response } from '../../wire/message.ts'
+import { JUDGED_BY, officialSchema, type OfficialSchema } from '../official-schemas.ts'
 import { isValid } from './is-valid.ts'
+import { newAjv } from './new-ajv.ts'
+import { OfficialDefinitions } from './official-definitions.ts'
 import { meantErrors } from './schema-errors.ts'
 
-type Validator = ReturnType<Ajv2020['compile']>
-
-/** Holds answers against the official schemas: each is read when it is first needed, and compiled once for each kind of answer. */
+/** Holds answers against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
 export class OfficialValidators {
-  readonly #ajv: Ajv2020
   readonly #onAbsent: (revision: string) => void
-  readonly #definitions = new Map<string, OfficialDefinitions | undefined>()
-  readonly #validators = new Map<string, Validator | undefined>()
+  readonly #known = new Map<string, Known | undefined>()
 
-  constructor(ajv: Ajv2020, onAbsent: (revision: string) => void) {
-    this.#ajv = ajv
+  constructor(onAbsent: (revision: string) => void) {
     this.#onAbsent = onAbsent
   }
 
   /** What is wrong with an answer to a method, by the schema of a revision; nothing where that has no say. */
-  errorsIn(answer: Response, asked: Asked): readonly ErrorObject[] {
-    const definition = this.#definitionFor(answer, asked)
-    return definition === undefined ? [] : this.#errorsBy(definition, subjectOf(answer))
-  }
-
-  /** Compiles what an answer will be held against. */
-  prepare(answer: Response, asked: Asked): void {
-    const definition = this.#definitionFor(answer, asked)
-    if (definition !== undefined) this.#validatorOf(definition)
-  }
-
-  #definitionFor(answer: Response, { method, revision }: Asked): string | undefined {
+  errorsIn(answer: Response, { method, revision }: Asked): readonly ErrorObject[] {
     const official = JUDGED_BY[revision ?? '']
-    const place = official === undefined ? undefined : this.#definitionsOf(official)?.for(method, answer)
-    return official === undefined || place === undefined ? undefined : `${idOf(official)}${place}`
+    const known = official === undefined ? undefined : this.#schemaOf(official)
+    const name = known?.definitions.nameFor(method, answer)
+    const isKept = name === undefined ? undefined : known?.official.isKept[name]
+    if (known === undefined || name === undefined || isKept === undefined) return []
+    const subject = subjectOf(answer)
+    if (isValid(isKept, subject)) return []
+    known.ajv ??= ajvWith(known.official)
+    return errorsBy(known.ajv, known.definitions.pointerTo(name), subject)
   }
 
-  #errorsBy(definition: string, value: unknown): readonly ErrorObject[] {
-    const validate = this.#validatorOf(definition)
-    if (validate === undefined || isValid(validate, value)) return []
-    const [schema = ''] = definition.split('#')
-    return meantErrors(validate.errors ?? [], (reference, part) =>
-      this.#errorsBy(`${schema}${reference}`, part),
-    )
+  #schemaOf(revision: string): Known | undefined {
+    if (!this.#known.has(revision)) this.#known.set(revision, this.#read(revision))
+    return this.#known.get(revision)
   }
 
-  #validatorOf(definition: string): Validator | undefined {
-    if (!this.#validators.has(definition)) this.#validators.set(definition, this.#ajv.getSchema(definition))
-    return this.#validators.get(definition)
-  }
-
-  #definitionsOf(revision: string): OfficialDefinitions | undefined {
-    if (!this.#definitions.has(revision)) this.#definitions.set(revision, this.#read(revision))
-    return this.#definitions.get(revision)
-  }
-
-  #read(revision: string): OfficialDefinitions | undefined {
-    const schema = officialSchema(revision)
-    if (schema === undefined) {
-      this.#onAbsent(revision)
-      return undefined
-    }
-    // The words that the older ones use mean the same in either dialect.
-    const words = Object.entries(schema).filter(([name]) => name !== '$schema')
-    this.#ajv.addSchema({ ...Object.fromEntries(words), $id: idOf(revision) })
-    return new OfficialDefinitions(schema)
+  #read(revision: string): Known | undefined {
+    const official = officialSchema(revision)
+    if (official === undefined) this.#onAbsent(revision)
+    return official && { official, definitions: new OfficialDefinitions(official.schema), ajv: undefined }
   }
 }
 
@@ -75,13 +46,31 @@ export interface Asked {
   readonly revision: string | undefined
 }
 
-/** An error is judged with the message around it, because the definition is of both. */
-function subjectOf({ id, outcome }: Response): unknown {
-  if ('result' in outcome) return outcome.result
-  const error = member(outcome, 'error')
-  return { jsonrpc: '2.0', ...(id !== null && { id }), error }
+interface Known {
+  readonly official: OfficialSchema
+  readonly definitions: OfficialDefinitions
+  ajv: Ajv2020 | undefined
 }
 
-function idOf(revision: string): string {
-  return `urn:reelay:mcp-${revision}`
+/** An error is judged with the message around it, because the definition is of both. */
+function subjectOf({ id, outcome }: Response): unknown {
+  return 'result' in outcome ? outcome.result : { jsonrpc: '2.0', ...(id !== null && { id }), ...outcome }
+}
+
+const ID = 'urn:reelay:official'
+
+/** To check a schema costs more than to use it, and the official ones are no surprise. */
+const IS_CHECKED = false
+
+function ajvWith({ schema }: OfficialSchema): Ajv2020 {
+  // The words that the older ones use mean the same in either dialect.
+  const words = Object.entries(schema).filter(([name]) => name !== '$schema')
+  const known = { ...Object.fromEntries(words), $id: ID }
+  return newAjv().addSchema(known, undefined, undefined, IS_CHECKED)
+}
+
+function errorsBy(ajv: Ajv2020, pointer: string, value: unknown): readonly ErrorObject[] {
+  const validate = ajv.getSchema(`${ID}${pointer}`)
+  if (validate === undefined || isValid(validate, value)) return []
+  return meantErrors(validate.errors ?? [], (reference, part) => errorsBy(ajv, reference, part))
 }

@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv'
-import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Turn } from '../../tape/turn.ts'
 import { member, type Response } from '../../wire/message.ts'
 import { linkOf } from '../link-of.ts'
@@ -25,18 +24,9 @@ export class OfficialJudge {
   readonly #looked = new Set<string>()
   readonly #told = new Set<string>()
 
-  constructor(ajv: Ajv2020, options: OfficialOptions) {
+  constructor(options: OfficialOptions) {
     this.#options = options
-    this.#validators = new OfficialValidators(ajv, (revision) => options.onNote(absent(revision)))
-  }
-
-  /** Compiles what recorded answers like these need, so that no live one has to wait for it. */
-  prepare(turns: Iterable<Turn>): void {
-    if (this.#options.use === 'off') return
-    const { revisions } = this.#options
-    for (const turn of turns)
-      if (turn.response?.message.kind === 'response')
-        this.#validators.prepare(turn.response.message, asked(turn, revisions.recorded(turn)))
+    this.#validators = new OfficialValidators((revision) => options.onNote(absent(revision)))
   }
 
   judge(judged: Judged): readonly Finding[] {

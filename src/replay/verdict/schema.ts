@@ -5,16 +5,16 @@ import type { Tools } from '../safety.ts'
 import type { Finding } from './finding.ts'
 import { isValid } from './is-valid.ts'
 import { resultIn, type Judged } from './judged.ts'
+import { newAjv } from './new-ajv.ts'
 import { pathOf } from './schema-errors.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
 export class SchemaJudge {
   readonly #tools: () => Tools
-  readonly #ajv: Ajv2020
+  #ajv: Ajv2020 | undefined
   readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
 
-  constructor(ajv: Ajv2020, tools: () => Tools) {
-    this.#ajv = ajv
+  constructor(tools: () => Tools) {
     this.#tools = tools
   }
 
@@ -37,6 +37,7 @@ export class SchemaJudge {
   }
 
   #compiled(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
+    this.#ajv ??= newAjv()
     try {
       return this.#ajv.compile(schema as object)
     } catch {

@@ -20,10 +20,15 @@ export function judgeTiming(
       layer: 'timing',
       level: timing === undefined ? 'warn' : 'error',
       message,
-      expected: recordedDuration,
-      actual: duration,
+      expected: inMicroseconds(recordedDuration),
+      actual: inMicroseconds(duration),
     },
   ]
+}
+
+/** What the clocks can tell, without the rest of a division. */
+function inMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
 }
 
 const GROSS = 1000

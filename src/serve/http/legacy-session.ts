@@ -7,7 +7,7 @@ import type { Player } from '../player.ts'
 import type { Attendance } from './attendance.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
-import { PostExchange, type AnswerStream } from './post-exchange.ts'
+import { PostExchange, type Accepts, type AnswerStream, type ExchangeSite } from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 import type { Posted } from './posted.ts'
 import type { Role } from './role.ts'
@@ -20,6 +20,7 @@ export class LegacySession {
   attendance: Attendance | undefined
   readonly #connections: Connections
   readonly #heads: RecordedHeads
+  readonly #site: ExchangeSite
   readonly #player: Player
   readonly #log = new EventLog<LegacyStream>()
   readonly #standing: LegacyStream
@@ -34,6 +35,13 @@ export class LegacySession {
     this.#connections = connections
     this.#heads = heads
     this.#standing = new LegacyStream(this.#log, heads.retry)
+    this.#site = {
+      era: 'legacy',
+      heads,
+      headers: this.headers,
+      openStream: (res) => this.#openStream(res),
+      onLate: this.#standing.send,
+    }
     this.#aside = { scope: '', send: this.#standing.send, reply: () => {} }
     this.#player = connections.beginSession(this.#standing.send)
     this.#player.start()
@@ -53,13 +61,13 @@ export class LegacySession {
 
   #answer({ res, text, message }: Posted, onAnswer: Outlet['reply'] | undefined): void {
     if (res.destroyed) return
-    const exchange = this.#exchangeFor(res)
-    const key = message.kind === 'request' ? idKey(message.id) : ''
-    this.#exchanges.set(key, exchange)
+    const exchange = new PostExchange({ res, site: this.#site, scope: '', accepts: EVERYTHING })
     this.#player.take(text, message, onAnswer === undefined ? exchange : heardBy(onAnswer, exchange))
     // Most are answered by now.
-    if (exchange.isOver) this.#forget(key, exchange)
-    else res.on('close', () => this.#forget(key, exchange))
+    if (exchange.isOver) return
+    const key = message.kind === 'request' ? idKey(message.id) : ''
+    this.#exchanges.set(key, exchange)
+    res.on('close', () => this.#forget(key, exchange))
   }
 
   /** From now on streams begin with an id to go on from. */
@@ -90,19 +98,6 @@ export class LegacySession {
     this.#connections.end(this.#player)
   }
 
-  #exchangeFor(res: ServedResponse): PostExchange {
-    return new PostExchange({
-      res,
-      era: 'legacy',
-      scope: '',
-      heads: this.#heads,
-      accepts: { json: true, stream: true },
-      headers: () => this.headers,
-      openStream: () => this.#openStream(res),
-      onLate: this.#standing.send,
-    })
-  }
-
   // Without an id to go on from, nobody can come back.
   #openStream(res: ServedResponse): AnswerStream {
     const stream = new LegacyStream(this.#log, this.#heads.retry)
@@ -122,6 +117,8 @@ export class LegacySession {
     if (this.#exchanges.get(key) === exchange) this.#exchanges.delete(key)
   }
 }
+
+const EVERYTHING: Accepts = { json: true, stream: true }
 
 /** The same way out, on which somebody sees the answer before it leaves. */
 function heardBy(onAnswer: Outlet['reply'], { scope, send, breakOff, reply }: PostExchange): Outlet {

@@ -1,4 +1,4 @@
-import type { ServedRequest } from '../../transport/http1/exchange.ts'
+import type { ServedRequest, ServedResponse } from '../../transport/http1/exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Message } from '../../wire/message.ts'
@@ -10,7 +10,7 @@ import type { RecordedSession } from '../recorded-sessions.ts'
 import { eventText, EventWriter } from './event-writer.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import { modernRefusal } from './modern-checks.ts'
-import { PostExchange, type AnswerStream } from './post-exchange.ts'
+import { PostExchange, type AnswerStream, type ExchangeSite } from './post-exchange.ts'
 import { acceptsOf, postedId, type Posted } from './posted.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
 import { refuse } from './refusal.ts'
@@ -18,7 +18,7 @@ import { refuse } from './refusal.ts'
 /** Streamable HTTP of 2026-07-28: no sessions, each POST stands for itself, and to close it is to cancel. */
 export class ModernEndpoint {
   readonly #connections: Connections
-  readonly #heads: RecordedHeads
+  readonly #site: ExchangeSite
   readonly #mirrored: MirroredParams
   readonly #clients = new Map<string, Player>()
   /** What each asked for on the tape. */
@@ -28,7 +28,8 @@ export class ModernEndpoint {
 
   constructor(connections: Connections, heads: RecordedHeads, turns: TurnStore) {
     this.#connections = connections
-    this.#heads = heads
+    // Nothing leads to a client but the streams that it has open.
+    this.#site = { era: 'modern', heads, headers: {}, openStream: streamTo, onLate: () => {} }
     this.#mirrored = new MirroredParams(turns)
   }
 
@@ -50,17 +51,9 @@ export class ModernEndpoint {
     const accepts = acceptsOf(req)
     if (!accepts.json && !accepts.stream) return refuse(res, NOT_ACCEPTABLE, postedId(posted))
     const player = this.#playerOf(posted)
-    const exchange = new PostExchange({
-      res,
-      era: 'modern',
-      // Ids are unique only within an exchange.
-      scope: `${++this.#exchanges} `,
-      heads: this.#heads,
-      accepts,
-      headers: () => ({}),
-      openStream: () => streamTo(posted),
-      onLate: () => {}, // nothing leads to the client but the streams that it has open
-    })
+    // Ids are unique only within an exchange.
+    const scope = `${++this.#exchanges} `
+    const exchange = new PostExchange({ res, site: this.#site, scope, accepts })
     player.take(text, message, exchange)
     // Most are answered by now.
     if (exchange.isOver) return
@@ -99,7 +92,7 @@ const NOT_ACCEPTABLE = {
   message: 'Not Acceptable: Client must accept application/json or text/event-stream',
 }
 
-function streamTo({ res }: Posted): AnswerStream {
+function streamTo(res: ServedResponse): AnswerStream {
   const writer = new EventWriter(res)
   return { send: (text) => writer.write(eventText(text)), end: () => writer.end() }
 }

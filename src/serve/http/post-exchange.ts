@@ -14,17 +14,22 @@ export interface AnswerStream {
   readonly breakOff?: () => void
 }
 
-export interface PostExchangeOptions {
-  readonly res: ServedResponse
+/** What all exchanges with one client share. */
+export interface ExchangeSite {
   readonly era: Era
-  readonly scope: string
   readonly heads: RecordedHeads
-  readonly accepts: Accepts
-  /** Headers of the answer, asked for when it begins. */
-  readonly headers: () => Readonly<Record<string, string>>
-  readonly openStream: () => AnswerStream
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly openStream: (res: ServedResponse) => AnswerStream
   /** Takes what comes after the answer, when the stream is over. */
   readonly onLate: (text: string) => void
+}
+
+export interface PostExchangeOptions {
+  readonly res: ServedResponse
+  readonly site: ExchangeSite
+  readonly scope: string
+  readonly accepts: Accepts
 }
 
 export interface Accepts {
@@ -50,13 +55,13 @@ export class PostExchange implements Outlet {
   }
 
   readonly send = (text: string): void => {
-    if (this.#isOver || this.#isGone || !this.#options.accepts.stream) return this.#options.onLate(text)
+    if (this.#isOver || this.#isGone || !this.#options.accepts.stream) return this.#options.site.onLate(text)
     this.#streaming().send(text)
   }
 
   readonly reply = (text: string | undefined, source?: Source): void => {
     if (text === undefined || this.#isOver || this.#isGone) return
-    const head = source !== undefined && 'message' in source ? this.#options.heads.of(source) : undefined
+    const head = source !== undefined && 'message' in source ? this.#options.site.heads.of(source) : undefined
     if (this.#isPlain(head)) this.#answerPlainly(text, source)
     else this.#answerByStream(text, head)
     this.end()
@@ -65,16 +70,17 @@ export class PostExchange implements Outlet {
   readonly breakOff = (answer?: HttpAnswer): void => {
     if (this.#isOver) return
     this.#isOver = true
-    const { res, headers } = this.#options
+    const { res, site } = this.#options
     if (answer === undefined || this.#stream !== undefined) res.destroy()
-    else res.writeHead(answer.status, { ...headers(), ...answer.headers }).end(answer.body)
+    else res.writeHead(answer.status, { ...site.headers, ...answer.headers }).end(answer.body)
   }
 
   /** The client wants no answer. A stream that it reads stays, because one that ends without an answer is asked for again. */
   cancel(): void {
     if (this.#isOver || this.#stream !== undefined) return
     this.#isOver = true
-    this.#options.res.writeHead(202, this.#options.headers()).end()
+    const { res, site } = this.#options
+    res.writeHead(202, site.headers).end()
   }
 
   /** Nothing more will come. */
@@ -92,7 +98,8 @@ export class PostExchange implements Outlet {
   }
 
   #streaming(): AnswerStream {
-    return (this.#stream ??= this.#options.openStream())
+    const { res, site } = this.#options
+    return (this.#stream ??= site.openStream(res))
   }
 
   #isPlain(head: RecordedHead | undefined): boolean {
@@ -110,11 +117,11 @@ export class PostExchange implements Outlet {
   }
 
   #answerPlainly(text: string, source: Source | undefined): void {
-    const { res, era, heads, headers } = this.#options
-    res.writeHead(answerStatus(source, era, heads), {
+    const { res, site } = this.#options
+    res.writeHead(answerStatus(source, site.era, site.heads), {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
-      ...headers(),
+      ...site.headers,
     })
     res.end(text) // a text leaves in one piece with the head; bytes would be a second piece, which costs more than all of this
   }

@@ -6,6 +6,7 @@ import type { Drift } from '../drift.ts'
 import type { Elsewhere } from '../elsewhere.ts'
 import { addDrifts } from '../joined-drift.ts'
 import { madeUpIds } from '../made-up-ids.ts'
+import { liveBehind, type LiveOptions } from '../live-transport.ts'
 import { withHttpFrames } from '../played-tape.ts'
 import { Rests } from '../rests.ts'
 import type { ServeOptions } from '../serve-options.ts'
@@ -15,12 +16,12 @@ import { offer } from './offer.ts'
 import { addressOf, placesFor, withDefaults, type HttpTransport, type Place } from './places.ts'
 import { roleOf, type Role, type RoleOptions } from './role.ts'
 
-export interface ServeHttpOptions extends ServeOptions {
+export interface ServeHttpOptions extends ServeOptions, LiveOptions {
   /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */
   readonly http?: Partial<Listen>
   /** Where HTTP+SSE of 2024-11-05 is spoken; on the same port, if that is not told otherwise. */
   readonly sse?: Partial<Listen>
-  /** Makes what answers a client that the tape cannot: one for each client. */
+  /** Makes what answers a client that the tape cannot, in place of `live`: one for each client. */
   readonly elsewhere?: () => Elsewhere
   /** How long that is kept for a client that let go of its standing stream and says nothing: then its session is over. By default a minute. */
   readonly keepLiveMs?: number
@@ -55,7 +56,9 @@ export interface ServedHttp {
  * await served.close()
  */
 export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
-  const options = { ...given, tape: await withHttpFrames(given.tape) }
+  const live = liveBehind(given)
+  const behind = live && { server: whichServer(given.tape, given.server), elsewhere: () => live.another() }
+  const options = { ...given, ...behind, tape: await withHttpFrames(given.tape) }
   const shared = { rests: new Rests(), newId: madeUpIds(options.seed) }
   const roles = serversOf(options).map((server) => castFor(options, server, shared))
   const places = placesFor(options)
@@ -78,6 +81,7 @@ export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
     close: async () => {
       for (const { close } of offers) close()
       await Promise.all([...roles.map((role) => role.close()), ...places.map(({ front }) => front.close())])
+      if (behind !== undefined) await live?.learn(given.tape, behind.server)
     },
   }
 }

@@ -49,6 +49,8 @@ const CALLS = {
   readResource: [{ uri: 'file:///ä' }, { contents: [{ uri: 'file:///ä', text: 'x' }] }],
   subscribeResource: [{ uri: 'file:///ä' }, {}],
   unsubscribeResource: [{ uri: 'file:///ä' }, {}],
+  subscribe: [{ uri: 'file:///ä' }, {}],
+  unsubscribe: [{ uri: 'file:///ä' }, {}],
   listPrompts: [undefined, { prompts: [{ name: 'greet' }] }],
   getPrompt: [{ name: 'greet', arguments: { who: 'you' } }, { messages: [] }],
   complete: [
@@ -182,7 +184,7 @@ test('recorded notifications are told to handlers, by method or by the schema of
     await session.callTool({ name: 'work' }, undefined, { onprogress })
     expect(heard).toEqual([
       { level: 'info', data: 'working' },
-      { progressToken: 'session-1', progress: 1, total: 2 },
+      { progress: 1, total: 2 },
     ])
   }
 })

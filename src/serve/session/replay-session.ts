@@ -121,6 +121,15 @@ export class ReplaySession {
     return recorded(await this.#ask('resources/unsubscribe', params, options))
   }
 
+  /** The same by the name of its method. */
+  subscribe<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Promise<Result> {
+    return this.subscribeResource(params, options)
+  }
+
+  unsubscribe<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Promise<Result> {
+    return this.unsubscribeResource(params, options)
+  }
+
   async listPrompts<Result = JsonObject>(params?: PageParams, options?: CallOptions): Promise<Result> {
     return recorded(await this.#ask('prompts/list', params, options))
   }

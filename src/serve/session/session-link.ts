@@ -101,7 +101,7 @@ export class SessionLink {
 
   #tell(method: string, params: unknown): void {
     const onprogress = this.#progress.get(member(params, META.progressToken))
-    if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(recorded(params))
+    if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(progressIn(params))
     this.#handlers.get(method)?.({ method, params })
   }
 
@@ -142,6 +142,12 @@ const ENVELOPE: JsonObject = {
   [META.protocolVersion]: MODERN_VERSION,
   [META.clientCapabilities]: {},
   [META.clientInfo]: { name: 'reelay', version: '1' },
+}
+
+/** What an SDK's client tells of progress: the token is its own affair. */
+function progressIn(params: unknown): Parameters<NonNullable<CallOptions['onprogress']>>[0] {
+  const { [META.progressToken]: _, ...progress } = isObject(params) ? params : {}
+  return recorded(progress)
 }
 
 function errorOf(thrown: unknown): JsonObject {

@@ -59,6 +59,14 @@ export class SyncSession {
     return recorded(this.#ask('resources/unsubscribe', params))
   }
 
+  subscribe<Result = JsonObject>(params: ResourceParams): Result {
+    return this.subscribeResource(params)
+  }
+
+  unsubscribe<Result = JsonObject>(params: ResourceParams): Result {
+    return this.unsubscribeResource(params)
+  }
+
   listPrompts<Result = JsonObject>(params?: PageParams): Result {
     return recorded(this.#ask('prompts/list', params))
   }

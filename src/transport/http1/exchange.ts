@@ -5,7 +5,7 @@ import type { RawHeaders } from '../http-heads.ts'
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A POST that was read whole. */
-export interface PlainRequest {
+interface PlainRequest {
   readonly method: 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

@@ -108,7 +108,9 @@ export class PlainConnection {
   readonly #end = (): void => void this.#options.socket.end()
 
   readonly #rest = (): void => {
-    if (this.#answering === undefined && this.#coming === undefined) this.#options.socket.destroy()
+    const { socket } = this.#options
+    const isIdle = this.#answering === undefined && this.#coming === undefined && socket.writableLength === 0
+    if (isIdle) socket.destroy()
   }
 
   readonly #drain = (): void => {

@@ -44,17 +44,15 @@ export function readPlainHead(text: string): PlainHead | undefined {
   const headers: Record<string, string> = Object.create(null)
   const rawHeaders: string[] = []
   for (const line of lines) {
-    const [, name, value] = HEADER_LINE.exec(line) ?? []
-    const key = name?.toLowerCase()
-    if (name === undefined || value === undefined || key === undefined || !isPlain(key, value))
-      return undefined
-    if (headers[key] !== undefined) return undefined
+    const [, name = '', value = ''] = HEADER_LINE.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (!isPlain(key, value) || key in headers) return undefined
     headers[key] = value
     rawHeaders.push(name, value)
   }
-  const length = headers['content-length']
-  if (length === undefined || headers['host'] === undefined) return undefined
-  return { url, headers, rawHeaders, length: Number(length), isLast: isLast(headers['connection']) }
+  const { 'content-length': length, host, connection = 'keep-alive' } = headers
+  if (length === undefined || host === undefined) return undefined
+  return { url, headers, rawHeaders, length: Number(length), isLast: connection.toLowerCase() === 'close' }
 }
 
 const REQUEST_LINE = /^POST (\/[\w\-.~!$&'()*+,;=:@%/?]*) HTTP\/1\.1$/
@@ -64,14 +62,11 @@ const MOST_LINES = 64
 // They say how the bytes go on, or what becomes of the connection.
 const OF_THE_HOP = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
+/** A line that could not be read has no name. */
 function isPlain(key: string, value: string): boolean {
   if (key === 'content-length') return LENGTH.test(value)
   if (key === 'connection') return /^(?:keep-alive|close)$/i.test(value)
-  return !OF_THE_HOP.has(key)
-}
-
-function isLast(connection = 'keep-alive'): boolean {
-  return connection.toLowerCase() === 'close'
+  return key !== '' && !OF_THE_HOP.has(key)
 }
 
 const LENGTH = /^(?:0|[1-9]\d{0,6})$/

@@ -4,7 +4,7 @@ import type { ServedHandler } from './exchange.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { PlainHeads } from './plain-head.ts'
 
-/** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's as before. */
+/** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's. */
 export class PlainListener {
   readonly #open = new Set<Socket>()
 

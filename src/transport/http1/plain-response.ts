@@ -62,7 +62,7 @@ export class PlainResponse implements ServedResponse {
     const head = this.#begun()
     this.#state = 'ended'
     socket.write(this.#head?.hasLength === true ? head + body : head + chunkOf(body) + LAST_CHUNK)
-    if (this.#onClose !== undefined) queueMicrotask(() => this.close())
+    if (this.#onClose !== undefined) this.#closeSoon()
     onEnd(this.#head?.isLast === true)
   }
 
@@ -74,8 +74,9 @@ export class PlainResponse implements ServedResponse {
   }
 
   on(event: 'close' | 'drain', action: () => void): void {
-    if (event === 'close') (this.#onClose ??= []).push(action)
-    else (this.#onDrain ??= []).push(action)
+    if (event === 'drain') return void (this.#onDrain ??= []).push(action)
+    if (this.#onClose === undefined && this.writableEnded) this.#closeSoon()
+    this.#onClose = [...(this.#onClose ?? []), action]
   }
 
   /** The client has everything, or is gone. */
@@ -88,6 +89,10 @@ export class PlainResponse implements ServedResponse {
   /** The client has taken what was written. */
   drain(): void {
     for (const action of this.#onDrain ?? []) action()
+  }
+
+  #closeSoon(): void {
+    queueMicrotask(() => this.close())
   }
 
   /** The head, if it is still to be sent. */

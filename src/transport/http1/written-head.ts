@@ -25,16 +25,9 @@ export function writtenHead(status: number, headers: GivenHeaders, keepAlive: nu
     given |= meaning
     if (meaning === CONNECTION) isLast ||= /\bclose\b/i.test(value)
   }
-  if ((given & DATE) === 0) text += `Date: ${httpDate()}\r\n`
-  if ((given & CONNECTION) === 0) text += connectionLines(keepAlive)
   const hasLength = (given & LENGTH) !== 0
-  if (!hasLength && (given & ENCODING) === 0) text += 'Transfer-Encoding: chunked\r\n'
-  return { text: `${text}\r\n`, hasLength, isLast }
-}
-
-function connectionLines(keepAlive: number): string {
-  if (keepAlive === 0) return 'Connection: close\r\n'
-  return `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAlive}\r\n`
+  const encoding = hasLength || (given & ENCODING) !== 0 ? '' : 'Transfer-Encoding: chunked\r\n'
+  return { text: `${text}${ownLines(given, keepAlive)}${encoding}\r\n`, hasLength, isLast }
 }
 
 const [DATE, CONNECTION, LENGTH, ENCODING] = [1, 2, 4, 8]
@@ -54,4 +47,29 @@ function meaningOf(name: string): number {
   const meaning = MEANINGS.get(name.toLowerCase()) ?? 0
   known.set(name, meaning)
   return meaning
+}
+
+/** What stands in every head that does not say it itself. */
+function ownLines(given: number, keepAlive: number): string {
+  if ((given & (DATE | CONNECTION)) === 0) return usualLines(keepAlive)
+  return `${(given & DATE) === 0 ? dateLine() : ''}${(given & CONNECTION) === 0 ? connectionLines(keepAlive) : ''}`
+}
+
+let usual = { keepAlive: 0, date: '', lines: '' }
+
+/** The same for a second. */
+function usualLines(keepAlive: number): string {
+  const date = httpDate()
+  if (usual.date !== date || usual.keepAlive !== keepAlive)
+    usual = { keepAlive, date, lines: dateLine() + connectionLines(keepAlive) }
+  return usual.lines
+}
+
+function dateLine(): string {
+  return `Date: ${httpDate()}\r\n`
+}
+
+function connectionLines(keepAlive: number): string {
+  if (keepAlive === 0) return 'Connection: close\r\n'
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAlive}\r\n`
 }

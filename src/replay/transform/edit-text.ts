@@ -1,0 +1,62 @@
+import { itemsOf, membersOf } from '../../wire/members.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+import { EVERY, type Path } from '../../wire/path.ts'
+
+export type Change = (value: unknown) => unknown
+
+/**
+ * A JSON text in which `change` has been applied to what stands at a path, every other byte as it was; objects that are missing
+ * on the way are made. `undefined` is nothing: before, where nothing stands, and after, where it is taken away.
+ */
+export function editText(json: string | undefined, path: Path, change: Change): string | undefined {
+  const [segment, ...rest] = path
+  if (segment === undefined) return changed(json, change)
+  if (segment === EVERY) return json?.startsWith('[') === true ? everyItem(json, rest, change) : json
+  return typeof segment === 'number'
+    ? editItem(json, segment, (item) => editText(item, rest, change))
+    : editMember(json, segment, (member) => editText(member, rest, change))
+}
+
+type Edit = (json: string | undefined) => string | undefined
+
+function changed(json: string | undefined, change: Change): string | undefined {
+  const before = json === undefined ? undefined : parseJson(json)
+  const after = change(before)
+  return after === before ? json : JSON.stringify(after)
+}
+
+function everyItem(json: string, rest: Path, change: Change): string {
+  const items = itemsOf(json).flatMap(
+    ({ start, end }) => editText(json.slice(start, end), rest, change) ?? [],
+  )
+  return `[${items.join(',')}]`
+}
+
+function editItem(json: string | undefined, place: number, edit: Edit): string | undefined {
+  if (json?.startsWith('[') !== true) return json
+  const items = itemsOf(json).map(({ start, end }) => json.slice(start, end))
+  if (place > items.length) return json
+  const edited = edit(items[place])
+  if (edited === items[place]) return json
+  return `[${items.toSpliced(place, 1, ...(edited === undefined ? [] : [edited])).join(',')}]`
+}
+
+function editMember(json: string | undefined, name: string, edit: Edit): string | undefined {
+  if (json === undefined) {
+    const made = edit(undefined)
+    return made === undefined ? undefined : `{${JSON.stringify(name)}:${made}}`
+  }
+  if (!json.startsWith('{')) return json
+  const members = membersOf(json)
+  const range = members.get(name)
+  const edited = edit(range && json.slice(range.start, range.end))
+  if (edited === undefined) return range === undefined ? json : withoutMember(json, name)
+  if (range !== undefined) return json.slice(0, range.start) + edited + json.slice(range.end)
+  const before = json.slice(0, json.lastIndexOf('}'))
+  return `${before}${members.size === 0 ? '' : ','}${JSON.stringify(name)}:${edited}}`
+}
+
+function withoutMember(json: string, name: string): string {
+  const others = [...membersOf(json)].filter(([other]) => other !== name)
+  return `{${others.map(([other, { start, end }]) => `${JSON.stringify(other)}:${json.slice(start, end)}`).join(',')}}`
+}
