@@ -10,7 +10,7 @@ export function withFreshNames(
   id: Id,
 ): { readonly text: string; readonly token: Id | undefined } {
   const named = withId(text, recorded, JSON.stringify(id))
-  if (!named.includes(META.progressToken) || rangeAt(named, TOKEN) === undefined)
+  if (!text.includes(META.progressToken) || rangeAt(named, TOKEN) === undefined)
     return { text: named, token: undefined }
   return { text: replaceAt(named, TOKEN, JSON.stringify(id)), token: id }
 }

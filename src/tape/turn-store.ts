@@ -1,6 +1,6 @@
 import { isEnveloped } from '../wire/methods.ts'
 import { nameOf } from '../wire/name.ts'
-import type { Spoken, Step, Turn } from './turn.ts'
+import type { Spoken, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
 export interface Outline {
@@ -128,13 +128,14 @@ function outlineOf(turn: Turn | undefined): Outline {
     frame: trigger?.n ?? 0,
     answered: response !== undefined,
     enveloped: isEnveloped(called?.params),
-    hasSteps: turn?.steps.some(isMoreThanAnAnswer) === true,
+    hasSteps: turn !== undefined && hasMoreThanAnAnswer(turn),
     name: called === undefined ? undefined : nameOf(called),
   }
 }
 
-function isMoreThanAnAnswer({ kind }: Step): boolean {
-  return kind !== 'respond'
+// There is at most one answer.
+function hasMoreThanAnAnswer({ steps }: Turn): boolean {
+  return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
 }
 
 function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
