@@ -1,4 +1,4 @@
-import type { Id } from '../wire/id.ts'
+import { idText, type Id } from '../wire/id.ts'
 import type { Carrier } from './carrier.ts'
 import type { Aside, CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
@@ -62,7 +62,7 @@ export class Asking {
       listener.onHeard(injected({ id, bound: made.text, sent: text }, fault, this.#options.now()))
       return undefined
     }
-    const expected = turn.response && { text: turn.response.text, id: JSON.stringify(recorded) }
+    const expected = turn.response && { text: turn.response.text, id: idText(recorded) }
     const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
     const isKnown = made.text === planned.text
     const known = isKnown ? { ...REQUEST, id, method: message.method, params: message.params } : undefined

@@ -1,5 +1,5 @@
 import { edgeOf } from '../wire/edge-id.ts'
-import type { Id } from '../wire/id.ts'
+import { idText, type Id } from '../wire/id.ts'
 import { rangeAt, replaceAt } from '../wire/members.ts'
 import { META } from '../wire/methods.ts'
 
@@ -9,10 +9,10 @@ export function withFreshNames(
   recorded: Id,
   id: Id,
 ): { readonly text: string; readonly token: Id | undefined } {
-  const named = withId(text, recorded, JSON.stringify(id))
+  const named = withId(text, recorded, idText(id))
   if (!text.includes(META.progressToken) || rangeAt(named, TOKEN) === undefined)
     return { text: named, token: undefined }
-  return { text: replaceAt(named, TOKEN, JSON.stringify(id)), token: id }
+  return { text: replaceAt(named, TOKEN, idText(id)), token: id }
 }
 
 const TOKEN = ['params', '_meta', META.progressToken]

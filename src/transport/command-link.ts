@@ -52,6 +52,7 @@ class CommandLink implements ClientLink {
     // A tick runs when all microtasks are done: what they send leaves together.
     if (this.#waiting === '') process.nextTick(() => this.#flush())
     this.#waiting += `${text}\n`
+    if (this.#waiting.length > ENOUGH) this.#flush()
   }
 
   close(): Promise<void> {
@@ -90,6 +91,9 @@ async function howItEnds({ exited }: ServerProcess): Promise<string> {
 }
 
 const LEAVING = 1000
+
+/** So many characters are not held back for more to come: the server works on them meanwhile. */
+const ENOUGH = 1500
 
 function inWords({ code, signal }: Exit): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`

@@ -1,4 +1,4 @@
-import type { Id } from './id.ts'
+import { idText, type Id } from './id.ts'
 import type { Range } from './members.ts'
 
 // Peers write the id right behind the version, or last: there it is found without a look at the rest.
@@ -22,7 +22,7 @@ export function plainAnswerId(text: string): number | undefined {
 
 /** Where the id of a message stands whose id is known; undefined when it takes a look at the whole text. */
 export function edgeOf(text: string, id: Id): Range | undefined {
-  const spelled = JSON.stringify(id)
+  const spelled = idText(id)
   const last = text.length - 1 - spelled.length
   if (text.endsWith('}') && text.startsWith(spelled, last) && text.startsWith(LAST, last - LAST.length))
     return { start: last, end: text.length - 1 }

@@ -14,3 +14,8 @@ export function idKey(id: Id): string {
 export function idOfKey(key: string): Id {
   return key.startsWith('#') ? Number(key.slice(1)) : key.slice(1)
 }
+
+/** An id as JSON. Ids are mostly numbers, and written for every message. */
+export function idText(id: Id): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
+}
