@@ -5,6 +5,7 @@ import { FORMATS, readForeign } from '../convert/index.ts'
 import { ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
+import { onOneLine } from '../wire/one-line.ts'
 import { print } from './print.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -61,11 +62,6 @@ async function contentOf(file: string): Promise<string> {
     const hint = 'check the path and who may read it'
     throw new ReelayError('IMPORT_FAILED', `${file} cannot be read: ${why}`, { hint, cause: error })
   }
-}
-
-// In valid JSON a line feed is white space.
-function onOneLine(text: string): string {
-  return text.replaceAll(/[\r\n]+/g, ' ')
 }
 
 function unwritable(tape: string, why: string): ReelayError {

@@ -6,7 +6,12 @@ export function print(text: string): void {
 /** Whoever reads our output may leave early, as in `| head`, and that is no fault; a full disk is one. */
 export function expectEarlyLeavers(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') void import('./fail.ts').then(({ fail }) => fail(error))
+    if (error.code !== 'EPIPE') void report(error)
   })
   process.stderr.on('error', () => {}) // there is nowhere left to say it
+}
+
+async function report(error: Error): Promise<void> {
+  const { fail } = await import('./fail.ts')
+  fail(error)
 }

@@ -1,9 +1,8 @@
 import { rarestWindow } from './rare-window.ts'
 import type { ByteTest } from './surroundings.ts'
 
-/** Something that bytes must hold before they are worth a close look. */
-export interface GatePattern {
-  readonly text: string
+/** How a pattern is meant that bytes must hold before they are worth a close look. */
+export interface PatternKind {
   /** Upper and lower case are the same. */
   readonly isAnyCase: boolean
   /** What must come right behind it. */
@@ -31,9 +30,10 @@ export class Gate {
     this.#isOpen = true
   }
 
-  add(pattern: GatePattern): void {
-    const bytes = bytesIn(pattern.text)
-    if (bytes.length >= WINDOW) this.#addEntry(pattern, bytes)
+  /** A pattern, with a character for each of its bytes: `bytesIn` makes that of a text. */
+  add(pattern: string, kind: PatternKind): void {
+    const bytes = pattern.slice(0, COMPARED)
+    if (bytes.length >= WINDOW) this.#addEntry(bytes, kind)
     else if (bytes.length === 1) this.#single.push(bytes.charCodeAt(0))
     else this.open()
   }
@@ -97,29 +97,30 @@ export class Gate {
     return false
   }
 
-  #addEntry(pattern: GatePattern, bytes: string): void {
+  #addEntry(bytes: string, kind: PatternKind): void {
     const width = Math.min(bytes.length, WINDOW + 1)
     const offset = rarestWindow(bytes, width)
     const one = bytes.charCodeAt(offset)
     const two = bytes.charCodeAt(offset + 1)
     const three = bytes.charCodeAt(offset + 2)
     const four = width > WINDOW ? bytes.charCodeAt(offset + WINDOW) : undefined
-    this.#addPair(one, two, pattern.isAnyCase, 1 << (three & KIND))
-    this.#addPair(two, three, pattern.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
+    this.#addPair(one, two, kind.isAnyCase, 1 << (three & KIND))
+    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
     const first = hashOf(one, two, three)
     const hash = four === undefined ? first : hashWith(first, four)
     if (this.#entries.length === MOST_ENTRIES) return this.open()
-    this.#entries.push({ bytes, offset, pattern, next: this.#firsts[hash]! })
+    this.#entries.push({ bytes, offset, kind, next: this.#firsts[hash]! })
     this.#firsts[hash] = this.#entries.length
   }
 
   #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
-    if (!isAnyCase) {
-      this.#behind[pairOf(first, second)]! |= kinds
-      return
-    }
-    for (const one of casesOf(first))
-      for (const other of casesOf(second)) this.#behind[pairOf(one, other)]! |= kinds
+    const behind = this.#behind
+    behind[pairOf(first, second)]! |= kinds
+    if (!isAnyCase) return
+    const [one, other] = [otherCase(first), otherCase(second)]
+    behind[pairOf(one, second)]! |= kinds
+    behind[pairOf(first, other)]! |= kinds
+    behind[pairOf(one, other)]! |= kinds
   }
 
   /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
@@ -158,7 +159,7 @@ const ANY_KIND = 0xffff
 const WORD = 4
 
 interface Entry {
-  readonly pattern: GatePattern
+  readonly kind: PatternKind
   /** A character for each byte. */
   readonly bytes: string
   /** Where in it the bytes stand by which it is found. */
@@ -188,13 +189,13 @@ function hashWith(hash: number, byte: number): number {
 }
 
 function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
-  const { bytes: wanted, offset, pattern } = entry
+  const { bytes: wanted, offset, kind } = entry
   const begin = at - offset
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
   for (let index = 0; index < wanted.length; index++)
-    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), pattern.isAnyCase)) return false
-  const { follow, notAfter } = pattern
+    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
+  const { follow, notAfter } = kind
   if (notAfter?.(bytes, begin, end) === true) return false
   return follow === undefined || follow(bytes, behind, end)
 }
@@ -203,15 +204,14 @@ function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
   return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
 }
 
-function casesOf(byte: number): readonly number[] {
+function otherCase(byte: number): number {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
-  return isLetter ? [byte | CASE, byte & ~CASE] : [byte]
+  return isLetter ? byte ^ CASE : byte
 }
 
-/** The first bytes of a text, a character for each; most texts are ASCII, and are that already. */
-function bytesIn(text: string): string {
-  if (!NOT_ASCII.test(text)) return text.slice(0, COMPARED)
-  return String.fromCharCode(...encoder.encode(text).subarray(0, COMPARED))
+/** The bytes of a text as a character each. */
+export function bytesIn(text: string): string {
+  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED))) : text
 }
 
 const NOT_ASCII = /[^\0-\x7f]/

@@ -1,8 +1,10 @@
-import { Gate } from './gate.ts'
+import { base64Forms } from './base64.ts'
+import { bytesIn, Gate, type PatternKind } from './gate.ts'
 import type { RedactionKey } from './key.ts'
-import { formsOfKeyword } from './keywords.ts'
+import { KEYWORD_FORMS } from './keyword-forms.ts'
 import { formsOf, KnownValues } from './known-values.ts'
 import type { Rule } from './rule.ts'
+import { DEFAULT_RULES } from './rules.ts'
 import { spellingsOf, type RuleSet } from './rule-set.ts'
 import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
 import { StandIns } from './stand-ins.ts'
@@ -28,6 +30,7 @@ export class Secrets {
     this.rules = rules
     this.#standIns = new StandIns(key)
     this.#source = source
+    for (const form of KEYWORD_FORMS) this.#gate.add(form, EXACT)
     for (const rule of rules.rules) this.#watchFor(rule)
     this.#watchForNames()
   }
@@ -74,30 +77,41 @@ export class Secrets {
   /** The same for a value that is a secret for sure. */
   mustNotStay(value: string): void {
     if (this.known.size >= MOST_KNOWN || this.isLeft(value) || !this.known.add(value)) return
-    for (const text of formsOf(value)) this.#gate.add({ text, isAnyCase: false })
+    for (const text of formsOf(value)) this.#gate.add(bytesIn(text), EXACT)
   }
 
-  #watchFor({ keywords, follow, pattern }: Rule): void {
+  #watchFor(rule: Rule): void {
+    const { keywords, follow, pattern } = rule
     if (keywords.length === 0) return this.#gate.open()
-    for (const text of keywords) {
-      this.#gate.add({ text, isAnyCase: pattern.ignoreCase, follow })
-      if (text.length > 2)
-        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
-    }
+    const kind = { isAnyCase: pattern.ignoreCase, follow }
+    for (const text of keywords) this.#gate.add(bytesIn(text), kind)
+    if (!DEFAULT_RULES.includes(rule)) for (const text of keywords) this.#watchForBase64(text)
   }
 
   #watchForNames(): void {
-    for (const text of [...NAME_KEYWORDS, ...this.rules.fields.flatMap(spellingsOf)]) {
-      this.#gate.add({ text, isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord })
-      if (text.length > 4)
-        for (const form of formsOfKeyword(text)) this.#gate.add({ text: form, isAnyCase: false })
+    for (const text of NAME_KEYWORDS) this.#gate.add(text, NAME)
+    for (const text of NAME_ENDINGS) this.#gate.add(text, NAME_ENDING)
+    for (const text of FLAG_ENDINGS) this.#gate.add(text, FLAG_ENDING)
+    for (const text of PARAMETERS) this.#gate.add(text, PARAMETER)
+    this.#gate.add('\\u00', HIDDEN_LETTER)
+    for (const text of this.rules.fields.flatMap(spellingsOf)) {
+      this.#gate.add(bytesIn(text), NAME)
+      this.#watchForBase64(text)
     }
-    for (const text of NAME_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isValueNext })
-    for (const text of FLAG_ENDINGS) this.#gate.add({ text, isAnyCase: true, follow: isFlagEnd })
-    for (const text of PARAMETERS) this.#gate.add({ text, isAnyCase: true })
-    this.#gate.add({ text: '\\u00', isAnyCase: true, follow: isHiddenLetter })
+  }
+
+  /** Of a keyword of the project: those that come with Reelay are on a list. */
+  #watchForBase64(text: string): void {
+    if (text.length > 2) for (const form of base64Forms(bytesIn(text))) this.#gate.add(form, EXACT)
   }
 }
+
+const EXACT: PatternKind = { isAnyCase: false }
+const NAME: PatternKind = { isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord }
+const NAME_ENDING: PatternKind = { isAnyCase: true, follow: isValueNext }
+const FLAG_ENDING: PatternKind = { isAnyCase: true, follow: isFlagEnd }
+const PARAMETER: PatternKind = { isAnyCase: true }
+const HIDDEN_LETTER: PatternKind = { isAnyCase: true, follow: isHiddenLetter }
 
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)

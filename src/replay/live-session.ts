@@ -1,4 +1,5 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
+import { firstWords } from '../wire/first-words.ts'
 import { idKey, idOfKey, isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
@@ -120,7 +121,7 @@ export class LiveSession {
   #odd(text: string): void {
     const id = text.includes('"id"') ? member(parseJson(text), 'id') : undefined
     const call = isId(id) ? this.#open.get(id) : undefined
-    const shown = text.slice(0, 200)
+    const shown = firstWords(text, 200)
     if (call !== undefined) this.#finish(call, { kind: 'lost', why: `the answer is no response: ${shown}` })
     else this.#options.onOddity(`the server sent what is no message: ${shown}`)
   }

@@ -70,8 +70,8 @@ interface Read {
 }
 
 function scanned(said: Buffer): Read | undefined {
-  const call = calls.read('a', said, 0, said.length)
-  return call && { id: call.message.id, method: call.message.method, found: call.found }
+  const read = calls.read('a', said, 0, said.length)
+  return read && { id: read.message.id, method: read.message.method, found: read.found }
 }
 
 /** What a parser makes of it; none when it is no JSON. */

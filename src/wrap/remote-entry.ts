@@ -56,6 +56,8 @@ export function remoteEntry({ members, span }: Entry, format: ConfigFormat): Rem
   if (why !== undefined) return why
   const odd = [...variables.map(({ value }) => value.value), token?.value.value].find(isOddVariable)
   if (odd !== undefined) return `it takes a header from "${odd}", which no variable can be called`
+  const empty = headers.length === 0 ? headerTables : []
+  const spent = new Set([...empty, ...variableTables, ...(token === undefined ? [] : [token])])
   return {
     span,
     members,
@@ -65,9 +67,7 @@ export function remoteEntry({ members, span }: Entry, format: ConfigFormat): Rem
     variables: variables.map(({ name, value }) => ({ name, variable: value.value ?? '' })),
     token: token?.value.value,
     env,
-    spent: members.filter(
-      (member) => (member !== url && isUrl(member)) || variableTables.includes(member) || member === token,
-    ),
+    spent: members.filter((member) => (member !== url && isUrl(member)) || spent.has(member)),
   }
 }
 

@@ -183,6 +183,15 @@ command = "x"
   })
 })
 
+test('Codex: a table of headers with nothing in it does not stay, for Codex refuses one beside a command', () => {
+  const before = `[mcp_servers.notion]\nurl = "${URL}"\n[mcp_servers.notion.http_headers]\n`
+  desk.write(CODEX, before)
+  desk.wrap(['notion'])
+  expect(Object.keys(read(CODEX)['mcp_servers']?.['notion'] as object)).toEqual(['command', 'args'])
+  desk.unwrap(['notion'])
+  expect(desk.read(CODEX)).toBe(before)
+})
+
 test('what only Codex knows means nothing to other clients, and stays', () => {
   desk.write(CURSOR, `{"mcpServers":{"notion":{"url":"${URL}","bearer_token_env_var":"TOKEN"}}}`)
   desk.wrap(['notion'])

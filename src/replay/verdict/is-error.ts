@@ -1,3 +1,4 @@
+import { firstWords } from '../../wire/first-words.ts'
 import { member } from '../../wire/message.ts'
 import type { Finding } from './finding.ts'
 import { resultIn, type Judged } from './judged.ts'
@@ -21,5 +22,5 @@ function failed(result: unknown): boolean {
 function firstText(result: unknown): string {
   const content = member(result, 'content')
   const text = Array.isArray(content) ? member(content[0], 'text') : undefined
-  return typeof text === 'string' ? text.slice(0, 200) : 'it says no more'
+  return typeof text === 'string' ? firstWords(text, 200) : 'it says no more'
 }

@@ -18,7 +18,7 @@ export class OfficialValidators {
 
   /** What is wrong with an answer to a method, by the schema of a revision; nothing where that has no say. */
   errorsIn(answer: Response, { method, revision }: Asked): readonly ErrorObject[] {
-    const official = JUDGED_BY[revision ?? '']
+    const official = JUDGED_BY.get(revision)
     const known = official === undefined ? undefined : this.#schemaOf(official)
     const name = known?.definitions.nameFor(method, answer)
     const isKept = name === undefined ? undefined : known?.official.isKept[name]

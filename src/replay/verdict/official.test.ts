@@ -18,14 +18,11 @@ import type { ReplayReport } from '../report.ts'
 const GOOD = { content: [{ type: 'text', text: 'milk' }] }
 const BROKEN = { content: [{ type: 'text', text: 5 }] }
 
-test.each(Object.entries(JUDGED_BY))(
-  'the revision %s is judged by the official schema of %s',
-  (_, official) => {
-    const { schema = {}, isKept = {} } = officialSchema(official) ?? {}
-    expect(Object.keys(schema)).toContain('$schema')
-    expect(isKept['ListToolsResult']?.({ tools: 5 })).toBe(false)
-  },
-)
+test.each([...JUDGED_BY])('the revision %s is judged by the official schema of %s', (_, official) => {
+  const { schema = {}, isKept = {} } = officialSchema(official) ?? {}
+  expect(Object.keys(schema)).toContain('$schema')
+  expect(isKept['ListToolsResult']?.({ tools: 5 })).toBe(false)
+})
 
 test('an answer that breaks the official schema, where the recorded one did not, is found in its own words', async () => {
   const report = await played(GOOD, BROKEN)
@@ -118,6 +115,24 @@ test('a modern answer is judged by the revision that its request names, and by t
   ])
   expect(schemaLines(await modern(complete, { resultType: 'task', taskId: 't' }))).toEqual([])
 })
+
+test.each(['2024-10-07', '2099-01-01', 'constructor', '__proto__', '../../package'])(
+  'a server that says it speaks %s is judged by nothing',
+  async (protocolVersion) => {
+    const greeting = {
+      protocolVersion,
+      capabilities: {},
+      serverInfo: { name: 'recorded-server', version: '1' },
+    }
+    const hello = { id: 0, method: 'initialize', params: { ...greeting, clientInfo: greeting.serverInfo } }
+    const tape = tapeOf(client(hello), server({ id: 0, result: greeting }), ...call(1, GOOD))
+    const live = liveServer((message) => ({
+      result: 'method' in message && message.method === 'initialize' ? greeting : BROKEN,
+    }))
+    const report = await replay(tape, { ...live, handshake: 'recorded', allowWrites: true }).report
+    expect([schemaLines(report), report.notes]).toEqual([[], []])
+  },
+)
 
 test('an error is judged, too', async () => {
   const error = { code: -32_602, message: 'no such thing' }
