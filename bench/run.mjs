@@ -10,6 +10,7 @@ import { open } from './open.mjs'
 import { recordHttp } from './record-http.mjs'
 import { recordStdio } from './record-stdio.mjs'
 import { redact } from './redact.mjs'
+import { replayMemory } from './replay-memory.mjs'
 import { replayBench } from './replay.mjs'
 import { serve } from './serve.mjs'
 import { startUp } from './start-up.mjs'
@@ -18,6 +19,7 @@ const CASES = {
   'record-stdio': recordStdio,
   'record-http': recordHttp,
   replay: replayBench,
+  'replay-memory': replayMemory,
   redact,
   'start-up': startUp,
   kill: killRecorder,

@@ -1,6 +1,7 @@
 import { ReelayError } from '../errors.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Spoken } from '../tape/turn.ts'
 import { EVERY, type Path } from '../wire/path.ts'
 import type { Binding, Consumer, Correlation, Lens, Place, Producer } from './binding.ts'
 import type { BindingsFile, ForbiddenPlace, UserBinding } from './bindings-file.ts'
@@ -13,7 +14,7 @@ import { tokenPlace } from './token-place.ts'
 export function applyBindingsFile(
   { bindings, guesses }: Correlation,
   file: BindingsFile,
-  turns: readonly Turn[],
+  turns: RecordedTurns,
 ): Correlation {
   const added = file.bind.map((one) => resolve(one, turns))
   const isFree = (consumer: Consumer): boolean =>
@@ -39,7 +40,7 @@ function covers(pattern: Path, path: Path): boolean {
   )
 }
 
-function resolve({ from, to }: UserBinding, turns: readonly Turn[]): Binding {
+function resolve({ from, to }: UserBinding, turns: RecordedTurns): Binding {
   const consumers = to.map((place) => consumerAt(place, turns))
   const [first] = consumers
   const spoken = first === undefined ? undefined : spokenAt(first, turns)?.spoken
@@ -55,18 +56,18 @@ function resolve({ from, to }: UserBinding, turns: readonly Turn[]): Binding {
   }
 }
 
-function consumerAt(written: WrittenPlace, turns: readonly Turn[]): Consumer {
+function consumerAt(written: WrittenPlace, turns: RecordedTurns): Consumer {
   const place = placeAt(written, turns)
   const last = place.inside.at(-1)?.kind
   const use = last === 'key' ? 'key' : last === 'span' || last === 'token' ? 'part' : 'value'
   return { ...place, use }
 }
 
-function producerAt(written: WrittenPlace, turns: readonly Turn[]): Producer {
+function producerAt(written: WrittenPlace, turns: RecordedTurns): Producer {
   return { kind: 'message', ...placeAt(written, turns) }
 }
 
-function placeAt(written: WrittenPlace, turns: readonly Turn[]): Place {
+function placeAt(written: WrittenPlace, turns: RecordedTurns): Place {
   const { frame, item, path, steps } = written
   const found = spokenAt(written, turns)
   if (found === undefined) throw nothingAt(`#${frame} is no message of the tape`)
@@ -90,10 +91,11 @@ function lensFor(step: WrittenStep, text: string | undefined): Lens {
 
 function spokenAt(
   { frame, item }: Pick<Place, 'frame' | 'item'>,
-  turns: readonly Turn[],
+  turns: RecordedTurns,
 ): { readonly turn: number; readonly spoken: Spoken } | undefined {
-  for (const [index, turn] of turns.entries()) {
-    const spoken = messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
+  for (let index = 0; index < turns.size; index++) {
+    const turn = turns.turn(index)
+    const spoken = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
     if (spoken !== undefined) return { turn: index, spoken }
   }
   return undefined

@@ -1,22 +1,24 @@
-import type { Binding, Correlation } from './binding.ts'
+import type { Binding, Consumer, Correlation } from './binding.ts'
 
 /** Bindings as they are found: uses of one value of one producer come together. */
 export class BindingList {
-  readonly #bindings = new Map<string, Binding>()
-  readonly #guesses = new Map<string, Binding>()
+  readonly #bindings = new Map<string, Growing>()
+  readonly #guesses = new Map<string, Growing>()
 
   add(kind: 'binding' | 'guess', binding: Binding): void {
     const list = kind === 'binding' ? this.#bindings : this.#guesses
     const { value, producer, confidence } = binding
     const key = JSON.stringify([value, producer, confidence])
     const known = list.get(key)
-    list.set(
-      key,
-      known === undefined ? binding : { ...known, consumers: [...known.consumers, ...binding.consumers] },
-    )
+    if (known === undefined) list.set(key, { ...binding, consumers: [...binding.consumers] })
+    else known.consumers.push(...binding.consumers)
   }
 
   correlation(): Correlation {
     return { bindings: [...this.#bindings.values()], guesses: [...this.#guesses.values()] }
   }
+}
+
+interface Growing extends Binding {
+  readonly consumers: Consumer[]
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { call, client, tapeOf } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import { applyBindingsFile } from './apply-file.ts'
 import { bindingsAsFile, readBindingsFile } from './bindings-file.ts'
 import { correlate } from './correlate.ts'
@@ -17,7 +18,7 @@ const TAPE = tapeOf(
 )
 
 function applied(file: unknown): readonly string[] {
-  const { bindings } = applyBindingsFile(correlate(TAPE.turns), readBindingsFile(file), TAPE.turns)
+  const { bindings } = applyBindingsFile(correlate(TAPE.turns), readBindingsFile(file), heldTurns(TAPE.turns))
   return bindings.flatMap(({ producer, consumers, standing }) =>
     consumers.map((consumer) => `${producerText(producer)} -> ${placeText(consumer)} ${standing}`),
   )
@@ -37,7 +38,11 @@ test('a file adds a binding that could not be found, and replay carries it', () 
     RUN,
     '#2 result.content[0].text > text "The code word is {}, rememb" -> #3 params.arguments.word user',
   ])
-  const { bindings } = applyBindingsFile(correlate(TAPE.turns), readBindingsFile({ bind }), TAPE.turns)
+  const { bindings } = applyBindingsFile(
+    correlate(TAPE.turns),
+    readBindingsFile({ bind }),
+    heldTurns(TAPE.turns),
+  )
   const rebinder = new Rebinder(bindings, { now: () => 0 })
   const [first, second] = TAPE.turns
   const live = '{"result":{"content":[{"text":"The code word is lilie, remember it. Run ffff0000."}]}}'

@@ -117,7 +117,7 @@ export class Finder {
     const [first] = earlier
     if (first === undefined) return true
     if (earlier.length > MOST_APPEARANCES && distinctnessOf(use.value) !== 'strong') return true
-    return this.#known.words.saidBefore(use, first.message.spoken.n)
+    return this.#known.words.saidBefore(use, first.message.n)
   }
 
   // What the server says as one word is no composite.
@@ -140,7 +140,7 @@ function spotKey({ path, inside }: Spot): string {
 }
 
 function isEarlier({ message }: Sighting, use: Use): boolean {
-  return message.spoken.n < use.message.spoken.n && message.spoken.server === use.message.spoken.server
+  return message.n < use.message.n && message.server === use.message.server
 }
 
 const FORM_RANK = { member: 0, nested: 1, token: 2 }
@@ -149,12 +149,12 @@ const FAMILY_RANK = { same: 0, kin: 1, none: 2 }
 // A value that nobody makes up twice comes from where it was said first; any other from where it has the right name.
 function rank(sighting: Sighting, use: Use): number {
   const named = distinctnessOf(use.value) === 'strong' ? 0 : FAMILY_RANK[familyOf(sighting.names, use.names)]
-  return named * 1e14 + promise(sighting) * 1e12 + sighting.message.spoken.n * 10 + FORM_RANK[sighting.form]
+  return named * 1e14 + promise(sighting) * 1e12 + sighting.message.n * 10 + FORM_RANK[sighting.form]
 }
 
 // An answer is owed; a notification comes when it comes, or not at all.
 function promise({ message }: Sighting): number {
-  return message.spoken.message.kind === 'response' ? 0 : 1
+  return message.isResponse ? 0 : 1
 }
 
 function overlap(one: Use, other: Use): boolean {

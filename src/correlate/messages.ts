@@ -1,28 +1,93 @@
-import { messagesOfTurn } from '../tape/turn-messages.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import { ReelayError } from '../errors.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import type { Direction } from '../wire/direction.ts'
 import { isObject, member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 import { wordsOf } from './names.ts'
 
-/** A message of a tape, with what it belongs to. */
-export interface TapeMessage {
+/** A message of a tape, with what it belongs to. What it says is read when it is asked for: the tape may be large. */
+export class TapeMessage {
   /** Index of its turn. */
   readonly turn: number
-  readonly spoken: Spoken
+  /** Number of its frame. */
+  readonly n: number
+  readonly item: number | undefined
+  readonly server: string
+  readonly dir: Direction
+  readonly isResponse: boolean
   /** The method of the turn's request. */
   readonly method: string
   /** The tool that the turn calls. */
   readonly tool: string | undefined
   /** Words of what the turn is about: the tool, or the method. */
   readonly about: readonly string[]
+  readonly #part: number
+  readonly #turns: RecordedTurns
+
+  constructor({ place, part, spoken, method, trigger }: Said, turns: RecordedTurns) {
+    this.turn = place
+    this.n = spoken.n
+    this.item = spoken.item
+    this.server = spoken.server
+    this.dir = spoken.dir
+    this.isResponse = spoken.message.kind === 'response'
+    this.method = method
+    const call = trigger?.message
+    const params = call?.kind === 'request' ? call.params : undefined
+    this.tool = method === 'tools/call' ? nameIn(params) : undefined
+    this.about = wordsAbout(this.tool ?? completedBy(params) ?? method)
+    this.#part = part
+    this.#turns = turns
+  }
+
+  get spoken(): Spoken {
+    const spoken = this.#part === 0 ? this.#turns.trigger(this.turn) : this.#laterPart()
+    if (spoken === undefined) throw changed(this.n)
+    return spoken
+  }
+
+  #laterPart(): Spoken | undefined {
+    const turn = this.#turns.turn(this.turn)
+    return turn && partOf(turn, this.#part)
+  }
 }
 
-/** The messages of all turns that can hold handles, in the order in which they were said. */
-export function messagesOf(turns: readonly Turn[]): readonly TapeMessage[] {
-  const aboutOf = remembered(wordsOf)
-  return turns
-    .flatMap((turn, index) => messagesIn(turn, index, aboutOf))
-    .toSorted((a, b) => a.spoken.n - b.spoken.n || (a.spoken.item ?? 0) - (b.spoken.item ?? 0))
+/** A message as a tape is looked through. */
+export interface Said {
+  readonly spoken: Spoken
+  /** Its place in the turn. */
+  readonly part: number
+  /** What set its turn off. */
+  readonly trigger: Spoken | undefined
+  readonly place: number
+  readonly method: string
+}
+
+/** Visits what one side said in all turns that can hold handles. */
+export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Said) => void): void {
+  for (let place = 0; place < turns.size; place++) {
+    const { method, hasSteps } = turns.outline(place)
+    if (HANDSHAKE_METHODS.has(method)) continue
+    const trigger = turns.trigger(place)
+    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
+    if (dir === 's2c' || hasSteps)
+      eachLaterPart(turns, place, dir, (spoken, part) => visit({ spoken, part, trigger, place, method }))
+  }
+}
+
+function eachLaterPart(
+  turns: RecordedTurns,
+  place: number,
+  dir: Direction,
+  visit: (spoken: Spoken, part: number) => void,
+): void {
+  const turn = turns.turn(place)
+  for (let step = 0; step < (turn?.steps.length ?? 0); step++) {
+    const part = step * 2 + (dir === 's2c' ? 1 : 2)
+    const spoken = turn && partOf(turn, part)
+    if (spoken !== undefined) visit(spoken, part)
+  }
 }
 
 /** A key for one message, which no other message of its tape has. */
@@ -30,18 +95,19 @@ export function messageKey({ frame, item }: { readonly frame: number; readonly i
   return item === undefined ? String(frame) : `${frame}/${item}`
 }
 
-function messagesIn(
-  turn: Turn,
-  index: number,
-  aboutOf: (subject: string) => readonly string[],
-): readonly TapeMessage[] {
-  const call = turn.trigger?.message
-  const method = call?.kind === 'request' || call?.kind === 'notification' ? call.method : ''
-  if (HANDSHAKE_METHODS.has(method)) return []
-  const params = call?.kind === 'request' ? call.params : undefined
-  const tool = method === 'tools/call' ? nameIn(params) : undefined
-  const about = aboutOf(tool ?? completedBy(params) ?? method)
-  return messagesOfTurn(turn).map((spoken) => ({ turn: index, spoken, method, tool, about }))
+/** The trigger, and then two for each step: what was said, and what was answered if it was a question. */
+function partOf({ trigger, steps }: Turn, part: number): Spoken | undefined {
+  if (part === 0) return trigger
+  const step = steps[(part - 1) >> 1]
+  return step && (part % 2 === 1 ? saidIn(step) : answerIn(step))
+}
+
+function saidIn(step: Step): Spoken {
+  return step.kind === 'ask' ? step.request : step.message
+}
+
+function answerIn(step: Step): Spoken | undefined {
+  return step.kind === 'ask' ? step.answer : undefined
 }
 
 function nameIn(params: unknown): string | undefined {
@@ -55,12 +121,22 @@ function completedBy(params: unknown): string | undefined {
   return isObject(argument) ? nameIn(argument) : undefined
 }
 
-// A tape has few tools and many calls.
-function remembered<Result>(of: (text: string) => Result): (text: string) => Result {
-  const known = new Map<string, Result>()
-  return (text) => {
-    const result = known.get(text) ?? of(text)
-    known.set(text, result)
-    return result
-  }
+// A tape has few tools and many calls; one with very many is no reason to keep them all.
+const known = new Map<string, readonly string[]>()
+const MOST_KNOWN = 1000
+
+function wordsAbout(subject: string): readonly string[] {
+  const words = known.get(subject) ?? wordsOf(subject)
+  if (known.size < MOST_KNOWN) known.set(subject, words)
+  return words
+}
+
+function changed(frame: number): ReelayError {
+  return new ReelayError(
+    'TAPE_BROKEN',
+    `the tape no longer holds frame ${frame} as it was when it was opened`,
+    {
+      hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
+    },
+  )
 }

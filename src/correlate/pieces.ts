@@ -13,26 +13,38 @@ const MOST_RUNS = 12
  * one place the longest comes first, because a uuid is no five handles.
  */
 export function piecesOf(text: string, isMeant: (piece: string) => boolean): readonly Piece[] {
+  return piecesByWord(text, (word) => piecesIn(word, isMeant))
+}
+
+/** The same for whoever knows the pieces of a word: they hang on nothing around it. */
+export function piecesByWord(text: string, inWord: (word: string) => readonly Piece[]): readonly Piece[] {
   const pieces: Piece[] = []
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
-    for (const piece of stretchesOf(word, index))
-      for (const one of spellings(text, piece)) if (isMeant(text.slice(one.start, one.end))) pieces.push(one)
+    for (const { start, end } of inWord(word)) pieces.push({ start: start + index, end: end + index })
   }
+  return pieces
+}
+
+/** The pieces of one word. */
+export function piecesIn(word: string, isMeant: (piece: string) => boolean): readonly Piece[] {
+  const pieces: Piece[] = []
+  for (const piece of stretchesOf(word))
+    for (const one of spellings(word, piece)) if (isMeant(word.slice(one.start, one.end))) pieces.push(one)
   return pieces
 }
 
 // Most words of most texts are plain, and are one run.
 const PLAIN = /^[A-Za-z]+(?=[.,;:!?]?$)/
 
-function stretchesOf(word: string, offset: number): Iterable<Piece> {
+function stretchesOf(word: string): Iterable<Piece> {
   const plain = PLAIN.exec(word)
-  return plain === null ? runsIn(word, offset) : [{ start: offset, end: offset + plain[0].length }]
+  return plain === null ? runsIn(word) : [{ start: 0, end: plain[0].length }]
 }
 
-function* runsIn(word: string, offset: number): Iterable<Piece> {
+function* runsIn(word: string): Iterable<Piece> {
   const runs = [...word.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: { length }, index }) => ({
-    start: offset + index,
-    end: offset + index + length,
+    start: index,
+    end: index + length,
   }))
   for (let size = Math.min(MOST_RUNS, runs.length); size > 0; size--) {
     for (let first = 0; first + size <= runs.length; first++)

@@ -1,4 +1,4 @@
-import type { Turn } from '../tape/turn.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Path } from '../wire/members.ts'
 import { isObject, member } from '../wire/message.ts'
 
@@ -6,8 +6,10 @@ import { isObject, member } from '../wire/message.ts'
 export class SchemaValues {
   readonly #schemas = new Map<string, unknown>()
 
-  constructor(turns: readonly Turn[]) {
-    for (const { response } of turns) {
+  constructor(turns: RecordedTurns) {
+    for (let place = 0; place < turns.size; place++) {
+      if (turns.outline(place).method !== 'tools/list') continue
+      const response = turns.turn(place)?.response
       if (response?.message.kind !== 'response' || !('result' in response.message.outcome)) continue
       const tools = member(response.message.outcome.result, 'tools')
       for (const tool of Array.isArray(tools) ? tools : []) this.#add(tool)

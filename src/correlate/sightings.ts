@@ -1,13 +1,12 @@
 import type { Producer, Spot } from './binding.ts'
-import { distinctnessOf, isNumeric } from './distinct.ts'
 import type { TapeMessage } from './messages.ts'
 import type { Names } from './names.ts'
 import { readSpot } from './lens.ts'
-import { labelBefore, piecesOf, type Piece } from './pieces.ts'
+import { labelBefore, type Piece } from './pieces.ts'
 import { namesAt, namesInText } from './place-names.ts'
 import { tokenPlace } from './token-place.ts'
 import { valuesIn, type Value } from './values.ts'
-import type { Wanted } from './wanted.ts'
+import type { WantedPieces } from './wanted-pieces.ts'
 
 type MessageProducer = Extract<Producer, { kind: 'message' }>
 
@@ -18,16 +17,23 @@ export interface Sighting {
   readonly names: Names
   /** How the value stands there: as a member of its own, inside JSON or base64 in a text, or among words. */
   readonly form: 'member' | 'nested' | 'token'
-  /** The text that holds it, and where in it when it is a token. */
+  /** Where the text stands that holds it, and where in that text when it is a token. */
   readonly spot: Spot
-  readonly text: string
   readonly piece?: Piece
 }
 
-export function sightingsIn(message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+/** `isFull` says of which values no more need be seen. */
+export function sightingsIn(
+  message: TapeMessage,
+  wanted: WantedPieces,
+  isFull: (value: string) => boolean,
+): readonly Sighting[] {
   return valuesIn(message.spoken.text)
     .filter((value) => isProducing(value, message))
-    .flatMap((value) => [...wholeSighting(value, message, wanted), ...tokenSightings(value, message, wanted)])
+    .flatMap((value) => [
+      ...wholeSighting(value, message, wanted),
+      ...tokenSightings(value, message, wanted, isFull),
+    ])
 }
 
 /**
@@ -40,11 +46,17 @@ export function producerOf(sighting: Sighting): Producer | undefined {
   return piece === undefined || readSpot(message.spoken.text, producer) === value ? producer : undefined
 }
 
-function describe({ message, spot, text, piece }: Sighting): MessageProducer {
-  const { turn, spoken } = message
-  const item = spoken.item === undefined ? {} : { item: spoken.item }
-  const place = { kind: 'message', turn, frame: spoken.n, ...item, path: spot.path } as const
+function describe({ message, spot, piece }: Sighting): MessageProducer {
+  const { turn, n, item } = message
+  const place = {
+    kind: 'message',
+    turn,
+    frame: n,
+    ...(item === undefined ? {} : { item }),
+    path: spot.path,
+  } as const
   if (piece === undefined) return { ...place, inside: spot.inside }
+  const text = readSpot(message.spoken.text, spot) ?? ''
   const token = tokenPlace(text, piece.start, piece.end)
   return { ...place, inside: [...spot.inside, { kind: 'token', token }] }
 }
@@ -64,28 +76,29 @@ function isProducing({ path }: Value, { method }: TapeMessage): boolean {
   return LISTS[method]?.includes(String(path.at(-1))) ?? true
 }
 
-function wholeSighting(value: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
+function wholeSighting(value: Value, message: TapeMessage, wanted: WantedPieces): readonly Sighting[] {
   const { text, path, inside } = value
   if (!wanted.has(text)) return []
   const form = inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
-  return [{ value: text, message, names: namesAt(path, inside, message.about), form, spot: value, text }]
+  return [{ value: text, message, names: namesAt(path, inside, message.about), form, spot: { path, inside } }]
 }
 
-function tokenSightings(spot: Value, message: TapeMessage, wanted: Wanted): readonly Sighting[] {
-  const { text, path, inside, opened } = spot
+function tokenSightings(
+  value: Value,
+  message: TapeMessage,
+  wanted: WantedPieces,
+  isFull: (value: string) => boolean,
+): readonly Sighting[] {
+  const { text, path, inside, opened } = value
   if (opened || inside[0]?.kind === 'key') return []
-  const isMeant = (piece: string): boolean =>
-    piece.length < text.length && wanted.has(piece) && isTelling(piece)
-  const pieces = piecesOf(text, isMeant)
+  const isMeant = ({ start, end }: Piece): boolean =>
+    end - start < text.length && !isFull(text.slice(start, end))
+  const pieces = wanted.in(text).filter(isMeant)
   if (pieces.length === 0) return []
   const outer = namesAt(path, inside, message.about)
   return pieces.map((piece) => {
     const names = namesInText(outer, labelBefore(text, piece.start))
-    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, text, piece }
+    const spot = { path, inside }
+    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
   })
-}
-
-// A plain word among words is never taken for a handle.
-function isTelling(piece: string): boolean {
-  return isNumeric(piece) || distinctnessOf(piece) !== 'weak'
 }

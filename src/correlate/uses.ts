@@ -37,11 +37,11 @@ export const META = '_meta'
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 // Names of tools and prompts, levels, tokens and the envelope are no values that a server makes up for the client to send back.
-function isClientsOwn({ path, inside }: Value, { spoken, method }: TapeMessage): boolean {
+function isClientsOwn({ path, inside }: Value, { isResponse, method }: TapeMessage): boolean {
   const [root, first] = path
   if (inside[0]?.kind === 'key') return false
   if (root === 'result') return false
-  if (root !== 'params' || spoken.message.kind === 'response') return true
+  if (root !== 'params' || isResponse) return true
   if (first === META) return path[2] !== RELATED_TASK
   return CLIENTS_OWN[method]?.includes(String(first)) ?? false
 }
@@ -80,6 +80,6 @@ function pieceUse(whole: Use, { start, end }: Piece): Use {
   }
 }
 
-function placeOf({ turn, spoken }: TapeMessage): { turn: number; frame: number; item?: number } {
-  return { turn, frame: spoken.n, ...(spoken.item === undefined ? {} : { item: spoken.item }) }
+function placeOf({ turn, n, item }: TapeMessage): { turn: number; frame: number; item?: number } {
+  return { turn, frame: n, ...(item === undefined ? {} : { item }) }
 }

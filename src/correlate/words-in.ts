@@ -1,30 +1,35 @@
-import { isObject, member } from '../wire/message.ts'
+import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { decodeBase64 } from './base64.ts'
-import type { TapeMessage } from './messages.ts'
+import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
 import { jsonIn, valuesIn } from './values.ts'
-
-type Visit = (word: string) => void
+import { hashOf, visitHashes, type Visit } from './word-hashes.ts'
 
 /**
- * Visits the runs of letters and digits in the values of a message: whatever can be bound is made of such words. True when no
- * text holds JSON or base64, so that what stands in the message is all that it says.
+ * Visits the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
+ * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
  */
-export function eachWord(message: TapeMessage, visit: Visit): boolean {
-  const isPlain = rootsOf(message).every((root) => visitWords(root, visit, 0))
-  if (!isPlain) for (const { text } of valuesIn(message.spoken.text)) visitRuns(text, visit)
+export function eachWord(said: Said, visit: Visit): boolean {
+  const isPlain = isPlainlySaid(said, visit)
+  if (!isPlain) for (const { text } of valuesIn(said.spoken.text)) visitHashes(text, visit)
   return isPlain
 }
 
-/** The parts of a message that may hold what a server makes up, or what a client sends back. */
-function rootsOf({ spoken: { message, dir }, method }: TapeMessage): readonly unknown[] {
-  if (message.kind === 'invalid') return []
-  if (message.kind === 'response') return Object.values(message.outcome)
+/** Looks at the parts of a message that may hold what a server makes up, or what a client sends back. */
+function isPlainlySaid({ spoken: { message, dir }, method }: Said, visit: Visit): boolean {
+  if (message.kind === 'invalid') return true
+  if (message.kind === 'response') {
+    const { outcome } = message
+    return visitWords('result' in outcome ? outcome.result : outcome.error, visit, 0)
+  }
   const { params } = message
-  if (dir === 's2c' || !isObject(params) || hasRounds(params)) return [params]
+  if (dir === 's2c' || !isObject(params) || hasRounds(params)) return visitWords(params, visit, 0)
   const own = CLIENTS_OWN[method] ?? []
-  const sent = Object.keys(params).filter((name) => name !== META && !own.includes(name))
-  return [...sent.map((name) => params[name]), member(params[META], RELATED_TASK)]
+  for (const name of Object.keys(params)) {
+    const isSent = name !== META && !own.includes(name)
+    if (isSent && !visitWords(params[name], visit, 0)) return false
+  }
+  return visitWords(member(params[META], RELATED_TASK), visit, 0)
 }
 
 const DEEPEST = 64
@@ -34,10 +39,16 @@ function visitWords(value: unknown, visit: Visit, depth: number): boolean {
   if (typeof value === 'string') return visitText(value, visit)
   if (typeof value === 'number') return visitNumber(value, visit)
   if (typeof value !== 'object' || value === null) return true
-  if (depth > DEEPEST || hasRounds(value)) return false
-  for (const inner of Object.values(value)) if (!visitWords(inner, visit, depth + 1)) return false
-  return true
+  if (depth > DEEPEST) return false
+  if (Array.isArray(value)) return value.every((inner) => visitWords(inner, visit, depth + 1))
+  return isObject(value) && Object.keys(value).every((name) => visitMember(value, name, visit, depth))
 }
+
+function visitMember(value: JsonObject, name: string, visit: Visit, depth: number): boolean {
+  return !ROUNDS.has(name) && visitWords(value[name], visit, depth + 1)
+}
+
+const ROUNDS: ReadonlySet<string> = new Set(['inputRequests', 'inputResponses'])
 
 function hasRounds(value: object): boolean {
   return 'inputRequests' in value || 'inputResponses' in value
@@ -45,17 +56,11 @@ function hasRounds(value: object): boolean {
 
 function visitText(text: string, visit: Visit): boolean {
   if (jsonIn(text) !== undefined || decodeBase64(text) !== undefined) return false
-  visitRuns(text, visit)
+  visitHashes(text, visit)
   return true
 }
 
 function visitNumber(value: number, visit: Visit): boolean {
-  visit(String(Math.abs(value)))
+  visit(hashOf(String(Math.abs(value))))
   return Number.isSafeInteger(value)
-}
-
-function visitRuns(text: string, visit: Visit): void {
-  const runs = text.match(/[\p{L}\p{N}]+/gu)
-  if (runs === null) visit(text)
-  else for (const run of runs) visit(run)
 }

@@ -1,40 +1,34 @@
-import { idKey, isId, type Id } from '../wire/id.ts'
+import { isId, type Id } from '../wire/id.ts'
 import { member, type Notification, type Request } from '../wire/message.ts'
 import { META, metaOf } from '../wire/methods.ts'
 import type { LiveCall } from './live-call.ts'
 
 /** To which call the server's own messages belong, by the rules that assemble the exchanges of a tape. */
 export class Attribution {
-  readonly #byToken = new Map<string, LiveCall>()
-  readonly #byId = new Map<string, LiveCall>()
+  readonly #byToken = new Map<Id, LiveCall>()
+  readonly #byId = new Map<Id, LiveCall>()
   readonly #open = new Set<LiveCall>()
   #last: LiveCall | undefined
 
   opened(call: LiveCall, token: Id | undefined): void {
-    if (token !== undefined) this.#byToken.set(idKey(token), call)
-    this.#byId.set(idKey(call.id), call)
+    if (token !== undefined) this.#byToken.set(token, call)
+    this.#byId.set(call.id, call)
     this.#open.add(call)
     this.#last = call
   }
 
-  closed(call: LiveCall): void {
+  /** What still names it is late, and belongs to no call. */
+  closed(call: LiveCall, token: Id | undefined): void {
     this.#open.delete(call)
-    // What still names it is late: it is told apart from what names nothing by staying known for a while.
-    if (this.#byId.size > KNOWN) this.#forget()
+    this.#byId.delete(call.id)
+    if (token !== undefined) this.#byToken.delete(token)
   }
 
   of({ method, params }: Request | Notification): LiveCall | undefined {
     const subscription = metaOf(params, META.subscriptionId)
-    if (isId(subscription)) return this.#byId.get(idKey(subscription))
+    if (isId(subscription)) return this.#byId.get(subscription)
     const token = member(params, 'progressToken')
-    if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(idKey(token))
+    if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(token)
     return [...this.#open].at(-1) ?? this.#last
   }
-
-  #forget(): void {
-    for (const calls of [this.#byId, this.#byToken])
-      for (const [key, call] of calls) if (call.isOver) calls.delete(key)
-  }
 }
-
-const KNOWN = 1000

@@ -2,6 +2,7 @@ import { Counterparts } from '../correlate/counterpart.ts'
 import { Noise } from '../diff/noise.ts'
 import { toolOf } from '../match/brief.ts'
 import type { Tape } from '../store/read.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayReport } from './report.ts'
 import { outcomeIn } from './verdict/outcome-text.ts'
 
@@ -17,13 +18,15 @@ export type Noises = Map<string, NoiseOfCall>
 /** What the live server was seen to say differently in several runs. */
 export function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]): Noises {
   const noises: Noises = new Map()
+  if (others.length === 0) return noises
   for (const step of first.steps)
     for (const { steps } of others) learn(noises, step, step.answer, steps[step.index]?.answer)
   return noises
 }
 
 /** What the recorded server said differently in a second recording. */
-export function learnFromBaseline(noises: Noises, { turns }: Tape, baseline: Tape): void {
+export function learnFromBaseline(noises: Noises, tape: ReplayedTape, baseline: Tape): void {
+  const turns = [...tape.turns]
   const counterparts = new Counterparts(turns, baseline.turns)
   for (const [turn, { trigger, response }] of turns.entries()) {
     if (response === undefined || trigger?.message.kind !== 'request') continue

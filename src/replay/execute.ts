@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Channel } from './channel.ts'
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
 import type { Controller } from './controller.ts'
+import { hasFailed } from './failed.ts'
+import { OpenMessages } from './open-messages.ts'
 import { dueTimes, type Timing } from './pace.ts'
+import type { Performance } from './perform.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
-import type { Scheduled } from './schedule.ts'
+import type { Schedule } from './schedule.ts'
+import { isCancellation } from './sent-calls.ts'
 import { Slots } from './slots.ts'
 import { WAS_STOPPED, type StepResult } from './step-result.ts'
 import type { Decision } from './stops.ts'
 import type { Finding } from './verdict/finding.ts'
 
 export interface Execution {
-  readonly order: readonly Scheduled[]
+  readonly order: Schedule
   readonly timing: Timing
   readonly maxConcurrent: number
   readonly controller: Controller
@@ -18,8 +22,8 @@ export interface Execution {
   readonly onError: 'continue' | 'pause' | 'stop'
   /** Waits for what the server had said of its own accord by then; gives up on what does not come. */
   readonly ready: (planned: Planned) => Promise<readonly Finding[]>
-  /** Sends one message and says what became of it; never rejects because of the peer. */
-  readonly perform: (planned: Planned, before: readonly Finding[]) => Promise<StepResult>
+  /** Sends one message and says what became of it; never fails because of the peer. */
+  readonly perform: (planned: Planned, performance: Performance) => void
   /** Everything else is over: what never gets an answer is no longer waited for. */
   readonly release: () => void
   readonly skip: (planned: Planned, why: string) => StepResult
@@ -27,83 +31,83 @@ export interface Execution {
   readonly stop: ((planned: Planned) => Promise<Decision>) | undefined
   /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
   readonly room: () => Promise<void> | undefined
-  readonly hasFailed: (result: StepResult) => boolean
+  /** Takes each result as it is known. */
+  readonly onResult: (outcome: Outcome) => void
   /** Milliseconds from the start of the run. */
   readonly now: () => number
 }
 
-/** Sends every message when what it waits for is over and its time has come; gives each result as it is known. */
-export function execute(execution: Execution): AsyncIterable<StepResult> {
-  const results = new Channel<StepResult>()
-  drive(execution, results).then(
-    () => results.close(),
-    (error: unknown) => results.fail(error),
-  )
-  return results
-}
-
-async function drive(execution: Execution, results: Channel<StepResult>): Promise<void> {
-  const { order, timing, controller } = execution
-  const over = new Map<number, Promise<void>>()
-  const endless: Promise<void>[] = []
+/** Sends every message when what it waits for is over and its time has come; resolves when all are over. */
+export async function execute(execution: Execution): Promise<void> {
+  const { order, timing, controller, onResult } = execution
+  const [open, endless] = [new OpenMessages(order.size), new OpenMessages(order.size)]
   const slots = new Slots(execution.maxConcurrent)
   const dueAt = dueTimes(timing)
+  const failures: unknown[] = []
   controller.start()
   // Thousands of messages wait for nothing: only what is still to come is awaited.
   for (const { planned, dependencies } of order) {
-    if (dependencies.length > 0) await Promise.all(dependencies.flatMap((index) => over.get(index) ?? []))
-    const before = planned.heard.size === 0 ? NOTHING_FOUND : await execution.ready(planned)
+    if (!open.areOver(dependencies)) await open.until(dependencies)
+    const before = isAwaiting(planned) ? await execution.ready(planned) : NOTHING_FOUND
     const due = dueAt(planned, execution.now())
     if (due > 0) await untilDue(due, execution)
     const room = execution.room()
     if (room !== undefined) await room
     if (controller.status !== 'running' && !(await controller.mayGo()))
-      results.push(execution.skip(planned, WAS_STOPPED))
-    else if (execution.stop !== undefined && (await isLeftOut(planned, execution, results))) continue
-    else if (isOpenEnded(planned)) endless.push(launch({ planned, before }, execution, results))
+      onResult(execution.skip(planned, WAS_STOPPED))
+    else if (execution.stop !== undefined && (await isLeftOut(planned, execution))) continue
+    else if (isOpenEnded(planned)) launch({ planned, before, open: endless, failures }, execution)
     else {
       if (!slots.takeFree()) await slots.take()
-      const { index } = planned
-      const isOver = (): void => {
-        slots.give()
-        over.delete(index)
-      }
-      over.set(index, launch({ planned, before }, execution, results, isOver))
+      launch({ planned, before, open, failures, slots }, execution)
     }
   }
-  await Promise.all(over.values())
+  await open.untilNone()
   execution.release()
-  await Promise.all(endless)
+  await endless.untilNone()
   controller.finish()
+  if (failures.length > 0) throw failures[0]
 }
 
-async function isLeftOut(
-  planned: Planned,
-  { stop, skip }: Execution,
-  results: Channel<StepResult>,
-): Promise<boolean> {
+async function isLeftOut(planned: Planned, { stop, skip, onResult }: Execution): Promise<boolean> {
   const decision = await stop?.(planned)
   if (decision?.kind !== 'skip') return false
-  results.push(skip(planned, decision.why))
+  onResult(skip(planned, decision.why))
   return true
 }
 
-async function launch(
-  { planned, before }: { planned: Planned; before: readonly Finding[] },
-  execution: Execution,
-  results: Channel<StepResult>,
-  onOver?: () => void,
-): Promise<void> {
-  try {
-    const result = await execution.perform(planned, before)
-    results.push(result)
-    if (execution.hasFailed(result)) react(execution)
-  } catch (error) {
-    execution.controller.stop()
-    results.fail(error)
-  } finally {
-    onOver?.()
+function isAwaiting(planned: Planned): boolean {
+  return planned.heard.size > 0 || isCancellation(planned)
+}
+
+interface Launched {
+  readonly planned: Planned
+  readonly before: readonly Finding[]
+  readonly open: OpenMessages
+  readonly failures: unknown[]
+  readonly slots?: Slots
+}
+
+function launch({ planned, before, open, failures, slots }: Launched, execution: Execution): void {
+  const { index } = planned
+  const over = (): void => {
+    slots?.give()
+    open.delete(index)
   }
+  open.add(index)
+  execution.perform(planned, {
+    before,
+    onResult: (result) => {
+      execution.onResult(result)
+      if (!isAsRecorded(result) && hasFailed(result)) react(execution)
+      over()
+    },
+    onFailure: (error) => {
+      failures.push(error)
+      execution.controller.stop()
+      over()
+    },
+  })
 }
 
 const NOTHING_FOUND: readonly Finding[] = []

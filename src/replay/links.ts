@@ -8,7 +8,8 @@ import type { Traffic } from './run-state.ts'
 export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
   readonly open: OpenLink
   readonly handshake: 'own' | 'recorded' | 'none'
-  readonly turns: readonly Turn[]
+  /** The turns that opened the recorded conversations. */
+  readonly openings: readonly Turn[]
   readonly era: Era
   readonly timeout: number
   readonly onGreeting: (greeting: Greeting, link: string) => void
@@ -19,6 +20,7 @@ export class Links {
   readonly #options: LinksOptions
   readonly #sessions = new Map<string, Promise<LiveSession>>()
   readonly #live: LiveSession[] = []
+  readonly #ready = new Map<string, LiveSession>()
 
   constructor(options: LinksOptions) {
     this.#options = options
@@ -29,7 +31,16 @@ export class Links {
     if (known !== undefined) return known
     const session = this.#open(link)
     this.#sessions.set(link, session)
+    session.then(
+      (opened) => this.#ready.set(link, opened),
+      () => {}, // whoever asked for it is told
+    )
     return session
+  }
+
+  /** The session of a link whose hand was shaken already. */
+  openSessionOf(link: string): LiveSession | undefined {
+    return this.#ready.get(link)
   }
 
   async close(): Promise<void> {
@@ -61,7 +72,7 @@ export class Links {
     await session.connect()
     if (handshake !== 'own') return session
     try {
-      this.#options.onGreeting(await greet(session, { turns: this.#turnsOf(link), era, timeout }), link)
+      this.#options.onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }), link)
     } catch (error) {
       await session.close()
       throw error
@@ -70,8 +81,9 @@ export class Links {
   }
 
   /** The recorded connection, whose capabilities are shown again; without one of its own, the whole tape. */
-  #turnsOf(link: string): readonly Turn[] {
-    const own = this.#options.turns.filter(({ trigger }) => String(trigger?.conn) === link)
-    return own.length === 0 ? this.#options.turns : own
+  #openingsOf(link: string): readonly Turn[] {
+    const { openings } = this.#options
+    const own = openings.filter(({ trigger }) => String(trigger?.conn) === link)
+    return own.length === 0 ? openings : own
   }
 }

@@ -17,52 +17,70 @@ export interface Aside {
   readonly at: number
 }
 
-/** The recorded answer around its id: a live answer with the same bytes needs no look inside. */
+/** The recorded answer, and how its id is spelled: a live answer with the same bytes around its own needs no look inside. */
 export interface ExpectedBytes {
-  readonly head: string
-  readonly tail: string
+  readonly text: string
+  readonly id: string
 }
 
 /** One request on its way through the live server. */
 export class LiveCall {
   readonly id: Id
+  readonly token: Id | undefined
   /** The JSON text that was sent. */
   readonly text: string
   readonly sentAt: number
   readonly expected: ExpectedBytes | undefined
-  readonly #asides: Aside[] = []
-  #onAside: () => void = () => {}
-  readonly done: Promise<CallEnd>
+  #asides: Aside[] | undefined
+  #onAside: (() => void) | undefined
   endedAt: number | undefined
-  #settle: (end: CallEnd) => void = () => {}
-  #isOver = false
+  #end: CallEnd | undefined
+  #onEnd: ((end: CallEnd) => void) | undefined
 
-  constructor({ id, text, sentAt, expected }: Pick<LiveCall, 'id' | 'text' | 'sentAt' | 'expected'>) {
+  constructor(call: Pick<LiveCall, 'id' | 'token' | 'text' | 'sentAt' | 'expected'>) {
+    const { id, token, text, sentAt, expected } = call
     this.id = id
+    this.token = token
     this.text = text
     this.sentAt = sentAt
     this.expected = expected
-    this.done = new Promise((resolve) => {
-      this.#settle = resolve
-    })
   }
 
   get isOver(): boolean {
-    return this.#isOver
+    return this.#end !== undefined
   }
 
   get asides(): readonly Aside[] {
-    return this.#asides
+    return this.#asides ?? NO_ASIDES
+  }
+
+  /** Never rejects. */
+  get done(): Promise<CallEnd> {
+    return new Promise((resolve) => this.whenOver(resolve))
+  }
+
+  /** Thousands of calls are open at once, and hardly one needs a promise. */
+  whenOver(then: (end: CallEnd) => void): void {
+    if (this.#end !== undefined) return then(this.#end)
+    const earlier = this.#onEnd
+    this.#onEnd =
+      earlier === undefined
+        ? then
+        : (end) => {
+            earlier(end)
+            then(end)
+          }
   }
 
   hear(aside: Aside): void {
+    this.#asides ??= []
     if (this.#asides.length < MOST_ASIDES || !isTold(aside)) this.#asides.push(aside)
-    this.#onAside()
+    this.#onAside?.()
   }
 
   /** Resolves when progress was told so often, the call is over, or the time is. */
   untilProgress(count: number, milliseconds: number): Promise<void> {
-    const isEnough = (): boolean => this.#isOver || this.#asides.filter(isProgress).length >= count
+    const isEnough = (): boolean => this.isOver || this.asides.filter(isProgress).length >= count
     if (isEnough()) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds)
@@ -75,13 +93,15 @@ export class LiveCall {
   }
 
   end(end: CallEnd, at: number): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#onAside()
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#onAside?.()
     this.endedAt = at
-    this.#settle(end)
+    this.#onEnd?.(end)
   }
 }
+
+const NO_ASIDES: readonly Aside[] = []
 
 /** Progress and logs come in any number: a server that never stops telling fills no memory. */
 const MOST_ASIDES = 10_000

@@ -1,6 +1,6 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
 import { firstWords } from '../wire/first-words.ts'
-import { idKey, isId, type Id } from '../wire/id.ts'
+import { idKey, idOfKey, isId, type Id } from '../wire/id.ts'
 import { itemsOf } from '../wire/members.ts'
 import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
@@ -24,14 +24,16 @@ export interface Outgoing {
   readonly text: string
   readonly id: Id
   readonly token: Id | undefined
-  readonly expected?: ExpectedBytes
+  readonly expected?: ExpectedBytes | undefined
   readonly timeout: number
+  /** What the text says, where that is known already. */
+  readonly message?: Message | undefined
 }
 
 /** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
 export class LiveSession {
   readonly #options: LiveSessionOptions
-  readonly #open = new Map<string, LiveCall>()
+  readonly #open = new Map<Id, LiveCall>()
   readonly #attribution = new Attribution()
   readonly #deadlines = new Deadlines<LiveCall>((call, after) =>
     this.#finish(call, { kind: 'timeout', after }),
@@ -50,7 +52,7 @@ export class LiveSession {
   async connect(): Promise<void> {
     this.#link = await this.#options.open({
       onText: (text) => this.#hear(text),
-      onLost: (key, why) => this.#lose(key, why),
+      onLost: (key, why) => this.#lose(idOfKey(key), why),
       onEnd: (why) => this.#over(why),
     })
   }
@@ -65,7 +67,7 @@ export class LiveSession {
   }
 
   hasOpen(id: Id): boolean {
-    return this.#open.has(idKey(id))
+    return this.#open.has(id)
   }
 
   openCalls(): readonly LiveCall[] {
@@ -73,19 +75,19 @@ export class LiveSession {
   }
 
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
-  call({ text, id, token, expected, timeout }: Outgoing): LiveCall {
-    const call = new LiveCall({ id, text, sentAt: this.#options.now(), expected })
-    this.#open.set(idKey(id), call)
+  call({ text, id, token, expected, timeout, message }: Outgoing): LiveCall {
+    const call = new LiveCall({ id, text, token, sentAt: this.#options.now(), expected })
+    this.#open.set(id, call)
     this.#attribution.opened(call, token)
-    if (this.#end === undefined) this.send(text)
-    else this.#lose(idKey(id), this.#end)
+    if (this.#end === undefined) this.send(text, message)
+    else this.#lose(id, this.#end)
     if (!call.isOver) this.#deadlines.add(call, timeout)
     return call
   }
 
-  send(text: string): void {
+  send(text: string, message?: Message): void {
     this.sent++
-    this.#link?.send(text)
+    this.#link?.send(text, message)
   }
 
   /** Gives a request up on a link whose requests have streams of their own. */
@@ -118,7 +120,7 @@ export class LiveSession {
   /** What names an open request answers it, badly. */
   #odd(text: string): void {
     const id = text.includes('"id"') ? member(parseJson(text), 'id') : undefined
-    const call = isId(id) ? this.#open.get(idKey(id)) : undefined
+    const call = isId(id) ? this.#open.get(id) : undefined
     const shown = firstWords(text, 200)
     if (call !== undefined) this.#finish(call, { kind: 'lost', why: `the answer is no response: ${shown}` })
     else this.#options.onOddity(`the server sent what is no message: ${shown}`)
@@ -130,7 +132,7 @@ export class LiveSession {
   }
 
   #answer({ id, outcome }: Response, text: string): void {
-    const call = id === null ? undefined : this.#open.get(idKey(id))
+    const call = id === null ? undefined : this.#open.get(id)
     if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
     const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
     const whose = this.#isOwn(id) ? 'a second time, or too late' : 'which no request has for an id'
@@ -143,19 +145,19 @@ export class LiveSession {
   }
 
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
-    this.#open.delete(idKey(call.id))
-    this.#attribution.closed(call)
+    this.#open.delete(call.id)
+    this.#attribution.closed(call, call.token)
     this.#deadlines.delete(call)
     call.end(end, this.#options.now())
   }
 
-  #lose(key: string, why: string): void {
-    const call = this.#open.get(key)
+  #lose(id: Id, why: string): void {
+    const call = this.#open.get(id)
     if (call !== undefined) this.#finish(call, { kind: 'lost', why })
   }
 
   #over(why: string): void {
     this.#end ??= why
-    for (const key of this.#open.keys()) this.#lose(key, why)
+    for (const id of this.#open.keys()) this.#lose(id, why)
   }
 }

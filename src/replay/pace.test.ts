@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import { dueTimes, type Timing } from './pace.ts'
 import type { Planned } from './plan.ts'
 import { planFor } from './prepare.ts'
 
 // Sent at 1, 3, 5 and 7 ms of the tape.
 const tape = tapeOf(...[1, 2, 3, 4].flatMap((id) => call(id, 'search', {}, 'x')))
-const plan = planFor(tape.turns, { allowWrites: true }, new Map())
+const plan = [...planFor(heldTurns(tape.turns), { allowWrites: true }, new Map())]
 
 test.each<[string, Timing, readonly number[]]>([
   ['fast sends at once', { kind: 'fast' }, [0, 0, 0, 0]],

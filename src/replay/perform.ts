@@ -1,72 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Id } from '../wire/id.ts'
 import { replaceAt } from '../wire/members.ts'
-import { acceptable } from './accepted.ts'
-import type { Carrier } from './carrier.ts'
-import { deferred, type Aside, type CallEnd, type LiveCall } from './live-call.ts'
+import { inFull, isAsRecorded, type Outcome } from './as-recorded.ts'
+import { Asking, GRACE, type AskingOptions } from './asking.ts'
+import { judgedStep, type StepJudging } from './judged-step.ts'
 import type { LiveSession } from './live-session.ts'
-import { movedAsks } from './moved-asks.ts'
-import { withFreshNames } from './outgoing.ts'
-import { isOpenEnded, type Planned } from './plan.ts'
-import type { RoundInputs } from './round-inputs.ts'
-import { bytesAroundId } from './same-bytes.ts'
-import { isCancellation, SentCalls } from './sent-calls.ts'
+import type { Planned } from './plan.ts'
+import { isCancellation } from './sent-calls.ts'
 import type { StepResult } from './step-result.ts'
-import { answered, handedOn, notSent, type Heard } from './step-results.ts'
-import type { TransformRule } from './transform/rule.ts'
+import { handedOn, notSent, type Heard } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
-import { transform, transformAnswer, type Transformed } from './transform/transform.ts'
+import { transform, type Transformed } from './transform/transform.ts'
 import type { Finding } from './verdict/finding.ts'
-import type { Judgement } from './verdict/judge.ts'
-import { judgedOf, type Judged } from './verdict/judged.ts'
 
-export interface PerformerOptions {
+export interface PerformerOptions extends AskingOptions, StepJudging {
   readonly sessionOf: (link: string) => Promise<LiveSession>
-  readonly carrier: Carrier
-  readonly rounds: RoundInputs
-  readonly rules: readonly TransformRule[]
+  /** The session of a link when it is open already. */
+  readonly openSessionOf: (link: string) => LiveSession | undefined
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
-  /** A fault in the place of the answer. */
-  readonly inject?: () => CallEnd | undefined
-  readonly judge: (judged: Judged) => Judgement
-  readonly timeout: number
   /** How often at most a request is sent again, and whether it is when no answer came. */
   readonly retries: number
   readonly retriesLost: boolean
   readonly retryDelay: number
-  /** Whether recorded ids are sent. */
-  readonly keepsIds: boolean
-  readonly now: () => number
+}
+
+/** What was found wrong while a message waited, and who is told what became of it. */
+export interface Performance {
+  readonly before: readonly Finding[]
+  readonly onResult: (outcome: Outcome) => void
+  readonly onFailure: (error: unknown) => void
 }
 
 /** Sends one message of the recorded client after the other, and says what became of each. */
 export class Performer {
   readonly #options: PerformerOptions
-  readonly #calls = new SentCalls()
-  /** Those that were never answered when they were recorded, and how to stop waiting for them. */
-  readonly #endless = new Map<LiveCall, () => void>()
+  readonly #asking: Asking
+  /** Whether messages are sent as recorded, but for their names and for values that are carried. */
+  readonly #isPlain: boolean
+  /** How many are still to be sent: nothing overtakes them. */
+  #delayed = 0
 
   constructor(options: PerformerOptions) {
     this.#options = options
+    this.#asking = new Asking(options)
+    this.#isPlain = options.rules.length === 0 && options.moveTimes === undefined
   }
 
   /** Waits for what the server had said of its own accord when the message was sent. */
   async ready(planned: Planned): Promise<readonly Finding[]> {
     const { link, heard, fate } = planned
     if (fate.kind !== 'send') return []
-    await this.#calls.untilToldBefore(planned, GRACE)
+    await this.#options.calls.untilToldBefore(planned, GRACE)
     if (heard.size === 0) return []
     const session = await this.#options.sessionOf(link)
     return (await session.heard.until(heard, GRACE)).map(staysOut)
   }
 
-  /** `before` is what was found wrong while it waited. */
-  perform(planned: Planned, before: readonly Finding[] = []): Promise<StepResult> {
-    const result = this.#perform(planned)
-    return before.length === 0
-      ? result
-      : result.then((step) => ({ ...step, findings: [...before, ...step.findings] }))
+  perform(planned: Planned, { before, onResult, onFailure }: Performance): void {
+    const tell = before.length === 0 ? onResult : withFindings(before, planned, onResult)
+    const { fate, link } = planned
+    if (fate.kind !== 'send')
+      return tell(notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why))
+    const isPlain = this.#isPlain && this.#delayed === 0 && !isCancellation(planned)
+    const session = isPlain ? this.#options.openSessionOf(link) : undefined
+    if (session === undefined)
+      this.#later((onSent) => this.#perform(planned, onSent))
+        .then(tell)
+        .catch(onFailure)
+    else this.#performNow(planned, session, { onResult: tell, onFailure })
   }
 
   /** What would be sent now, but for its id; undefined when a value that it needs is not known. */
@@ -81,12 +82,46 @@ export class Performer {
 
   /** Stops waiting for what is never answered. */
   release(): void {
-    for (const stop of this.#endless.values()) stop()
+    this.#asking.release()
   }
 
-  async #perform(planned: Planned): Promise<StepResult> {
-    const { fate } = planned
-    if (fate.kind !== 'send') return notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
+  #performNow(planned: Planned, session: LiveSession, listener: Omit<Performance, 'before'>): void {
+    const { onResult, onFailure } = listener
+    const { text: bound, unbound } = this.#options.carrier.bind(planned)
+    if (unbound.length > 0) return onResult(notSent(planned, 'unbound', whyUnbound(unbound), unbound))
+    const text = this.#options.rounds.complete(planned.turn, bound)
+    if (typeof text !== 'string') return this.#performWhole(planned, text, listener)
+    if (planned.message.kind === 'notification') return onResult(this.#handOn(planned, text, session))
+    const made = asItIs(text)
+    const onHeard = (heard: Heard): void => {
+      const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, this.#options)
+      if (isAsRecorded(result) || !this.#isWorthARetry(result, 0)) onResult(result)
+      else this.#again(planned, made, 1).then(onResult).catch(onFailure)
+    }
+    const call = this.#asking.ask(session, { planned, made, retry: 0 }, { onHeard, onFailure })
+    this.#options.calls.add(planned, call)
+  }
+
+  /** With a text that is still to come. */
+  #performWhole(planned: Planned, text: Promise<string>, listener: Omit<Performance, 'before'>): void {
+    const { onResult, onFailure } = listener
+    const result = this.#later(async (onSent) =>
+      this.#request(planned, asItIs(await text), { retry: 0, onSent }),
+    )
+    result.then(onResult).catch(onFailure)
+  }
+
+  async #later(perform: (onSent: () => void) => Promise<StepResult>): Promise<StepResult> {
+    this.#delayed++
+    let isSent = false
+    const onSent = (): void => {
+      if (!isSent) this.#delayed--
+      isSent = true
+    }
+    return perform(onSent).finally(onSent)
+  }
+
+  async #perform(planned: Planned, onSent: () => void): Promise<StepResult> {
     const { text, unbound } = this.#options.carrier.bind(planned)
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
     const whole = this.#options.rounds.complete(planned.turn, text)
@@ -98,7 +133,9 @@ export class Performer {
     )
     if (made.delay > 0) await sleep(made.delay)
     const timely = this.#inTime(made, planned)
-    return planned.message.kind === 'request' ? this.#request(planned, timely) : this.#notify(planned, timely)
+    return planned.message.kind === 'request'
+      ? this.#request(planned, timely, { retry: 0, onSent })
+      : this.#notify(planned, timely)
   }
 
   #inTime(made: Transformed, { at }: Planned): Transformed {
@@ -109,105 +146,77 @@ export class Performer {
   async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
     const session = await this.#options.sessionOf(planned.link)
     if (isCancellation(planned)) return this.#cancel(planned, text, session)
+    return { ...this.#handOn(planned, text, session), transformedBy: applied }
+  }
+
+  #handOn(planned: Planned, text: string, session: LiveSession): StepResult {
     session.send(text)
-    return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
+    return handedOn(planned, text, this.#options.now())
   }
 
   async #cancel(planned: Planned, text: string, session: LiveSession): Promise<StepResult> {
-    const call = await this.#calls.cancelledBy(planned)
+    const call = await this.#options.calls.cancelledBy(planned)
     if (call === 'over' || (call !== undefined && call.isOver))
       return notSent(planned, 'skipped', 'the request that it cancels was already answered')
     if (call === undefined) return notSent(planned, 'skipped', 'the request that it cancels was not sent')
     const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
-    this.#endless.get(call)?.()
+    this.#asking.release(call)
     return handedOn(planned, live, this.#options.now())
   }
 
-  async #request(planned: Planned, made: Transformed): Promise<StepResult> {
-    for (let retry = 0; ; retry++) {
-      const heard = await this.#ask(planned, made, retry)
-      const result = this.#judged(planned, heard, { retries: retry, transformedBy: made.applied })
-      if (retry >= this.#options.retries || !this.#isWorthARetry(result)) return result
-      await sleep(this.#options.retryDelay)
-    }
+  async #again(planned: Planned, made: Transformed, retry: number): Promise<StepResult> {
+    await sleep(this.#options.retryDelay)
+    return this.#request(planned, made, { retry, onSent: () => {} })
   }
 
-  async #ask(planned: Planned, made: Transformed, retry: number): Promise<Heard> {
-    const sent = deferred<LiveCall | undefined>()
-    this.#calls.add(planned, sent.promise)
-    const session = await this.#options.sessionOf(planned.link)
-    const id = made.id ?? this.#nextId(planned, session, retry)
-    const { text, token } = withFreshNames(made.text, id)
-    const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
-    if (fault !== undefined) {
-      sent.resolve(undefined)
-      return injected(text, fault, this.#options.now())
-    }
-    const expected = planned.turn.response && bytesAroundId(planned.turn.response.text)
-    const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
-    const call = session.call({ text, id, token, timeout, ...(expected && { expected }) })
-    sent.resolve(call)
-    const end = await (isOpenEnded(planned) ? this.#untilReleased(call) : call.done)
-    if (call.isOver) this.#calls.forget(planned)
-    const { sentAt, endedAt, asides } = call
-    const changed = this.#changedAnswer(planned, end)
-    if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
-    const moved = await movedAsks(planned, asides, { heard: session.heard, grace: GRACE })
-    return { end: changed, sent: text, sentAt, endedAt, asides, moved }
+  async #request(planned: Planned, made: Transformed, sending: Sending): Promise<StepResult> {
+    const { retry } = sending
+    const heard = await this.#ask(planned, made, sending)
+    const outcome = judgedStep({ planned, heard, retries: retry, transformedBy: made.applied }, this.#options)
+    const result = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
+    return this.#isWorthARetry(result, retry) ? this.#again(planned, made, retry + 1) : result
   }
 
-  /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
-  #nextId({ message }: Planned, session: LiveSession, retry: number): Id {
-    if (!this.#options.keepsIds || message.kind !== 'request') return session.nextId()
-    if (retry === 0 && !session.hasOpen(message.id)) return message.id
-    return `__again_${session.nextId()}__` // a number might be the recorded id of another request
-  }
-
-  async #untilReleased(call: LiveCall): Promise<CallEnd> {
-    const released = new Promise<CallEnd>((resolve) => {
-      this.#endless.set(call, () => resolve({ kind: 'open' }))
+  #ask(planned: Planned, made: Transformed, { retry, onSent }: Sending): Promise<Heard> {
+    return new Promise((resolve, reject) => {
+      const listener = { onHeard: resolve, onFailure: reject }
+      const call = this.#options
+        .sessionOf(planned.link)
+        .then((session) => this.#asking.ask(session, { planned, made, retry }, listener))
+      call.then(onSent, reject)
+      this.#options.calls.add(planned, call)
     })
-    const end = await Promise.race([call.done, released])
-    this.#endless.delete(call)
-    return end
   }
 
-  #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
-    this.#options.rounds.heard(planned.turn, answer)
-    this.#options.carrier.learn(planned, [...asides.map(({ text }) => text), answer])
-  }
-
-  #changedAnswer({ index, tool, message }: Planned, end: Heard['end']): Heard['end'] {
-    if (end.kind !== 'answered' || this.#options.rules.length === 0) return end
-    const text = transformAnswer(end.text, { index, tool, message }, this.#options.rules)
-    return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
-  }
-
-  #isWorthARetry({ state, findings }: StepResult): boolean {
+  #isWorthARetry({ state, findings }: StepResult, retry: number): boolean {
+    if (retry >= this.#options.retries) return false
     const isLost = state === 'timeout' || state === 'lost'
-    return (this.#options.retriesLost && isLost) || findings.some(({ retry }) => retry === true)
-  }
-
-  #judged(
-    planned: Planned,
-    heard: Heard,
-    past: { readonly retries: number; readonly transformedBy: readonly string[] },
-  ): StepResult {
-    const { end, asides, moved, sentAt, endedAt } = heard
-    const { turn, tool } = planned
-    const duration = endedAt === undefined ? undefined : endedAt - sentAt
-    const judged = judgedOf({ turn, tool, end, asides, moved, duration })
-    const { findings, judgedBy } = this.#options.judge(judged)
-    const { retries, transformedBy } = past
-    const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
-    if (end.kind !== 'answered' || result.findings.length === 0) return result
-    const accept = acceptable(turn, end.text, this.#options.carrier)
-    return accept === undefined ? result : { ...result, acceptable: accept }
+    return (this.#options.retriesLost && isLost) || findings.some(({ retry: isWanted }) => isWanted === true)
   }
 }
 
-const GRACE = 2000
+interface Sending {
+  readonly retry: number
+  readonly onSent: () => void
+}
+
+const NO_NAMES: readonly string[] = []
+
+function asItIs(text: string): Transformed {
+  return { text, applied: NO_NAMES, delay: 0, error: undefined, id: undefined }
+}
+
+function withFindings(
+  before: readonly Finding[],
+  planned: Planned,
+  tell: (result: StepResult) => void,
+): (outcome: Outcome) => void {
+  return (outcome) => {
+    const step = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
+    tell({ ...step, findings: [...before, ...step.findings] })
+  }
+}
 
 function staysOut(method: string): Finding {
   const isRequest = !method.startsWith('notifications/')
@@ -217,12 +226,4 @@ function staysOut(method: string): Finding {
 
 function whyUnbound(unbound: readonly { path: string; recorded: string; why: string }[]): string {
   return unbound.map(({ path, recorded, why }) => `${path} = ${JSON.stringify(recorded)}: ${why}`).join('; ')
-}
-
-function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
-  return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
-}
-
-function injected(text: string, end: CallEnd, now: number): Heard {
-  return { end, sent: text, sentAt: now, endedAt: now, asides: [], moved: new Set(), isInjected: true }
 }

@@ -1,7 +1,11 @@
-import type { Step, Turn } from '../tape/turn.ts'
+import { ReelayError } from '../errors.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { HANDSHAKE_METHODS, isEnveloped } from '../wire/methods.ts'
 import { toolOf } from '../match/brief.ts'
+import { answeringOrder } from './answering-order.ts'
+import { Hearing } from './hearing.ts'
+import { PlanRows, type Rows } from './plan-rows.ts'
 
 /** One message of the recorded client, and when it may go out. */
 export interface Planned {
@@ -34,141 +38,102 @@ export type Fate =
   | { readonly kind: 'hold'; readonly why: string }
 
 export interface PlanOptions {
-  readonly turns: readonly Turn[]
+  readonly turns: RecordedTurns
   /** Why a message is left out, if it is. */
   readonly fateOf: (planned: Candidate) => Fate
 }
 
 /** A message, before it is decided whether it is sent. */
-export type Candidate = Pick<Planned, 'index' | 'turn' | 'message' | 'tool' | 'at'>
+export type Candidate = Pick<Planned, 'turn' | 'message' | 'tool' | 'at'>
 
-/** What the recorded client said, in its order, each with what it had waited for. */
-export function planOf({ turns, fateOf }: PlanOptions): readonly Planned[] {
-  const spoken = turns.flatMap(spokenByClient).toSorted((a, b) => a.n - b.n)
-  const candidates = spoken.map(({ turn, message, at }, index) => ({
-    index,
-    turn,
-    message,
-    tool: toolOf(message),
-    at,
-  }))
-  const fates = candidates.map(fateOf)
-  const answeredBefore = answering(spoken)
-  const heardBefore = hearing(turns.filter(isHeardOf(candidates, fates)))
-  const inAll = hearing(turns)
-  const asks = new Map([...new Set(turns.map(linkOf))].map((link) => [link, inAll(link, Infinity)]))
-  return candidates.map(({ index, turn, message, tool, at }) => {
-    const { n = 0, text = '' } = turn.trigger ?? {}
-    const [link, fate] = [linkOf(turn), fates[index] ?? SENT]
-    const [after, heard, asksInAll] = [answeredBefore(n), heardBefore(link, n), asks.get(link) ?? NONE]
-    return { index, turn, message, text, tool, at, link, after, heard, asksInAll, fate }
-  })
+/** What the recorded client said, in its order, each with what it had waited for. A message is read when it is asked for. */
+export function planOf({ turns, fateOf }: PlanOptions): Plan {
+  const rows = new PlanRows(fateOf)
+  for (let place = 0; place < turns.size; place++) rows.add(turnAt(turns, place), place)
+  return new Plan(turns, rows.taken())
+}
+
+export class Plan implements Iterable<Planned> {
+  readonly size: number
+  /** The requests that are cancelled somewhere, by `cancelledKey`. */
+  readonly cancelled: ReadonlySet<string>
+  /** Milliseconds from the start of the tape to its last exchange. */
+  readonly ended: number
+  readonly #turns: RecordedTurns
+  readonly #rows: Rows
+  readonly #after: (index: number) => readonly number[]
+  readonly #hearing: Hearing
+
+  constructor(turns: RecordedTurns, rows: Rows) {
+    this.size = rows.place.length
+    this.cancelled = rows.cancelled
+    this.ended = rows.ended
+    this.#turns = turns
+    this.#rows = rows
+    this.#after = answeringOrder(rows)
+    this.#hearing = new Hearing(rows.told)
+  }
+
+  /** The message; throws when the tape no longer holds it. */
+  at(index: number): Planned {
+    const { place, frame, at, link, links, fate, fates } = this.#rows
+    const turn = turnAt(this.#turns, place[index] ?? -1)
+    const { message, text } = turn.trigger ?? NO_TRIGGER
+    if (message.kind !== 'request' && message.kind !== 'notification') throw changed()
+    const onLink = link[index] ?? 0
+    return {
+      index,
+      turn,
+      message,
+      text,
+      tool: toolOf(message),
+      at: at[index] ?? 0,
+      link: links[onLink] ?? '',
+      after: this.#after(index),
+      heard: this.#hearing.before(frame[index] ?? 0, onLink),
+      asksInAll: this.#hearing.inAll(onLink),
+      fate: fates[fate[index] ?? 0] ?? SENT,
+    }
+  }
+
+  /** The frame that it stands in. */
+  frameOf(index: number): number {
+    return this.#rows.frame[index] ?? 0
+  }
+
+  /** The place of its turn among those of the tape. */
+  placeOf(index: number): number {
+    return this.#rows.place[index] ?? -1
+  }
+
+  /** The indexes of the messages that set these turns off, by the places of the turns. */
+  indexesOf(places: ReadonlySet<number>): ReadonlyMap<number, number> {
+    const indexes = new Map<number, number>()
+    for (const [index, place] of this.#rows.place.entries()) if (places.has(place)) indexes.set(place, index)
+    return indexes
+  }
+
+  *[Symbol.iterator](): Generator<Planned> {
+    for (let index = 0; index < this.size; index++) yield this.at(index)
+  }
 }
 
 const SENT: Fate = { kind: 'send' }
-const NONE: ReadonlyMap<string, number> = new Map()
+const NO_TRIGGER = { message: { kind: 'invalid' }, text: '' } as const
 
-/** What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did. */
-function isHeardOf(candidates: readonly Candidate[], fates: readonly Fate[]): (turn: Turn) => boolean {
-  const unsent = new Set(
-    candidates
-      .filter(({ index, message }) => fates[index]?.kind !== 'send' && !isHandshake(message))
-      .map(({ turn }) => turn),
-  )
-  return (turn) => !unsent.has(turn)
+function turnAt(turns: RecordedTurns, place: number): Turn {
+  const turn = turns.turn(place)
+  if (turn === undefined) throw changed()
+  return turn
 }
 
-interface SpokenByClient {
-  readonly n: number
-  readonly turn: Turn
-  readonly message: Request | Notification
-  readonly at: number
-}
-
-function spokenByClient(turn: Turn): readonly SpokenByClient[] {
-  const { trigger } = turn
-  if (trigger?.message.kind !== 'request' && trigger?.message.kind !== 'notification') return []
-  return [{ n: trigger.n, turn, message: trigger.message, at: trigger.t }]
-}
-
-/** The requests whose answers came since it was asked last; to be asked in recorded order. */
-function answering(spoken: readonly SpokenByClient[]): (n: number) => readonly number[] {
-  const answers = spoken
-    .flatMap(({ turn: { response } }, index) => (response === undefined ? [] : [{ n: response.n, index }]))
-    .toSorted((a, b) => a.n - b.n)
-  let next = 0
-  return (n) => {
-    const from = next
-    while ((answers[next]?.n ?? Infinity) < n) next++
-    return answers.slice(from, next).map(({ index }) => index)
-  }
-}
-
-/** Counts what the server said of its own accord and a client may have waited for; to be asked in recorded order. */
-function hearing(turns: readonly Turn[]): (link: string, n: number) => ReadonlyMap<string, number> {
-  const told = turns
-    .flatMap((turn) => turn.steps.flatMap((step) => awaitable(step, linkOf(turn))))
-    .toSorted((a, b) => a.n - b.n)
-  const counts = new Map<string, ReadonlyMap<string, number>>()
-  let next = 0
-  return (link, n) => {
-    for (; (told[next]?.n ?? Infinity) < n; next++) count(counts, told[next])
-    return counts.get(link) ?? NOTHING
-  }
-}
-
-const NOTHING: ReadonlyMap<string, number> = new Map()
-
-interface Told {
-  readonly n: number
-  readonly link: string
-  readonly method: string
-}
-
-/** Progress and logs come as often as the server likes: nobody waits for a certain one. */
-function awaitable(step: Step, link: string): readonly Told[] {
-  if (step.kind === 'respond') return []
-  const { n, message } = step.kind === 'ask' ? step.request : step.message
-  const method = 'method' in message ? message.method : ''
-  return isAwaited(method) ? [{ n, link, method }] : []
-}
-
-// A new map for each change: what was given out before says what had been heard until then.
-function count(counts: Map<string, ReadonlyMap<string, number>>, told: Told | undefined): void {
-  if (told === undefined) return
-  const ofLink = new Map(counts.get(told.link))
-  counts.set(told.link, ofLink.set(told.method, (ofLink.get(told.method) ?? 0) + 1))
-}
-
-/** Whether a client may wait for it: a request of the server, or word that something has changed. */
-function isAwaited(method: string): boolean {
-  return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
-}
-
-// A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
-export function linkOf({ trigger, steps: [first] }: Turn): string {
-  if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
-  return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'
-}
-
-function isStateless({ message }: NonNullable<Turn['trigger']>): boolean {
-  return 'params' in message && isEnveloped(message.params)
-}
-
-/** The link of the client's first message. */
-export function firstLink(turns: readonly Turn[]): string | undefined {
-  let first: SpokenByClient | undefined
-  for (const turn of turns)
-    for (const spoken of spokenByClient(turn)) if (spoken.n < (first?.n ?? Infinity)) first = spoken
-  return first && linkOf(first.turn)
+function changed(): ReelayError {
+  return new ReelayError('TAPE_BROKEN', 'the tape no longer holds what it held when it was opened', {
+    hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
+  })
 }
 
 /** Whether nobody waits for its answer: it never got one. */
 export function isOpenEnded({ message, turn, fate }: Planned): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
-}
-
-/** Whether it opens a conversation. */
-export function isHandshake({ method }: Request | Notification): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized'
 }

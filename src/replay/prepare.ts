@@ -1,17 +1,19 @@
 import type { Correlation } from '../correlate/binding.ts'
-import type { Turn } from '../tape/turn.ts'
-import { isObject, member } from '../wire/message.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import { member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
 import { injector } from './injection.ts'
+import { turnsAt } from './landmarks.ts'
+import { firstLink } from './link-of.ts'
 import { Links } from './links.ts'
 import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
 import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
 import { Performer } from './perform.ts'
-import { firstLink, planOf, type Candidate, type Fate, type Planned } from './plan.ts'
+import { planOf, type Candidate, type Fate, type Plan, type Planned } from './plan.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 import { RoundInputs } from './round-inputs.ts'
 import type { RunWatch } from './run-state.ts'
@@ -19,6 +21,7 @@ import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
+import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
@@ -27,9 +30,8 @@ import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
 export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
-  /** When the recording began, and how many milliseconds it lasted. */
+  /** When the recording began. */
   readonly started: string
-  readonly ended: number
   readonly now: () => number
   /** Looks on. */
   readonly watch: RunWatch
@@ -39,6 +41,7 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
+  readonly plan: Plan
   /** What would be sent now; undefined when a value that it needs is not known. */
   readonly preview: (planned: Planned) => string | undefined
   readonly notes: Iterable<string>
@@ -53,27 +56,28 @@ const RETRY_DELAY = 500
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
   const notes = new Notes()
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const revisions = new Revisions(part.turns)
+  const revisions = new Revisions(turnsAt(part.turns, part.landmarks.handshakes))
   const answers = answersFor(part, options, () => carried.carrier)
   const links = linksFor(part, options, { notes, revisions, answers })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
-    const carrier = carrierFor(part.turns, plan, options)
+    const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const judges = judgesFor(options, { carrier, tools, revisions, notes })
+    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan })
     const rounds = roundsFor(part, { answers, notes })
-    const performer = performerFor({ options, links, carrier, rounds, judges })
+    const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
     return {
+      plan,
       order,
       ready: (planned) => performer.ready(planned),
-      perform: (planned, before) => {
+      perform: (planned, performance) => {
         options.watch.begun(planned.index)
-        return performer.perform(planned, before)
+        performer.perform(planned, performance)
       },
       release: () => performer.release(),
       preview: (planned) => performer.preview(planned),
@@ -89,43 +93,46 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
 
 /** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
 export function planFor(
-  turns: readonly Turn[],
+  turns: RecordedTurns,
   options: Partial<Selection> & Parameters<typeof heldBack>[1],
   tools: Tools,
-): readonly Planned[] {
+): Plan {
   const selection = { ...options, handshake: options.handshake ?? 'own' }
   const fateOf = (planned: Candidate): Fate =>
     leftOut(planned, selection) ?? heldBack(planned, options, tools) ?? { kind: 'send' }
   return planOf({ turns, fateOf })
 }
 
+/** Most servers ask nothing: then the tape is not looked through for answers. */
 function answersFor(
   { turns }: ServerPart,
   { onAsk = 'decline' }: PrepareOptions,
   carrier: () => Carrier,
-): RecordedAnswers {
-  return new RecordedAnswers(turns, { policy: onAsk, carrier })
+): () => RecordedAnswers {
+  let answers: RecordedAnswers | undefined
+  return () => (answers ??= new RecordedAnswers(turns, { policy: onAsk, carrier }))
 }
 
 function linksFor(
-  { turns, era }: ServerPart,
+  part: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
-  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: RecordedAnswers },
+  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: () => RecordedAnswers },
 ): Links {
+  const { turns, era, landmarks } = part
   return new Links({
     open: target.open,
     handshake,
-    turns,
+    openings: turnsAt(turns, [...landmarks.handshakes, landmarks.firstEnveloped]),
     era: era.era ?? 'legacy',
     timeout,
     now,
     onGreeting: (greeting, link) => {
-      notes.push(...greetingNotes(greeting, turns))
+      notes.push(...greetingNotes(greeting, part))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
     },
     onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
-      const { outcome, report } = await answers.answer(request)
+      const { outcome, report } = await answers().answer(request)
       if (report.by === 'own')
         notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
       return outcome
@@ -135,31 +142,23 @@ function linksFor(
 
 /** What the live server says of its tools counts more than what the recorded one said. */
 async function toolsFor(
-  { turns }: ServerPart,
+  part: ServerPart,
   { handshake = 'own', timeout = TIMEOUT }: PrepareOptions,
   links: Links,
 ): Promise<Tools> {
-  const call = turns.find(({ trigger }) => isCall(trigger?.message))
-  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(turns)
+  const [call] = turnsAt(part.turns, [part.landmarks.firstCall])
+  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(part)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(firstLink(turns) ?? '0')
+  const session = await links.sessionOf(firstLink(part.turns) ?? '0')
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
-  return live.size === 0 ? toolsIn(turns) : live
-}
-
-function isCall(message: unknown): boolean {
-  return isObject(message) && member(message, 'method') === 'tools/call'
+  return live.size === 0 ? toolsIn(part) : live
 }
 
 /** What carries live values forward, as far as the user wants it. */
-export function carrierFor(
-  turns: readonly Turn[],
-  plan: readonly Planned[],
-  { correlate }: Pick<PrepareOptions, 'correlate'>,
-): Carrier {
+export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'correlate'>): Carrier {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NOTHING_CARRIED
-  return new TapeCarrier(correlate, { turns, plan, now: () => Date.now() })
+  return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
 function judgesFor(
@@ -169,24 +168,25 @@ function judgesFor(
     tools,
     revisions,
     notes,
-  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes },
+    plan,
+  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes; plan: Plan },
 ): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
   const official = new OfficialJudge({ use, revisions, onNote: (note) => notes.push(note) })
   const values = new ValuesJudge({
     judging: options,
     explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options),
+    clock: clockFor(options, plan),
   })
   return { schema: new SchemaJudge(() => tools), official, values, judging: options }
 }
 
 function roundsFor(
   { turns }: ServerPart,
-  { answers, notes }: { answers: RecordedAnswers; notes: Notes },
+  { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
 ): RoundInputs {
   return new RoundInputs(turns, {
-    ask: async (request) => (await answers.answer(request)).outcome,
+    ask: async (request) => (await answers().answer(request)).outcome,
     onNote: (note) => notes.push(note),
   })
 }
@@ -197,12 +197,14 @@ function performerFor({
   carrier,
   rounds,
   judges,
+  plan,
 }: {
   options: PrepareOptions
   links: Links
   carrier: Carrier
   rounds: RoundInputs
   judges: Judges
+  plan: Plan
 }): Performer {
   const {
     rules = [],
@@ -216,6 +218,8 @@ function performerFor({
   } = options
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
+    openSessionOf: (link) => links.openSessionOf(link),
+    calls: new SentCalls(plan.cancelled),
     carrier,
     rounds,
     rules,
@@ -232,13 +236,19 @@ function performerFor({
 }
 
 /** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
-function clockFor({ started, ended, now }: PrepareOptions): ClockOptions {
+function clockFor({ started, now }: PrepareOptions, { ended }: Plan): ClockOptions {
   const [from, began] = [Date.parse(started), Date.now() - now()]
   return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }
 
-function greetingNotes({ version, result }: Greeting, turns: readonly Turn[]): readonly string[] {
-  const recorded = turns.find(({ trigger }) => member(trigger?.message, 'method') === 'initialize')?.response
+function greetingNotes(
+  { version, result }: Greeting,
+  { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
+): readonly string[] {
+  const openings = turnsAt(turns, landmarks.handshakes)
+  const recorded = openings.find(
+    ({ trigger }) => member(trigger?.message, 'method') === 'initialize',
+  )?.response
   const then =
     recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
       ? recorded.message.outcome.result

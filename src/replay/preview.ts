@@ -1,13 +1,13 @@
-import type { Tape } from '../store/read.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { tapeBindings } from './tape-bindings.ts'
+import { partBindings } from './tape-bindings.ts'
 import { onePart } from './one-server.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
-import { dueTimes } from './pace.ts'
+import { dueTimes, type Timing } from './pace.ts'
 import type { Fate, Planned } from './plan.ts'
 import { carrierFor, planFor } from './prepare.ts'
 import { toolsIn } from './safety.ts'
-import { scheduled } from './schedule.ts'
+import { scheduled, type Schedule } from './schedule.ts'
 
 /** A message of the recorded client with its turn in a run. */
 export interface ScheduledMessage {
@@ -30,22 +30,34 @@ export interface ScheduledMessage {
 
 /** What a run would send, in its order, and what not and why. Only the tape is looked at: what it says of its tools decides what is held back. */
 export async function preview(
-  tape: Tape,
+  tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
 ): Promise<readonly ScheduledMessage[]> {
-  const { turns } = onePart(tape, options.server)
-  const plan = planFor(turns, options, toolsIn(turns))
-  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
-  const carrier = carrierFor(turns, plan, { correlate })
+  return [...(await previewed(tape, options))]
+}
+
+/** The same one by one: of a tape of any size only the message that is looked at is in memory. */
+export async function previewed(
+  tape: ReplayedTape,
+  options: Omit<ReplayOptions, 'target'>,
+): Promise<Iterable<ScheduledMessage>> {
+  const part = await onePart(tape, options.server)
+  const plan = planFor(part.turns, options, toolsIn(part))
+  const correlate = options.correlate ?? (await partBindings(part, tape))
+  const carrier = carrierFor(plan, { correlate })
   const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
     carrier.producersOf(index),
   )
-  const dueAt = dueTimes(options.timing ?? { kind: 'fast' })
+  return outlines(order, options.timing ?? { kind: 'fast' })
+}
+
+function* outlines(order: Schedule, timing: Timing): Generator<ScheduledMessage> {
+  const dueAt = dueTimes(timing)
   let now = 0
-  return order.map(({ planned, dependencies }) => {
+  for (const { planned, dependencies } of order) {
     now = Math.max(now, dueAt(planned, now))
-    return { ...outlined(planned), due: now, dependencies }
-  })
+    yield { ...outlined(planned), due: now, dependencies }
+  }
 }
 
 function outlined({

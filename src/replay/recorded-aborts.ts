@@ -1,18 +1,22 @@
+import { openTape } from '../store/read.ts'
 import type { Frame } from '../tape/frame.ts'
+import type { Outline, RecordedTurns } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { idKey, isId } from '../wire/id.ts'
 import { classify, member } from '../wire/message.ts'
 import { isEnveloped } from '../wire/methods.ts'
+import { turnsAt } from './landmarks.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 
 /**
  * The requests that the recorded client gave up by closing their streams, as the cancellations that they are: of modern
  * requests over HTTP, because in the legacy era a closed stream cancels nothing.
  */
-export function recordedAborts(turns: readonly Turn[], rest: readonly Frame[]): readonly Turn[] {
-  const aborts = rest.filter(isAbortOfClient)
+export async function abortedTurns(turns: RecordedTurns, tape: ReplayedTape): Promise<readonly Turn[]> {
+  const aborts = 'rest' in tape ? tape.rest.filter(isAbortOfClient) : await abortsOnDisk(tape.path)
   if (aborts.length === 0) return []
-  const cancelled = new Set(turns.map(cancelledBy))
-  return turns.flatMap((turn) => {
+  const cancelled = new Set(cancellationsIn(turns))
+  return unansweredIn(turns).flatMap((turn) => {
     const { trigger, response } = turn
     if (trigger?.message.kind !== 'request' || response !== undefined || !isEnveloped(trigger.message.params))
       return []
@@ -22,6 +26,34 @@ export function recordedAborts(turns: readonly Turn[], rest: readonly Frame[]): 
     if (abort === undefined || cancelled.has(idKey(trigger.message.id))) return []
     return [{ trigger: cancellationOf(trigger, abort), steps: [], response: undefined }]
   })
+}
+
+/** An index does not hold events: the file is read once more, and only for a tape on which requests may have been given up. */
+async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
+  const aborts: EventFrame[] = []
+  const reader = await openTape(path)
+  for await (const frames of reader.batches()) aborts.push(...frames.filter(isAbortOfClient))
+  return aborts
+}
+
+/** The requests with an envelope that got no answer. */
+function unansweredIn(turns: RecordedTurns): readonly Turn[] {
+  return placesOf(
+    turns,
+    ({ trigger, answered, enveloped }) => trigger === 'request' && !answered && enveloped,
+  )
+}
+
+function cancellationsIn(turns: RecordedTurns): readonly (string | undefined)[] {
+  return placesOf(turns, ({ method }) => method === 'notifications/cancelled').map(cancelledBy)
+}
+
+function placesOf(turns: RecordedTurns, isMeant: (outline: Outline) => boolean): readonly Turn[] {
+  const places = Array.from({ length: turns.size }, (_, place) => place)
+  return turnsAt(
+    turns,
+    places.filter((place) => isMeant(turns.outline(place))),
+  )
 }
 
 type EventFrame = Extract<Frame, { kind: 'event' }>

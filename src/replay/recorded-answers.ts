@@ -19,7 +19,7 @@ export class RecordedAnswers {
   readonly #policy: AskPolicy
   readonly #carrier: () => Carrier
 
-  constructor(turns: readonly Turn[], { policy, carrier }: { policy: AskPolicy; carrier: () => Carrier }) {
+  constructor(turns: Iterable<Turn>, { policy, carrier }: { policy: AskPolicy; carrier: () => Carrier }) {
     this.#policy = policy
     this.#carrier = carrier
     for (const { steps } of turns)

@@ -1,9 +1,11 @@
+import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 
 /** For each request that answers a round of input, the turn whose answer had asked for it. */
-export function recordedRounds(turns: readonly Turn[]): ReadonlyMap<Turn, Turn> {
+export function recordedRounds(turns: RecordedTurns): ReadonlyMap<Turn, Turn> {
   const rounds = new Map<Turn, Turn>()
+  if (!hasRounds(turns)) return rounds
   const asked: Turn[] = []
   for (const turn of turns) {
     const answers = answersIn(turn)
@@ -12,6 +14,13 @@ export function recordedRounds(turns: readonly Turn[]): ReadonlyMap<Turn, Turn> 
     if (wishesIn(turn) !== undefined) asked.push(turn)
   }
   return rounds
+}
+
+/** Most tapes have none: then no answer is read for them. */
+function hasRounds(turns: RecordedTurns): boolean {
+  for (let place = 0; place < turns.size; place++)
+    if (turns.trigger(place)?.text.includes('"inputResponses"') === true) return true
+  return false
 }
 
 function isAnsweredBy(asking: Turn, { trigger }: Turn, answers: JsonObject): boolean {
@@ -26,6 +35,7 @@ function answersIn({ trigger }: Turn): JsonObject | undefined {
 }
 
 function wishesIn(turn: Turn): JsonObject | undefined {
+  if (turn.response?.text.includes('"inputRequests"') !== true) return undefined
   const wishes = member(resultOf(turn), 'inputRequests')
   return isObject(wishes) ? wishes : undefined
 }

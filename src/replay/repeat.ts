@@ -1,9 +1,10 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { Noise } from '../diff/noise.ts'
 import type { Tape } from '../store/read.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
 import { replay } from './replay.ts'
-import { reportOf, type ReplayReport } from './report.ts'
+import { hasFindings, reportOf, type ReplayReport } from './report.ts'
 import type { StepResult } from './step-result.ts'
 import type { Stop } from './stops.ts'
 import { tapeBindings } from './tape-bindings.ts'
@@ -45,7 +46,7 @@ interface NoisyPlace {
  * have been carried wrongly, the second run tries the other way, and counts only if it went better.
  */
 export async function replayRepeatedly(
-  tape: Tape,
+  tape: ReplayedTape,
   options: ReplayOptions,
   { repeat, always = false, beforeRun, onStep, onStop = (stop) => stop.goOn(), baseline }: RepeatOptions,
 ): Promise<RepeatedReport> {
@@ -55,7 +56,7 @@ export async function replayRepeatedly(
     await beforeRun?.(runs)
     const run = replay(tape, { ...options, correlate })
     void answerStops(run.stops, onStop)
-    for await (const step of run) onStep?.(step, runs)
+    if (onStep !== undefined) for await (const step of run) onStep(step, runs)
     return run.report
   }
   const isStopped = (): boolean =>
@@ -63,9 +64,10 @@ export async function replayRepeatedly(
   const mayGoOn = (): boolean => runs < repeat && !isStopped()
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
-  const start = mayGoOn() ? await tried(first, correlate, play) : { report: first, correlate }
+  const start =
+    mayGoOn() && hasFindings(first) ? await tried(first, correlate, play) : { report: first, correlate }
   const others: ReplayReport[] = []
-  if (always || isInDoubt(start.report)) while (mayGoOn()) others.push(await play(start.correlate))
+  if (always || hasFindings(start.report)) while (mayGoOn()) others.push(await play(start.correlate))
   const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
   return joined(start.report, others, { runs, noises })
@@ -92,15 +94,12 @@ async function tried(
   return { report: settledReport(trial, first), correlate: other }
 }
 
-function isInDoubt({ steps }: ReplayReport): boolean {
-  return steps.some(({ findings }) => findings.length > 0)
-}
-
 function joined(
   first: ReplayReport,
   others: readonly ReplayReport[],
   { runs, noises }: { runs: number; noises: ReadonlyMap<string, NoiseOfCall> },
 ): RepeatedReport {
+  if (others.length === 0 && noises.size === 0) return onlyRun(first, runs)
   const steps = first.steps.map((step) => settled(step, others, noises))
   const { summary, bindings, guesses, notes } = first
   const facts = {
@@ -116,6 +115,29 @@ function joined(
       noise.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
     ),
     unstable: others.length === 0 ? [] : first.steps.flatMap((step) => unstableIn(step, others)),
+  }
+}
+
+/** Nothing is taken back: the steps stay what they are, and are not even looked at. */
+function onlyRun(first: ReplayReport, runs: number): RepeatedReport {
+  const { summary, performance, validation, errors, bindings, guesses, notes } = first
+  return {
+    summary,
+    performance,
+    validation,
+    errors,
+    bindings,
+    guesses,
+    notes,
+    runs,
+    noise: [],
+    unstable: [],
+    get timeline() {
+      return first.timeline
+    },
+    get steps() {
+      return first.steps
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Binding, Correlation } from '../correlate/binding.ts'
-import type { Tape } from '../store/read.ts'
+import type { Outcome } from './as-recorded.ts'
 import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
@@ -8,15 +8,17 @@ import { onePart } from './one-server.ts'
 import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
 import type { ReplayOptions, Target } from './options.ts'
 import { prepare, type Prepared } from './prepare.ts'
-import { reportOf, type ReplayReport } from './report.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
+import { reportFrom, type ReplayReport } from './report.ts'
 import { RunWatch, type RunState } from './run-state.ts'
 import { secretLink } from './secret-link.ts'
 import type { StepResult } from './step-result.ts'
 import { notSent } from './step-results.ts'
 import { Steps } from './steps.ts'
 import { Stops, type Stop } from './stops.ts'
-import { tapeBindings } from './tape-bindings.ts'
+import { Tally } from './tally.ts'
 import { tapeNotes } from './tape-notes.ts'
+import { partBindings } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
 export interface Replay extends AsyncIterable<StepResult> {
@@ -37,7 +39,7 @@ export interface Replay extends AsyncIterable<StepResult> {
  * for await (const step of run) console.log(step.method, step.findings.length)
  * const { summary } = await run.report
  */
-export function replay(tape: Tape, options: ReplayOptions): Replay {
+export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new Controller()
   const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
   const watch = new RunWatch(controller)
@@ -67,38 +69,42 @@ function stopWith(controller: Controller, signal: AbortSignal | undefined): void
 }
 
 async function run(
-  tape: Tape,
+  tape: ReplayedTape,
   options: ReplayOptions & { controller: Controller; watch: RunWatch; stops: Stops },
   steps: Steps,
 ): Promise<ReplayReport> {
   const started = performance.now()
   const now = (): number => performance.now() - started
-  const part = onePart(tape, options.server)
-  const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
+  const part = await onePart(tape, options.server)
+  const correlate = options.correlate ?? (await partBindings(part, tape))
   const secrets = options.secrets ?? liveSecrets(tape.header)
   const target = secrets === undefined ? options.target : behind(options.target, secrets)
-  const prepared = await prepare(part, { ...options, target, correlate, now, ...timesOf(tape) })
+  const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
+  steps.of(prepared.plan)
+  const tally = new Tally()
   try {
-    const execution = {
+    const onResult = (outcome: Outcome): void => {
+      options.watch.ended(outcome)
+      tally.add(outcome)
+      steps.push(outcome)
+    }
+    await execute({
       ...prepared,
       ...executionOf(options),
       stop: stoppedBy(options, prepared),
       now,
       room: () => steps.room(),
-    }
-    for await (const step of execute(execution)) {
-      options.watch.ended(step)
-      steps.push(step)
-    }
+      onResult,
+    })
   } finally {
     await prepared.close()
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  const failed = steps.all.filter(hasFailed)
+  const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = note === undefined ? facts.notes : [note, ...facts.notes]
-  return reportOf(steps.all, { ...facts, notes, ...carriedIn(correlate, prepared, steps.all) })
+  return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
 }
 
 function stoppedBy(
@@ -115,21 +121,16 @@ function behind(target: Target, secrets: LiveSecrets): Target {
 function carriedIn(
   correlate: Correlation | false,
   { liveOf }: Prepared,
-  steps: readonly StepResult[],
+  steps: Steps,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
-  if (correlate === false) return { bindings: [], guesses: [] }
-  const byFrame = new Map(steps.map((step) => [step.frame, step]))
+  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
+    return { bindings: [], guesses: [] }
+  const all = [...correlate.bindings, ...correlate.guesses]
+  const using = all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))
+  const byFrame = steps.atFrames(new Set(using))
   const carried = (binding: Binding): CarriedBinding =>
     carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
-}
-
-function timesOf({ header, turns }: Tape): { started: string; ended: number } {
-  const last = turns.reduce(
-    (latest, { trigger, response }) => Math.max(latest, response?.t ?? trigger?.t ?? 0),
-    0,
-  )
-  return { started: header.started, ended: last }
 }
 
 function executionOf({
@@ -139,7 +140,7 @@ function executionOf({
   controller,
 }: ReplayOptions & { controller: Controller }): Pick<
   Parameters<typeof execute>[0],
-  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip' | 'hasFailed'
+  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip'
 > {
   return {
     timing,
@@ -147,12 +148,11 @@ function executionOf({
     onError: onError === 'retry' ? 'continue' : onError,
     controller,
     skip: (planned, why) => notSent(planned, 'skipped', why),
-    hasFailed,
   }
 }
 
 function factsOf(
-  tape: Tape,
+  tape: ReplayedTape,
   { target }: ReplayOptions,
   { notes }: Prepared,
 ): { tape: string; tapeId: string; target: string; notes: readonly string[] } {

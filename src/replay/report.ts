@@ -1,9 +1,7 @@
 import type { Layer } from './verdict/finding.ts'
-import { LAYERS } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
-import { hasFailed } from './failed.ts'
-import { Histogram } from './histogram.ts'
-import { WAS_STOPPED, type StepResult } from './step-result.ts'
+import type { StepResult } from './step-result.ts'
+import { Tally } from './tally.ts'
 
 /** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
 export type Verdict = 'pass' | 'fail' | 'incomplete'
@@ -69,93 +67,79 @@ export interface RunFacts extends Pick<ReplayReport, 'bindings' | 'guesses' | 'n
 
 /** Makes the report from what became of each message. */
 export function reportOf(results: readonly StepResult[], facts: RunFacts): ReplayReport {
-  const steps = results.toSorted((a, b) => a.index - b.index)
-  const { tape, tapeId, target, duration, bindings, guesses, notes } = facts
-  const requests = steps.filter(isRequestSent)
-  const failed = requests.filter(hasFailed)
-  return {
-    summary: {
-      tape,
-      tapeId,
-      target,
-      verdict: verdictOf(steps),
-      total: steps.length,
-      sent: steps.filter(isSent).length,
-      skipped: count(steps, 'skipped'),
-      held: count(steps, 'held'),
-      unbound: count(steps, 'unbound'),
-      duration,
-      successRate: requests.length === 0 ? 1 : 1 - failed.length / requests.length,
+  const tally = new Tally()
+  for (const result of results) tally.add(result)
+  return reportFrom(tally, () => results.toSorted((a, b) => a.index - b.index), facts)
+}
+
+/** Makes it from numbers that were counted already. The steps of a long run are made when somebody looks at them. */
+export function reportFrom(
+  tally: Tally,
+  listed: () => readonly StepResult[],
+  { tape, tapeId, target, duration, bindings, guesses, notes }: RunFacts,
+): ReplayReport {
+  let steps: readonly StepResult[] | undefined
+  const report: ReplayReport = {
+    summary: { tape, tapeId, target, ...summaryOf(tally), duration, successRate: successRate(tally) },
+    performance: performanceOf(tally, duration),
+    validation: validationOf(tally),
+    errors: tally.errors.toSorted((a, b) => a.index - b.index),
+    get timeline() {
+      return timelineOf(this.steps)
     },
-    performance: performanceOf(requests, duration),
-    validation: validationOf(requests, failed.length),
-    errors: steps.flatMap(({ index, method, state, why }) =>
-      state === 'timeout' || state === 'lost' ? [{ index, method, why: why ?? state }] : [],
-    ),
-    timeline: steps.flatMap(({ index, sentAt, duration: took, state }) =>
-      sentAt === undefined ? [] : [{ index, at: sentAt, duration: took, state }],
-    ),
-    steps,
+    get steps() {
+      return (steps ??= listed())
+    },
     bindings,
     guesses,
     notes,
   }
+  if (!tally.hasFindings) WITHOUT_FINDINGS.add(report)
+  return report
 }
 
-function verdictOf(steps: readonly StepResult[]): Verdict {
-  if (steps.some(hasFailed)) return 'fail'
-  return steps.some(isWanting) || !steps.some(isSent) ? 'incomplete' : 'pass'
+/** Whether anything was found; answered without making the steps of a long run only to look at them. */
+export function hasFindings(report: ReplayReport): boolean {
+  return !WITHOUT_FINDINGS.has(report) && report.steps.some(({ findings }) => findings.length > 0)
 }
 
-function isSent({ sentAt }: StepResult): boolean {
-  return sentAt !== undefined
+const WITHOUT_FINDINGS = new WeakSet<ReplayReport>()
+
+function summaryOf(
+  tally: Tally,
+): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'skipped' | 'held' | 'unbound'> {
+  const { total, sent } = tally
+  const [skipped, held, unbound] = [tally.count('skipped'), tally.count('held'), tally.count('unbound')]
+  const verdict = tally.hasFailed ? 'fail' : tally.isWanting || sent === 0 ? 'incomplete' : 'pass'
+  return { verdict, total, sent, skipped, held, unbound }
 }
 
-/** Whether it was to be sent, and could not be. */
-function isWanting({ state, why }: StepResult): boolean {
-  return state === 'held' || state === 'unbound' || why === WAS_STOPPED
+function successRate({ requests, failedRequests }: Tally): number {
+  return requests === 0 ? 1 : 1 - failedRequests / requests
 }
 
-function isRequestSent({ sentAt, duration, state }: StepResult): boolean {
-  return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
+function timelineOf(steps: readonly StepResult[]): ReplayReport['timeline'] {
+  return steps.flatMap(({ index, sentAt, duration, state }) =>
+    sentAt === undefined ? [] : [{ index, at: sentAt, duration, state }],
+  )
 }
 
-/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
-export function isSkippedByRule(step: StepResult): boolean {
-  return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
-}
-
-function count(steps: readonly StepResult[], state: StepResult['state']): number {
-  return steps.filter((step) => step.state === state).length
-}
-
-function performanceOf(requests: readonly StepResult[], duration: number): ReplayReport['performance'] {
-  const histogram = new Histogram()
-  for (const { duration: took, state } of requests)
-    if (took !== undefined && state === 'done') histogram.add(took)
-  const failed = requests.filter(({ state }) => state !== 'done').length
+function performanceOf(
+  { histogram, requests, unanswered }: Tally,
+  duration: number,
+): ReplayReport['performance'] {
   return {
     avg: histogram.mean,
     p50: histogram.percentile(0.5),
     p95: histogram.percentile(0.95),
     p99: histogram.percentile(0.99),
     throughput: duration === 0 ? 0 : histogram.count / (duration / 1000),
-    errorRate: requests.length === 0 ? 0 : failed / requests.length,
+    errorRate: requests === 0 ? 0 : unanswered / requests,
   }
 }
 
-function validationOf(requests: readonly StepResult[], failed: number): ReplayReport['validation'] {
-  const findings = requests.flatMap((step) => step.findings)
-  const layers = Object.fromEntries(
-    LAYERS.map((layer) => [layer, findings.filter((finding) => finding.layer === layer).length]),
-  )
-  const skipped = requests.filter((step) => isSkippedByRule(step)).length
-  const checked = requests.length - skipped
-  return {
-    checked,
-    passed: checked - failed,
-    failed,
-    skipped,
-    layers: layers as Record<Layer, number>,
-  }
+function validationOf(tally: Tally): ReplayReport['validation'] {
+  const { requests, failedRequests: failed, skippedByRule: skipped, layers } = tally
+  const checked = requests - skipped
+  return { checked, passed: checked - failed, failed, skipped, layers }
 }

@@ -1,15 +1,16 @@
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 import { META, metaOf } from '../wire/methods.ts'
-import { linkOf } from './plan.ts'
+import { linkOf } from './link-of.ts'
 
 /** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
 export class Revisions {
   readonly #recorded: ReadonlyMap<string, string>
   readonly #live = new Map<string, string>()
 
-  constructor(turns: readonly Turn[]) {
-    this.#recorded = new Map(turns.flatMap(agreedIn))
+  /** With the turns that opened the recorded conversations. */
+  constructor(openings: readonly Turn[]) {
+    this.#recorded = new Map(openings.flatMap(agreedIn))
   }
 
   /** The live server has agreed to speak this one. */

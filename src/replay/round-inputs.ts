@@ -1,4 +1,5 @@
 import { answersIn, inputsIn, type Inputs } from '../correlate/round-pairs.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { rangeAt } from '../wire/members.ts'
@@ -17,27 +18,29 @@ export interface RoundOptions {
 /** Rounds of input in the modern era: a live server that asks for more than the recorded one did is answered all the same. */
 export class RoundInputs {
   readonly #options: RoundOptions
-  /** For each request that answers a round, the turn whose answer asked for it. */
-  readonly #askedIn: ReadonlyMap<Turn, Turn>
-  readonly #live = new Map<Turn, Inputs>()
+  /** For each request that answers a round, the turn whose answer asked for it; by their keys, as turns may be read anew. */
+  readonly #askedIn = new Map<string, string>()
+  readonly #live = new Map<string, Inputs>()
   /** The recorded answer to each wish. */
   readonly #answers = new Map<string, string>()
 
-  constructor(turns: readonly Turn[], options: RoundOptions) {
+  constructor(turns: RecordedTurns, options: RoundOptions) {
     this.#options = options
-    this.#askedIn = recordedRounds(turns)
-    for (const [retry, asked] of this.#askedIn) this.#remember(retry, asked)
+    for (const [retry, asked] of recordedRounds(turns)) {
+      this.#askedIn.set(keyOf(retry), keyOf(asked))
+      this.#remember(retry, asked)
+    }
   }
 
   /** Takes what the live server asks for. */
   heard(turn: Turn, answer: string): void {
     const inputs = inputsIn(answer)
-    if (inputs !== undefined) this.#live.set(turn, inputs)
+    if (inputs !== undefined) this.#live.set(keyOf(turn), inputs)
   }
 
   /** A request with answers to everything that the live server wants before it goes on. */
   complete(turn: Turn, text: string): string | Promise<string> {
-    const asked = this.#askedIn.get(turn)
+    const asked = this.#askedIn.size === 0 ? undefined : this.#askedIn.get(keyOf(turn))
     const wanted = asked === undefined ? undefined : this.#live.get(asked)
     const given = wanted === undefined ? undefined : answersIn(text)
     if (wanted === undefined || given === undefined) return text
@@ -78,6 +81,10 @@ export class RoundInputs {
       if (answer !== undefined) this.#answers.set(canonicalJson(parseJson(json)), answer)
     }
   }
+}
+
+function keyOf({ trigger }: Turn): string {
+  return `${trigger?.n} ${trigger?.item}`
 }
 
 function withMore(text: string, more: readonly string[]): string {

@@ -1,7 +1,7 @@
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
 import type { Controller, RunStatus } from './controller.ts'
 import type { LiveCall } from './live-call.ts'
 import { hasFailed } from './failed.ts'
-import type { StepResult } from './step-result.ts'
 
 /** Where a run stands at this moment. */
 export interface RunState {
@@ -57,7 +57,8 @@ export class RunWatch {
     this.#currentIndex = index
   }
 
-  ended(step: StepResult): void {
+  ended(step: Outcome): void {
+    if (isAsRecorded(step)) return
     if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') this.#errors++
   }
 

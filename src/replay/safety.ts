@@ -1,5 +1,7 @@
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
+import { turnsAt } from './landmarks.ts'
+import type { ServerPart } from './one-server.ts'
 import type { Candidate, Fate } from './plan.ts'
 
 export interface Permission {
@@ -26,8 +28,8 @@ export function heldBack(
 }
 
 /** The tools that the answers to `tools/list` on a tape describe. */
-export function toolsIn(turns: readonly Turn[]): Tools {
-  return new Map(turns.flatMap(toolsOf))
+export function toolsIn({ turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>): Tools {
+  return new Map(turnsAt(turns, landmarks.toolLists).flatMap(toolsOf))
 }
 
 /** The tools that one result of `tools/list` describes. */

@@ -1,4 +1,4 @@
-import type { Planned } from './plan.ts'
+import type { Plan, Planned } from './plan.ts'
 import { seededRandom } from '../seeded-random.ts'
 
 /** In which order messages go out. */
@@ -12,10 +12,15 @@ export type Ordering =
   | { readonly kind: 'random'; readonly seed: number }
 
 /** A message with its turn in the run. */
-export interface Scheduled {
+interface Scheduled {
   readonly planned: Planned
   /** Messages, by index, that must be over before it goes out. */
   readonly dependencies: readonly number[]
+}
+
+/** What goes out, in its order. */
+export interface Schedule extends Iterable<Scheduled> {
+  readonly size: number
 }
 
 /**
@@ -23,16 +28,32 @@ export interface Scheduled {
  * put it before them.
  */
 export function scheduled(
-  plan: readonly Planned[],
+  plan: Plan,
   ordering: Ordering,
   producersOf: (index: number) => readonly number[],
-): readonly Scheduled[] {
+): Schedule {
   const { kind } = ordering
-  if (kind === 'correlated') return plan.map((planned) => ({ planned, dependencies: planned.after }))
-  if (kind === 'sequential')
-    return plan.map((planned, place) => ({ planned, dependencies: place === 0 ? [] : [place - 1] }))
+  if (kind === 'correlated') return inOrder(plan, undefined, ({ after }) => after)
+  if (kind === 'sequential') return inOrder(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
   const rank = kind === 'priority' ? priorityRank(ordering.of) : randomRank(ordering.seed)
-  return byRank(plan, rank, producersOf)
+  return inOrder(plan, byRank(plan, rank, producersOf), ({ index }) => producersOf(index))
+}
+
+/** Each message is read when its turn comes, and let go of when it is over. */
+function inOrder(
+  plan: Plan,
+  order: readonly number[] | undefined,
+  dependenciesOf: (planned: Planned) => readonly number[],
+): Schedule {
+  return {
+    size: plan.size,
+    *[Symbol.iterator]() {
+      for (let turn = 0; turn < plan.size; turn++) {
+        const planned = plan.at(order === undefined ? turn : (order[turn] ?? 0))
+        yield { planned, dependencies: dependenciesOf(planned) }
+      }
+    },
+  }
 }
 
 type Rank = (planned: Planned) => number
@@ -48,24 +69,20 @@ function randomRank(seed: number): Rank {
 
 /** The lowest rank first, as far as the values that messages carry allow it. */
 function byRank(
-  plan: readonly Planned[],
+  plan: Plan,
   rank: Rank,
   producersOf: (index: number) => readonly number[],
-): readonly Scheduled[] {
-  const ranked = plan.map((planned) => ({
-    planned,
-    rank: rank(planned),
-    dependencies: producersOf(planned.index),
-  }))
-  const waiting = ranked.toSorted((a, b) => a.rank - b.rank || a.planned.index - b.planned.index)
+): readonly number[] {
+  const ranks = Float64Array.from(plan, rank)
+  const waiting = Array.from(ranks.keys()).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
   const placed = new Set<number>()
-  const order: Scheduled[] = []
+  const order: number[] = []
   while (waiting.length > 0) {
-    const place = waiting.findIndex(({ dependencies }) => dependencies.every((one) => placed.has(one)))
+    const place = waiting.findIndex((index) => producersOf(index).every((one) => placed.has(one)))
     const [next] = waiting.splice(Math.max(place, 0), 1)
     if (next === undefined) break
-    placed.add(next.planned.index)
-    order.push({ planned: next.planned, dependencies: next.dependencies })
+    placed.add(next)
+    order.push(next)
   }
   return order
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
+import { heldTurns } from '../tape/turn-store.ts'
 import { planFor } from './prepare.ts'
 import type { Selection } from './select.ts'
 
@@ -48,7 +49,7 @@ test.each<[string, Partial<Selection>, readonly string[]]>([
     ['initialize', 'notifications/initialized'],
   ],
 ])('what is sent: %s', (_, selection, sent) => {
-  const plan = planFor(tape.turns, { ...selection, allowWrites: true }, new Map())
+  const plan = [...planFor(heldTurns(tape.turns), { ...selection, allowWrites: true }, new Map())]
   const names = plan
     .filter(({ fate }) => fate.kind === 'send')
     .map(({ message, tool }) => [message.method, ...(tool === undefined ? [] : [tool])].join(':'))
@@ -56,7 +57,8 @@ test.each<[string, Partial<Selection>, readonly string[]]>([
 })
 
 test('what is left out says why', () => {
-  const plan = planFor(tape.turns, { exclude: ['tools/*'], from: 9, skipNotifications: true }, new Map())
+  const left = { exclude: ['tools/*'], from: 9, skipNotifications: true }
+  const plan = [...planFor(heldTurns(tape.turns), left, new Map())]
   expect(plan.map(({ fate }) => (fate.kind === 'send' ? 'sent' : fate.why))).toEqual([
     'the handshake is our own',
     'the handshake is our own',

@@ -1,5 +1,6 @@
 import type { Notification, Request } from '../wire/message.ts'
-import { isHandshake, type Candidate, type Fate } from './plan.ts'
+import { isHandshake } from './is-handshake.ts'
+import type { Candidate, Fate } from './plan.ts'
 
 export interface Selection {
   /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */

@@ -1,27 +1,38 @@
 import type { Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
-import { member } from '../wire/message.ts'
+import { member, type Notification, type Request } from '../wire/message.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Planned } from './plan.ts'
 
 /** A request that went out, and what came of it when it was recorded. */
 interface Sent {
   /** Undefined when a fault stood in its place. */
-  readonly call: Promise<LiveCall | undefined>
+  readonly call: LiveCall | undefined | Promise<LiveCall | undefined>
   readonly turn: Turn
 }
 
-/** The live calls of recorded requests: cancellations name them by their recorded ids. */
+/** The live calls of recorded requests that the tape cancels: cancellations name them by their recorded ids. */
 export class SentCalls {
+  readonly #cancelled: ReadonlySet<string>
   readonly #calls = new Map<string, Sent | 'over'>()
 
+  /** What is cancelled somewhere, by `cancelledKey`: of most tapes nothing is. */
+  constructor(cancelled: ReadonlySet<string>) {
+    this.#cancelled = cancelled
+  }
+
   add({ message, link, turn }: Planned, call: Sent['call']): void {
-    if (message.kind === 'request') this.#calls.set(keyOf(link, message.id), { call, turn })
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return
+    const key = keyOf(link, message.id)
+    const isOver = call !== undefined && 'isOver' in call && call.isOver
+    if (this.#cancelled.has(key)) this.#calls.set(key, isOver ? 'over' : { call, turn })
   }
 
   /** That it was made is worth knowing; its texts need not stay in memory. */
   forget({ message, link }: Planned): void {
-    if (message.kind === 'request') this.#calls.set(keyOf(link, message.id), 'over')
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return
+    const key = keyOf(link, message.id)
+    if (this.#cancelled.has(key)) this.#calls.set(key, 'over')
   }
 
   /** What a message cancels; undefined when that was not sent. */
@@ -39,9 +50,15 @@ export class SentCalls {
   }
 
   #cancelledBy({ message, link }: Planned): Sent | 'over' | undefined {
-    const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
-    return isId(id) ? this.#calls.get(keyOf(link, id)) : undefined
+    const key = cancelledKey(link, message)
+    return key === undefined ? undefined : this.#calls.get(key)
   }
+}
+
+/** The key of the request that a message cancels. */
+export function cancelledKey(link: string, message: Request | Notification): string | undefined {
+  const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
+  return isId(id) ? keyOf(link, id) : undefined
 }
 
 export function isCancellation({ message }: Pick<Planned, 'message'>): boolean {

@@ -1,3 +1,4 @@
+import type { Id } from '../wire/id.ts'
 import type { Aside, CallEnd } from './live-call.ts'
 import type { Planned } from './plan.ts'
 import type { StepResult, StepState } from './step-result.ts'
@@ -8,6 +9,9 @@ import type { Unbound } from './carrier.ts'
 /** What came of a request that was sent. */
 export interface Heard {
   readonly end: CallEnd
+  readonly id: Id
+  /** What was to be sent, before it got its own names; and what was. */
+  readonly bound: string
   readonly sent: string
   readonly sentAt: number
   readonly endedAt: number | undefined
@@ -38,12 +42,18 @@ export function answered(
   past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
 ): StepResult {
   const { judged, findings, judgedBy, transformedBy, retries } = past
+  const { index, turn, message, tool } = planned
   return {
-    ...blank(planned),
+    index,
+    frame: turn.trigger?.n ?? 0,
+    method: message.method,
+    recordedId: message.kind === 'request' ? message.id : undefined,
+    tool,
     state: STATES[end.kind],
     why: saidOf(whyOf(end), isInjected),
     sent,
     answer: end.kind === 'answered' ? end.text : undefined,
+    recordedAnswer: turn.response?.text,
     sentAt,
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
@@ -74,7 +84,8 @@ function whyOf(end: CallEnd): string | undefined {
   return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
 }
 
-function blank({ index, turn, message, tool }: Planned): StepResult {
+/** A step of which nothing is known yet. */
+export function blank({ index, turn, message, tool }: Planned): StepResult {
   return {
     index,
     frame: turn.trigger?.n ?? 0,

@@ -1,55 +1,138 @@
-import { Channel } from './channel.ts'
+import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
+import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
+import { StepRows, withoutTexts } from './step-rows.ts'
+
+export interface StepsOptions {
+  /** So many results may wait for whoever reads them. */
+  readonly most?: number | undefined
+  /** After so many steps, the texts of those that are as recorded are not kept. */
+  readonly keepTexts?: number
+}
+
+// However few steps there are: answers may be long.
+const MOST_CHARACTERS = 64 * 1024 * 1024
 
 /** The results of a run: given out once as they come, and kept for the report. */
-export class Steps extends Channel<StepResult> {
-  readonly all: StepResult[] = []
+export class Steps implements AsyncIterable<StepResult> {
+  readonly rows: StepRows = new StepRows()
   readonly #most: number
   readonly #keepTexts: number
+  #plan: Plan | undefined
+  /** How many were given out. */
   #taken = 0
+  #characters = 0
   #isRead = false
-  #waiting: (() => void)[] = []
+  #isClosed = false
+  #failure: { readonly error: unknown } | undefined
+  #onStep: (() => void) | undefined
+  #onRoom: (() => void)[] = []
 
-  /** `most` results may wait for whoever reads them. After `keepTexts` steps, the texts of those that are as recorded are not kept. */
-  constructor({
-    most = Infinity,
-    keepTexts = Infinity,
-  }: { most?: number | undefined; keepTexts?: number } = {}) {
-    super()
+  constructor({ most = Infinity, keepTexts = Infinity }: StepsOptions = {}) {
     this.#most = most
     this.#keepTexts = keepTexts
   }
 
-  override push(step: StepResult): void {
-    const isKept = this.all.length < this.#keepTexts || step.findings.length > 0
-    this.all.push(isKept ? step : { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined })
-    super.push(step)
+  /** What the steps are of. */
+  of(plan: Plan): void {
+    this.#plan = plan
+  }
+
+  push(outcome: Outcome): void {
+    this.rows.add(outcome)
+    if (!this.#isRead) this.#letGo(this.rows.size - 1, outcome)
+    this.#told()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#told()
+  }
+
+  /** Whoever awaits the next step gets the error, after the steps that came before it. */
+  fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.close()
   }
 
   /** Resolves when fewer wait to be read than may; at once when nobody reads. */
   room(): Promise<void> | undefined {
-    return this.#isFull() ? new Promise((resolve) => this.#waiting.push(resolve)) : undefined
+    return this.#isFull() ? new Promise((resolve) => this.#onRoom.push(resolve)) : undefined
   }
 
-  override async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
+  /** All of them in the order of the tape, with as many texts as may be kept. */
+  all(): readonly StepResult[] {
+    let characters = 0
+    return Array.from(this.rows.inOrder(), (row) => {
+      const step = this.#stepAt(row)
+      const isKept = step.index < this.#keepTexts && characters < MOST_CHARACTERS
+      characters += lengthOf(step)
+      return isKept || this.#keepTexts === Infinity || step.findings.length > 0 ? step : withoutTexts(step)
+    })
+  }
+
+  /** Those of the messages that stand in some frames. */
+  atFrames(frames: ReadonlySet<number>): ReadonlyMap<number, StepResult> {
+    const steps = new Map<number, StepResult>()
+    for (let row = 0; row < this.rows.size; row++) {
+      const frame = this.#plan?.frameOf(this.rows.at(row).index) ?? 0
+      if (frames.has(frame)) steps.set(frame, this.#stepAt(row))
+    }
+    return steps
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
     this.#isRead = true
     try {
-      for await (const step of super[Symbol.asyncIterator]()) {
-        this.#taken++
-        this.#wake()
-        yield step
+      for (;;) {
+        while (this.#taken < this.rows.size) yield this.#next()
+        if (this.#failure !== undefined) throw this.#failure.error
+        if (this.#isClosed) return
+        await new Promise<void>((resolve) => (this.#onStep = resolve))
       }
     } finally {
       this.#isRead = false
-      this.#wake()
+      this.#makeRoom()
     }
   }
 
-  #isFull(): boolean {
-    return this.#isRead && this.all.length - this.#taken >= this.#most
+  #next(): StepResult {
+    const row = this.#taken++
+    const step = this.#stepAt(row)
+    this.#letGo(row, step)
+    this.#makeRoom()
+    return step
   }
 
-  #wake(): void {
-    if (!this.#isFull()) for (const wake of this.#waiting.splice(0)) wake()
+  /** Whoever reads sees the texts; what is kept for the report must not grow with the tape. */
+  #letGo(row: number, outcome: Outcome): void {
+    if (isAsRecorded(outcome) || this.#keepTexts === Infinity) return
+    this.#characters += lengthOf(outcome)
+    if (row >= this.#keepTexts || this.#characters > MOST_CHARACTERS) this.rows.shorten(row)
   }
+
+  #stepAt(row: number): StepResult {
+    const outcome = this.rows.at(row)
+    if (!isAsRecorded(outcome)) return outcome
+    if (this.#plan === undefined) throw new Error('steps of no plan')
+    return inFull(outcome, this.#plan.at(outcome.index))
+  }
+
+  #told(): void {
+    const told = this.#onStep
+    this.#onStep = undefined
+    told?.()
+  }
+
+  #isFull(): boolean {
+    return this.#isRead && this.rows.size - this.#taken >= this.#most
+  }
+
+  #makeRoom(): void {
+    if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
+  }
+}
+
+function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {
+  return sent.length + answer.length + recordedAnswer.length
 }

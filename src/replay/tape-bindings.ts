@@ -6,8 +6,10 @@ import { correlate } from '../correlate/correlate.ts'
 import { readBindingsAt, readBindingsBeside } from '../store/bindings-file.ts'
 import type { Tape } from '../store/read.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { onePart } from './one-server.ts'
+import { onePart, type ServerPart } from './one-server.ts'
+import type { ReplayedTape } from './replayed-tape.ts'
 
 export interface TapeBindingsOptions {
   /** Whose client is played, when the tape holds several servers. */
@@ -19,33 +21,45 @@ export interface TapeBindingsOptions {
 }
 
 /** The bindings of one server's part of a tape: what is found, what a second recording says of it, and what the user wrote down. */
-export async function tapeBindings(tape: Tape, options: TapeBindingsOptions = {}): Promise<Correlation> {
-  const { server, bindings: path, baseline } = options
-  const { turns } = onePart(tape, server)
+export async function tapeBindings(
+  tape: ReplayedTape,
+  options: TapeBindingsOptions = {},
+): Promise<Correlation> {
+  return partBindings(await onePart(tape, options.server), tape, options)
+}
+
+/** The same for a part that is known. */
+export async function partBindings(
+  { turns }: ServerPart,
+  tape: ReplayedTape,
+  { server, bindings: path, baseline }: TapeBindingsOptions = {},
+): Promise<Correlation> {
   const found = correlate(turns, { started: tape.header.started })
-  const settled = baseline === undefined ? found : settledBy(baseline, found, { server, turns })
+  const settled = baseline === undefined ? found : await settledBy(baseline, found, { server, turns })
   const written = await (path === undefined ? readBindingsBeside(tape.path) : readBindingsAt(path))
   if (written === undefined) return settled
   return applyBindingsFile(settled, ownPart(readBindingsFile(written), tape, turns), turns)
 }
 
-function settledBy(
+async function settledBy(
   baseline: Tape,
   found: Correlation,
-  { server, turns }: { server: string | undefined; turns: readonly Turn[] },
-): Correlation {
-  const other = onePart(baseline, server).turns
-  return confirm(found, { turns, other, otherStarted: baseline.header.started })
+  { server, turns }: { server: string | undefined; turns: RecordedTurns },
+): Promise<Correlation> {
+  const { turns: other } = await onePart(baseline, server)
+  return confirm(found, { turns: [...turns], other: [...other], otherStarted: baseline.header.started })
 }
 
 /** A file speaks of the whole tape; what it says of other servers is not for this part. */
-function ownPart(file: BindingsFile, tape: Tape, turns: readonly Turn[]): BindingsFile {
+function ownPart(file: BindingsFile, tape: ReplayedTape, turns: RecordedTurns): BindingsFile {
   const [own, all] = [framesOf(turns), framesOf(tape.turns)]
   const isForeign = ({ to }: UserBinding): boolean =>
     to.every(({ frame }) => all.has(frame) && !own.has(frame))
   return { ...file, bind: file.bind.filter((one) => !isForeign(one)) }
 }
 
-function framesOf(turns: readonly Turn[]): ReadonlySet<number> {
-  return new Set(turns.flatMap((turn) => messagesOfTurn(turn).map(({ n }) => n)))
+function framesOf(turns: Iterable<Turn>): ReadonlySet<number> {
+  const frames = new Set<number>()
+  for (const turn of turns) for (const { n } of messagesOfTurn(turn)) frames.add(n)
+  return frames
 }

@@ -1,13 +1,13 @@
 import type { Binding, Correlation, Producer } from '../correlate/binding.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
-import type { Spoken, Step, Turn } from '../tape/turn.ts'
+import type { Spoken, Step } from '../tape/turn.ts'
 import type { Path } from '../wire/members.ts'
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { Carried, Carrier, Unbound } from './carrier.ts'
 import { RecordedNames } from './recorded-names.ts'
-import type { Planned } from './plan.ts'
+import type { Plan, Planned } from './plan.ts'
 
 /** Carries values forward by the bindings that were found on the tape. */
 export class TapeCarrier implements Carrier {
@@ -15,38 +15,36 @@ export class TapeCarrier implements Carrier {
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
   readonly #guesses: Rebinder
   readonly #names: RecordedNames
-  /** The frames in which live values are looked for. */
+  /** The frames in which live values are looked for, and those that they are put into. */
   readonly #telling: ReadonlySet<number>
+  readonly #sending: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
   readonly #producers = new Map<number, Set<number>>()
-  /** The index, among the client's messages, of each turn. */
+  /** The index, among the client's messages, of each turn that they come from. */
   readonly #indexOf: ReadonlyMap<number, number>
-  readonly #turnOf: ReadonlyMap<number, number>
+  readonly #plan: Plan
 
-  constructor(
-    { bindings, guesses }: Correlation,
-    { turns, plan, now }: { turns: readonly Turn[]; plan: readonly Planned[]; now: () => number },
-  ) {
+  constructor({ bindings, guesses }: Correlation, { plan, now }: { plan: Plan; now: () => number }) {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#guesses = new Rebinder(guesses, { now })
     this.#names = new RecordedNames(bindings, this.#rebinder)
     const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
     this.#telling = new Set(producers.flatMap(frameOf))
-    const places = new Map(turns.map((turn, place) => [turn, place]))
-    const pairs = plan.map(({ turn, index }) => [places.get(turn) ?? -1, index] as const)
-    this.#indexOf = new Map(pairs)
-    this.#turnOf = new Map(pairs.map(([place, index]) => [index, place]))
+    this.#sending = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
     for (const binding of bindings) this.#link(binding)
+    this.#plan = plan
+    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flatMap((turns) => [...turns])))
   }
 
   bind({ turn: { trigger } }: Planned): Carried {
-    if (trigger === undefined) return { text: '', unbound: [] }
+    if (trigger === undefined || !this.#sending.has(trigger.n))
+      return { text: trigger?.text ?? '', unbound: NONE }
     const { text, unbound } = this.#rebinder.bind(trigger)
     return { text, unbound: unbound.map(asUnbound) }
   }
 
   learn({ turn }: Planned, texts: readonly string[]): void {
-    if (!turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
+    if (this.#telling.size === 0 || !turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
     const told = turn.steps.map(messageIn)
     for (const text of texts) {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
@@ -58,7 +56,7 @@ export class TapeCarrier implements Carrier {
   }
 
   producersOf(index: number): readonly number[] {
-    const producers = this.#producers.get(this.#turnOf.get(index) ?? -1) ?? []
+    const producers = this.#producers.get(this.#plan.placeOf(index)) ?? []
     return [...producers].flatMap((turn) => this.#indexOf.get(turn) ?? [])
   }
 
@@ -87,6 +85,8 @@ export class TapeCarrier implements Carrier {
     }
   }
 }
+
+const NONE: readonly Unbound[] = []
 
 function frameOf(producer: Producer): readonly number[] {
   return producer.kind === 'message' ? [producer.frame] : []

@@ -4,6 +4,7 @@ import type { BindingsFile } from '../correlate/bindings-file.ts'
 import { correlate } from '../correlate/correlate.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
 import type { Tape } from '../store/read.ts'
+import { recordedTurns } from '../tape/turn-store.ts'
 
 /** What a tape tells about the values that its server made up, as plain facts. */
 export interface BindingFacts {
@@ -28,7 +29,7 @@ export function bindingFacts({ path }: Tape, { bindings, guesses }: Correlation)
 /** The bindings of a tape, with what its bindings file says, if there is one. */
 export function bindingsOf({ turns, header }: Tape, file: BindingsFile | undefined): Correlation {
   const found = correlate(turns, { started: header.started })
-  return file === undefined ? found : applyBindingsFile(found, file, turns)
+  return file === undefined ? found : applyBindingsFile(found, file, recordedTurns(turns))
 }
 
 function factOf({ value, producer, also, consumers, confidence, standing, reason }: Binding): BindingFact {

@@ -14,6 +14,7 @@ export function chosenTurns(store: TurnStore, isChosen: (place: number) => boole
     glance: (place, text) => (isChosen(place) ? store.glance(place, text) : undefined),
     outline,
     turn,
+    trigger: (place) => (isChosen(place) ? store.trigger(place) : undefined),
     keyedBy(keyOf) {
       const keyed = store.keyedBy(keyOf)
       const chosenFrom = (place: number): number => {
@@ -38,6 +39,7 @@ const NOTHING: Outline = {
   frame: 0,
   answered: false,
   enveloped: false,
+  hasSteps: false,
   name: undefined,
 }
 
@@ -66,6 +68,7 @@ export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean)
     glance: (place, text) => chosen.glance(place, text),
     outline: (place) => chosen.outline(place),
     turn: (place) => chosen.turn(place),
+    trigger: (place) => chosen.trigger(place),
     [Symbol.iterator]: () => chosen[Symbol.iterator](),
     keyedBy(keyOf) {
       const keyed = chosen.keyedBy(keyOf)

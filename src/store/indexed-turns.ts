@@ -48,6 +48,7 @@ export class IndexedTurns implements TurnStore {
       frame: this.#index.frame.at(place),
       answered: (mark & MARK.answered) !== 0,
       enveloped: (mark & MARK.enveloped) !== 0,
+      hasSteps: this.#rows(place).some(isMoreThanAnAnswer),
       name,
     }
   }
@@ -65,9 +66,13 @@ export class IndexedTurns implements TurnStore {
     return turn
   }
 
-  called(place: number): Called | undefined {
+  trigger(place: number): Spoken | undefined {
     if (this.outline(place).trigger === 'none') return undefined
-    return calledIn({ trigger: this.#trigger(place, this.#rows(place)) })
+    return this.#trigger(place, this.#rows(place))
+  }
+
+  called(place: number): Called | undefined {
+    return calledIn({ trigger: this.trigger(place) })
   }
 
   mostAlike(key: string, places: readonly number[], most: number): readonly number[] {
@@ -175,6 +180,10 @@ export class IndexedTurns implements TurnStore {
 }
 
 const NO_LABEL: Label = { server: '', method: '', name: undefined }
+
+function isMoreThanAnAnswer({ kind }: StepRow): boolean {
+  return kind === STEP.notify || kind === STEP.ask
+}
 
 /** Those of one method are one kind, whatever they name. */
 function kindsIn({ kinds, labels }: TapeIndex): readonly TurnKind[] {

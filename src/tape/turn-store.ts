@@ -13,6 +13,8 @@ export interface Outline {
   readonly answered: boolean
   /** Whether the trigger carries the modern envelope. */
   readonly enveloped: boolean
+  /** Whether more followed than an answer. */
+  readonly hasSteps: boolean
   /** The tool or prompt that the trigger names. */
   readonly name: string | undefined
 }
@@ -42,13 +44,19 @@ export interface Called {
  * The turns of a tape, counted from 0 in the order in which the client spoke. They may stand on a disk, so that only what is
  * asked for is read.
  */
-export interface TurnStore extends Iterable<Turn> {
+export interface RecordedTurns extends Iterable<Turn> {
   readonly size: number
-  /** What there is, without a look at every turn. */
-  kinds(): readonly TurnKind[]
   outline(place: number): Outline
   /** None when the tape does not hold there what it held when it was looked through. */
   turn(place: number): Turn | undefined
+  /** What set the turn off, without a look at what followed. */
+  trigger(place: number): Spoken | undefined
+}
+
+/** The same, to be searched. */
+export interface TurnStore extends RecordedTurns {
+  /** What there is, without a look at every turn. */
+  kinds(): readonly TurnKind[]
   /** What set the turn off, without a look at what followed. */
   called(place: number): Called | undefined
   /** Of these places the ones whose triggers have most values in common with the call of a key, or as many as are wanted. */
@@ -69,6 +77,11 @@ export interface KeyedPlaces {
   after(place: number): number
 }
 
+/** Turns, wherever they are. */
+export function recordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedTurns {
+  return 'outline' in turns ? turns : heldTurns(turns)
+}
+
 /** Turns that are in memory already. */
 export function heldTurns(turns: readonly Turn[]): TurnStore {
   const keyed = new Map<unknown, KeyedPlaces>()
@@ -78,6 +91,7 @@ export function heldTurns(turns: readonly Turn[]): TurnStore {
     kinds: () => (kinds ??= kindsOf(turns)),
     outline: (place) => outlineOf(turns[place]),
     turn: (place) => turns[place],
+    trigger: (place) => turns[place]?.trigger,
     called: (place) => calledIn(turns[place]),
     mostAlike: (_key, places) => places,
     glance: (place, text) => glanceAt(turns[place], text),
@@ -114,8 +128,14 @@ function outlineOf(turn: Turn | undefined): Outline {
     frame: trigger?.n ?? 0,
     answered: response !== undefined,
     enveloped: isEnveloped(called?.params),
+    hasSteps: turn !== undefined && hasMoreThanAnAnswer(turn),
     name: called === undefined ? undefined : nameOf(called),
   }
+}
+
+// There is at most one answer.
+function hasMoreThanAnAnswer({ steps }: Turn): boolean {
+  return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
 }
 
 function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {

@@ -1,7 +1,9 @@
+import type { Message } from '../wire/message.ts'
+
 /** A client's way to a server. */
 export interface ClientLink {
-  /** Sends one JSON text. */
-  send(text: string): void
+  /** Sends one JSON text; with what it says, where that is known already. */
+  send(text: string, message?: Message): void
   /** Gives a request up by closing the stream that waits for its answer; false where the server has to be told in words. */
   abort?(idKey: string): boolean
   /** Ends the link, and the server if the link started it; may be called twice. */

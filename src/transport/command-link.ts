@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LineSplitter } from '../wire/lines.ts'
 import { cannotStart } from './cannot-start.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { endServer } from './ending.ts'
 import { startServer, type Exit, type ServerProcess } from './server-process.ts'
+import { TextLines } from './text-lines.ts'
 
 export interface CommandLinkOptions {
   readonly command: readonly [string, ...string[]]
@@ -34,16 +34,16 @@ class CommandLink implements ClientLink {
   constructor(server: ServerProcess, pid: number, options: CommandLinkOptions, handlers: LinkHandlers) {
     this.#server = server
     this.#pid = pid
-    const splitter = new LineSplitter({
-      onLine: (line) => handlers.onText(textOf(line)),
-      onOverlong: (head, total) => handlers.onText(`${textOf(head.subarray(0, 200))}… (${total} bytes)`),
+    const lines = new TextLines({
+      onLine: (line) => handlers.onText(line),
+      onOverlong: (head, total) => handlers.onText(`${head.slice(0, 200)}… (${total} bytes)`),
     })
     const { stdin, stdout, stderr } = server.child
     stdin.on('error', () => {}) // the end of its output says that it is gone
-    stdout.on('data', (chunk: Buffer) => splitter.push(chunk))
+    stdout.on('data', (chunk: Buffer) => lines.push(chunk))
     stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
     stdout.once('close', () => {
-      splitter.end()
+      lines.end()
       void howItEnds(server).then((end) => handlers.onEnd(`the server ${end}`))
     })
   }
@@ -52,6 +52,7 @@ class CommandLink implements ClientLink {
     // A tick runs when all microtasks are done: what they send leaves together.
     if (this.#waiting === '') process.nextTick(() => this.#flush())
     this.#waiting += `${text}\n`
+    if (this.#waiting.length > ENOUGH) this.#flush()
   }
 
   close(): Promise<void> {
@@ -80,10 +81,6 @@ class CommandLink implements ClientLink {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
-
 /** A server that has closed its output and stays can say nothing more: it is not waited for. */
 async function howItEnds({ exited }: ServerProcess): Promise<string> {
   const waiting = new AbortController()
@@ -94,6 +91,9 @@ async function howItEnds({ exited }: ServerProcess): Promise<string> {
 }
 
 const LEAVING = 1000
+
+/** So many characters are not held back for more to come: the server works on them meanwhile. */
+const ENOUGH = 1500
 
 function inWords({ code, signal }: Exit): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`

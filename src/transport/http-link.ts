@@ -1,3 +1,4 @@
+import { plainAnswerId } from '../wire/edge-id.ts'
 import { idKey } from '../wire/id.ts'
 import { mirroredHeaders } from '../wire/mirrored-headers.ts'
 import { classify, member, type Message } from '../wire/message.ts'
@@ -9,6 +10,7 @@ import { headerOf } from './http-heads.ts'
 import { ListeningStream, type CutStream, type Later, type ListeningOptions } from './listening-stream.ts'
 import { PostedAnswer } from './posted-answer.ts'
 import { ReconnectDelay } from './reconnect-delay.ts'
+import type { ResponseHead } from './response-head.ts'
 
 export interface HttpLinkOptions {
   readonly url: URL
@@ -36,6 +38,8 @@ class HttpLink implements ClientLink {
   readonly #resumed = new Map<string, ListeningStream>()
   #session: string | undefined
   #version: string | undefined
+  #common: Readonly<Record<string, string>> | undefined
+  #lastHead: ResponseHead | undefined
   #isGreeted = false
   #isClosed = false
 
@@ -44,10 +48,9 @@ class HttpLink implements ClientLink {
     this.#handlers = handlers
   }
 
-  send(text: string): void {
-    const message = classify(parseJson(text))
+  send(text: string, message: Message = classify(parseJson(text))): void {
     const key = message.kind === 'request' ? idKey(message.id) : undefined
-    const headers = { ...COMMON, ...this.#headersFor(message) }
+    const headers = this.#headersFor(message)
     const { url } = this.#options
     // What the server tells as soon as it is greeted would otherwise come before anybody listens.
     if (isGreeting(message)) this.#stand()
@@ -59,7 +62,7 @@ class HttpLink implements ClientLink {
       { method: 'POST', url, headers, body: text },
       {
         onHead: (head) => {
-          this.#session ??= headerOf(head.headers, 'mcp-session-id')
+          if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
           answer = new PostedAnswer(head, {
             onText: (heard) => this.#hear(heard, key),
             onEventId: (id) => (lastEventId = id),
@@ -93,11 +96,23 @@ class HttpLink implements ClientLink {
   }
 
   #headersFor(message: Message): Readonly<Record<string, string>> {
-    if (!('method' in message) || !isEnveloped(message.params)) return this.#sessionHeaders()
+    if (!('method' in message) || !isEnveloped(message.params)) return this.#postHeaders()
     const { method, params } = message
     const tool = String(member(params, 'name'))
     const own = mirroredHeaders(method, params, this.#options.inputSchemaOf?.(tool))
-    return { ...own, ...this.#options.headers }
+    return { ...COMMON, ...own, ...this.#options.headers }
+  }
+
+  // The same object as long as it holds the same: the client knows it again, and does not write it anew.
+  #postHeaders(): Readonly<Record<string, string>> {
+    this.#common ??= { ...COMMON, ...this.#sessionHeaders() }
+    return this.#common
+  }
+
+  #noteSession(head: ResponseHead): void {
+    this.#lastHead = head
+    this.#session = headerOf(head.headers, 'mcp-session-id')
+    this.#common = undefined
   }
 
   #sessionHeaders(): Readonly<Record<string, string>> {
@@ -123,6 +138,7 @@ class HttpLink implements ClientLink {
   #noteVersion(text: string): void {
     const version = member(member(parseJson(text), 'result'), 'protocolVersion')
     if (typeof version === 'string') this.#version = version
+    this.#common = undefined
   }
 
   #end({ answer, key, message, cut }: Posted): void {
@@ -227,6 +243,8 @@ const LEAVING = 1000
 
 /** The key of the request that a text answers; undefined when it answers none that can be told. */
 function answeredBy(text: string): string | undefined {
+  const id = plainAnswerId(text)
+  if (id !== undefined) return idKey(id)
   const message = classify(parseJson(text))
   return message.kind === 'response' && message.id !== null ? idKey(message.id) : undefined
 }

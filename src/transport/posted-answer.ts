@@ -37,7 +37,9 @@ export class PostedAnswer {
 
   /** The text of a body that is no stream. */
   body(): string {
-    return Buffer.concat(this.#parts).toString('utf8')
+    const [first] = this.#parts
+    const whole = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts)
+    return whole.toString('utf8')
   }
 
   #event({ id, event, retry, data }: SseEvent): void {

@@ -21,8 +21,22 @@ const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 // A head is read strictly: where two readers could disagree on it, one of them could be made to see another answer.
 const FORBIDDEN = /[^\t\r\n\x20-\x7e\x80-\xff]/
 
-/** Reads a head without its blank line; throws when it is none. */
+/** Reads a head without its blank line; throws when it is none. Servers send the same head many times a second. */
 export function readHead(text: string, isHead: boolean): ResponseHead {
+  if (isHead) return readNewHead(text, isHead)
+  const known = recent.get(text)
+  if (known !== undefined) return known
+  const head = readNewHead(text, isHead)
+  if (recent.size >= MOST_RECENT) recent.clear()
+  if (text.length <= LONGEST_RECENT) recent.set(text, head)
+  return head
+}
+
+const recent = new Map<string, ResponseHead>()
+const MOST_RECENT = 64
+const LONGEST_RECENT = 4096
+
+function readNewHead(text: string, isHead: boolean): ResponseHead {
   const [first = '', ...lines] = text.split('\r\n')
   const [, minor, code, reason = ''] = STATUS_LINE.exec(first) ?? []
   if (code === undefined) throw new Error(`no HTTP answer: ${JSON.stringify(first.slice(0, 80))}`)

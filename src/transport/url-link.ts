@@ -1,4 +1,4 @@
-import { member, classify } from '../wire/message.ts'
+import { member, classify, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { httpLink, type HttpLinkOptions } from './http-link.ts'
@@ -41,10 +41,10 @@ class UrlLink implements ClientLink {
     })
   }
 
-  send(text: string): void {
+  send(text: string, message?: Message): void {
     if (this.#waiting !== undefined) return void this.#waiting.push(text)
     if (this.#opening === undefined) this.#begin(text)
-    this.#link?.send(text)
+    this.#link?.send(text, message)
   }
 
   abort(key: string): boolean {

@@ -9,3 +9,13 @@ export function isId(value: unknown): value is Id {
 export function idKey(id: Id): string {
   return typeof id === 'number' ? `#${id}` : `"${id}`
 }
+
+/** The id that a key stands for. */
+export function idOfKey(key: string): Id {
+  return key.startsWith('#') ? Number(key.slice(1)) : key.slice(1)
+}
+
+/** An id as JSON. Ids are mostly numbers, and written for every message. */
+export function idText(id: Id): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
+}

@@ -1,6 +1,6 @@
 import type { ReplayOptions } from '../../replay/options.ts'
-import { preview, type ScheduledMessage } from '../../replay/preview.ts'
-import type { Tape } from '../../store/read.ts'
+import { previewed, type ScheduledMessage } from '../../replay/preview.ts'
+import type { ReplayedTape } from '../../replay/replayed-tape.ts'
 import { spared } from '../../report/spared.ts'
 import { visible } from '../../wire/visible.ts'
 import { print } from '../print.ts'
@@ -8,14 +8,24 @@ import { withoutSecrets } from '../without-secrets.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function showPlan(
-  tape: Tape,
+  tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
   { json }: { readonly json?: true },
 ): Promise<void> {
-  const messages = await preview(tape, options)
+  const messages = await previewed(tape, options)
   const shown = tape.header.redaction === undefined ? withoutSecrets() : String
-  if (json === true) return print(shown(`${JSON.stringify({ messages: messages.map(written) }, null, 2)}\n`))
+  if (json === true) return printJson(messages, shown)
   for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
+}
+
+/** One message after the other: all of a large tape do not fit into one text. */
+function printJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
+  let before = '{\n  "messages": ['
+  for (const message of messages) {
+    print(`${before}\n${shown(JSON.stringify(written(message), null, 2)).replaceAll(/^/gm, '    ')}`)
+    before = ','
+  }
+  print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)
 }
 
 function written(message: ScheduledMessage): object {

@@ -12,6 +12,7 @@ import { replayResults } from '../../report/replay-results.ts'
 import { replaySummaryText, stepAsText } from '../../report/replay-text.ts'
 import type { Screen } from '../../serve/screen.ts'
 import { resolveTape } from '../../store/home.ts'
+import { openIndexedTape, type IndexedTape } from '../../store/indexed-tape.ts'
 import { loadTape } from '../../store/read.ts'
 import { print } from '../print.ts'
 import { askOnTerminal } from './ask.ts'
@@ -39,7 +40,23 @@ export interface ReplayCall {
 export async function runReplay({ tape: name, command, flags, repeat }: ReplayCall): Promise<void> {
   const { options, file } = configured(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
-  const tape = await loadTape(resolveTape(name))
+  const tape = await openIndexedTape(resolveTape(name))
+  try {
+    await replayed(tape, { command, flags, repeat, options })
+  } finally {
+    tape.close()
+  }
+}
+
+async function replayed(
+  tape: IndexedTape,
+  {
+    command,
+    flags,
+    repeat,
+    options,
+  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'>,
+): Promise<void> {
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)

@@ -10,15 +10,26 @@ export function screenOfRun(secrets: LiveSecrets | undefined): Screen {
   return secrets === undefined ? createScreen() : screenBy(secrets.hide)
 }
 
-/** A report as it may be shown and written. Values are whole here; what is cut short later holds no half of a secret. */
+/**
+ * A report as it may be shown and written. Values are whole here; what is cut short later holds no half of a secret. The steps
+ * of a long run are looked at only if somebody wants them.
+ */
 export function screenedReport(report: RepeatedReport, screen: Screen): RepeatedReport {
-  const { summary, errors, notes, steps, unstable, bindings, guesses } = report
+  const { summary, performance, validation, errors, notes, unstable, bindings, guesses, runs, noise } = report
   return {
-    ...report,
     summary: { ...summary, target: screen.text(summary.target) },
+    performance,
+    validation,
+    runs,
+    noise,
+    get timeline() {
+      return report.timeline
+    },
+    get steps() {
+      return report.steps.map((step) => screenedStep(step, screen))
+    },
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
-    steps: steps.map((step) => screenedStep(step, screen)),
     unstable: unstable.map((each) => ({ ...each, finding: screenedFinding(each.finding, screen) })),
     bindings: bindings.map((binding) => screenedBinding(binding, screen)),
     guesses: guesses.map((binding) => screenedBinding(binding, screen)),

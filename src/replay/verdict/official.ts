@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Turn } from '../../tape/turn.ts'
 import { member, type Response } from '../../wire/message.ts'
-import { linkOf } from '../plan.ts'
+import { linkOf } from '../link-of.ts'
 import type { Revisions } from '../revisions.ts'
 import type { Finding } from './finding.ts'
 import { resultIn, type Judged } from './judged.ts'

@@ -20,10 +20,15 @@ export interface HttpExchange {
 export class HttpClient {
   readonly #idle = new Map<string, Connection[]>()
   readonly #all = new Set<Connection>()
+  /** Heads by their headers: thousands of requests have the same. */
+  readonly #heads = new WeakMap<HttpRequest['headers'], Head>()
 
-  send({ method, url, headers, body }: HttpRequest, handlers: ExchangeHandlers): HttpExchange {
-    const text = requestText(method, url, headers, body)
-    if (text === undefined) return refused(handlers)
+  send(request: HttpRequest, handlers: ExchangeHandlers): HttpExchange {
+    const { method, url, body } = request
+    const head = this.#headOf(request)
+    if (head === undefined) return refused(handlers)
+    const text =
+      body === undefined ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     const connection = this.#connectionTo(url)
     connection.send(method, text, handlers)
     return { abort: () => connection.abort(handlers) }
@@ -33,6 +38,14 @@ export class HttpClient {
     for (const connection of this.#all) connection.destroy()
     this.#all.clear()
     this.#idle.clear()
+  }
+
+  #headOf({ method, url, headers }: HttpRequest): string | undefined {
+    const known = this.#heads.get(headers)
+    if (known?.method === method && known.url === url) return known.text
+    const text = headText(method, url, headers)
+    this.#heads.set(headers, { method, url, text })
+    return text
   }
 
   #connectionTo(url: URL): Connection {
@@ -63,21 +76,18 @@ function refused({ onError }: ExchangeHandlers): HttpExchange {
   return { abort: () => {} }
 }
 
+interface Head extends Pick<HttpRequest, 'method' | 'url'> {
+  readonly text: string | undefined
+}
+
 /** Undefined when a header would be read as something else than it is: its text may come from a tape or a server. */
-function requestText(
-  method: string,
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: string | undefined,
-): string | undefined {
+function headText(method: string, url: URL, headers: Readonly<Record<string, string>>): string | undefined {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
   for (const [name, value] of Object.entries(headers)) {
     if (!NAME.test(name) || NO_VALUE.test(value)) return undefined
     head += `${name}: ${value}\r\n`
   }
-  return body === undefined
-    ? `${head}\r\n`
-    : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  return head
 }
 
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/

@@ -23,6 +23,8 @@ export class Connection {
   #current: ExchangeHandlers | undefined
   #isKept = true
   #usableUntil = Infinity
+  #lastHead: ResponseHead | undefined
+  #idleLimit = IDLE_LIMIT
 
   constructor(url: URL, onIdle: (connection: Connection) => void) {
     this.#onIdle = onIdle
@@ -75,7 +77,9 @@ export class Connection {
 
   #begin(head: ResponseHead): void {
     this.#isKept = head.isKept
-    this.#usableUntil = performance.now() + idleLimit(head)
+    if (head !== this.#lastHead) this.#idleLimit = idleLimit(head)
+    this.#lastHead = head
+    this.#usableUntil = performance.now() + this.#idleLimit
     this.#current?.onHead(head)
   }
 

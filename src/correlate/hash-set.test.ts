@@ -1,0 +1,15 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { HashSet } from './hash-set.ts'
+
+test('what was added is in the set, and nothing else of a few thousand texts', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string(), { maxLength: 3000 }), (texts) => {
+      const set = new HashSet()
+      const [added, others] = [texts.slice(0, texts.length / 2), texts.slice(texts.length / 2)]
+      for (const text of added) set.add(text)
+      expect(added.every((text) => set.has(text))).toBe(true)
+      expect(others.filter((text) => set.has(text))).toEqual([])
+    }),
+  )
+})

@@ -1,0 +1,49 @@
+import { hashOf } from './word-hashes.ts'
+
+/** Texts by their hashes and lengths: eight bytes for each, however long it is. One in billions is taken for another. */
+export class HashSet {
+  #slots: Float64Array = new Float64Array(1024)
+  #size = 0
+  readonly #lengths = new Set<number>()
+
+  add(text: string): void {
+    this.#lengths.add(text.length)
+    if (this.#size * 2 >= this.#slots.length) this.#widen()
+    if (this.#put(keyOf(text))) this.#size++
+  }
+
+  // Most texts have a length that none in the set has.
+  has(text: string): boolean {
+    if (!this.#lengths.has(text.length)) return false
+    const key = keyOf(text)
+    return this.#slots[this.#slotOf(key)] === key
+  }
+
+  #put(key: number): boolean {
+    const slot = this.#slotOf(key)
+    if (this.#slots[slot] === key) return false
+    this.#slots[slot] = key
+    return true
+  }
+
+  /** Where the key is, or belongs. */
+  #slotOf(key: number): number {
+    const mask = this.#slots.length - 1
+    let slot = key & mask
+    while (this.#slots[slot] !== 0 && this.#slots[slot] !== key) slot = (slot + 1) & mask
+    return slot
+  }
+
+  #widen(): void {
+    const known = this.#slots.filter((key) => key !== 0)
+    this.#slots = new Float64Array(this.#slots.length * 2)
+    for (const key of known) this.#put(key)
+  }
+}
+
+const LENGTHS = 2 ** 20
+
+/** 52 bits, never 0. */
+function keyOf(text: string): number {
+  return hashOf(text) * LENGTHS + (text.length % (LENGTHS - 1)) + 1
+}

@@ -1,0 +1,96 @@
+export type Visit = (hash: number) => void
+
+/**
+ * Visits the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
+ * words a plain word is never taken for a handle, so that of such a text only the others count, and the text as a whole.
+ */
+export function visitHashes(text: string, visit: Visit): void {
+  if (SPACE.test(text)) visitProse(text, visit)
+  else visitRuns(text, visit)
+}
+
+/** The hash of a word. */
+export function hashOf(word: string): number {
+  let hash = BASIS
+  for (let at = 0; at < word.length; at++) hash = next(hash, word.charCodeAt(at))
+  return mixed(hash)
+}
+
+const SPACE = /\s/
+
+function visitProse(text: string, visit: Visit): void {
+  visit(hashOf(text))
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : BLANK
+    if (code > BLANK && code <= LAST_PLAIN) continue
+    if (code > LAST_PLAIN) return visitAnyProse(text.slice(start), visit)
+    if (at > start && !isPlainWord(text, start, at)) visitRuns(text.slice(start, at), visit)
+    start = at + 1
+  }
+}
+
+// What a letter or a space is beyond the plain ones takes a table to tell.
+function visitAnyProse(text: string, visit: Visit): void {
+  for (const [word] of text.matchAll(/\S+/g)) if (!isPlainWord(word, 0, word.length)) visitRuns(word, visit)
+}
+
+/** Letters and at most one mark behind them; a long one with letters of both sizes may be a key. */
+function isPlainWord(text: string, start: number, end: number): boolean {
+  const last = isPlainLetter(text.charCodeAt(end - 1)) ? end : end - 1
+  if (last - start >= SHORTEST_KEY) return false
+  for (let at = start; at < last; at++) if (!isPlainLetter(text.charCodeAt(at))) return false
+  return MARKS.has(text.charCodeAt(end - 1)) || last === end
+}
+
+const SHORTEST_KEY = 12
+const MARKS: ReadonlySet<number> = new Set(Array.from('.,;:!?)"', (mark) => mark.charCodeAt(0)))
+
+function visitRuns(text: string, visit: Visit): void {
+  let [hash, length, isEmpty] = [BASIS, 0, true]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > LAST_PLAIN) return visitAnyRuns(text, visit)
+    if (isPlainLetter(code) || isDigit(code)) {
+      hash = next(hash, code)
+      length++
+      continue
+    }
+    if (length > 0) {
+      visit(mixed(hash))
+      isEmpty = false
+    }
+    hash = BASIS
+    length = 0
+  }
+  if (length > 0 || isEmpty) visit(length > 0 ? mixed(hash) : hashOf(text))
+}
+
+// Words that were visited already are visited again, which does no harm.
+function visitAnyRuns(text: string, visit: Visit): void {
+  const runs = text.match(/[\p{L}\p{N}]+/gu)
+  if (runs === null) visit(hashOf(text))
+  else for (const run of runs) visit(hashOf(run))
+}
+
+const BASIS = 0x811c9dc5
+const BLANK = 0x20
+const LAST_PLAIN = 0x7f
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+function isPlainLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+function next(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193)
+}
+
+// The low bits are to hang on every letter; 0 stands for no word.
+function mixed(hash: number): number {
+  const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (once ^ (once >>> 13)) >>> 0 || 1
+}

@@ -1,0 +1,34 @@
+import { ascendingOrder } from './ascending-order.ts'
+import type { Rows } from './plan-rows.ts'
+
+/** For each message, the requests whose answers came since the message before it; two numbers for each, whatever the tape holds. */
+export function answeringOrder({
+  frame,
+  answer,
+}: Pick<Rows, 'frame' | 'answer'>): (index: number) => readonly number[] {
+  const answered = byAnswer(answer)
+  const from = new Uint32Array(frame.length + 1)
+  let next = 0
+  for (let index = 0; index < frame.length; index++) {
+    from[index] = next
+    while (next < answered.length && (answer[answered[next] ?? 0] ?? 0) < (frame[index] ?? 0)) next++
+  }
+  from[frame.length] = next
+  return (index) => {
+    const [start = 0, end = 0] = [from[index], from[index + 1]]
+    return start === end ? NONE : listOf(answered, start, end)
+  }
+}
+
+const NONE: readonly number[] = []
+
+// Most often it is one.
+function listOf(numbers: Uint32Array, start: number, end: number): readonly number[] {
+  return end === start + 1 ? [numbers[start] ?? 0] : Array.from(numbers.subarray(start, end))
+}
+
+/** The requests that were answered, in the order of their answers. */
+function byAnswer(answer: Float64Array): Uint32Array {
+  const order = ascendingOrder(answer) ?? Uint32Array.from(answer.keys())
+  return order.filter((index) => answer[index] !== 0)
+}

@@ -1,0 +1,11 @@
+/** The places of the numbers in ascending order, those of equal ones as they are; undefined when they ascend already. */
+export function ascendingOrder(numbers: Float64Array | Uint32Array): Uint32Array | undefined {
+  if (isAscending(numbers)) return undefined
+  const places = Uint32Array.from(numbers.keys())
+  return places.toSorted((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0) || a - b)
+}
+
+function isAscending(numbers: Float64Array | Uint32Array): boolean {
+  for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] ?? 0) > (numbers[at] ?? 0)) return false
+  return true
+}

@@ -1,0 +1,6 @@
+import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+
+/** Whether a message opens a conversation. */
+export function isHandshake({ method }: { readonly method: string }): boolean {
+  return HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized'
+}

@@ -1,0 +1,29 @@
+import type { Outline, RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
+import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+
+/** The turns that a run has to look at before it begins, by their places. */
+export class Landmarks {
+  /** Those that open a conversation. */
+  readonly handshakes: number[] = []
+  /** Those that tell of tools. */
+  readonly toolLists: number[] = []
+  firstCall: number | undefined
+  /** The first in which the client carried the modern envelope. */
+  firstEnveloped: number | undefined
+  hasUnansweredEnvelope = false
+
+  add({ trigger, method, enveloped, answered }: Outline, place: number): void {
+    if (method === 'tools/call') this.firstCall ??= place
+    else if (method === 'tools/list') this.toolLists.push(place)
+    else if (HANDSHAKE_METHODS.has(method)) this.handshakes.push(place)
+    if (!enveloped) return
+    this.firstEnveloped ??= place
+    this.hasUnansweredEnvelope ||= trigger === 'request' && !answered
+  }
+}
+
+/** The turns at some places. */
+export function turnsAt(turns: RecordedTurns, places: readonly (number | undefined)[]): readonly Turn[] {
+  return places.flatMap((place) => (place === undefined ? [] : (turns.turn(place) ?? [])))
+}

@@ -1,0 +1,40 @@
+/** Which messages of a run are on their way, by index, and who waits for them to be over. */
+export class OpenMessages {
+  readonly #isOpen: Uint8Array
+  #count = 0
+  #wake: (() => void) | undefined
+
+  constructor(size: number) {
+    this.#isOpen = new Uint8Array(size)
+  }
+
+  add(index: number): void {
+    this.#isOpen[index] = 1
+    this.#count++
+  }
+
+  /** Whoever waits looks again, once for all that are over by then. */
+  delete(index: number): void {
+    this.#isOpen[index] = 0
+    this.#count--
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+
+  areOver(indexes: readonly number[]): boolean {
+    return !indexes.some((index) => this.#isOpen[index] === 1)
+  }
+
+  async until(indexes: readonly number[]): Promise<void> {
+    while (!this.areOver(indexes)) await this.#next()
+  }
+
+  async untilNone(): Promise<void> {
+    while (this.#count > 0) await this.#next()
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve))
+  }
+}

@@ -1,0 +1,74 @@
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
+import { hasFailed } from './failed.ts'
+import { Histogram } from './histogram.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
+import { LAYERS, type Layer } from './verdict/finding.ts'
+
+/** The numbers of a run, counted as its steps come. */
+export class Tally {
+  readonly histogram: Histogram = new Histogram()
+  readonly errors: { readonly index: number; readonly method: string; readonly why: string }[] = []
+  readonly layers: Record<Layer, number> = Object.fromEntries(LAYERS.map((layer) => [layer, 0])) as Record<
+    Layer,
+    number
+  >
+  readonly #states = new Map<StepResult['state'], number>()
+  total = 0
+  sent = 0
+  /** Requests that were sent, those of them that got no answer, and those that are not as recorded. */
+  requests = 0
+  unanswered = 0
+  failedRequests = 0
+  /** Requests that a rule took out of the verdict. */
+  skippedByRule = 0
+  /** Whether anything at all is not as recorded, and whether anything was found. */
+  hasFailed = false
+  /** Whether anything was to be sent, and could not be. */
+  isWanting = false
+  hasFindings = false
+
+  add(outcome: Outcome): void {
+    this.total++
+    if (isAsRecorded(outcome)) return this.#addAnswer(outcome.duration)
+    this.#addStep(outcome)
+  }
+
+  count(state: StepResult['state']): number {
+    return this.#states.get(state) ?? 0
+  }
+
+  #addAnswer(duration: number): void {
+    this.sent++
+    this.requests++
+    this.histogram.add(duration)
+  }
+
+  #addStep(step: StepResult): void {
+    const { index, method, state, sentAt, why, findings } = step
+    this.#states.set(state, this.count(state) + 1)
+    this.hasFailed ||= hasFailed(step)
+    this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
+    this.hasFindings ||= findings.length > 0
+    if (sentAt !== undefined) this.sent++
+    if (isRequestSent(step)) this.#addRequest(step)
+    if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
+  }
+
+  #addRequest(step: StepResult): void {
+    this.requests++
+    if (step.state !== 'done') this.unanswered++
+    else if (step.duration !== undefined) this.histogram.add(step.duration)
+    if (hasFailed(step)) this.failedRequests++
+    if (isSkippedByRule(step)) this.skippedByRule++
+    for (const { layer } of step.findings) this.layers[layer]++
+  }
+}
+
+/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
+export function isSkippedByRule(step: StepResult): boolean {
+  return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
+}
+
+function isRequestSent({ sentAt, duration, state }: StepResult): boolean {
+  return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
+}

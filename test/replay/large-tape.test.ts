@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { fixtureServer, REELAY, start } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import { writeLargeTape } from './large-tape.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+// Far more than fits into the heap that the runs below are given.
+const tape = join(sharedFolder(), 'large.tape.jsonl')
+const CALLS = 3000
+const HEAP_MB = 64
+
+beforeAll(() => writeLargeTape(tape, { calls: CALLS, characters: 20_000 }))
+
+test('a tape that does not fit into memory is replayed from its file, every answer compared', async () => {
+  const { code, out } = await reelay('replay', tape, '--', ...fixtureServer('pages'))
+  expect(out.slice(-2000)).toMatch(
+    /3000 sent, 0 left out, 0 held back, 0 unbound; 0 of 3000 answers not as recorded/,
+  )
+  expect(code).toBe(0)
+})
+
+test('what a run would send of such a tape is shown without holding it in memory', async () => {
+  const { code, out } = await reelay('replay', tape, '--dry-run', '--allow', 'page')
+  expect(out.match(/^send +#\d+ +tools\/call page/gm)?.length).toBe(CALLS)
+  expect(code).toBe(0)
+})
+
+async function reelay(...words: readonly string[]): Promise<{ code: number | null; out: string }> {
+  const run = start([process.execPath, `--max-old-space-size=${HEAP_MB}`, REELAY, ...words])
+  run.child.stdin.end()
+  const { code } = await run.exited
+  return { code, out: run.stdout().toString() }
+}
