@@ -55,7 +55,7 @@ export function indexIn(file: IndexFile, fingerprint: Fingerprint): TapeIndex | 
 
 const MAGIC = Buffer.from('reelayix')
 /** To be counted up when the columns change, and when `requestKey` does. */
-const VERSION = 2
+const VERSION = 3
 const HEAD_BYTES = 16
 const FIRST_BYTES = 16 * 1024
 const MOST_FACTS_BYTES = 16 * 1024 * 1024

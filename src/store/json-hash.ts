@@ -111,11 +111,11 @@ export class JsonHash {
       if (byte === BACKSLASH) {
         byte = bytes[++at] ?? 0
         if (!this.#isCanonical && !isShortEscape(byte)) return false
-        low = Math.imul(rotated(low ^ BACKSLASH), FACTOR_LOW)
-        high = Math.imul(rotated(high + BACKSLASH), FACTOR_HIGH)
+        low = Math.imul(low ^ BACKSLASH, FACTOR_LOW)
+        high = Math.imul(high + BACKSLASH, FACTOR_HIGH)
       }
-      low = Math.imul(rotated(low ^ byte), FACTOR_LOW)
-      high = Math.imul(rotated(high + byte), FACTOR_HIGH)
+      low = Math.imul(low ^ byte, FACTOR_LOW)
+      high = Math.imul(high + byte, FACTOR_HIGH)
     }
     this.#at = at + 1
     return this.#is(low, high)
@@ -184,8 +184,8 @@ export class JsonHash {
     let low = IN_SCALAR
     let high = ~IN_SCALAR
     for (let byte = this.#bytes[this.#at]; isOfScalar(byte) && this.#at < this.#end;) {
-      low = Math.imul(rotated(low ^ byte), FACTOR_LOW)
-      high = Math.imul(rotated(high + byte), FACTOR_HIGH)
+      low = Math.imul(low ^ byte, FACTOR_LOW)
+      high = Math.imul(high + byte, FACTOR_HIGH)
       byte = this.#bytes[++this.#at]
     }
     return (this.#isCanonical || isCanonicalScalar(this.#bytes, start, this.#at)) && this.#is(low, high)
@@ -198,8 +198,8 @@ export class JsonHash {
     let high = ~IN_SCALAR
     for (; this.#at < this.#end; this.#at++) {
       const byte = this.#bytes[this.#at] ?? 0
-      low = Math.imul(rotated(low ^ byte), FACTOR_LOW)
-      high = Math.imul(rotated(high + byte), FACTOR_HIGH)
+      low = Math.imul(low ^ byte, FACTOR_LOW)
+      high = Math.imul(high + byte, FACTOR_HIGH)
     }
     return this.#is(low, high)
   }

@@ -45,12 +45,15 @@ function slotsFor(turns: number): number {
   return slots
 }
 
-/** The slot that holds this hash, or the free one where it would stand; -1 when there is neither, as in a broken table. */
-function slotOf(slots: NumberColumn, { hashLow, hashHigh }: Hashes, { low, high }: Hash64): number {
+/**
+ * The slot that holds this hash, or the free one where it would stand; -1 when there is neither, as in a broken table. The low half
+ * says where to look and the high half is compared: to read the low half too would be one more page, and the texts are compared anyway.
+ */
+function slotOf(slots: NumberColumn, { hashHigh }: Hashes, { low, high }: Hash64): number {
   const mask = slots.length - 1
   for (let probe = 0, slot = low & mask; probe < slots.length; probe++, slot = (slot + 1) & mask) {
     const turn = slots.at(slot) - 1
-    if (turn < 0 || (hashLow.at(turn) === low && hashHigh.at(turn) === high)) return slot
+    if (turn < 0 || hashHigh.at(turn) === high) return slot
   }
   return -1
 }
