@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { goal, here, interleave, median, scratch } from './measure.mjs'
 
 const AT_ONCE = 64
-const CALLS = { stdio: 64_000, http: 6_400 }
+const CALLS = { stdio: 64_000, http: 19_200 }
 const SERVER = join(here, 'replay', 'server.mjs')
 
 export async function replayBench({ rounds }) {
