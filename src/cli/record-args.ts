@@ -1,13 +1,8 @@
 import type { ReelayError } from '../errors.ts'
-import { labelsFromEnv, readTag } from '../record/labels.ts'
-import type { RedactOption } from '../record/redaction.ts'
-import type { TapeRules } from '../record/tape-rules.ts'
-import { LABEL_IDS, labelsOf, type Labels } from '../tape/labels.ts'
-import { LONGEST_LINE_BYTES, MAX_LINE_BYTES } from '../wire/lines.ts'
-import { readCount, readRules, usage } from './record-limits.ts'
+import { usage } from './record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
-
-const MIB = 1024 * 1024
+import { lastOf, takeOptions, type Given } from './taken-options.ts'
+import { tapeArgs, type TapeArgs } from './tape-args.ts'
 
 /** A server command to start, the URL of a server that runs, or whatever a client names. */
 export type RecordArgs = CommandArgs | UrlArgs | BridgeArgs | ForwardArgs
@@ -48,22 +43,6 @@ export interface ForwardArgs extends TapeArgs {
   readonly listen: string | undefined
 }
 
-/** What is said of the tape, whatever is recorded. */
-export interface TapeArgs {
-  readonly name: string | undefined
-  readonly output: string | undefined
-  readonly server: string | undefined
-  readonly labels: Labels
-  readonly rules: TapeRules
-  readonly maxLineMiB: number
-  /** Show exchanges while they are recorded. */
-  readonly tail: boolean
-  readonly quiet: boolean
-  readonly redact: RedactOption
-}
-
-type Given = { readonly long: string; readonly value: string }
-
 /**
  * Reads what follows `reelay record`; undefined when help was asked for. Not commander's job: the server must be
  * started before anything of that size is loaded.
@@ -71,7 +50,7 @@ type Given = { readonly long: string; readonly value: string }
 export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
   const { given, rest } = takeOptions(argv)
   if (given.some(({ long }) => long === '--help')) return undefined
-  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const last = lastOf(given)
   const url = urlIn(given)
   if (last('--forward') !== undefined) return forwardArgs(given, rest)
   if (url !== undefined) return urlArgs(given, url, nameIn(rest))
@@ -97,7 +76,7 @@ function urlIn(given: readonly Given[]): string | undefined {
 }
 
 function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
-  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const last = lastOf(given)
   const headers = given.flatMap(readHeaders)
   const rest = { url, headers, ...tapeArgs(given, name) }
   if (last('--bridge') === undefined) return { kind: 'url', listen: last('--listen'), ...rest }
@@ -121,7 +100,7 @@ function readHeaders({ long, value }: Given): readonly HeaderArg[] {
 }
 
 function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
-  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
+  const last = lastOf(given)
   if (urlIn(given) !== undefined)
     throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
   if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
@@ -134,80 +113,11 @@ function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardA
   return { kind: 'forward', command, listen: last('--listen'), ...tapeArgs(given, name) }
 }
 
-function tapeArgs(given: readonly Given[], name: string | undefined): TapeArgs {
-  const last = (long: string): string | undefined => given.findLast((each) => each.long === long)?.value
-  const output = last('--output')
-  if (output !== undefined && /(^|[/\\])$/.test(output)) throw usage(`--output "${output}" names no file`)
-  if (output !== undefined && name !== undefined) throw twoPlaces(output, name)
-  return {
-    name,
-    output,
-    server: last('--server'),
-    labels: readLabels(given),
-    rules: {
-      only: readMethods(given, '--only'),
-      skip: readMethods(given, '--skip'),
-      ...readRules(last),
-    },
-    maxLineMiB: readCount(
-      '--max-line',
-      last('--max-line') ?? String(MAX_LINE_BYTES / MIB),
-      LONGEST_LINE_BYTES / MIB,
-    ),
-    tail: last('--tail') !== undefined,
-    quiet: last('--quiet') !== undefined,
-    redact: readRedact(last),
-  }
-}
-
-function readRedact(last: (long: string) => string | undefined): RedactOption {
-  const isOff = last('--no-redact') !== undefined
-  const email = last('--redact-email') !== undefined
-  const vault = last('--vault')
-  if (isOff && email) throw usage('--no-redact and --redact-email', 'give one of the two')
-  if (isOff && vault !== undefined)
-    throw usage('--no-redact and --vault', 'without stand-ins there is nothing to keep in a vault')
-  return isOff ? false : { ...(email && { email }), ...(vault !== undefined && { vault }) }
-}
-
 /** With a URL, there is nothing behind our options but the tape's name. */
 function nameIn([name, extra]: readonly string[]): string | undefined {
   if (name === '--' || extra !== undefined)
     throw usage('a URL and a server command', 'give one of the two; options stand before the name')
   return name
-}
-
-/** Takes our options off the front; what follows them belongs to the server command, flags and all. */
-function takeOptions(argv: readonly string[]): { given: readonly Given[]; rest: readonly string[] } {
-  const given: Given[] = []
-  let at = 0
-  for (let word = argv[at]; word !== undefined && isFlag(word); word = argv[at]) {
-    const { option, inline } = readFlag(word)
-    const value = option.value === undefined ? '' : (inline ?? argv[++at])
-    if (value === undefined) throw usage(`${option.long} needs a value: <${option.value}>`)
-    given.push({ long: option.long, value })
-    at++
-  }
-  return { given, rest: argv.slice(at) }
-}
-
-function isFlag(word: string): boolean {
-  return word.startsWith('-') && word !== '--' && word !== '-'
-}
-
-function readFlag(word: string): {
-  option: { long: string; value: string | undefined }
-  inline: string | undefined
-} {
-  if (word === '-h' || word === '--help')
-    return { option: { long: '--help', value: undefined }, inline: undefined }
-  const [flag, inline] =
-    word.startsWith('--') && word.includes('=') ? splitOnce(word, '=') : [word, undefined]
-  const option = RECORD_OPTIONS.find(({ short, long }) => flag === long || flag === short)
-  if (option === undefined)
-    throw usage(`unknown option ${flag}`, 'options of the server command go behind it, or behind --')
-  if (inline !== undefined && option.value === undefined) throw usage(`${flag} takes no value`)
-  return { option, inline }
 }
 
 /** `name -- command`, `-- command` or just `command`; whatever could be read in two ways is refused. */
@@ -226,26 +136,6 @@ function looksLikeOurs(word: string, index: number, words: readonly string[]): b
   return names.includes(word as never) || names.includes(words[index - 1] as never)
 }
 
-/** What the command line says counts for more than what the environment says. */
-function readLabels(given: readonly Given[]): Labels {
-  const { tags, ...ids } = labelsFromEnv(process.env)
-  const said = LABEL_IDS.flatMap((id) =>
-    given.filter(({ long }) => long === `--${id}`).map(({ value }) => [id, value]),
-  )
-  const tagged = given.filter(({ long }) => long === '--tag').map(({ value }) => readTag('--tag', value))
-  return labelsOf({ ...ids, ...Object.fromEntries(said), tags: { ...tags, ...Object.fromEntries(tagged) } })
-}
-
-function splitOnce(text: string, mark: string): [before: string, after: string] {
-  const at = text.indexOf(mark)
-  return [text.slice(0, at), text.slice(at + 1)]
-}
-
-function readMethods(given: readonly Given[], long: string): readonly string[] {
-  const lists = given.filter((each) => each.long === long).map(({ value }) => value.split(','))
-  return lists.flat().map((method) => method.trim())
-}
-
 function noCommand(): ReelayError {
   return usage(
     'no server command to record',
@@ -258,10 +148,6 @@ function headerWithoutUrl(): ReelayError {
     '--header is for the proxy of --url, which is not given',
     'a server command takes its secrets from the environment; --forward passes on what its client sends',
   )
-}
-
-function twoPlaces(output: string, name: string): ReelayError {
-  return usage(`two places for one tape: the file ${output} and the name ${name}`, 'give either -o or a name')
 }
 
 function ambiguous(rest: readonly string[]): ReelayError {

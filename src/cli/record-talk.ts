@@ -4,7 +4,7 @@ import type { VaultSummary } from '../store/vault.ts'
 import { safeName } from '../record/server-name.ts'
 import { resolveTape } from '../store/home.ts'
 import { visible } from '../wire/visible.ts'
-import type { TapeArgs } from './record-args.ts'
+import type { TapeArgs } from './tape-args.ts'
 
 /** Where the tape goes: to the file or the name that was given, else to a dated name. */
 export function tapePath({ output, name }: TapeArgs, server: string): string {

@@ -2,7 +2,7 @@ import type { Copied } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
 import { isForGit } from '../store/vault-in-git.ts'
 import { vaultPlace } from '../store/vault-place.ts'
-import type { TapeArgs } from './record-args.ts'
+import type { TapeArgs } from './tape-args.ts'
 import { say, sumUpVault } from './record-talk.ts'
 
 /** Refuses a vault that others could read, before anything is started; says aloud of any other what it is. */

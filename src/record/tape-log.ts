@@ -8,6 +8,7 @@ import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { Vault, VaultSummary } from '../store/vault.ts'
+import { closeTape, type ClosedTape, type OpenTape } from './open-tape.ts'
 import { LimitWatch, type Limits } from './limits.ts'
 import { redactedHeader } from '../redact/redacted-header.ts'
 
@@ -48,7 +49,7 @@ export interface Summary {
 export class TapeLog {
   readonly #options: TapeLogOptions
   readonly #watch: LimitWatch | undefined
-  readonly #closed: Promise<Closed>[] = []
+  readonly #closed: Promise<ClosedTape>[] = []
   #current: OpenTape | undefined
   #path: string | undefined
   #failure: string | undefined
@@ -184,7 +185,7 @@ export class TapeLog {
   #close(members = ''): void {
     const tape = this.#current
     if (tape === undefined) return
-    this.#closed.push(close(tape, this.now(), this.#crash, members))
+    this.#closed.push(closeTape(tape, this.now(), this.#crash, members))
     this.#current = undefined
   }
 
@@ -206,44 +207,6 @@ export class TapeLog {
       vault,
       stoppedAt: this.#stoppedAt,
     }
-  }
-}
-
-interface OpenTape {
-  readonly writer: TapeWriter
-  readonly began: number
-  readonly unchecked: PayloadRange[]
-}
-
-type Closed = Pick<Summary, 'frames' | 'loss'> & { readonly path: string }
-
-async function close(
-  { writer, unchecked }: OpenTape,
-  time: number,
-  crash: string | undefined,
-  members: string,
-): Promise<Closed> {
-  const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
-  const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
-  writer.tryAgain() // a disk that was full may have room for this one line, which then says what is missing
-  writer.rareFrame(`,"t":${milliseconds(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
-  writer.close()
-  if (unchecked.length > 0) await recheckWritten(writer, unchecked)
-  return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
-}
-
-async function recheckWritten(
-  { path, length }: TapeWriter,
-  unchecked: readonly PayloadRange[],
-): Promise<void> {
-  try {
-    const { recheck } = await import('../store/recheck.ts')
-    recheck(
-      path,
-      unchecked.filter(({ end }) => end < length),
-    )
-  } catch {
-    // The tape stays as it is: readers take a message that is not JSON for a raw line.
   }
 }
 

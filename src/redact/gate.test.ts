@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bytesIn, Gate } from './gate.ts'
+import { bytesIn } from './gate-entry.ts'
+import { Gate } from './gate.ts'
 
 const pattern = fc.string({ minLength: 3, maxLength: 40 })
 const around = fc.string({ maxLength: 60 })

@@ -1,15 +1,5 @@
+import { COMPARED, isAt, type Entry, type PatternKind, type Within } from './gate-entry.ts'
 import { rarestWindow } from './rare-window.ts'
-import type { ByteTest } from './surroundings.ts'
-
-/** How a pattern is meant that bytes must hold before they are worth a close look. */
-export interface PatternKind {
-  /** Upper and lower case are the same. */
-  readonly isAnyCase: boolean
-  /** What must come right behind it. */
-  readonly follow?: ByteTest | undefined
-  /** What must not stand right before it. */
-  readonly notAfter?: ByteTest | undefined
-}
 
 /**
  * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
@@ -130,20 +120,14 @@ export class Gate {
     return at + WINDOW < within.end && this.#isOneAt(hashWith(three, bytes[at + WINDOW]!), bytes, at, within)
   }
 
-  #isOneAt(hash: number, bytes: Uint8Array, at: number, { start, end }: Within): boolean {
+  #isOneAt(hash: number, bytes: Uint8Array, at: number, within: Within): boolean {
     for (let which = this.#firsts[hash]!; which > 0;) {
       const entry = this.#entries[which - 1]!
-      if (isAt(entry, bytes, at, start, end)) return true
+      if (isAt(entry, bytes, at, within)) return true
       which = entry.next
     }
     return false
   }
-}
-
-/** The text within which patterns may stand. */
-interface Within {
-  readonly start: number
-  readonly end: number
 }
 
 /** Two bytes, as most machines read them at once. */
@@ -158,24 +142,11 @@ const KIND = 15
 const ANY_KIND = 0xffff
 const WORD = 4
 
-interface Entry {
-  readonly kind: PatternKind
-  /** A character for each byte. */
-  readonly bytes: string
-  /** Where in it the bytes stand by which it is found. */
-  readonly offset: number
-  /** The next entry of the same hash, counted from one. */
-  readonly next: number
-}
-
-const encoder = new TextEncoder()
 const WINDOW = 3
 const HASH_BITS = 16
 /** As many as can be told apart; with more, everything gets a close look. */
 const MOST_ENTRIES = 0xffff
 const HASH_MASK = (1 << HASH_BITS) - 1
-/** So much of a pattern is compared; the close look compares the rest. */
-const COMPARED = 32
 const CASE = 0x20
 
 /** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
@@ -188,30 +159,7 @@ function hashWith(hash: number, byte: number): number {
   return (hash * 31 + (byte | CASE)) & HASH_MASK
 }
 
-function isAt(entry: Entry, bytes: Uint8Array, at: number, start: number, end: number): boolean {
-  const { bytes: wanted, offset, kind } = entry
-  const begin = at - offset
-  const behind = begin + wanted.length
-  if (begin < start || behind > end) return false
-  for (let index = 0; index < wanted.length; index++)
-    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
-  const { follow, notAfter } = kind
-  if (notAfter?.(bytes, begin, end) === true) return false
-  return follow === undefined || follow(bytes, behind, end)
-}
-
-function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
-  return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
-}
-
 function otherCase(byte: number): number {
   const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
   return isLetter ? byte ^ CASE : byte
 }
-
-/** The bytes of a text as a character each. */
-export function bytesIn(text: string): string {
-  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED))) : text
-}
-
-const NOT_ASCII = /[^\0-\x7f]/

@@ -90,6 +90,15 @@ test('a live text gets the stand-ins of the tape, whether it holds the secret or
   )
 })
 
+test('a stand-in in which another kind of token stands by chance is left alone', () => {
+  const value =
+    'sk-ant-api03-huU3Eg64b6s6AJkmQ5ndw2TsYzDxPuRW5PmdZ8gJTPGXUaGS5JBvhTXJIayVHlH4Z4IEXypdAG63lrpz'
+  const taped = new Redactor({ key }).text(value)
+  expect(taped).toContain('hf_')
+  expect(new Redactor({ key, source: 'live' }).text(taped)).toBe(taped)
+  expect(new Redactor({ key, source: 'again' }).text(taped)).toBe(taped)
+})
+
 test('a message without secrets keeps every byte', () => {
   const redactor = new Redactor({ key })
   fc.assert(

@@ -106,8 +106,9 @@ export class Scanner {
       ...rules.rules.flatMap((rule) => (isWorthTrying(rule, lower) ? this.#byRule(rule, text) : [])),
       ...this.#assigned(text),
     ]
+    const left = found.filter(({ start, end }) => this.#secrets.isLeft(text.slice(start, end)))
     return found
-      .filter(({ start, end }) => !this.#secrets.isLeft(text.slice(start, end)))
+      .filter((range) => !left.some((whole) => isWithin(range, whole))) // a stand-in may look like another secret inside
       .map(({ start, end }) => ({ start, end, text: this.#secrets.standIn(text.slice(start, end)) }))
   }
 
@@ -137,6 +138,10 @@ export class Scanner {
     for (const view of views) edits.push(...besides(view.editsOf(this.inText(view.text, depth)), edits))
     return edits
   }
+}
+
+function isWithin({ start, end }: Range, whole: Range): boolean {
+  return whole.start <= start && end <= whole.end
 }
 
 function isInKey(text: string, token: JsonToken, lines: KeyLines): boolean {

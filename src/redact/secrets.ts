@@ -1,5 +1,6 @@
 import { base64Forms } from './base64.ts'
-import { bytesIn, Gate, type PatternKind } from './gate.ts'
+import { bytesIn, type PatternKind } from './gate-entry.ts'
+import { Gate } from './gate.ts'
 import type { RedactionKey } from './key.ts'
 import { KEYWORD_FORMS } from './keyword-forms.ts'
 import { formsOf, KnownValues } from './known-values.ts'
