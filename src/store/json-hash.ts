@@ -1,3 +1,4 @@
+import { isCanonicalScalar, isOfScalar, isText } from './json-scalars.ts'
 import type { Range } from '../wire/members.ts'
 import { mixed, rotated, type Hash64 } from './hash.ts'
 
@@ -239,39 +240,8 @@ const META_KEY = Buffer.from('"_meta"')
 const NAME_KEY = Buffer.from('"name"')
 const MOST_KEYS = 32
 
-function isText(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false
-  return true
-}
-
 function isShortEscape(byte: number): boolean {
   return SHORT_ESCAPES.has(byte)
 }
 
 const SHORT_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\bfnrt'))
-
-function isOfScalar(byte: number | undefined): byte is number {
-  if (byte === undefined || byte < 0x2b || byte > 0x7a) return false
-  return byte >= 0x61 || (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e || byte === 0x2b
-}
-
-const [ZERO, NINE, MINUS] = [0x30, 0x39, 0x2d]
-const SAFE_DIGITS = 15
-
-function isCanonicalScalar(bytes: Uint8Array, start: number, end: number): boolean {
-  const first = bytes[start] === MINUS ? start + 1 : start
-  if (isPlainNumber(bytes, first, end)) return true
-  if (LITERALS.some((text) => text.length === end - start && isText(bytes, start, text))) return true
-  const text = String.fromCharCode(...bytes.subarray(start, Math.min(end, start + LONGEST_SCALAR)))
-  return Number.isFinite(Number(text)) && String(Number(text)) === text
-}
-
-const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text))
-// No number is spelled longer.
-const LONGEST_SCALAR = 32
-
-function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] === ZERO || end === start || end - start > SAFE_DIGITS) return false
-  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) > NINE || (bytes[at] ?? 0) < ZERO) return false
-  return true
-}

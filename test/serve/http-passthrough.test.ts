@@ -22,6 +22,7 @@ import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, ty
 
 const SESSION: readonly Said[] = [...HANDSHAKE, ...call(1, 'echo', { q: 'old' }, 'recorded')]
 const LIVE = ['--', ...fixtureServer('ask-then-answer')]
+const PASSED_ON = ['--on-miss', 'passthrough', ...LIVE]
 const ANSWERS = { root: 'file:///nowhere', elicited: {} }
 const TRANSPORTS: readonly [string, HttpKind][] = [
   ['--http', 'streamableHttp'],
@@ -41,7 +42,7 @@ test.each(TRANSPORTS)(
   async (option, kind) => {
     const path = tapeFile(...SESSION)
     const before = readFileSync(path, 'utf8')
-    const serving = await startServingLive([path, option, '--on-miss', 'passthrough', ...LIVE])
+    const serving = await startServingLive([path, option, ...PASSED_ON])
     const [one, two] = [await clientAt(serving, kind), await clientAt(serving, kind, 'v2')]
     expect(textOf(await callTool(one, 'echo', { q: 'old' }))).toBe('recorded')
     const first = await callTool(one, 'count')
@@ -60,13 +61,7 @@ test.each(TRANSPORTS)(
 test.each(TRANSPORTS)(
   'over %s, what the live server asks reaches the client and comes back',
   async (option, kind) => {
-    const serving = await startServingLive([
-      tapeFile(...SESSION),
-      option,
-      '--on-miss',
-      'passthrough',
-      ...LIVE,
-    ])
+    const serving = await startServingLive([tapeFile(...SESSION), option, ...PASSED_ON])
     const one = clientOf('v2', { answers: ANSWERS })
     const { received } = await connect(one, httpOf('v2', kind, serving.urls()[0] ?? ''))
     expect(textOf(await callTool(one, 'ask'))).toBe('got accept')
@@ -78,13 +73,7 @@ test.each(TRANSPORTS)(
 )
 
 test('a call that the client cancels is cancelled at the live server, under the name that it has there', async () => {
-  const serving = await startServingLive([
-    tapeFile(...SESSION),
-    '--http',
-    '--on-miss',
-    'passthrough',
-    ...LIVE,
-  ])
+  const serving = await startServingLive([tapeFile(...SESSION), '--http', ...PASSED_ON])
   const one = await clientAt(serving, 'streamableHttp')
   const stop = new AbortController()
   const progress: object[] = []
@@ -110,13 +99,7 @@ test('a call that the client cancels is cancelled at the live server, under the 
 })
 
 test('a live server that dies leaves nobody waiting, now or later, and no other client notices', async () => {
-  const serving = await startServingLive([
-    tapeFile(...SESSION),
-    '--http',
-    '--on-miss',
-    'passthrough',
-    ...LIVE,
-  ])
+  const serving = await startServingLive([tapeFile(...SESSION), '--http', ...PASSED_ON])
   const [one, two] = [await clientAt(serving, 'streamableHttp'), await clientAt(serving, 'streamableHttp')]
   const why = 'the live server did not answer: the server ended with exit code 3'
   await expect(callTool(one, 'die')).rejects.toThrow(why)
@@ -143,7 +126,7 @@ test('a command that is not there is said to whoever asks, and the tape is serve
 
 test('what is left of a session that ends is no process: DELETE, a lost SSE stream, a killed serve', async () => {
   const path = tapeFile(...SESSION)
-  const args = [path, '--http', '--sse', '--on-miss', 'passthrough', ...LIVE]
+  const args = [path, '--http', '--sse', ...PASSED_ON]
   const serving = await startServingLive(args)
   const [url = '', sse = ''] = serving.urls()
   const raw = await begin(url)
@@ -342,13 +325,7 @@ test('in the modern era, requests with the same id and token at the same time ge
 })
 
 test('a modern client that closes its stream cancels the live call', async () => {
-  const serving = await startServingLive([
-    tapeFile(...MODERN_TAPE),
-    '--http',
-    '--on-miss',
-    'passthrough',
-    ...LIVE,
-  ])
+  const serving = await startServingLive([tapeFile(...MODERN_TAPE), '--http', ...PASSED_ON])
   const [url = ''] = serving.urls()
   const wait = modern(
     7,
@@ -528,25 +505,13 @@ test('one live server cannot stand behind two tapes, nor behind two servers of o
   expect((await two.exited).code).toBe(2)
   expect(two.stderr()).toContain('there are 2 tapes, and one live server cannot stand behind them all')
   const other = call(1, 'count', {}, 'x').map((said) => ({ ...said, server: 'other' }))
-  const one = await startServingLive([
-    tapeFile(...HANDSHAKE, ...other),
-    '--http',
-    '--on-miss',
-    'passthrough',
-    ...LIVE,
-  ])
+  const one = await startServingLive([tapeFile(...HANDSHAKE, ...other), '--http', ...PASSED_ON])
   expect((await one.exited).code).toBe(2)
   expect(one.stderr()).toContain('choose one with --server: demo, other')
 })
 
 test('a message on several lines reaches a live server that reads lines', async () => {
-  const serving = await startServingLive([
-    tapeFile(...SESSION),
-    '--http',
-    '--on-miss',
-    'passthrough',
-    ...LIVE,
-  ])
+  const serving = await startServingLive([tapeFile(...SESSION), '--http', ...PASSED_ON])
   const raw = await begin(serving.urls()[0] ?? '')
   const body = JSON.stringify({ jsonrpc: '2.0', ...callOf(4, 'count', {}) }, null, 2)
   const answer = await ask(serving.urls()[0] ?? '', { ...post({}, raw.headers), body })
