@@ -13,3 +13,11 @@ test('what was added is in the set, and nothing else of a few thousand texts', (
     }),
   )
 })
+
+test('many texts of one length, as ids are, do not get in the way of each other', () => {
+  const set = new HashSet()
+  const ids = Array.from({ length: 150_000 }, (_, index) => String(1e9 + index))
+  for (const id of ids) set.add(id)
+  expect(ids.every((id) => set.has(id))).toBe(true)
+  expect(set.has(String(1e9 - 1))).toBe(false)
+})

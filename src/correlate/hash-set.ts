@@ -29,7 +29,7 @@ export class HashSet {
   /** Where the key is, or belongs. */
   #slotOf(key: number): number {
     const mask = this.#slots.length - 1
-    let slot = key & mask
+    let slot = (key / LENGTHS) & mask // the lengths of ids are all alike, and stand in the low bits
     while (this.#slots[slot] !== 0 && this.#slots[slot] !== key) slot = (slot + 1) & mask
     return slot
   }
