@@ -66,7 +66,7 @@ function judgeLayers(judged: Judged, { schema, official, values, judging }: Judg
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return [...official.judge(judged), ...aside]
+    return [...official.judge(judged), ...values.judgeSame(judged), ...aside]
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]

@@ -30,25 +30,37 @@ export interface ValuesOptions {
 export class ValuesJudge {
   readonly #options: ValuesOptions
   readonly #rules: readonly ValidationRule[]
+  readonly #hasCustom: boolean
   readonly #differs = new Map<ValidationRule, Differs>()
 
   constructor(options: ValuesOptions) {
     this.#options = options
     this.#rules = options.judging.validation ?? []
+    this.#hasCustom = this.#rules.some(isCustom)
   }
 
   judge(judged: Judged): readonly Finding[] {
-    return this.rulesFor(judged).flatMap((rule) => {
-      const effect = EFFECTS[rule.onFailure]
-      if (effect === undefined) return []
-      return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
-    })
+    return this.rulesFor(judged).flatMap((rule) => this.#withEffect(judged, rule))
+  }
+
+  /** Of an answer with the recorded bytes nothing differs, but a function of the user may have something against it. */
+  judgeSame(judged: Judged): readonly Finding[] {
+    if (!this.#hasCustom) return []
+    return this.rulesFor(judged)
+      .filter(isCustom)
+      .flatMap((rule) => this.#withEffect(judged, rule))
   }
 
   /** The user's rules for this answer; without any, every value counts. */
   rulesFor(judged: Judged): readonly ValidationRule[] {
     const own = this.#rules.filter((rule) => isFor(rule, judged))
     return own.length === 0 ? [EXACTLY] : own
+  }
+
+  #withEffect(judged: Judged, rule: ValidationRule): readonly Finding[] {
+    const effect = EFFECTS[rule.onFailure]
+    if (effect === undefined) return []
+    return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
   }
 
   #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
@@ -80,6 +92,10 @@ export class ValuesJudge {
     if (this.#options.explains(expected, actual, path)) return true
     return differByClock(expected, actual, this.#options.clock)
   }
+}
+
+function isCustom({ kind }: ValidationRule): boolean {
+  return kind.kind === 'custom'
 }
 
 function liveTextIn({ turn }: Judged, { text }: { readonly text: string }): string {
