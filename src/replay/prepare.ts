@@ -65,7 +65,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan })
+    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns })
     const rounds = roundsFor(part, { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
@@ -169,10 +169,18 @@ function judgesFor(
     revisions,
     notes,
     plan,
-  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes; plan: Plan },
+    turns,
+  }: {
+    carrier: Carrier
+    tools: Tools
+    revisions: Revisions
+    notes: Notes
+    plan: Plan
+    turns: RecordedTurns
+  },
 ): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge({ use, revisions, onNote: (note) => notes.push(note) })
+  const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
   const values = new ValuesJudge({
     judging: options,
     explains: (expected, actual, path) => carrier.explains(expected, actual, path),

@@ -62,6 +62,7 @@ function strictly(finding: Finding): Finding {
 function judgeLayers(judged: Judged, { schema, official, values, judging }: Judges): readonly Finding[] {
   const { slower } = judging
   const aside = [
+    ...official.judgeAsides(judged),
     ...judgeOrder(judged),
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
