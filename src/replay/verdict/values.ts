@@ -17,7 +17,7 @@ import {
   type ValidationRule,
 } from './validation-rule.ts'
 
-type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
+export type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
 
 export interface ValuesOptions {
   readonly judging: Judging
@@ -72,7 +72,7 @@ export class ValuesJudge {
     const differences = this.#unexplained(kept.texts(expected, actual), kept)
     if (differences.length === 0) return []
     const changed = this.#unexplained(free.texts(expected, actual), free)
-    return changed.length === 0 ? [orderFinding(differences)] : changed.map(asFinding)
+    return changed.length === 0 ? [orderFinding(differences)] : changed.map(differenceFinding)
   }
 
   #differsOf(rule: ValidationRule): Differs {
@@ -119,7 +119,7 @@ function custom({ name }: ValidationRule, wrong: string | undefined): readonly F
   return wrong === undefined ? [] : [{ layer: 'values', level: 'error', message: `${name}: ${wrong}` }]
 }
 
-function asFinding(difference: Difference): Finding {
+export function differenceFinding(difference: Difference): Finding {
   const { path, kind, ...sides } = difference
   return {
     layer: 'values',
