@@ -31,6 +31,26 @@ test('the recorded ids are sent when ids are not to be transformed', async () =>
   expect(report.summary.verdict).toBe('pass')
 })
 
+test('a rule that regenerates ids gives a fresh one also where the recorded ones are sent', async () => {
+  const rules = [
+    { name: 'fresh', when: { kind: 'tool', equals: 'search' }, action: { kind: 'regenerate-id' } },
+  ] as const
+  const { report } = await run(tape, asRecorded, { transformIds: false, rules })
+  const sent = report.steps.flatMap((step) => step.sent ?? [])
+  expect(sent.map((text) => member(JSON.parse(text), 'id'))).toEqual([expect.stringMatching(/^__/), 'b'])
+})
+
+test('a rule that was for no message is told of', async () => {
+  const action = { kind: 'delay', by: 0 } as const
+  const rules = ['search', 'serch'].map((tool) => ({
+    name: `wait for ${tool}`,
+    when: { kind: 'tool', equals: tool } as const,
+    action,
+  }))
+  const { report } = await run(tape, asRecorded, { rules })
+  expect(report.notes).toEqual(['the rule wait for serch was for no message that was sent'])
+})
+
 test('a recorded id that is in use is not given to a second request', async () => {
   const twice = tapeOf(
     client({ id: 1, method: 'ping' }),

@@ -103,8 +103,14 @@ async function run(
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
   const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
-  const notes = note === undefined ? facts.notes : [note, ...facts.notes]
+  const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...idleRules(options, tally)]
   return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
+}
+
+/** A rule that is for nothing is most often one that is misspelt. */
+function idleRules({ rules = [] }: ReplayOptions, tally: Tally): readonly string[] {
+  const idle = rules.filter(({ name }) => !tally.rules.has(name))
+  return idle.map(({ name }) => `the rule ${name} was for no message that was sent`)
 }
 
 function stoppedBy(

@@ -26,6 +26,8 @@ export class Tally {
   /** Whether anything was to be sent, and could not be. */
   isWanting = false
   hasFindings = false
+  /** Names of the rules that changed a message. */
+  readonly rules: Set<string> = new Set()
 
   add(outcome: Outcome): void {
     this.total++
@@ -44,11 +46,12 @@ export class Tally {
   }
 
   #addStep(step: StepResult): void {
-    const { index, method, state, sentAt, why, findings } = step
+    const { index, method, state, sentAt, why, findings, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
     this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
     this.hasFindings ||= findings.length > 0
+    for (const name of transformedBy) this.rules.add(name)
     if (sentAt !== undefined) this.sent++
     if (isRequestSent(step)) this.#addRequest(step)
     if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })

@@ -25,14 +25,11 @@ export class OfficialValidators {
   }
 
   /** The same of a notification or a request of the server. */
-  errorsInWord(
-    { kind: _, ...word }: Request | Notification,
-    revision: Asked['revision'],
-  ): readonly ErrorObject[] {
+  errorsInWord(word: Request | Notification, revision: Asked['revision']): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
     const name = known?.definitions.nameOfWord(word.method)
     if (known === undefined || name === undefined) return []
-    const value = { jsonrpc: '2.0', ...word }
+    const { kind, ...value } = { ...word, jsonrpc: '2.0' }
     return errorsOf(known, { name, isKept: known.official.wordIsKept()[name], value })
   }
 
