@@ -4,7 +4,7 @@ import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../..
 import type { Tape } from '../store/read.ts'
 import { member, type Message } from '../wire/message.ts'
 import { Controller } from './controller.ts'
-import type { ReplayOptions } from './options.ts'
+import type { ReplayOptions, Target } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
 
@@ -274,6 +274,18 @@ test('a run that is stopped before it begins sends nothing, and says so', async 
   const { heard, report } = await run(tape, asRecorded, { controller })
   expect(heard).toEqual([])
   expect(report.steps.map(({ why }) => why)).toEqual(Array.from({ length: 4 }, () => 'the run was stopped'))
+})
+
+test('a run that is interrupted does not wait for answers that are still to come', async () => {
+  const stop = new AbortController()
+  const silent: Target = {
+    name: 'a server that never answers',
+    open: async ({ onEnd }) => ({ send: () => stop.abort(), close: async () => onEnd('it was closed') }),
+  }
+  const options = { target: silent, handshake: 'none', allowWrites: true, timeout: 3_600_000 } as const
+  const { steps } = await replay(tape, { ...options, signal: stop.signal }).report
+  const [search, count] = ['search', 'count'].map((name) => steps.find(({ tool }) => tool === name))
+  expect([search, count]).toMatchObject([{ state: 'lost' }, { state: 'skipped' }])
 })
 
 test('a controller may be given to one run after the other', async () => {
