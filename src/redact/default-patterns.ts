@@ -11,14 +11,14 @@ import {
   PATTERN_KINDS,
   ruleKind,
 } from './pattern-kinds.ts'
-import { DEFAULT_RULES } from './rules.ts'
+import { defaultRules } from './rules.ts'
 import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
 
 /** The tables with everything that is looked for without a word from the project. `npm run patterns` keeps them in `default-image.ts`. */
 export function defaultImage(): GateImage {
   const tables = new GateTables()
   for (const form of defaultForms()) tables.add(form, EXACT)
-  for (const rule of DEFAULT_RULES)
+  for (const rule of defaultRules())
     for (const text of rule.keywords) tables.add(bytesIn(text), ruleKind(rule))
   for (const text of NAME_KEYWORDS) tables.add(text, NAME)
   for (const text of NAME_ENDINGS) tables.add(text, NAME_ENDING)
@@ -30,7 +30,7 @@ export function defaultImage(): GateImage {
 
 /** How keywords, and names that speak of secrets, look within base64, where they are long enough to be told. */
 function defaultForms(): readonly string[] {
-  const keywords = [...DEFAULT_RULES.flatMap((rule) => rule.keywords), ...NAME_KEYWORDS]
+  const keywords = [...defaultRules().flatMap((rule) => rule.keywords), ...NAME_KEYWORDS]
   return [...new Set(keywords.filter((text) => text.length > 2).flatMap(base64Forms))]
 }
 

@@ -6,7 +6,6 @@ import { Gate } from './gate.ts'
 import type { RedactionKey } from './key.ts'
 import { formsOf, KnownValues } from './known-values.ts'
 import type { Rule } from './rule.ts'
-import { DEFAULT_RULES } from './rules.ts'
 import { spellingsOf, type RuleSet } from './rule-set.ts'
 import { EXACT, NAME, PATTERN_KINDS, ruleKind } from './pattern-kinds.ts'
 import { StandIns } from './stand-ins.ts'
@@ -30,7 +29,7 @@ export class Secrets {
     this.rules = rules
     this.#standIns = new StandIns(key)
     this.#source = source
-    for (const rule of rules.rules) if (!DEFAULT_RULES.includes(rule)) this.#watchFor(rule)
+    for (const rule of rules.own) this.#watchFor(rule)
     for (const field of rules.fields) for (const text of spellingsOf(field)) this.#watchForText(text, NAME)
   }
 
