@@ -1,4 +1,4 @@
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
+import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
 import { WAS_STOPPED, type StepResult } from './step-result.ts'
@@ -21,6 +21,8 @@ export class Tally {
   failedRequests = 0
   /** Requests that a rule took out of the verdict. */
   skippedByRule = 0
+  /** Requests whose answers nobody compared, because the user did not want it. */
+  unjudged = 0
   /** Whether anything at all is not as recorded, and whether anything was found. */
   hasFailed = false
   /** Whether anything was to be sent, and could not be. */
@@ -31,7 +33,7 @@ export class Tally {
 
   add(outcome: Outcome): void {
     this.total++
-    if (isAsRecorded(outcome)) return this.#addAnswer(outcome.duration)
+    if (isAsRecorded(outcome)) return this.#addAnswer(outcome)
     this.#addStep(outcome)
   }
 
@@ -39,9 +41,10 @@ export class Tally {
     return this.#states.get(state) ?? 0
   }
 
-  #addAnswer(duration: number): void {
+  #addAnswer({ duration, judgedBy }: AsRecorded): void {
     this.sent++
     this.requests++
+    if (judgedBy.length === 0) this.unjudged++
     this.histogram.add(duration)
   }
 
@@ -63,6 +66,7 @@ export class Tally {
     else if (step.duration !== undefined) this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
     if (isSkippedByRule(step)) this.skippedByRule++
+    if (step.judgedBy.length === 0) this.unjudged++
     for (const { layer } of step.findings) this.layers[layer]++
   }
 }
