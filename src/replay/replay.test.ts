@@ -156,6 +156,20 @@ test('faults are injected by chance, the same for the same seed, and counted by 
   expect(new Set(first)).toEqual(new Set(['done 0', 'timeout 1', 'lost 1', 'done 1']))
 })
 
+test('what fails on purpose is not among what was sent, nor among the times of answers', async () => {
+  const injection = { probability: 1, errors: ['invalid-response'] } as const
+  const { heard, report } = await run(tape, asRecorded, {
+    injection,
+    handshake: 'recorded',
+    allowWrites: true,
+  })
+  expect(heard.filter(({ kind }) => kind === 'request')).toEqual([])
+  // Of the handshake, only what is no request goes out.
+  expect(report.summary).toMatchObject({ verdict: 'fail', total: 4, sent: 1, injected: 3, skipped: 0 })
+  expect(report.steps.map(({ isInjected }) => isInjected)).toEqual([true, undefined, true, true])
+  expect([report.validation.failed, report.performance.throughput]).toEqual([3, 0])
+})
+
 test('one at a time: no more requests are open than may be, though more had been', async () => {
   const parallel = tapeOf(
     client(callOf(1, 'search', {})),

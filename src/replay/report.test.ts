@@ -32,6 +32,7 @@ test('the summary counts what was sent, left out, held back and unbound, and the
     verdict: 'fail',
     total: 7,
     sent: 4,
+    injected: 0,
     skipped: 1,
     held: 1,
     unbound: 1,

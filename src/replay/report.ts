@@ -15,6 +15,8 @@ export interface ReplayReport {
     readonly verdict: Verdict
     readonly total: number
     readonly sent: number
+    /** Made to fail, by `--inject` or a rule, instead of being sent. */
+    readonly injected: number
     readonly skipped: number
     /** Held back because they might have changed the world. */
     readonly held: number
@@ -107,11 +109,11 @@ const WITHOUT_FINDINGS = new WeakSet<ReplayReport>()
 
 function summaryOf(
   tally: Tally,
-): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'skipped' | 'held' | 'unbound'> {
-  const { total, sent } = tally
+): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'injected' | 'skipped' | 'held' | 'unbound'> {
+  const { total, sent, injected } = tally
   const [skipped, held, unbound] = [tally.count('skipped'), tally.count('held'), tally.count('unbound')]
   const verdict = tally.hasFailed ? 'fail' : tally.isWanting || sent === 0 ? 'incomplete' : 'pass'
-  return { verdict, total, sent, skipped, held, unbound }
+  return { verdict, total, sent, injected, skipped, held, unbound }
 }
 
 function successRate({ requests, failedRequests }: Tally): number {

@@ -24,6 +24,8 @@ export interface StepResult {
   readonly duration: number | undefined
   readonly recordedDuration: number | undefined
   readonly retries: number
+  /** It was not sent: the user wanted it to go wrong. */
+  readonly isInjected?: true
   readonly findings: readonly Finding[]
   /** Names of the rules by which the values of the answer were compared, and of those that changed the message. */
   readonly judgedBy: readonly string[]

@@ -58,6 +58,7 @@ export function answered(
     duration: judged.duration,
     recordedDuration: judged.recordedDuration,
     retries,
+    ...(isInjected && { isInjected }),
     findings: isInjected ? findings.map(asInjected) : findings,
     judgedBy,
     transformedBy,

@@ -15,7 +15,9 @@ export class Tally {
   readonly #states = new Map<StepResult['state'], number>()
   total = 0
   sent = 0
-  /** Requests that were sent, those of them that got no answer, and those that are not as recorded. */
+  /** Requests that were made to fail instead of being sent. */
+  injected = 0
+  /** Requests that were sent or made to fail, those of them that got no answer, and those that are not as recorded. */
   requests = 0
   unanswered = 0
   failedRequests = 0
@@ -55,7 +57,8 @@ export class Tally {
     this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
     this.hasFindings ||= findings.length > 0
     for (const name of transformedBy) this.rules.add(name)
-    if (sentAt !== undefined) this.sent++
+    if (step.isInjected) this.injected++
+    else if (sentAt !== undefined) this.sent++
     if (isRequestSent(step)) this.#addRequest(step)
     if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
   }
@@ -63,7 +66,7 @@ export class Tally {
   #addRequest(step: StepResult): void {
     this.requests++
     if (step.state !== 'done') this.unanswered++
-    else if (step.duration !== undefined) this.histogram.add(step.duration)
+    else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
     if (isSkippedByRule(step)) this.skippedByRule++
     if (step.judgedBy.length === 0) this.unjudged++

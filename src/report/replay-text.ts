@@ -36,7 +36,7 @@ export function replaySummaryText(report: RepeatedReport): string {
           `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
       ),
     ...bindingsText(report),
-    `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
+    `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
     `verdict: ${verdictText(report)}`,
   ]
@@ -68,7 +68,7 @@ const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], strin
 }
 
 function verdictText({ summary, validation }: RepeatedReport): string {
-  if (summary.sent === 0) return 'none, because nothing was sent'
+  if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
   const isCompared = validation.checked + validation.skipped > 0
   return isCompared || summary.verdict !== 'pass'
     ? VERDICT_WORDS[summary.verdict]
@@ -95,6 +95,10 @@ function findingAsText({ layer, message, path, expected, actual }: Finding): str
 
 function nameOf(method: string, tool: string | undefined): string {
   return tool === undefined ? method : `${method} ${tool}`
+}
+
+function injectedText(injected: number): string {
+  return injected === 0 ? '' : `${injected} made to fail, `
 }
 
 function layersText(layers: RepeatedReport['validation']['layers']): string {
