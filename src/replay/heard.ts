@@ -2,10 +2,17 @@
 export class Heard {
   readonly #counts = new Map<string, number>()
   #waiting: (() => void)[] = []
+  #isOver = false
 
   note(method: string): void {
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
-    for (const look of this.#waiting.splice(0)) look()
+    this.#look()
+  }
+
+  /** Nothing more comes: nobody waits for it. */
+  end(): void {
+    this.#isOver = true
+    this.#look()
   }
 
   count(method: string): number {
@@ -17,10 +24,14 @@ export class Heard {
     const deadline = performance.now() + milliseconds
     for (let missing = this.#missing(wanted); missing.length > 0; missing = this.#missing(wanted)) {
       const left = deadline - performance.now()
-      if (left <= 0) return this.#forgive(missing)
+      if (left <= 0 || this.#isOver) return this.#forgive(missing)
       await this.#next(left)
     }
     return []
+  }
+
+  #look(): void {
+    for (const look of this.#waiting.splice(0)) look()
   }
 
   #missing(wanted: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {

@@ -12,6 +12,8 @@ export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddi
   readonly openings: readonly Turn[]
   readonly era: Era
   readonly timeout: number
+  /** Whoever interrupts a run waits for no answer, that to the greeting included. */
+  readonly signal?: AbortSignal | undefined
   readonly onGreeting: (greeting: Greeting, link: string) => void
 }
 
@@ -22,8 +24,13 @@ export class Links {
   readonly #live: LiveSession[] = []
   readonly #ready = new Map<string, LiveSession>()
 
+  readonly #giveUp = (): void => void this.close()
+  #isClosed = false
+
   constructor(options: LinksOptions) {
     this.#options = options
+    this.#isClosed = options.signal?.aborted === true
+    options.signal?.addEventListener('abort', this.#giveUp, { once: true })
   }
 
   sessionOf(link: string): Promise<LiveSession> {
@@ -44,8 +51,10 @@ export class Links {
   }
 
   async close(): Promise<void> {
-    const open = await this.#opened()
-    const closed = await Promise.allSettled(open.map((session) => session.close()))
+    this.#isClosed = true
+    this.#options.signal?.removeEventListener('abort', this.#giveUp)
+    const closed = await Promise.allSettled(this.#live.map((session) => session.close()))
+    await Promise.allSettled(this.#sessions.values()) // one that was being opened is closed as soon as it is there
     for (const one of closed)
       if (one.status === 'rejected')
         this.#options.onOddity(`the link did not close well: ${String(one.reason)}`)
@@ -60,24 +69,25 @@ export class Links {
     }
   }
 
-  async #opened(): Promise<readonly LiveSession[]> {
-    const sessions = await Promise.allSettled(this.#sessions.values())
-    return sessions.flatMap((session) => (session.status === 'fulfilled' ? [session.value] : []))
-  }
-
   async #open(link: string): Promise<LiveSession> {
-    const { open, onAsk, onOddity, now, handshake, era, timeout } = this.#options
+    const { open, onAsk, onOddity, now } = this.#options
     const session = new LiveSession({ open, onAsk, onOddity, now })
     this.#live.push(session)
-    await session.connect()
-    if (handshake !== 'own') return session
     try {
-      this.#options.onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }), link)
+      if (!this.#isClosed) await this.#meet(session, link)
     } catch (error) {
       await session.close()
-      throw error
+      if (!this.#isClosed) throw error
     }
+    if (this.#isClosed) await session.close() // on what was given up, every call is lost at once
     return session
+  }
+
+  async #meet(session: LiveSession, link: string): Promise<void> {
+    const { handshake, era, timeout, onGreeting } = this.#options
+    await session.connect()
+    if (handshake !== 'own') return
+    onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }), link)
   }
 
   /** The recorded connection, whose capabilities are shown again; without one of its own, the whole tape. */

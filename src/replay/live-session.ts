@@ -38,6 +38,7 @@ export class LiveSession {
   readonly #deadlines = new Deadlines<LiveCall>((call, after) =>
     this.#finish(call, { kind: 'timeout', after }),
   )
+  readonly #closing = new AbortController()
   #link: ClientLink | undefined
   #end: string | undefined
   #lastId = 0
@@ -50,11 +51,14 @@ export class LiveSession {
   }
 
   async connect(): Promise<void> {
-    this.#link = await this.#options.open({
+    const link = await this.#options.open({
       onText: (text) => this.#hear(text),
       onLost: (key, why) => this.#lose(idOfKey(key), why),
       onEnd: (why) => this.#over(why),
+      signal: this.#closing.signal,
     })
+    this.#link = link
+    if (this.#closing.signal.aborted) await link.close()
   }
 
   /** Why nothing comes any more; undefined while the link is open. */
@@ -96,8 +100,9 @@ export class LiveSession {
   }
 
   async close(): Promise<void> {
-    await this.#link?.close()
     this.#over('the run was ended')
+    this.#closing.abort()
+    await this.#link?.close()
   }
 
   #hear(text: string): void {
@@ -159,6 +164,7 @@ export class LiveSession {
 
   #over(why: string): void {
     this.#end ??= why
+    this.heard.end()
     for (const id of this.#open.keys()) this.#lose(id, why)
   }
 }

@@ -117,7 +117,7 @@ function answersFor(
 
 function linksFor(
   part: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
+  { target, handshake = 'own', timeout = TIMEOUT, now, signal }: PrepareOptions,
   {
     notes,
     revisions,
@@ -133,6 +133,7 @@ function linksFor(
     era: era.era ?? 'legacy',
     timeout,
     now,
+    signal,
     onGreeting: (greeting, link) => {
       notes.push(...greetingNotes(greeting, turnsAt(turns, landmarks.handshakes)))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)

@@ -302,6 +302,46 @@ test('a run that is interrupted does not wait for answers that are still to come
   expect([search, count]).toMatchObject([{ state: 'lost' }, { state: 'skipped' }])
 })
 
+const PING = [client({ id: 1, method: 'ping' }), server({ id: 1, result: {} })]
+
+test.each<[string, Tape, string]>([
+  ['a tape with calls of tools', tape, 'skipped'],
+  ['one without', tapeOf(...HANDSHAKE, ...PING), 'lost'],
+])('a run of %s that is interrupted in its handshake is over', async (_, played, state) => {
+  const stop = new AbortController()
+  const sent: string[] = []
+  const silent: Target = {
+    name: 'a server that never answers',
+    open: async () => ({
+      send: (text) => {
+        sent.push(text)
+        stop.abort()
+      },
+      close: async () => {},
+    }),
+  }
+  const options = { target: silent, timeout: 3_600_000, signal: stop.signal }
+  const { steps } = await replay(played, options).report
+  expect([sent.length, steps.at(-1)?.state]).toEqual([1, state])
+  await replay(played, options).report
+  expect(sent).toHaveLength(1)
+})
+
+test('a link that is there only after the run was interrupted is closed', async () => {
+  const stop = new AbortController()
+  let isClosed = false
+  const slow: Target = {
+    name: 'a server that starts slowly',
+    open: async () => {
+      stop.abort()
+      await new Promise((resolve) => setImmediate(resolve))
+      return { send: () => {}, close: async () => void (isClosed = true) }
+    },
+  }
+  await replay(tape, { target: slow, timeout: 3_600_000, signal: stop.signal }).report
+  expect(isClosed).toBe(true)
+})
+
 test('a controller may be given to one run after the other', async () => {
   const controller = new Controller()
   const [first, second] = [

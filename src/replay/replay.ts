@@ -82,8 +82,6 @@ async function run(
   const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
   steps.of(prepared.plan)
   const tally = new Tally()
-  const giveUp = (): void => void prepared.close() // whoever interrupts a run does not wait for its answers
-  options.signal?.addEventListener('abort', giveUp, { once: true })
   try {
     const onResult = (outcome: Outcome): void => {
       options.watch.ended(outcome)
@@ -99,7 +97,6 @@ async function run(
       onResult,
     })
   } finally {
-    options.signal?.removeEventListener('abort', giveUp)
     await prepared.close()
     steps.close()
   }

@@ -3,8 +3,9 @@ import type { LiveSecrets } from './live-secrets.ts'
 
 /** A link behind which the real secrets are, and before which only their stand-ins. */
 export function secretLink(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {
-  return async ({ onText, onLost, onEnd }) => {
+  return async ({ onText, onLost, onEnd, ...handlers }) => {
     const link = await open({
+      ...handlers,
       onText: (text) => onText(hide(text)),
       onLost: (key, why, status) => onLost(key, hide(why), status),
       onEnd: (why) => onEnd(hide(why)),

@@ -17,6 +17,8 @@ export interface LinkHandlers {
   readonly onLost: (idKey: string, why: string, status?: number) => void
   /** Nothing comes any more. */
   readonly onEnd: (why: string) => void
+  /** Whoever opens the link does not want it any more, also before it is open. */
+  readonly signal?: AbortSignal
 }
 
 /** Opens a link. What can be found wrong at once (no such command, no such host) is thrown. */

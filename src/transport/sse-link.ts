@@ -80,6 +80,7 @@ function openStream(
       reject(noStream(url, why))
       handlers.onEnd(why)
     }
+    handlers.signal?.addEventListener('abort', () => over('it was given up'), { once: true })
     client.send(
       { method: 'GET', url, headers: { accept: 'text/event-stream', ...headers } },
       {

@@ -1,9 +1,12 @@
-import { copyFileSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
-import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 
@@ -139,6 +142,29 @@ test('a server that cannot be started, or does not answer, ends with 3', async (
   expect(missing.err).toMatch(/COMMAND_NOT_FOUND/)
   expect(silent.err).toMatch(/TARGET_REFUSED .*no answer came within 200 ms/)
   expect(gone.err).toMatch(/TARGET_REFUSED .*ECONNREFUSED/)
+})
+
+test('Ctrl+C in the handshake ends with 130, and the server with it', async () => {
+  const file = join(temporaryFolder(), 'pid')
+  const patient = ['replay', recorded, '--timeout', '3600000']
+  const run = start([process.execPath, REELAY, ...patient, '--', ...fixtureServer('read-nothing', file)])
+  const pidIn = (): number => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0)
+  const pid = await vi.waitUntil(pidIn, 30_000)
+  run.child.kill('SIGINT')
+  expect(await run.exited).toEqual({ code: 130, signal: null })
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('Ctrl+C while a stream of events is being opened ends with 130', async () => {
+  const silent = createServer()
+  silent.listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close().closeAllConnections())
+  await once(silent, 'listening')
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sse`
+  const run = start([process.execPath, REELAY, 'replay', recorded, '--url', address, '--sse'])
+  await once(silent, 'request')
+  run.child.kill('SIGINT')
+  expect(await run.exited).toEqual({ code: 130, signal: null })
 })
 
 async function reelay(
