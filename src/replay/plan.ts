@@ -5,6 +5,7 @@ import type { Notification, Request } from '../wire/message.ts'
 import { toolOf } from '../match/brief.ts'
 import { answeringOrder } from './answering-order.ts'
 import { Hearing } from './hearing.ts'
+import { endingsOf, type Ending } from './last-news.ts'
 import { PlanRows, type Rows } from './plan-rows.ts'
 
 /** One message of the recorded client, and when it may go out. */
@@ -94,6 +95,11 @@ export class Plan implements Iterable<Planned> {
       asksInAll: this.#hearing.inAll(onLink),
       fate: fates[fate[index] ?? 0] ?? SENT,
     }
+  }
+
+  /** The last messages to the links that the server told something after, by index. */
+  endings(): ReadonlyMap<number, Ending> {
+    return endingsOf(this.#rows)
   }
 
   /** The frame that it stands in. */

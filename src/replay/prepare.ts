@@ -1,7 +1,9 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Request } from '../wire/message.ts'
+import { GRACE } from './asking.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
+import { Endings } from './endings.ts'
 import type { Execution } from './execute.ts'
 import { greetingNotes } from './greeting-notes.ts'
 import { injector } from './injection.ts'
@@ -43,6 +45,8 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly plan: Plan
+  /** Undefined when nothing is compared. */
+  readonly endings: Endings | undefined
   /** What would be sent now; undefined when a value that it needs is not known. */
   readonly preview: (planned: Planned) => string | undefined
   readonly notes: Iterable<string>
@@ -75,6 +79,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     )
     return {
       plan,
+      endings: endingsFor(plan, options, links),
       order,
       ready: (planned) => performer.ready(planned),
       perform: (planned, performance) => {
@@ -198,6 +203,19 @@ function judgesFor(
   const isUnknown = (question: Request): boolean => unknown.has(question)
   const questions = new QuestionsJudge({ judging: options, explains, isUnknown })
   return { schema: new SchemaJudge(() => tools), official, values, questions, judging: options }
+}
+
+function endingsFor(plan: Plan, options: PrepareOptions, links: Links): Endings | undefined {
+  const { validate, strict, onError, signal, watch } = options
+  if (validate === false) return undefined
+  return new Endings({
+    plan,
+    heardOn: (link) => links.openSessionOf(link)?.heard,
+    grace: GRACE,
+    isLookedAt: onError === 'pause',
+    isStrict: strict === true,
+    isStopped: () => signal?.aborted === true || watch.state.status === 'stopped',
+  })
 }
 
 function roundsFor(

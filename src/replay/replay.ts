@@ -83,7 +83,7 @@ async function run(
   steps.of(prepared.plan)
   const tally = new Tally()
   try {
-    const onResult = (outcome: Outcome): void => {
+    const tell = (outcome: Outcome): void => {
       options.watch.ended(outcome)
       tally.add(outcome)
       steps.push(outcome)
@@ -94,8 +94,11 @@ async function run(
       stop: stoppedBy(options, prepared),
       now,
       room: () => steps.room(),
-      onResult,
+      onResult: (outcome) => {
+        if (prepared.endings?.holds(outcome) !== true) tell(outcome)
+      },
     })
+    for (const outcome of (await prepared.endings?.settled()) ?? []) tell(outcome)
   } finally {
     await prepared.close()
     steps.close()
