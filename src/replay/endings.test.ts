@@ -49,7 +49,6 @@ test('a run that is interrupted meanwhile does not wait for it, and does not mis
 })
 
 test('a failed step at which the run pauses is told of at once, though something may still come after it', async () => {
-  const on = (conn: number, said: readonly Said[]): readonly Said[] => said.map((one) => ({ ...one, conn }))
   const two = tapeOf(
     ...on(1, [...HANDSHAKE, ...call(1, 'search', {}, 'something else'), server(CHANGED)]),
     ...on(2, [...HANDSHAKE, ...call(1, 'count', {}, 'one')]),
@@ -62,6 +61,10 @@ test('a failed step at which the run pauses is told of at once, though something
   }
   expect(told).toEqual(['search', 'count'])
 })
+
+function on(conn: number, said: readonly Said[]): readonly Said[] {
+  return said.map((one) => ({ ...one, conn }))
+}
 
 type Say = (word: object) => void
 

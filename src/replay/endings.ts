@@ -1,8 +1,10 @@
 import { inFull, isAsRecorded, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import type { Heard } from './heard.ts'
+import type { Ending } from './last-news.ts'
 import type { Plan } from './plan.ts'
 import type { Finding } from './verdict/finding.ts'
+import type { UpdatesJudge } from './verdict/updates.ts'
 
 export interface EndingsOptions {
   readonly plan: Plan
@@ -13,6 +15,7 @@ export interface EndingsOptions {
   readonly isLookedAt: boolean
   readonly isStrict: boolean
   readonly isStopped: () => boolean
+  readonly judgeUpdates: UpdatesJudge['judge']
 }
 
 /** Holds back what became of the last message of a link until the server has told what it had told after it: no further message waits for that. */
@@ -40,14 +43,21 @@ export class Endings {
   }
 
   async #settle(outcome: Outcome): Promise<Outcome> {
-    const { plan, heardOn, grace, isStopped, isStrict } = this.#options
+    const { plan, heardOn, isStopped } = this.#options
     const ending = this.#endings.get(outcome.index)
-    if (ending === undefined || isStopped()) return outcome
-    const missing = (await heardOn(ending.link)?.until(ending.heard, grace)) ?? []
-    if (missing.length === 0 || isStopped()) return outcome
+    const now = ending && heardOn(ending.link)
+    if (ending === undefined || now === undefined || isStopped()) return outcome
+    const found = await this.#found(ending, now)
+    if (found.length === 0 || isStopped()) return outcome
     const step = isAsRecorded(outcome) ? inFull(outcome, plan.at(outcome.index)) : outcome
+    return { ...step, findings: [...step.findings, ...found] }
+  }
+
+  async #found({ link, heard: then }: Ending, now: Heard): Promise<readonly Finding[]> {
+    const { grace, isStrict, judgeUpdates } = this.#options
     const level = isStrict ? 'error' : 'warn'
-    return { ...step, findings: [...step.findings, ...missing.map((method) => staysOut(method, level))] }
+    const missing = (await now.until(then, grace)).map((method) => staysOut(method, level))
+    return [...missing, ...(await judgeUpdates({ link, then, now }))]
   }
 }
 

@@ -1,11 +1,18 @@
+import type { Notification } from '../wire/message.ts'
+import { updatedIn } from './updated-in.ts'
+
 /** What the server has told of its own accord, by method, and who waits for more of it. */
 export class Heard {
+  /** The resources that it said have changed. */
+  readonly updates: Set<string> = new Set()
   readonly #counts = new Map<string, number>()
   #waiting: (() => void)[] = []
   #isOver = false
 
-  note(method: string): void {
+  note({ method, params }: Pick<Notification, 'method' | 'params'>): void {
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
+    const uri = updatedIn(method, params)
+    if (uri !== '' && this.updates.size < MOST_UPDATES) this.updates.add(uri)
     this.#look()
   }
 
@@ -21,13 +28,15 @@ export class Heard {
 
   /** Resolves when as much was heard as was wanted, or the time is over: then with the methods that stayed out. */
   async until(wanted: ReadonlyMap<string, number>, milliseconds: number): Promise<readonly string[]> {
+    await this.untilSo(() => this.#missing(wanted).length === 0, milliseconds)
+    return this.#forgive(this.#missing(wanted))
+  }
+
+  /** Resolves when something is so by what was heard, nothing more comes, or the time is over. */
+  async untilSo(isSo: () => boolean, milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds
-    for (let missing = this.#missing(wanted); missing.length > 0; missing = this.#missing(wanted)) {
-      const left = deadline - performance.now()
-      if (left <= 0 || this.#isOver) return this.#forgive(missing)
-      await this.#next(left)
-    }
-    return []
+    while (!isSo() && !this.#isOver && performance.now() < deadline)
+      await this.#next(deadline - performance.now())
   }
 
   #look(): void {
@@ -54,3 +63,6 @@ export class Heard {
     })
   }
 }
+
+/** A server that makes up ever new ones fills no memory. */
+const MOST_UPDATES = 1000

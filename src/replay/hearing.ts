@@ -2,6 +2,7 @@ import { wholeColumn, wideColumn } from '../store/columns.ts'
 import type { Step, Turn } from '../tape/turn.ts'
 import { ascendingOrder } from './ascending-order.ts'
 import { Numbered } from './numbered.ts'
+import { updatedIn } from './updated-in.ts'
 
 /** How often which words of the server had come. */
 type Counts = ReadonlyMap<string, number>
@@ -16,7 +17,10 @@ export interface ToldRows {
   readonly method: Uint32Array
   /** 1 when it comes in this run, too. */
   readonly comes: Uint32Array
+  /** The resource that has changed: numbers in `uris`. */
+  readonly uri: Uint32Array
   readonly methods: readonly string[]
+  readonly uris: readonly string[]
 }
 
 /** Takes it from the turns of a tape. */
@@ -25,16 +29,19 @@ export class ToldLog {
   readonly #link = wholeColumn()
   readonly #method = wholeColumn()
   readonly #comes = wholeColumn()
+  readonly #uri = wholeColumn()
   readonly #methods = new Numbered<string>()
+  readonly #uris = new Numbered<string>()
 
   add({ steps }: Turn, link: number, comes: boolean): void {
     for (const step of steps) {
-      const { n, method } = wordIn(step)
+      const { n, method, uri } = wordIn(step)
       if (!isAwaited(method)) continue
       this.#frame.push(n)
       this.#link.push(link)
       this.#method.push(this.#methods.numberOf(method, method))
       this.#comes.push(comes ? 1 : 0)
+      this.#uri.push(this.#uris.numberOf(uri, uri))
     }
   }
 
@@ -45,7 +52,9 @@ export class ToldLog {
       link: this.#link.taken(order),
       method: this.#method.taken(order),
       comes: this.#comes.taken(order),
+      uri: this.#uri.taken(order),
       methods: this.#methods.list,
+      uris: this.#uris.list,
     }
   }
 }
@@ -104,13 +113,14 @@ function methodIn({ method, methods }: ToldRows, row: number): string {
   return methods[method[row] ?? 0] ?? ''
 }
 
-function wordIn(step: Step): { readonly n: number; readonly method: string } {
+function wordIn(step: Step): { readonly n: number; readonly method: string; readonly uri: string } {
   if (step.kind === 'respond') return NO_WORD
   const { n, message } = step.kind === 'ask' ? step.request : step.message
-  return { n, method: 'method' in message ? message.method : '' }
+  if (!('method' in message)) return { n, method: '', uri: '' }
+  return { n, method: message.method, uri: updatedIn(message.method, message.params) }
 }
 
-const NO_WORD = { n: 0, method: 'ping' }
+const NO_WORD = { n: 0, method: 'ping', uri: '' }
 
 /** Whether a client may wait for it: a request of the server, or word that something has changed. */
 // Progress and logs come as often as the server likes: nobody waits for a certain one.

@@ -23,6 +23,16 @@ export function endingsOf(rows: Rows): ReadonlyMap<number, Ending> {
   return endings
 }
 
+/** The resources of which a link was told that they had changed, as far as that comes in this run. */
+export function updatesOn({ told, links }: Rows, link: string): readonly string[] {
+  const onLink = links.indexOf(link)
+  const uris: string[] = []
+  for (const [row, uri] of told.uri.entries())
+    if (told.link[row] === onLink && told.comes[row] === 1 && told.uris[uri] !== '')
+      uris.push(told.uris[uri] ?? '')
+  return uris
+}
+
 /** In which frame each link was told something last. */
 function lastNews(told: ToldRows): Map<number, number> {
   const last = new Map<number, number>()

@@ -118,7 +118,7 @@ export class LiveSession {
   #take(message: Message | undefined, text: string): void {
     if (message?.kind === 'response') return this.#answer(message, text)
     if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#odd(text)
-    this.heard.note(message.method)
+    this.heard.note(message)
     this.#attribution.of(message)?.hear({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message, text)
   }

@@ -11,11 +11,13 @@ import { handedOn, notSent, type Heard } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
 import { transform, type Transformed } from './transform/transform.ts'
 import type { Finding } from './verdict/finding.ts'
+import type { UpdatesJudge } from './verdict/updates.ts'
 
 export interface PerformerOptions extends AskingOptions, StepJudging {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   /** The session of a link when it is open already. */
   readonly openSessionOf: (link: string) => LiveSession | undefined
+  readonly judgeUpdates: UpdatesJudge['judge']
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
   /** How often at most a request is sent again, and whether it is when no answer came. */
@@ -53,7 +55,8 @@ export class Performer {
     await this.#options.calls.untilToldBefore(planned, GRACE)
     if (heard.size === 0) return []
     const session = await this.#options.sessionOf(link)
-    return (await session.heard.until(heard, GRACE)).map(staysOut)
+    const missing = (await session.heard.until(heard, GRACE)).map(staysOut)
+    return [...missing, ...(await this.#options.judgeUpdates({ link, then: heard, now: session.heard }))]
   }
 
   perform(planned: Planned, { before, onResult, onFailure }: Performance): void {

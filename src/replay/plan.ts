@@ -5,7 +5,7 @@ import type { Notification, Request } from '../wire/message.ts'
 import { toolOf } from '../match/brief.ts'
 import { answeringOrder } from './answering-order.ts'
 import { Hearing } from './hearing.ts'
-import { endingsOf, type Ending } from './last-news.ts'
+import { endingsOf, updatesOn, type Ending } from './last-news.ts'
 import { PlanRows, type Rows } from './plan-rows.ts'
 
 /** One message of the recorded client, and when it may go out. */
@@ -100,6 +100,11 @@ export class Plan implements Iterable<Planned> {
   /** The last messages to the links that the server told something after, by index. */
   endings(): ReadonlyMap<number, Ending> {
     return endingsOf(this.#rows)
+  }
+
+  /** The resources of which the server told a link that they had changed, in its order. */
+  updatesOn(link: string): readonly string[] {
+    return updatesOn(this.#rows, link)
   }
 
   /** The frame that it stands in. */

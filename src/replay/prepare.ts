@@ -30,6 +30,7 @@ import { judge, type Judges } from './verdict/judge.ts'
 import { OfficialJudge } from './verdict/official.ts'
 import { QuestionsJudge } from './verdict/questions.ts'
 import { SchemaJudge } from './verdict/schema.ts'
+import { UpdatesJudge } from './verdict/updates.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
 export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
@@ -72,14 +73,15 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
     const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns, unknown })
+    const judgeUpdates = updatesFor(plan, options, carrier)
     const rounds = roundsFor(part, { answers, notes })
-    const performer = performerFor({ options, links, carrier, rounds, judges, plan })
+    const performer = performerFor({ options, links, carrier, rounds, judges, plan, judgeUpdates })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
     return {
       plan,
-      endings: endingsFor(plan, options, links),
+      endings: endingsFor({ plan, options, links, judgeUpdates }),
       order,
       ready: (planned) => performer.ready(planned),
       perform: (planned, performance) => {
@@ -205,7 +207,27 @@ function judgesFor(
   return { schema: new SchemaJudge(() => tools), official, values, questions, judging: options }
 }
 
-function endingsFor(plan: Plan, options: PrepareOptions, links: Links): Endings | undefined {
+function updatesFor(plan: Plan, judging: PrepareOptions, carrier: Carrier): UpdatesJudge['judge'] {
+  const judge = new UpdatesJudge({
+    judging,
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    recordedOn: (link) => plan.updatesOn(link),
+    grace: GRACE,
+  })
+  return (told) => judge.judge(told)
+}
+
+function endingsFor({
+  plan,
+  options,
+  links,
+  judgeUpdates,
+}: {
+  plan: Plan
+  options: PrepareOptions
+  links: Links
+  judgeUpdates: UpdatesJudge['judge']
+}): Endings | undefined {
   const { validate, strict, onError, signal, watch } = options
   if (validate === false) return undefined
   return new Endings({
@@ -215,6 +237,7 @@ function endingsFor(plan: Plan, options: PrepareOptions, links: Links): Endings 
     isLookedAt: onError === 'pause',
     isStrict: strict === true,
     isStopped: () => signal?.aborted === true || watch.state.status === 'stopped',
+    judgeUpdates,
   })
 }
 
@@ -235,6 +258,7 @@ function performerFor({
   rounds,
   judges,
   plan,
+  judgeUpdates,
 }: {
   options: PrepareOptions
   links: Links
@@ -242,6 +266,7 @@ function performerFor({
   rounds: RoundInputs
   judges: Judges
   plan: Plan
+  judgeUpdates: UpdatesJudge['judge']
 }): Performer {
   const {
     rules = [],
@@ -256,6 +281,7 @@ function performerFor({
   return new Performer({
     sessionOf: (link) => links.sessionOf(link),
     openSessionOf: (link) => links.openSessionOf(link),
+    judgeUpdates,
     calls: new SentCalls(plan.cancelled),
     carrier,
     rounds,

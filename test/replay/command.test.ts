@@ -158,7 +158,7 @@ test('Ctrl+C in the handshake ends with 130, and the server with it', async () =
 test('Ctrl+C while a stream of events is being opened ends with 130', async () => {
   const silent = createServer()
   silent.listen(0, '127.0.0.1')
-  onTestFinished(() => void silent.close().closeAllConnections())
+  onTestFinished(() => silent.close().closeAllConnections())
   await once(silent, 'listening')
   const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sse`
   const run = start([process.execPath, REELAY, 'replay', recorded, '--url', address, '--sse'])
