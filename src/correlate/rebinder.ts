@@ -112,13 +112,11 @@ export class Rebinder {
 
   #add(binding: Binding): void {
     for (const producer of producersOf(binding)) {
-      if (producer.kind === 'message')
-        listIn(this.#producers, messageKey(producer)).push({ binding, producer })
+      if (producer.kind === 'message') addTo(this.#producers, messageKey(producer), { binding, producer })
     }
     for (const consumer of binding.consumers) {
-      const uses = listIn(this.#consumers, messageKey(consumer))
-      uses.push({ binding, consumer })
-      uses.sort((a, b) => startOf(b.consumer) - startOf(a.consumer))
+      const uses = addTo(this.#consumers, messageKey(consumer), { binding, consumer })
+      if (uses.length > 1) uses.sort((a, b) => startOf(b.consumer) - startOf(a.consumer))
     }
   }
 
@@ -182,8 +180,11 @@ function keyOf({ n, item }: Pick<Spoken, 'n' | 'item'>): string {
   return messageKey({ frame: n, ...(item === undefined ? {} : { item }) })
 }
 
-function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
-  const list = lists.get(key) ?? []
-  lists.set(key, list)
-  return list
+// Most lists have one item, and one that began empty has room for many.
+function addTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): Item[] {
+  const list = lists.get(key)
+  list?.push(item)
+  const added = list ?? [item]
+  if (list === undefined) lists.set(key, added)
+  return added
 }

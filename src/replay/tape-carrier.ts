@@ -19,7 +19,7 @@ export class TapeCarrier implements Carrier {
   readonly #telling: ReadonlySet<number>
   readonly #sending: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
-  readonly #producers = new Map<number, Set<number>>()
+  readonly #producers = new Map<number, readonly number[]>()
   /** The index, among the client's messages, of each turn that they come from. */
   readonly #indexOf: ReadonlyMap<number, number>
   readonly #plan: Plan
@@ -33,7 +33,7 @@ export class TapeCarrier implements Carrier {
     this.#sending = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
     for (const binding of bindings) this.#link(binding)
     this.#plan = plan
-    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flatMap((turns) => [...turns])))
+    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flat()))
   }
 
   bind({ turn: { trigger } }: Planned): Carried {
@@ -57,7 +57,7 @@ export class TapeCarrier implements Carrier {
 
   producersOf(index: number): readonly number[] {
     const producers = this.#producers.get(this.#plan.placeOf(index)) ?? []
-    return [...producers].flatMap((turn) => this.#indexOf.get(turn) ?? [])
+    return producers.flatMap((turn) => this.#indexOf.get(turn) ?? [])
   }
 
   answer(recorded: Spoken): string {
@@ -80,8 +80,8 @@ export class TapeCarrier implements Carrier {
     if (producer.kind !== 'message') return
     for (const { turn } of consumers) {
       if (turn === producer.turn) continue
-      const known = this.#producers.get(turn) ?? new Set()
-      this.#producers.set(turn, known.add(producer.turn))
+      const known = this.#producers.get(turn) ?? []
+      if (!known.includes(producer.turn)) this.#producers.set(turn, [...known, producer.turn])
     }
   }
 }
