@@ -126,10 +126,9 @@ function carriedIn(
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return { bindings: [], guesses: [] }
   const all = [...correlate.bindings, ...correlate.guesses]
-  const using = all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))
-  const byFrame = steps.atFrames(new Set(using))
+  const good = steps.goodAt(new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))))
   const carried = (binding: Binding): CarriedBinding =>
-    carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
+    carriedBinding(binding, liveOf(binding), (frame) => good.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 

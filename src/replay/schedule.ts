@@ -1,5 +1,6 @@
 import type { Plan, Planned } from './plan.ts'
 import { seededRandom } from '../seeded-random.ts'
+import { rankOrder } from './rank-order.ts'
 
 /** In which order messages go out. */
 export type Ordering =
@@ -36,7 +37,9 @@ export function scheduled(
   if (kind === 'correlated') return inOrder(plan, undefined, ({ after }) => after)
   if (kind === 'sequential') return inOrder(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
   const rank = kind === 'priority' ? priorityRank(ordering.of) : randomRank(ordering.seed)
-  return inOrder(plan, byRank(plan, rank, producersOf), ({ index }) => producersOf(index))
+  return inOrder(plan, rankOrder(Float64Array.from(plan, rank), producersOf), ({ index }) =>
+    producersOf(index),
+  )
 }
 
 /** Each message is read when its turn comes, and let go of when it is over. */
@@ -65,24 +68,4 @@ function priorityRank(of: Readonly<Record<string, number>>): Rank {
 function randomRank(seed: number): Rank {
   const random = seededRandom(seed)
   return () => random()
-}
-
-/** The lowest rank first, as far as the values that messages carry allow it. */
-function byRank(
-  plan: Plan,
-  rank: Rank,
-  producersOf: (index: number) => readonly number[],
-): readonly number[] {
-  const ranks = Float64Array.from(plan, rank)
-  const waiting = Array.from(ranks.keys()).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
-  const placed = new Set<number>()
-  const order: number[] = []
-  while (waiting.length > 0) {
-    const place = waiting.findIndex((index) => producersOf(index).every((one) => placed.has(one)))
-    const [next] = waiting.splice(Math.max(place, 0), 1)
-    if (next === undefined) break
-    placed.add(next)
-    order.push(next)
-  }
-  return order
 }

@@ -1,4 +1,5 @@
 import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
+import { hasFailed } from './failed.ts'
 import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
 import { StepRows, withoutTexts } from './step-rows.ts'
@@ -71,14 +72,15 @@ export class Steps implements AsyncIterable<StepResult> {
     })
   }
 
-  /** Those of the messages that stand in some frames. */
-  atFrames(frames: ReadonlySet<number>): ReadonlyMap<number, StepResult> {
-    const steps = new Map<number, StepResult>()
+  /** Of the messages that stand in some frames, which were answered as they should be. */
+  goodAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
+    const good = new Map<number, boolean>()
     for (let row = 0; row < this.rows.size; row++) {
-      const frame = this.#plan?.frameOf(this.rows.at(row).index) ?? 0
-      if (frames.has(frame)) steps.set(frame, this.#stepAt(row))
+      const outcome = this.rows.at(row)
+      const frame = this.#plan?.frameOf(outcome.index) ?? 0
+      if (frames.has(frame)) good.set(frame, isGood(outcome))
     }
-    return steps
+    return good
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
@@ -131,6 +133,10 @@ export class Steps implements AsyncIterable<StepResult> {
   #makeRoom(): void {
     if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
   }
+}
+
+function isGood(outcome: Outcome): boolean {
+  return isAsRecorded(outcome) || (outcome.state === 'done' && !hasFailed(outcome))
 }
 
 function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {

@@ -39,12 +39,12 @@ function mayBeWrong({ confidence }: Binding): boolean {
  * made-up one has that is no longer carried.
  */
 export function isBetter(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {
-  const failedBefore = before.steps.filter(hasFailed).map(({ index }) => index)
+  const failedBefore = new Set(before.steps.filter(hasFailed).map(({ index }) => index))
   const failedNow = trial.steps.filter(hasFailed)
   const isStill = new Set(failedNow.map(({ index }) => index))
   return (
-    failedBefore.some((index) => !isStill.has(index)) &&
-    failedNow.every(({ index, findings }) => failedBefore.includes(index) || findings.every(isOfValues))
+    [...failedBefore].some((index) => !isStill.has(index)) &&
+    failedNow.every(({ index, findings }) => failedBefore.has(index) || findings.every(isOfValues))
   )
 }
 
@@ -54,8 +54,9 @@ function isOfValues({ layer }: Finding): boolean {
 
 /** The report of a trial that went better, with what it has shown of the bindings. */
 export function settledReport(trial: ReplayReport, before: ReplayReport): ReplayReport {
-  const refuted = before.bindings.filter((one) => !trial.bindings.some((other) => isSame(one, other)))
-  const settled = trial.bindings.filter((one) => before.guesses.some((other) => isSame(one, other)))
+  const [tried, guessed] = [trial.bindings, before.guesses].map((bindings) => new Set(bindings.map(placesOf)))
+  const refuted = before.bindings.filter((one) => !tried?.has(placesOf(one)))
+  const settled = trial.bindings.filter((one) => guessed?.has(placesOf(one)))
   return {
     ...trial,
     bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
@@ -67,6 +68,7 @@ export function settledReport(trial: ReplayReport, before: ReplayReport): Replay
   }
 }
 
-function isSame(one: CarriedBinding, other: CarriedBinding): boolean {
-  return one.from === other.from && one.to.join() === other.to.join()
+/** What two bindings share that are one. */
+function placesOf({ from, to }: CarriedBinding): string {
+  return JSON.stringify([from, to.join()])
 }
