@@ -4,6 +4,7 @@ import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
 import { hasFailed } from './failed.ts'
+import { keepSteps } from './kept-steps.ts'
 import { onePart } from './one-server.ts'
 import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
 import type { ReplayOptions, Target } from './options.ts'
@@ -104,7 +105,11 @@ async function run(
   const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = note === undefined ? facts.notes : [note, ...facts.notes]
-  return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
+  const carried = carriedIn(correlate, prepared, steps)
+  return keepSteps(
+    reportFrom(tally, () => steps.all(), { ...facts, notes, ...carried }),
+    steps.kept(),
+  )
 }
 
 function stoppedBy(

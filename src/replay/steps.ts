@@ -1,5 +1,6 @@
 import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
+import type { KeptSteps } from './kept-steps.ts'
 import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
 import { StepRows, withoutTexts } from './step-rows.ts'
@@ -72,6 +73,24 @@ export class Steps implements AsyncIterable<StepResult> {
     })
   }
 
+  /** The same without making them. */
+  kept(): KeptSteps {
+    const rowOf = new Uint32Array(this.#plan?.size ?? 0)
+    for (let row = 0; row < this.rows.size; row++) rowOf[this.rows.at(row).index] = row + 1
+    const outcomeAt = (index: number): Outcome | undefined => {
+      const row = rowOf[index] ?? 0
+      return row === 0 ? undefined : this.rows.at(row - 1)
+    }
+    return {
+      outcomes: () => outcomesIn(rowOf, outcomeAt),
+      at: (index) => (outcomeAt(index) === undefined ? undefined : this.#stepAt((rowOf[index] ?? 0) - 1)),
+      other: (index) => {
+        const outcome = outcomeAt(index)
+        return outcome === undefined || isAsRecorded(outcome) ? undefined : outcome
+      },
+    }
+  }
+
   /** Of the messages that stand in some frames, which were answered as they should be. */
   goodAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
     const good = new Map<number, boolean>()
@@ -132,6 +151,16 @@ export class Steps implements AsyncIterable<StepResult> {
 
   #makeRoom(): void {
     if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
+  }
+}
+
+function* outcomesIn(
+  rows: Uint32Array,
+  outcomeAt: (index: number) => Outcome | undefined,
+): Generator<Outcome> {
+  for (let index = 0; index < rows.length; index++) {
+    const outcome = outcomeAt(index)
+    if (outcome !== undefined) yield outcome
   }
 }
 

@@ -21,11 +21,10 @@ export class Tally {
   failedRequests = 0
   /** Requests that a rule took out of the verdict. */
   skippedByRule = 0
-  /** Whether anything at all is not as recorded, and whether anything was found. */
+  /** Whether anything at all is not as recorded. */
   hasFailed = false
   /** Whether anything was to be sent, and could not be. */
   isWanting = false
-  hasFindings = false
 
   add(outcome: Outcome): void {
     this.total++
@@ -44,11 +43,10 @@ export class Tally {
   }
 
   #addStep(step: StepResult): void {
-    const { index, method, state, sentAt, why, findings } = step
+    const { index, method, state, sentAt, why } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
     this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
-    this.hasFindings ||= findings.length > 0
     if (sentAt !== undefined) this.sent++
     if (isRequestSent(step)) this.#addRequest(step)
     if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
