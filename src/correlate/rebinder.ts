@@ -45,8 +45,9 @@ export class Rebinder {
     for (const binding of bindings) this.#add(binding)
   }
 
-  /** Takes what the live server said where `recorded` stands on the tape. */
-  learn(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, liveText: string): void {
+  /** Takes what the live server said where `recorded` stands on the tape, and gives the bindings that it has a value for. */
+  learn(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, liveText: string): readonly Binding[] {
+    const learned: Binding[] = []
     const sources = this.#producers.get(keyOf(recorded)) ?? []
     const names = sources.some(isInputName) ? namesInRound(recorded.text, liveText) : undefined
     if (names !== undefined) this.#rounds.add(keyOf(recorded))
@@ -56,8 +57,11 @@ export class Rebinder {
         names !== undefined && isInputName(source) ? names.get(binding.value) : readSpot(liveText, producer),
       )
       this.#learned.set(producerKey(producer), live)
-      if (live !== undefined) this.#values.learn(binding, live)
+      if (live === undefined) continue
+      this.#values.learn(binding, live)
+      learned.push(binding)
     }
+    return learned
   }
 
   /** Whether a recorded and a live text or number at a path differ in nothing but values that were made up anew. */

@@ -14,7 +14,7 @@ export class TapeCarrier implements Carrier {
   readonly #rebinder: Rebinder
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
   readonly #guesses: Rebinder
-  readonly #names: RecordedNames
+  readonly #names = new RecordedNames()
   /** The frames in which live values are looked for, and those that they are put into. */
   readonly #telling: ReadonlySet<number>
   readonly #sending: ReadonlySet<number>
@@ -27,7 +27,6 @@ export class TapeCarrier implements Carrier {
   constructor({ bindings, guesses }: Correlation, { plan, now }: { plan: Plan; now: () => number }) {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#guesses = new Rebinder(guesses, { now })
-    this.#names = new RecordedNames(bindings, this.#rebinder)
     const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
     this.#telling = new Set(producers.flatMap(frameOf))
     this.#sending = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
@@ -50,7 +49,8 @@ export class TapeCarrier implements Carrier {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
       const [spoken] = place < 0 ? [] : told.splice(place, 1)
       if (spoken === undefined) continue
-      this.#rebinder.learn(spoken, text)
+      for (const binding of this.#rebinder.learn(spoken, text))
+        this.#names.learn(binding, this.#rebinder.liveValueOf(binding) ?? binding.value)
       this.#guesses.learn(spoken, text)
     }
   }
