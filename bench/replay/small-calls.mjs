@@ -11,15 +11,16 @@ export function requestOf(number, id = number) {
   const handle = isUse ? { handle: handleOf('recorded', number - 5) } : {}
   const params = {
     name: isUse ? 'get' : 'make',
-    arguments: { number, ...handle, query: `item ${number} ${WORDS}` },
+    arguments: { count: number, ...handle, query: `item ${number} ${WORDS}` },
   }
   return { method: 'tools/call', params, jsonrpc: '2.0', id }
 }
 
-/** As the server of a certain run says it: handles are its own. */
+/** As the server of a certain run says it: the handles that are sent back are its own. */
 export function answerOf(run, number, id = number) {
   const content = [{ type: 'text', text: `item ${number} ${WORDS}` }]
-  const structuredContent = number % 10 === 9 ? { size: number } : { handle: handleOf(run, number) }
+  const structuredContent =
+    number % 10 === 9 ? { size: number } : { handle: handleOf(number % 10 === 4 ? run : 'recorded', number) }
   return { result: { content, structuredContent }, jsonrpc: '2.0', id }
 }
 
@@ -49,7 +50,7 @@ function answered(text) {
   const { id, method, params } = JSON.parse(text)
   if (id === undefined) return []
   const known = RESULTS[method]
-  const answer = known ? { result: known, jsonrpc: '2.0', id } : answerOf('live', params.arguments.number, id)
+  const answer = known ? { result: known, jsonrpc: '2.0', id } : answerOf('live', params.arguments.count, id)
   return [`${JSON.stringify(answer)}\n`]
 }
 
