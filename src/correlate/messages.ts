@@ -25,11 +25,11 @@ export class TapeMessage {
   readonly #part: number
   readonly #turns: RecordedTurns
 
-  constructor({ place, part, spoken, method, trigger }: Said, turns: RecordedTurns) {
+  constructor({ place, part, spoken, server, method, turn: { trigger } }: Said, turns: RecordedTurns) {
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
-    this.server = spoken.server
+    this.server = server
     this.dir = spoken.dir
     this.isResponse = spoken.message.kind === 'response'
     this.method = method
@@ -58,34 +58,25 @@ export interface Said {
   readonly spoken: Spoken
   /** Its place in the turn. */
   readonly part: number
-  /** What set its turn off. */
-  readonly trigger: Spoken | undefined
+  readonly turn: Turn
   readonly place: number
+  readonly server: string
   readonly method: string
 }
 
-/** Visits what one side said in all turns that can hold handles. */
-export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Said) => void): void {
+/** Visits what was said in all turns that can hold handles, turn by turn. */
+export function eachSaid(turns: RecordedTurns, visit: (said: Said) => void): void {
   for (let place = 0; place < turns.size; place++) {
-    const { method, hasSteps } = turns.outline(place)
-    if (HANDSHAKE_METHODS.has(method)) continue
-    const trigger = turns.trigger(place)
-    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
-    if (dir === 's2c' || hasSteps)
-      eachLaterPart(turns, place, dir, (spoken, part) => visit({ spoken, part, trigger, place, method }))
+    const { server, method } = turns.outline(place)
+    const turn = HANDSHAKE_METHODS.has(method) ? undefined : turns.turn(place)
+    if (turn !== undefined)
+      eachPart(turn, (spoken, part) => visit({ spoken, part, turn, place, server, method }))
   }
 }
 
-function eachLaterPart(
-  turns: RecordedTurns,
-  place: number,
-  dir: Direction,
-  visit: (spoken: Spoken, part: number) => void,
-): void {
-  const turn = turns.turn(place)
-  for (let step = 0; step < (turn?.steps.length ?? 0); step++) {
-    const part = step * 2 + (dir === 's2c' ? 1 : 2)
-    const spoken = turn && partOf(turn, part)
+function eachPart(turn: Turn, visit: (spoken: Spoken, part: number) => void): void {
+  for (let part = 0; part <= turn.steps.length * 2; part++) {
+    const spoken = partOf(turn, part)
     if (spoken !== undefined) visit(spoken, part)
   }
 }

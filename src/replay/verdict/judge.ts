@@ -4,6 +4,7 @@ import { judgeJsonRpc } from './json-rpc.ts'
 import type { Judged } from './judged.ts'
 import type { OfficialJudge, OfficialSchemaUse } from './official.ts'
 import { judgeOrder } from './order.ts'
+import type { QuestionsJudge } from './questions.ts'
 import type { SchemaJudge } from './schema.ts'
 import { judgeTiming } from './timing.ts'
 import { judgeTransport } from './transport.ts'
@@ -36,6 +37,7 @@ export interface Judges {
   readonly schema: SchemaJudge
   readonly official: OfficialJudge
   readonly values: ValuesJudge
+  readonly questions: QuestionsJudge
   readonly judging: Judging
 }
 
@@ -59,14 +61,19 @@ function strictly(finding: Finding): Finding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
-function judgeLayers(judged: Judged, { schema, official, values, judging }: Judges): readonly Finding[] {
+function judgeLayers(
+  judged: Judged,
+  { schema, official, values, questions, judging }: Judges,
+): readonly Finding[] {
   const { slower } = judging
   const aside = [
+    ...official.judgeAsides(judged),
+    ...questions.judge(judged),
     ...judgeOrder(judged),
     ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   ]
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return [...official.judge(judged), ...aside]
+    return [...official.judge(judged), ...values.judgeSame(judged), ...aside]
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
