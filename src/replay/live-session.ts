@@ -97,6 +97,7 @@ export class LiveSession {
 
   async close(): Promise<void> {
     await this.#link?.close()
+    this.#over('the run was ended')
   }
 
   #hear(text: string): void {

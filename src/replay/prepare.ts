@@ -1,9 +1,9 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
-import { member, type Request } from '../wire/message.ts'
+import type { Request } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
-import type { Greeting } from './handshake.ts'
+import { greetingNotes } from './greeting-notes.ts'
 import { injector } from './injection.ts'
 import { turnsAt } from './landmarks.ts'
 import { firstLink } from './link-of.ts'
@@ -134,7 +134,7 @@ function linksFor(
     timeout,
     now,
     onGreeting: (greeting, link) => {
-      notes.push(...greetingNotes(greeting, part))
+      notes.push(...greetingNotes(greeting, turnsAt(turns, landmarks.handshakes)))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
     },
     onOddity: (oddity) => notes.push(oddity),
@@ -257,31 +257,4 @@ function performerFor({
 function clockFor({ started, now }: PrepareOptions, { ended }: Plan): ClockOptions {
   const [from, began] = [Date.parse(started), Date.now() - now()]
   return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
-}
-
-function greetingNotes(
-  { version, result }: Greeting,
-  { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
-): readonly string[] {
-  const openings = turnsAt(turns, landmarks.handshakes)
-  const recorded = openings.find(
-    ({ trigger }) => member(trigger?.message, 'method') === 'initialize',
-  )?.response
-  const then =
-    recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
-      ? recorded.message.outcome.result
-      : undefined
-  if (then === undefined) return []
-  const before = member(then, 'protocolVersion')
-  return [
-    ...(version === before ? [] : [`the server speaks ${String(version)}, recorded ${String(before)}`]),
-    ...(serverName(result) === serverName(then)
-      ? []
-      : [`the server is ${serverName(result)}, recorded ${serverName(then)}`]),
-  ]
-}
-
-function serverName(result: unknown): string {
-  const info = member(result, 'serverInfo')
-  return `${String(member(info, 'name'))} ${String(member(info, 'version'))}`
 }
