@@ -1,4 +1,5 @@
 import { idText, type Id } from '../wire/id.ts'
+import type { Request } from '../wire/message.ts'
 import type { Carrier } from './carrier.ts'
 import type { Aside, CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
@@ -65,7 +66,7 @@ export class Asking {
     const expected = turn.response && { text: turn.response.text, id: idText(recorded) }
     const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
     const isKnown = made.text === planned.text
-    const known = isKnown ? { ...REQUEST, id, method: message.method, params: message.params } : undefined
+    const known = isKnown ? requestOf(message, id) : undefined
     const call = session.call({ text, id, token, timeout, expected, message: known })
     this.#untilOver(planned, call, (end) => this.#conclude({ asked, session, call, end }, listener))
     return call
@@ -133,7 +134,11 @@ interface Ended {
 }
 
 const NONE: ReadonlySet<string> = new Set()
-const REQUEST = { kind: 'request' } as const
+
+// Written out: a spread in its place takes longer than all else that is done for a request.
+function requestOf({ method, params }: Planned['message'], id: Id): Request {
+  return { kind: 'request', id, method, params }
+}
 
 function isAsk({ kind }: Planned['turn']['steps'][number]): boolean {
   return kind === 'ask'

@@ -1,9 +1,9 @@
 import { numberAtEdge } from '../wire/edge-id.ts'
-import type { Id } from '../wire/id.ts'
 import type { LiveCall } from './live-call.ts'
+import type { OpenCalls } from './open-calls.ts'
 
 /** The open call whose recorded answer this is, to the byte but for its id; found without parsing it. */
-export function sameBytes(text: string, open: ReadonlyMap<Id, LiveCall>): LiveCall | undefined {
+export function sameBytes(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {
   const place = numberAtEdge(text)
   if (place === undefined) return undefined
   const call = open.get(Number(text.slice(place.start, place.end)))
