@@ -28,6 +28,7 @@ export function correlate(
   const turns = recordedTurns(given)
   const messages = worthALook(turns)
   const sent = messages.filter(({ dir }) => dir === 'c2s')
+  if (sent.length === 0) return { bindings: [], guesses: [] }
   const sightings = sightingsOf(messages, new WantedPieces(new Wanted(usesOf(sent))))
   const finder = new Finder({
     sightings,

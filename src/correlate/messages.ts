@@ -69,24 +69,14 @@ export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Sai
   for (let place = 0; place < turns.size; place++) {
     const { method, hasSteps } = turns.outline(place)
     if (HANDSHAKE_METHODS.has(method)) continue
-    const trigger = turns.trigger(place)
+    const turn = dir === 's2c' || hasSteps ? turns.turn(place) : undefined
+    const trigger = turn === undefined ? turns.trigger(place) : turn.trigger
     if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
-    if (dir === 's2c' || hasSteps)
-      eachLaterPart(turns, place, dir, (spoken, part) => visit({ spoken, part, trigger, place, method }))
-  }
-}
-
-function eachLaterPart(
-  turns: RecordedTurns,
-  place: number,
-  dir: Direction,
-  visit: (spoken: Spoken, part: number) => void,
-): void {
-  const turn = turns.turn(place)
-  for (let step = 0; step < (turn?.steps.length ?? 0); step++) {
-    const part = step * 2 + (dir === 's2c' ? 1 : 2)
-    const spoken = turn && partOf(turn, part)
-    if (spoken !== undefined) visit(spoken, part)
+    const first = dir === 's2c' ? 1 : 2
+    for (let part = first; turn !== undefined && part <= turn.steps.length * 2; part += 2) {
+      const spoken = partOf(turn, part)
+      if (spoken !== undefined) visit({ spoken, part, trigger, place, method })
+    }
   }
 }
 

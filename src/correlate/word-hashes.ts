@@ -4,9 +4,18 @@ export type Visit = (hash: number) => void
  * Visits the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
  * words a plain word is never taken for a handle, so that of such a text only the others count, and the text as a whole.
  */
-export function visitHashes(text: string, visit: Visit): void {
-  if (SPACE.test(text)) visitProse(text, visit)
-  else visitRuns(text, visit)
+export function visitHashes(text: string, visit: Visit, isProse: boolean = hasSpace(text)): void {
+  if (isProse) visitProse(text, visit)
+  else visitRuns(text, 0, text.length, visit)
+}
+
+export function hasSpace(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BLANK || (code >= TAB && code <= RETURN)) return true
+    if (code > LAST_PLAIN) return SPACE.test(text)
+  }
+  return false
 }
 
 /** The hash of a word. */
@@ -25,14 +34,15 @@ function visitProse(text: string, visit: Visit): void {
     const code = at < text.length ? text.charCodeAt(at) : BLANK
     if (code > BLANK && code <= LAST_PLAIN) continue
     if (code > LAST_PLAIN) return visitAnyProse(text.slice(start), visit)
-    if (at > start && !isPlainWord(text, start, at)) visitRuns(text.slice(start, at), visit)
+    if (at > start && !isPlainWord(text, start, at)) visitRuns(text, start, at, visit)
     start = at + 1
   }
 }
 
 // What a letter or a space is beyond the plain ones takes a table to tell.
 function visitAnyProse(text: string, visit: Visit): void {
-  for (const [word] of text.matchAll(/\S+/g)) if (!isPlainWord(word, 0, word.length)) visitRuns(word, visit)
+  for (const [word] of text.matchAll(/\S+/g))
+    if (!isPlainWord(word, 0, word.length)) visitRuns(word, 0, word.length, visit)
 }
 
 /** Letters and at most one mark behind them; a long one with letters of both sizes may be a key. */
@@ -46,11 +56,11 @@ function isPlainWord(text: string, start: number, end: number): boolean {
 const SHORTEST_KEY = 12
 const MARKS: ReadonlySet<number> = new Set(Array.from('.,;:!?)"', (mark) => mark.charCodeAt(0)))
 
-function visitRuns(text: string, visit: Visit): void {
+function visitRuns(text: string, start: number, end: number, visit: Visit): void {
   let [hash, length, isEmpty] = [BASIS, 0, true]
-  for (let at = 0; at < text.length; at++) {
+  for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code > LAST_PLAIN) return visitAnyRuns(text, visit)
+    if (code > LAST_PLAIN) return visitAnyRuns(text.slice(start, end), visit)
     if (isPlainLetter(code) || isDigit(code)) {
       hash = next(hash, code)
       length++
@@ -63,7 +73,7 @@ function visitRuns(text: string, visit: Visit): void {
     hash = BASIS
     length = 0
   }
-  if (length > 0 || isEmpty) visit(length > 0 ? mixed(hash) : hashOf(text))
+  if (length > 0 || isEmpty) visit(length > 0 ? mixed(hash) : hashOf(text.slice(start, end)))
 }
 
 // Words that were visited already are visited again, which does no harm.
@@ -74,7 +84,7 @@ function visitAnyRuns(text: string, visit: Visit): void {
 }
 
 const BASIS = 0x811c9dc5
-const BLANK = 0x20
+const [TAB, RETURN, BLANK] = [0x09, 0x0d, 0x20]
 const LAST_PLAIN = 0x7f
 
 function isDigit(code: number): boolean {

@@ -3,7 +3,7 @@ import { decodeBase64 } from './base64.ts'
 import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
 import { jsonIn, valuesIn } from './values.ts'
-import { hashOf, visitHashes, type Visit } from './word-hashes.ts'
+import { hashOf, hasSpace, visitHashes, type Visit } from './word-hashes.ts'
 
 /**
  * Visits the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
@@ -40,23 +40,32 @@ function visitWords(value: unknown, visit: Visit, depth: number): boolean {
   if (typeof value === 'number') return visitNumber(value, visit)
   if (typeof value !== 'object' || value === null) return true
   if (depth > DEEPEST) return false
-  if (Array.isArray(value)) return value.every((inner) => visitWords(inner, visit, depth + 1))
-  return isObject(value) && Object.keys(value).every((name) => visitMember(value, name, visit, depth))
+  return isObject(value) ? visitMembers(value, visit, depth + 1) : visitItems(value, visit, depth + 1)
 }
 
-function visitMember(value: JsonObject, name: string, visit: Visit, depth: number): boolean {
-  return !ROUNDS.has(name) && visitWords(value[name], visit, depth + 1)
+function visitMembers(value: JsonObject, visit: Visit, depth: number): boolean {
+  for (const name of Object.keys(value))
+    if (isRound(name) || !visitWords(value[name], visit, depth)) return false
+  return true
 }
 
-const ROUNDS: ReadonlySet<string> = new Set(['inputRequests', 'inputResponses'])
+function visitItems(value: object, visit: Visit, depth: number): boolean {
+  for (const inner of Array.isArray(value) ? value : []) if (!visitWords(inner, visit, depth)) return false
+  return true
+}
+
+function isRound(name: string): boolean {
+  return name === 'inputRequests' || name === 'inputResponses'
+}
 
 function hasRounds(value: object): boolean {
   return 'inputRequests' in value || 'inputResponses' in value
 }
 
 function visitText(text: string, visit: Visit): boolean {
-  if (jsonIn(text) !== undefined || decodeBase64(text) !== undefined) return false
-  visitHashes(text, visit)
+  const isProse = hasSpace(text)
+  if (jsonIn(text) !== undefined || (!isProse && decodeBase64(text) !== undefined)) return false
+  visitHashes(text, visit, isProse)
   return true
 }
 

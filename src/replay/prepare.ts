@@ -1,12 +1,13 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
 import { injector } from './injection.ts'
 import { turnsAt } from './landmarks.ts'
-import { firstLink } from './link-of.ts'
+import { linkOf } from './link-of.ts'
 import { Links } from './links.ts'
 import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
@@ -66,7 +67,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
     const judges = judgesFor(options, { carrier, tools, revisions, notes, plan })
-    const rounds = roundsFor(part, { answers, notes })
+    const rounds = roundsFor(plan.hasRounds ? part.turns : [], { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
@@ -149,7 +150,8 @@ async function toolsFor(
   const [call] = turnsAt(part.turns, [part.landmarks.firstCall])
   if (call?.trigger === undefined || handshake !== 'own') return toolsIn(part)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(firstLink(part.turns) ?? '0')
+  const [first] = turnsAt(part.turns, [part.landmarks.first])
+  const session = await links.sessionOf(first === undefined ? '0' : linkOf(first))
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
   return live.size === 0 ? toolsIn(part) : live
 }
@@ -182,7 +184,7 @@ function judgesFor(
 }
 
 function roundsFor(
-  { turns }: ServerPart,
+  turns: Iterable<Turn>,
   { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
 ): RoundInputs {
   return new RoundInputs(turns, {

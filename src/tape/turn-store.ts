@@ -1,5 +1,4 @@
-import { isEnveloped } from '../wire/methods.ts'
-import { nameOf } from '../wire/name.ts'
+import { HeldOutline } from './held-outline.ts'
 import type { Spoken, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
@@ -89,7 +88,7 @@ export function heldTurns(turns: readonly Turn[]): TurnStore {
   return {
     size: turns.length,
     kinds: () => (kinds ??= kindsOf(turns)),
-    outline: (place) => outlineOf(turns[place]),
+    outline: (place) => new HeldOutline(turns[place]),
     turn: (place) => turns[place],
     trigger: (place) => turns[place]?.trigger,
     called: (place) => calledIn(turns[place]),
@@ -117,29 +116,8 @@ function glanceAt(turn: Turn | undefined, text: string): Glance | undefined {
   return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
 }
 
-function outlineOf(turn: Turn | undefined): Outline {
-  const { trigger, response } = turn ?? { trigger: undefined, response: undefined }
-  const message = trigger?.message
-  const called = message !== undefined && 'method' in message ? message : undefined
-  return {
-    trigger: called?.kind ?? 'none',
-    server: (trigger ?? firstOf(turn))?.server ?? '',
-    method: called?.method ?? '',
-    frame: trigger?.n ?? 0,
-    answered: response !== undefined,
-    enveloped: isEnveloped(called?.params),
-    hasSteps: turn !== undefined && hasMoreThanAnAnswer(turn),
-    name: called === undefined ? undefined : nameOf(called),
-  }
-}
-
-// There is at most one answer.
-function hasMoreThanAnAnswer({ steps }: Turn): boolean {
-  return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
-}
-
 function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
-  return kindsIn(turns.length, (place) => outlineOf(turns[place]))
+  return kindsIn(turns.length, (place) => new HeldOutline(turns[place]))
 }
 
 /** The kinds of so many turns, by their outlines; a place without one does not count. */
@@ -157,11 +135,6 @@ export function kindsIn(
     kinds.set(key, { trigger, server, method, count: count + 1, first })
   }
   return [...kinds.values()]
-}
-
-function firstOf(turn: Turn | undefined): Spoken | undefined {
-  const step = turn?.steps[0]
-  return step?.kind === 'ask' ? step.request : step?.message
 }
 
 function keyedPlaces(turns: readonly Turn[], keyOf: (called: Called) => string): KeyedPlaces {
