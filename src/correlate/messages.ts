@@ -72,9 +72,9 @@ export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Sai
     const turn = dir === 's2c' || hasSteps ? turns.turn(place) : undefined
     const trigger = turn === undefined ? turns.trigger(place) : turn.trigger
     if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
-    const first = dir === 's2c' ? 1 : 2
-    for (let part = first; turn !== undefined && part <= turn.steps.length * 2; part += 2) {
-      const spoken = partOf(turn, part)
+    const parts = turn === undefined ? 0 : turn.steps.length * 2
+    for (let part = dir === 's2c' ? 1 : 2; part <= parts; part += 2) {
+      const spoken = turn && partOf(turn, part)
       if (spoken !== undefined) visit({ spoken, part, trigger, place, method })
     }
   }

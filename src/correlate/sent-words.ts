@@ -64,6 +64,7 @@ export class SentWords {
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       const slot = (home + probe) & this.#mask
       if (this.#keys[slot] === hash) return slot
+      if (this.#keys[slot] === 0) return -1 // places are filled one after the other
     }
     return this.#isMixed[home] === 1 ? home : -1
   }

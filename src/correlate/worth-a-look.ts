@@ -1,7 +1,8 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import { eachSaid, TapeMessage, type Said } from './messages.ts'
 import { SentWords } from './sent-words.ts'
-import { eachWord } from './words-in.ts'
+import type { Hashes } from './word-hashes.ts'
+import { listWords } from './words-in.ts'
 
 /**
  * The messages that a binding can have to do with, in the order in which they were said: those of the server with a word that
@@ -19,11 +20,11 @@ export function worthALook(turns: RecordedTurns): readonly TapeMessage[] {
 /** The messages of the client that are worth a look for themselves. */
 function noteSent(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
   const worthy: TapeMessage[] = []
-  let frame = 0
-  const note = (word: number): void => words.sent(word, frame)
+  const hashes: Hashes = []
   eachSaid(turns, 'c2s', (said) => {
-    frame = said.spoken.n
-    const isPlain = eachWord(said, note)
+    hashes.length = 0
+    const isPlain = listWords(said, hashes)
+    for (const hash of hashes) words.sent(hash, said.spoken.n)
     if (!isPlain || hasDate(said)) worthy.push(new TapeMessage(said, turns))
   })
   return worthy
@@ -31,14 +32,12 @@ function noteSent(turns: RecordedTurns, words: SentWords): readonly TapeMessage[
 
 function sayingWhatIsSentLater(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
   const worthy: TapeMessage[] = []
-  let [frame, isTelling] = [0, false]
-  const look = (word: number): void => {
-    if (words.isSharedAt(word, frame)) isTelling = true
-  }
+  const hashes: Hashes = []
   eachSaid(turns, 's2c', (said) => {
-    frame = said.spoken.n
-    isTelling = false
-    eachWord(said, look)
+    hashes.length = 0
+    listWords(said, hashes)
+    let isTelling = false
+    for (const hash of hashes) if (words.isSharedAt(hash, said.spoken.n)) isTelling = true
     if (isTelling) worthy.push(new TapeMessage(said, turns))
   })
   return worthy
@@ -46,13 +45,11 @@ function sayingWhatIsSentLater(turns: RecordedTurns, words: SentWords): readonly
 
 function sendingWhatWasSaid(turns: RecordedTurns, words: SentWords): readonly TapeMessage[] {
   const worthy: TapeMessage[] = []
-  let isShared = false
-  const look = (word: number): void => {
-    isShared ||= words.isShared(word)
-  }
+  const hashes: Hashes = []
   eachSaid(turns, 'c2s', (said) => {
-    isShared = false
-    const isPlain = eachWord(said, look)
+    hashes.length = 0
+    const isPlain = listWords(said, hashes)
+    const isShared = hashes.some((hash) => words.isShared(hash))
     if (isShared || !isPlain || hasDate(said)) worthy.push(new TapeMessage(said, turns))
   })
   return worthy
@@ -61,5 +58,5 @@ function sendingWhatWasSaid(turns: RecordedTurns, words: SentWords): readonly Ta
 const DATE = /\d{4}-\d\d-\d\d/
 
 function hasDate({ spoken }: Said): boolean {
-  return DATE.test(spoken.text)
+  return spoken.text.includes('-') && DATE.test(spoken.text)
 }

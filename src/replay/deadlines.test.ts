@@ -50,20 +50,19 @@ interface Watched {
 
 function watched(onOver: (name: string, after: number) => void): Watched {
   const items = new Set<{ readonly name: string; readonly after: number; readonly due: number }>()
-  const now = (): number => performance.now()
   const end = (wanted: string): void => {
     for (const item of items) if (item.name === wanted && items.delete(item)) deadlines.deleted(item)
   }
   const deadlines = new Deadlines({
     items,
-    now,
+    now: () => performance.now(),
     onOver: ({ name, after }) => {
       end(name)
       onOver(name, after)
     },
   })
   const add = (name: string, after: number): void => {
-    const item = { name, after, due: now() + after }
+    const item = { name, after, due: performance.now() + after }
     items.add(item)
     deadlines.added(item)
   }

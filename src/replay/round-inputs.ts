@@ -33,7 +33,7 @@ export class RoundInputs {
 
   /** Takes what the live server asks for. */
   heard(turn: Turn, answer: string): void {
-    const inputs = inputsIn(answer)
+    const inputs = this.#askedIn.size === 0 ? undefined : inputsIn(answer)
     if (inputs !== undefined) this.#live.set(keyOf(turn), inputs)
   }
 

@@ -83,23 +83,58 @@ export function recordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedT
 
 /** Turns that are in memory already. */
 export function heldTurns(turns: readonly Turn[]): TurnStore {
-  const keyed = new Map<unknown, KeyedPlaces>()
-  let kinds: readonly TurnKind[] | undefined
-  return {
-    size: turns.length,
-    kinds: () => (kinds ??= kindsOf(turns)),
-    outline: (place) => new HeldOutline(turns[place]),
-    turn: (place) => turns[place],
-    trigger: (place) => turns[place]?.trigger,
-    called: (place) => calledIn(turns[place]),
-    mostAlike: (_key, places) => places,
-    glance: (place, text) => glanceAt(turns[place], text),
-    keyedBy(keyOf) {
-      const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
-      keyed.set(keyOf, places)
-      return places
-    },
-    [Symbol.iterator]: () => turns[Symbol.iterator](),
+  return new HeldTurns(turns)
+}
+
+class HeldTurns implements TurnStore {
+  readonly size: number
+  readonly #turns: readonly Turn[]
+  readonly #keyed = new Map<unknown, KeyedPlaces>()
+  #kinds: readonly TurnKind[] | undefined
+
+  constructor(turns: readonly Turn[]) {
+    this.size = turns.length
+    this.#turns = turns
+  }
+
+  outline(place: number): Outline {
+    return new HeldOutline(this.#turns[place])
+  }
+
+  turn(place: number): Turn | undefined {
+    return this.#turns[place]
+  }
+
+  trigger(place: number): Spoken | undefined {
+    return this.#turns[place]?.trigger
+  }
+
+  kinds(): readonly TurnKind[] {
+    this.#kinds ??= kindsIn(this.size, (place) => this.outline(place))
+    return this.#kinds
+  }
+
+  called(place: number): Called | undefined {
+    return calledIn(this.#turns[place])
+  }
+
+  mostAlike(_key: string, places: readonly number[]): readonly number[] {
+    return places
+  }
+
+  glance(place: number, text: string): Glance | undefined {
+    const said = this.#turns[place]?.response?.text
+    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
+  }
+
+  keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
+    const places = this.#keyed.get(keyOf) ?? keyedPlaces(this.#turns, keyOf)
+    this.#keyed.set(keyOf, places)
+    return places
+  }
+
+  [Symbol.iterator](): Iterator<Turn> {
+    return this.#turns[Symbol.iterator]()
   }
 }
 
@@ -109,15 +144,6 @@ export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | unde
   if (trigger === undefined || !('method' in trigger.message)) return undefined
   const { method, params } = trigger.message
   return { server: trigger.server, method, params }
-}
-
-function glanceAt(turn: Turn | undefined, text: string): Glance | undefined {
-  const said = turn?.response?.text
-  return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
-}
-
-function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
-  return kindsIn(turns.length, (place) => new HeldOutline(turns[place]))
 }
 
 /** The kinds of so many turns, by their outlines; a place without one does not count. */

@@ -51,7 +51,7 @@ export function judge(judged: Judged, judges: Judges): Judgement {
   const findings = judgeLayers(judged, judges)
   return {
     findings: judges.judging.strict === true ? findings.map(strictly) : findings,
-    judgedBy: judges.values.rulesFor(judged).map(({ name }) => name),
+    judgedBy: judges.values.namesFor(judged),
   }
 }
 
@@ -61,15 +61,21 @@ function strictly(finding: Finding): Finding {
 
 function judgeLayers(judged: Judged, { schema, official, values, judging }: Judges): readonly Finding[] {
   const { slower } = judging
-  const aside = [
-    ...judgeOrder(judged),
-    ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
-  ]
+  const aside = joined(
+    judgeOrder(judged),
+    judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
+  )
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return [...official.judge(judged), ...aside]
+    return joined(official.judge(judged), aside)
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
+}
+
+// Mostly there is nothing, of which no list has to be made.
+function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
+  if (some.length === 0) return more
+  return more.length === 0 ? some : [...some, ...more]
 }
 
 function hasFound(findings: readonly Finding[]): boolean {

@@ -51,6 +51,10 @@ export class ValuesJudge {
     return own.length === 0 ? [EXACTLY] : own
   }
 
+  namesFor(judged: Judged): readonly string[] {
+    return this.#rules.length === 0 ? EXACTLY_ALONE : this.rulesFor(judged).map(({ name }) => name)
+  }
+
   #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
     if (rule.kind.kind === 'custom') return custom(rule, rule.kind.check(judged))
     const expected = judged.turn.response === undefined ? undefined : outcomeIn(judged.turn.response.text)
@@ -81,6 +85,8 @@ export class ValuesJudge {
     return differByClock(expected, actual, this.#options.clock)
   }
 }
+
+const EXACTLY_ALONE: readonly string[] = [EXACTLY.name]
 
 function liveTextIn({ turn }: Judged, { text }: { readonly text: string }): string {
   return turn.response === undefined ? text : withRecordedInputs(turn.response.text, text)
