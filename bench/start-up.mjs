@@ -14,11 +14,11 @@ export async function startUp({ rounds }) {
   const echo = compile('echo')
   const node = [process.execPath, join(here, 'stdio', 'node-server.mjs')]
   const variants = {
-    'node -e 0': { command: [process.execPath, '-e', '0'], until: 'exit' },
-    'C server': { command: [echo], until: 'answer' },
-    'C server, recorded': { command: recorded([echo]), until: 'answer' },
-    'Node server': { command: node, until: 'answer' },
-    'Node server, recorded': { command: recorded(node), until: 'answer' },
+    'node -e 0': { command: () => [process.execPath, '-e', '0'], until: 'exit' },
+    'C server': { command: () => [echo], until: 'answer' },
+    'C server, recorded': { command: () => recorded([echo]), until: 'answer' },
+    'Node server': { command: () => node, until: 'answer' },
+    'Node server, recorded': { command: () => recorded(node), until: 'answer' },
   }
   console.log('\nfrom start to the answer to initialize')
   const results = await interleave(rounds * 5, variants, timeOne)
@@ -31,11 +31,16 @@ export async function startUp({ rounds }) {
   ]
 }
 
+let tapes = 0
+
+/** A tape of its own each time, as a client's sessions have by default. */
 function recorded(command) {
-  return [process.execPath, reelay, 'record', '-q', '-o', join(scratch, 'start.tape.jsonl'), '--', ...command]
+  const tape = join(scratch, `start-${++tapes}.tape.jsonl`)
+  return [process.execPath, reelay, 'record', '-q', '-o', tape, '--', ...command]
 }
 
-function timeOne({ command: [file, ...args], until }) {
+function timeOne({ command, until }) {
+  const [file, ...args] = command()
   return new Promise((resolve) => {
     const began = performance.now()
     const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'] })

@@ -16,14 +16,15 @@ export function writeOfficialSchemas(suite, folder) {
   mkdirSync(folder, { recursive: true })
   for (const [revision, schema] of schemas) {
     writeFileSync(join(folder, `mcp-${revision}.json`), JSON.stringify(schema))
-    writeFileSync(join(folder, `mcp-${revision}.cjs`), quickLooks(schema))
+    writeFileSync(join(folder, `mcp-${revision}.cjs`), quickLooks(schema, answersIn))
+    writeFileSync(join(folder, `mcp-${revision}-words.cjs`), quickLooks(schema, wordsIn))
   }
   copyFileSync(join(suite, 'LICENSE'), join(folder, 'LICENSE'))
   return schemas.map(([revision]) => revision)
 }
 
-/** A program with a function for each definition that an answer can be of: whether a value keeps to it. It loads in no time. */
-function quickLooks(official) {
+/** A program with a function for each of some definitions: whether a value keeps to it. It loads in no time. */
+function quickLooks(official, namesIn) {
   const { $schema: _, ...schema } = JSON.parse(JSON.stringify(official, withoutWords))
   const ajv = new Ajv2020({
     strict: false,
@@ -34,10 +35,11 @@ function quickLooks(official) {
   })
   ajv.addSchema({ ...schema, $id: 'urn:reelay:official' }, undefined, undefined, false)
   const holder = '$defs' in schema ? '$defs' : 'definitions'
-  const names = Object.keys(schema[holder]).filter((name) => ANSWER.test(name))
   return standaloneCode(
     ajv,
-    Object.fromEntries(names.map((name) => [name, `urn:reelay:official#/${holder}/${name}`])),
+    Object.fromEntries(
+      namesIn(schema[holder]).map((name) => [name, `urn:reelay:official#/${holder}/${name}`]),
+    ),
   )
 }
 
@@ -46,7 +48,16 @@ function withoutWords(name, value) {
   return name === 'description' && typeof value === 'string' ? undefined : value
 }
 
-const ANSWER = /Result$|^JSONRPCError(Response)?$/
+/** What an answer can be. */
+function answersIn(definitions) {
+  return Object.keys(definitions).filter((name) => /Result$|^JSONRPCError(Response)?$/.test(name))
+}
+
+/** What a server can say beside its answers. */
+function wordsIn({ ServerNotification, ServerRequest }) {
+  const all = [ServerNotification, ServerRequest].flatMap((union) => union?.anyOf ?? [])
+  return all.map(({ $ref }) => $ref.split('/').at(-1))
+}
 
 /** The suite holds a table, revision → schema; both are names of the program, which its constants explain. */
 function schemasIn({ body }) {

@@ -99,13 +99,13 @@ function foldIntoProgram(folder) {
     )
 }
 
-/** What is shorter, and all ASCII, is read and compiled faster. Names stay, for the stacks in reports of faults. */
+/** What is shorter, and all ASCII, is read and compiled faster. Names of functions stay, for the stacks in reports of faults. */
 async function shrink(folder) {
   const { minifySync } = await import('rolldown/experimental')
   for (const name of readdirSync(folder)) {
     const file = join(folder, name)
     const text = readFileSync(file, 'utf8').replaceAll(`require("./${PROGRAM}")`, 'require("./main.js")')
-    const { code } = minifySync(name, text, { compress: false, mangle: false })
+    const { code } = minifySync(name, text, { compress: false, mangle: { keepNames: true } })
     const ascii = code.replaceAll(/[^\0-\x7f]/g, escaped)
     writeFileSync(file, name === PROGRAM ? `(function (${WRAPPED}) { ${ascii}\n})` : ascii)
   }

@@ -1,7 +1,6 @@
 // Becomes dist/cli/main.js. A client waits until the recorder, or the served tape, has started, and much of that time is
 // spent on compiling: so V8's code cache of an earlier start is used where there is one. It is only ever a shortcut.
 const fs = process.getBuiltinModule('node:fs')
-const os = process.getBuiltinModule('node:os')
 const path = process.getBuiltinModule('node:path')
 const { Script } = process.getBuiltinModule('node:vm')
 
@@ -75,9 +74,16 @@ function loadOnce(name: string): unknown {
 /** Named by everything that must be the same: V8 itself tells two sources apart by their lengths only. */
 function cacheOf(file: string): string {
   const { size, mtimeMs } = fs.statSync(file)
-  const home = path.resolve(process.env['REELAY_HOME'] || path.join(os.homedir(), '.reelay'))
+  const home = path.resolve(process.env['REELAY_HOME'] || path.join(userFolder(), '.reelay'))
   const name = [verb, path.basename(file, '.js'), size, Math.round(mtimeMs), process.version, process.arch]
   return path.join(home, 'code-cache', `${name.join('-')}.bin`)
+}
+
+/** As `os.homedir()` says, for which a module more would be loaded. */
+function userFolder(): string {
+  return (
+    (process.platform !== 'win32' && process.env['HOME']) || process.getBuiltinModule('node:os').homedir()
+  )
 }
 
 /** What somebody else could have written is not run; nor is what a disk has damaged, on which V8 would crash: so it stands there twice. */

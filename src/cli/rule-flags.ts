@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { RuleChanges } from '../redact/rule-set.ts'
-import { DEFAULT_RULES } from '../redact/rules.ts'
+import { defaultRules } from '../redact/rules.ts'
 import { writtenPattern, writtenValue } from '../redact/written-pattern.ts'
 
 /** What a command line adds to the rules of redaction, and takes from them. */
@@ -56,7 +56,7 @@ function readable(read: () => RegExp): RegExp {
 }
 
 function knownRule(name: string): string {
-  const names = [...new Set(DEFAULT_RULES.map((rule) => rule.name))]
+  const names = [...new Set(defaultRules().map((rule) => rule.name))]
   if (names.includes(name)) return name
   throw new InvalidArgumentError(`The rules are ${names.join(', ')}.`)
 }

@@ -1,6 +1,6 @@
 import type { Rule } from '../redact/rule.ts'
 import type { RuleChanges } from '../redact/rule-set.ts'
-import { DEFAULT_RULES, EMAIL_RULE } from '../redact/rules.ts'
+import { defaultRules, EMAIL_RULE } from '../redact/rules.ts'
 import type { Setting } from './setting.ts'
 
 /** The `redaction` section of a config: what it adds to the rules that come with Reelay, and takes from them. */
@@ -28,7 +28,7 @@ function ruleIn(rule: Setting): Rule {
 
 function knownRule(setting: Setting): string {
   const name = setting.text()
-  if ([...DEFAULT_RULES, EMAIL_RULE].some((rule) => rule.name === name)) return name
+  if ([...defaultRules(), EMAIL_RULE].some((rule) => rule.name === name)) return name
   throw setting.broken(`switches off "${name}", and there is no such rule`)
 }
 

@@ -3,13 +3,18 @@ export function decodeBase64(text: string): string | undefined {
   if (text.length < 8 || text.length > LONGEST || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined
   try {
     const plain = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
-    const bytes = Uint8Array.from(atob(plain), (char) => char.charCodeAt(0))
+    const binary = atob(plain)
+    if (IN_NO_TEXT.test(binary)) return undefined
+    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0))
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return isReadable(decoded) && encodeLike(text, decoded) === text ? decoded : undefined
   } catch {
     return undefined // most strings of these letters are no base64
   }
 }
+
+// Control characters, and bytes that no UTF-8 has: a uuid has the letters of base64, and to catch an error takes longer than to look.
+const IN_NO_TEXT = /[^\t\n\r\x20-\x7e\x80-\xbf\xc2-\xf4]|^[\x80-\xbf]/
 
 const LONGEST = 8192 // cursors and states are short; a picture is no handle
 

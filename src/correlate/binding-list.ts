@@ -1,4 +1,5 @@
 import type { Binding, Consumer, Correlation } from './binding.ts'
+import { detached } from './detached.ts'
 
 /** Bindings as they are found: uses of one value of one producer come together. */
 export class BindingList {
@@ -9,9 +10,10 @@ export class BindingList {
     const list = kind === 'binding' ? this.#bindings : this.#guesses
     const { value, producer, confidence } = binding
     const key = JSON.stringify([value, producer, confidence])
+    const consumers = detached([...binding.consumers])
     const known = list.get(key)
-    if (known === undefined) list.set(key, { ...binding, consumers: [...binding.consumers] })
-    else known.consumers.push(...binding.consumers)
+    if (known === undefined) list.set(key, { ...detached(binding), consumers })
+    else known.consumers.push(...consumers)
   }
 
   correlation(): Correlation {

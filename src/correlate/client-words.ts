@@ -1,16 +1,21 @@
+import { detached } from './detached.ts'
 import { isNumeric } from './distinct.ts'
 import { pieceUses, type Use } from './uses.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */
 export class ClientWords {
   readonly #first = new Map<string, number>()
+  readonly #isKnown: (value: string) => boolean
 
-  /** Takes what the client sent, in its order; only values that the server said too are worth remembering. */
-  constructor(uses: Iterable<Use>, isKnown: (value: string) => boolean) {
-    for (const whole of uses) {
-      if (isKnown(whole.value)) this.#note(whole)
-      for (const piece of pieceUses(whole, isKnown)) this.#note(piece)
-    }
+  /** Only values that the server said too are worth remembering. */
+  constructor(isKnown: (value: string) => boolean) {
+    this.#isKnown = isKnown
+  }
+
+  /** Takes what the client sent, in its order. */
+  add(whole: Use): void {
+    if (this.#isKnown(whole.value)) this.#note(whole)
+    for (const piece of pieceUses(whole, this.#isKnown)) this.#note(piece)
   }
 
   /** Whether the client had said the value before this frame. */
@@ -20,7 +25,7 @@ export class ClientWords {
 
   #note(use: Use): void {
     const key = keyOf(use)
-    if (!this.#first.has(key)) this.#first.set(key, use.consumer.frame)
+    if (!this.#first.has(key)) this.#first.set(detached(key), use.consumer.frame)
   }
 }
 

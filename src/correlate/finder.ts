@@ -1,6 +1,6 @@
-import type { Binding, Producer, Spot } from './binding.ts'
+import type { Producer, Spot } from './binding.ts'
 import { BindingList } from './binding-list.ts'
-import type { ClientWords } from './client-words.ts'
+import { ClientWords } from './client-words.ts'
 import { distinctnessOf } from './distinct.ts'
 import { judge, judgeInComposite, type Judgement } from './judge.ts'
 import { familyOf } from './names.ts'
@@ -17,22 +17,39 @@ const MOST_APPEARANCES = 50
 
 interface Known {
   readonly sightings: ReadonlyMap<string, readonly Sighting[]>
-  readonly words: ClientWords
   readonly schemas: SchemaValues
   readonly started: number | undefined
 }
 
-/** Binds what the client sent to where the server had said it, message by message. */
+interface Found {
+  readonly judgement: Exclude<Judgement, { kind: 'chance' }>
+  readonly producer: Producer
+  readonly also: readonly Producer[]
+}
+
+/** Binds what the client sent to where the server had said it, message by message in their order. */
 export class Finder {
   readonly found: BindingList = new BindingList()
   readonly #known: Known
+  readonly #words: ClientWords
 
   constructor(known: Known) {
     this.#known = known
+    this.#words = new ClientWords((value) => known.sightings.has(value))
+  }
+
+  /** The leaves of one message that have to be looked into: they are neither bound as a whole nor known as a word. */
+  openIn(uses: readonly Use[]): readonly Use[] {
+    this.#note(uses)
+    return uses.filter(
+      (whole) =>
+        whole.hasPieces && this.#judged(whole)?.judgement.kind !== 'binding' && !this.#isKnownWord(whole),
+    )
   }
 
   /** Looks at the leaves of one message; what stands inside a leaf that is bound as a whole is not looked at again. */
   look(uses: readonly Use[]): void {
+    this.#note(uses)
     const bound = new Set<string>()
     for (const whole of uses) {
       const { consumer } = whole
@@ -56,49 +73,39 @@ export class Finder {
     }
   }
 
+  #note(uses: readonly Use[]): void {
+    for (const use of uses) this.#words.add(use)
+  }
+
   #bind(use: Use, inComposite = false): boolean {
+    const found = this.#judged(use, inComposite)
+    if (found !== undefined) this.#keep(use, found)
+    return found?.judgement.kind === 'binding'
+  }
+
+  #judged(use: Use, inComposite = false): Found | undefined {
     const [first, ...others] = this.#producersOf(use)
-    if (first === undefined) return this.#bindToClock(use)
+    if (first === undefined) return this.#boundToClock(use)
     const judgement = inComposite ? judgeInComposite(first, use) : judge(first, use)
     const producer = judgement.kind === 'chance' ? undefined : producerOf(first)
-    if (judgement.kind === 'chance' || producer === undefined) return this.#bindToClock(use)
+    if (judgement.kind === 'chance' || producer === undefined) return this.#boundToClock(use)
     const also = others.slice(0, MOST_OTHERS).map(producerOf)
-    this.#keep(
-      use,
-      judgement,
-      producer,
-      also.filter((one) => one !== undefined),
-    )
-    return judgement.kind === 'binding'
+    return { judgement, producer, also: also.filter((one) => one !== undefined) }
   }
 
-  #bindToClock(use: Use): boolean {
+  #boundToClock({ value, consumer, message }: Use): Found | undefined {
     const { started } = this.#known
-    if (started === undefined || use.consumer.use !== 'value') return false
-    const producer = relativeTo(use.value, started + use.message.spoken.t)
-    if (producer === undefined) return false
+    if (started === undefined || consumer.use !== 'value') return undefined
+    const producer = relativeTo(value, started + message.spoken.t)
+    if (producer === undefined) return undefined
     const reason = 'a date that hangs on the moment at which it was sent'
-    this.#keep(use, { kind: 'binding', confidence: 'low', reason }, producer, [])
-    return true
+    return { judgement: { kind: 'binding', confidence: 'low', reason }, producer, also: [] }
   }
 
-  #keep(
-    { value, consumer }: Use,
-    judgement: Exclude<Judgement, { kind: 'chance' }>,
-    producer: Producer,
-    also: readonly Producer[],
-  ): void {
+  #keep({ value, consumer }: Use, { judgement, producer, also }: Found): void {
     const { confidence, reason, kind } = judgement
-    const binding: Binding = {
-      value,
-      producer,
-      also,
-      consumers: [consumer],
-      confidence,
-      standing: 'found',
-      reason,
-    }
-    this.found.add(kind, binding)
+    const consumers = [consumer]
+    this.found.add(kind, { value, producer, also, consumers, confidence, standing: 'found', reason })
   }
 
   /** Where the server had said the value before it was sent, the best place first. */
@@ -117,7 +124,7 @@ export class Finder {
     const [first] = earlier
     if (first === undefined) return true
     if (earlier.length > MOST_APPEARANCES && distinctnessOf(use.value) !== 'strong') return true
-    return this.#known.words.saidBefore(use, first.message.n)
+    return this.#words.saidBefore(use, first.message.n)
   }
 
   // What the server says as one word is no composite.

@@ -6,6 +6,10 @@ export class HashSet {
   #size = 0
   readonly #lengths = new Set<number>()
 
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   add(text: string): void {
     this.#lengths.add(text.length)
     if (this.#size * 2 >= this.#slots.length) this.#widen()

@@ -25,11 +25,11 @@ export class TapeMessage {
   readonly #part: number
   readonly #turns: RecordedTurns
 
-  constructor({ place, part, spoken, method, trigger }: Said, turns: RecordedTurns) {
+  constructor({ place, part, spoken, server, method, turn: { trigger } }: Said, turns: RecordedTurns) {
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
-    this.server = spoken.server
+    this.server = server
     this.dir = spoken.dir
     this.isResponse = spoken.message.kind === 'response'
     this.method = method
@@ -58,24 +58,21 @@ export interface Said {
   readonly spoken: Spoken
   /** Its place in the turn. */
   readonly part: number
-  /** What set its turn off. */
-  readonly trigger: Spoken | undefined
+  readonly turn: Turn
   readonly place: number
+  readonly server: string
   readonly method: string
 }
 
-/** Visits what one side said in all turns that can hold handles. */
-export function eachSaid(turns: RecordedTurns, dir: Direction, visit: (said: Said) => void): void {
+/** Visits what was said in all turns that can hold handles, turn by turn. */
+export function eachSaid(turns: RecordedTurns, visit: (said: Said) => void): void {
   for (let place = 0; place < turns.size; place++) {
-    const { method, hasSteps } = turns.outline(place)
-    if (HANDSHAKE_METHODS.has(method)) continue
-    const turn = dir === 's2c' || hasSteps ? turns.turn(place) : undefined
-    const trigger = turn === undefined ? turns.trigger(place) : turn.trigger
-    if (trigger?.dir === dir) visit({ spoken: trigger, part: 0, trigger, place, method })
-    const parts = turn === undefined ? 0 : turn.steps.length * 2
-    for (let part = dir === 's2c' ? 1 : 2; part <= parts; part += 2) {
-      const spoken = turn && partOf(turn, part)
-      if (spoken !== undefined) visit({ spoken, part, trigger, place, method })
+    const { server, method } = turns.outline(place)
+    const turn = HANDSHAKE_METHODS.has(method) ? undefined : turns.turn(place)
+    if (turn === undefined) continue
+    for (let part = 0; part <= turn.steps.length * 2; part++) {
+      const spoken = partOf(turn, part)
+      if (spoken !== undefined) visit({ spoken, part, turn, place, server, method })
     }
   }
 }

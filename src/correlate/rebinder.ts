@@ -1,6 +1,7 @@
 import type { Spoken } from '../tape/turn.ts'
 import type { Path } from '../wire/members.ts'
 import type { Binding, Consumer, Producer } from './binding.ts'
+import { detached } from './detached.ts'
 import { readSpot } from './lens.ts'
 import { LiveValues } from './live-values.ts'
 import { messageKey } from './messages.ts'
@@ -51,8 +52,9 @@ export class Rebinder {
     if (names !== undefined) this.#rounds.add(keyOf(recorded))
     for (const source of sources) {
       const { binding, producer } = source
-      const live =
-        names !== undefined && isInputName(source) ? names.get(binding.value) : readSpot(liveText, producer)
+      const live = detached(
+        names !== undefined && isInputName(source) ? names.get(binding.value) : readSpot(liveText, producer),
+      )
       this.#learned.set(producerKey(producer), live)
       if (live !== undefined) this.#values.learn(binding, live)
     }

@@ -6,11 +6,17 @@ import { pieceUses, type Use } from './uses.ts'
 export class Wanted {
   readonly #values = new HashSet()
 
-  constructor(uses: Iterable<Use>) {
-    for (const whole of uses) {
-      if (whole.pair !== undefined || distinctnessOf(whole.value) !== 'none') this.#values.add(whole.value)
-      pieceUses(whole, (piece) => this.#addPiece(piece, /\s/.test(whole.value)))
-    }
+  get isEmpty(): boolean {
+    return this.#values.isEmpty
+  }
+
+  add({ value, pair }: Use): void {
+    if (pair !== undefined || distinctnessOf(value) !== 'none') this.#values.add(value)
+  }
+
+  addPieces(whole: Use): void {
+    const inProse = /\s/.test(whole.value)
+    pieceUses(whole, (piece) => this.#addPiece(piece, inProse))
   }
 
   /** True for next to nothing else. */

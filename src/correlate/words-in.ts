@@ -10,6 +10,7 @@ import { hashOf, hasSpace, listHashes, type Hashes } from './word-hashes.ts'
  * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
  */
 export function listWords(said: Said, into: Hashes): boolean {
+  into.length = 0
   const isPlain = isPlainlySaid(said, into)
   if (!isPlain) for (const { text } of valuesIn(said.spoken.text)) listHashes(text, into)
   return isPlain

@@ -35,7 +35,7 @@ const TAKERS: readonly Taker[] = [
 const BETWEEN = '(?:\\.exe)?(?:[ \\t][^\\r\\n|;&]{0,300}?)?[ \\t]'
 
 /** Passwords on command lines, as people and programs write them into texts. */
-export const COMMAND_LINE_RULES: readonly Rule[] = [
+export const commandLineRules = (): readonly Rule[] => [
   ...TAKERS.map(commandLine),
   {
     name: 'command-line',

@@ -1,5 +1,5 @@
-import { COMPARED, isAt, type Entry, type PatternKind, type Within } from './gate-entry.ts'
-import { rarestWindow } from './rare-window.ts'
+import { isAt, type PatternKind, type Within } from './gate-entry.ts'
+import { hashOf, hashWith, KIND, pairOf, WINDOW, type GateTables } from './gate-tables.ts'
 
 /**
  * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
@@ -7,13 +7,17 @@ import { rarestWindow } from './rare-window.ts'
  * and of a pattern of three at least two.
  */
 export class Gate {
-  /** Of each pair of bytes: the kinds of bytes that stand behind it in a pattern. */
-  readonly #behind = new Uint16Array(1 << 16)
-  /** Of each hash of the rarest bytes of a pattern: which entry is the first that has it, counted from one. */
-  readonly #firsts = new Uint16Array(1 << HASH_BITS)
-  readonly #entries: Entry[] = []
+  readonly #tables: GateTables
+  readonly #behind: Uint16Array
+  readonly #firsts: Uint16Array
   readonly #single: number[] = []
   #isOpen = false
+
+  constructor(tables: GateTables) {
+    this.#tables = tables
+    this.#behind = tables.behind
+    this.#firsts = tables.firsts
+  }
 
   /** From now on every text is worth a look. */
   open(): void {
@@ -22,10 +26,8 @@ export class Gate {
 
   /** A pattern, with a character for each of its bytes: `bytesIn` makes that of a text. */
   add(pattern: string, kind: PatternKind): void {
-    const bytes = pattern.slice(0, COMPARED)
-    if (bytes.length >= WINDOW) this.#addEntry(bytes, kind)
-    else if (bytes.length === 1) this.#single.push(bytes.charCodeAt(0))
-    else this.open()
+    if (pattern.length === 1) this.#single.push(pattern.charCodeAt(0))
+    else if (pattern.length < WINDOW || !this.#tables.add(pattern, kind)) this.open()
   }
 
   /** Whether a close look is needed. */
@@ -87,32 +89,6 @@ export class Gate {
     return false
   }
 
-  #addEntry(bytes: string, kind: PatternKind): void {
-    const width = Math.min(bytes.length, WINDOW + 1)
-    const offset = rarestWindow(bytes, width)
-    const one = bytes.charCodeAt(offset)
-    const two = bytes.charCodeAt(offset + 1)
-    const three = bytes.charCodeAt(offset + 2)
-    const four = width > WINDOW ? bytes.charCodeAt(offset + WINDOW) : undefined
-    this.#addPair(one, two, kind.isAnyCase, 1 << (three & KIND))
-    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
-    const first = hashOf(one, two, three)
-    const hash = four === undefined ? first : hashWith(first, four)
-    if (this.#entries.length === MOST_ENTRIES) return this.open()
-    this.#entries.push({ bytes, offset, kind, next: this.#firsts[hash]! })
-    this.#firsts[hash] = this.#entries.length
-  }
-
-  #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
-    const behind = this.#behind
-    behind[pairOf(first, second)]! |= kinds
-    if (!isAnyCase) return
-    const [one, other] = [otherCase(first), otherCase(second)]
-    behind[pairOf(one, second)]! |= kinds
-    behind[pairOf(first, other)]! |= kinds
-    behind[pairOf(one, other)]! |= kinds
-  }
-
   /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
   #isFrom(bytes: Uint8Array, at: number, within: Within): boolean {
     const three = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
@@ -122,7 +98,7 @@ export class Gate {
 
   #isOneAt(hash: number, bytes: Uint8Array, at: number, within: Within): boolean {
     for (let which = this.#firsts[hash]!; which > 0;) {
-      const entry = this.#entries[which - 1]!
+      const entry = this.#tables.entry(which)
       if (isAt(entry, bytes, at, within)) return true
       which = entry.next
     }
@@ -130,36 +106,5 @@ export class Gate {
   }
 }
 
-/** Two bytes, as most machines read them at once. */
-function pairOf(first: number, second: number): number {
-  return (second << 8) | first
-}
-
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
-
-/** Bytes are of sixteen kinds; the case of a letter makes no difference. */
-const KIND = 15
-const ANY_KIND = 0xffff
 const WORD = 4
-
-const WINDOW = 3
-const HASH_BITS = 16
-/** As many as can be told apart; with more, everything gets a close look. */
-const MOST_ENTRIES = 0xffff
-const HASH_MASK = (1 << HASH_BITS) - 1
-const CASE = 0x20
-
-/** The case of letters is not told apart here, which costs a few needless looks and nothing else. */
-function hashOf(one: number, two: number, three: number): number {
-  return ((one | CASE) * 9739 + (two | CASE) * 173 + (three | CASE)) & HASH_MASK
-}
-
-/** One byte more. */
-function hashWith(hash: number, byte: number): number {
-  return (hash * 31 + (byte | CASE)) & HASH_MASK
-}
-
-function otherCase(byte: number): number {
-  const isLetter = (byte | CASE) >= 0x61 && (byte | CASE) <= 0x7a
-  return isLetter ? byte ^ CASE : byte
-}

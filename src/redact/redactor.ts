@@ -54,8 +54,7 @@ export class Redactor {
 
   /** Learns the values of variables whose names speak of secrets. */
   learnEnv(env: Readonly<Record<string, string | undefined>>): void {
-    for (const [name, value = ''] of Object.entries(env))
-      if (isSecretVariable(name)) this.#learnVariable(value)
+    for (const name of Object.keys(env)) if (isSecretVariable(name)) this.#learnVariable(env[name] ?? '')
   }
 
   /** Learns one value that somebody says is secret. */

@@ -1,11 +1,13 @@
 import type { Rule } from './rule.ts'
-import { DEFAULT_RULES, EMAIL_RULE, RULES_NAME } from './rules.ts'
+import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules.ts'
 
 /** What is looked for, and what is left alone. */
 export interface RuleSet {
   /** As tapes tell it. */
   readonly name: string
   readonly rules: readonly Rule[]
+  /** Those of them that do not come with Reelay, or only when asked for. */
+  readonly own: readonly Rule[]
   /** Names of members whose values are secrets, beside those that everybody knows. */
   readonly fields: readonly string[]
   /** Values that are no secrets, whatever they look like. */
@@ -40,11 +42,16 @@ export function ruleSet({
   allow = [],
   email = false,
 }: RuleChanges = {}): RuleSet {
-  const all = [...rules, ...DEFAULT_RULES, ...(email ? [EMAIL_RULE] : [])]
+  const isOn = ({ name }: Rule): boolean => !off.includes(name)
+  const asked = email ? [EMAIL_RULE] : []
+  let all: readonly Rule[] | undefined
   const changes = rules.length + off.length + fields.length + allow.length
   return {
     name: [RULES_NAME, ...(email ? ['email'] : []), ...(changes > 0 ? ['project'] : [])].join('+'),
-    rules: all.filter(({ name }) => !off.includes(name)),
+    get rules() {
+      return (all ??= [...rules, ...defaultRules(), ...asked].filter(isOn))
+    },
+    own: [...rules, ...asked].filter(isOn),
     fields,
     allow,
   }

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.ts'
-import { COMMAND_LINE_RULES } from './command-lines.ts'
+import { commandLineRules } from './command-lines.ts'
 import { isLongWord, isUserinfo } from './surroundings.ts'
 
 /** The name of this set of rules, as tapes tell it. It changes when a value that was replaced before would now stay, or the other way round. */
@@ -15,7 +15,14 @@ function token(name: string, prefixes: readonly string[], least: number, chars =
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)/g
 
-export const DEFAULT_RULES: readonly Rule[] = [
+/** Made when they are first needed: most recordings meet nothing that looks like a secret, and every one starts without waiting for them. */
+export function defaultRules(): readonly Rule[] {
+  return (made ??= makeRules())
+}
+
+let made: readonly Rule[] | undefined
+
+const makeRules = (): readonly Rule[] => [
   token('github', ['github_pat_', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], 20),
   token('gitlab', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-'], 16, '[\\w.-]'),
   token('anthropic', ['sk-ant-'], 20),
@@ -131,7 +138,7 @@ export const DEFAULT_RULES: readonly Rule[] = [
     pattern: /\bset-cookie: +[\w.-]+=(?<secret>(?=[^;\s"'\\]*\d)[^;\s"'\\]{6,})/gi,
     isLearned: true,
   },
-  ...COMMAND_LINE_RULES,
+  ...commandLineRules(),
 ]
 
 /** Only when asked for: an address is no secret, and much that people do is about addresses. */
@@ -142,6 +149,11 @@ export const EMAIL_RULE: Rule = {
 }
 
 /** What stand-ins of tokens begin with, the long ones first. */
-export const PREFIXES: readonly string[] = DEFAULT_RULES.flatMap(({ prefixes = [] }) => prefixes).toSorted(
-  (a, b) => b.length - a.length,
-)
+export function tokenPrefixes(): readonly string[] {
+  known ??= defaultRules()
+    .flatMap(({ prefixes = [] }) => prefixes)
+    .toSorted((a, b) => b.length - a.length)
+  return known
+}
+
+let known: readonly string[] | undefined

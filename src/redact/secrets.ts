@@ -1,16 +1,14 @@
 import { base64Forms } from './base64.ts'
+import { DEFAULT_IMAGE } from './default-image.ts'
 import { bytesIn, type PatternKind } from './gate-entry.ts'
+import { GateTables } from './gate-tables.ts'
 import { Gate } from './gate.ts'
 import type { RedactionKey } from './key.ts'
-import { KEYWORD_FORMS } from './keyword-forms.ts'
 import { formsOf, KnownValues } from './known-values.ts'
 import type { Rule } from './rule.ts'
-import { DEFAULT_RULES } from './rules.ts'
 import { spellingsOf, type RuleSet } from './rule-set.ts'
-import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from './secret-names.ts'
+import { EXACT, NAME, PATTERN_KINDS, ruleKind } from './pattern-kinds.ts'
 import { StandIns } from './stand-ins.ts'
-import { isFlagEnd, isNameWithValue, isValueNext } from './named-bytes.ts'
-import { isCursorWord, isHiddenLetter } from './surroundings.ts'
 import { isDistinct } from './value-tests.ts'
 
 /**
@@ -23,7 +21,7 @@ export type Source = 'fresh' | 'live' | 'again'
 export class Secrets {
   readonly rules: RuleSet
   readonly known: KnownValues = new KnownValues()
-  readonly #gate = new Gate()
+  readonly #gate = new Gate(new GateTables(DEFAULT_IMAGE, PATTERN_KINDS))
   readonly #standIns: StandIns
   readonly #source: Source
 
@@ -31,9 +29,8 @@ export class Secrets {
     this.rules = rules
     this.#standIns = new StandIns(key)
     this.#source = source
-    for (const form of KEYWORD_FORMS) this.#gate.add(form, EXACT)
-    for (const rule of rules.rules) this.#watchFor(rule)
-    this.#watchForNames()
+    for (const rule of rules.own) this.#watchFor(rule)
+    for (const field of rules.fields) for (const text of spellingsOf(field)) this.#watchForText(text, NAME)
   }
 
   /** How many values have been replaced. */
@@ -81,45 +78,20 @@ export class Secrets {
     for (const text of formsOf(value)) this.#gate.add(bytesIn(text), EXACT)
   }
 
+  /** Of a rule of the project: those that come with Reelay are in the image. */
   #watchFor(rule: Rule): void {
-    const { keywords, follow, pattern } = rule
-    if (keywords.length === 0) return this.#gate.open()
-    const kind = { isAnyCase: pattern.ignoreCase, follow }
-    for (const text of keywords) this.#gate.add(bytesIn(text), kind)
-    if (!DEFAULT_RULES.includes(rule)) for (const text of keywords) this.#watchForBase64(text)
+    if (rule.keywords.length === 0) return this.#gate.open()
+    for (const text of rule.keywords) this.#watchForText(text, ruleKind(rule))
   }
 
-  #watchForNames(): void {
-    for (const text of NAME_KEYWORDS) this.#gate.add(text, NAME)
-    for (const text of NAME_ENDINGS) this.#gate.add(text, NAME_ENDING)
-    for (const text of FLAG_ENDINGS) this.#gate.add(text, FLAG_ENDING)
-    for (const text of PARAMETERS) this.#gate.add(text, PARAMETER)
-    this.#gate.add('\\u00', HIDDEN_LETTER)
-    for (const text of this.rules.fields.flatMap(spellingsOf)) {
-      this.#gate.add(bytesIn(text), NAME)
-      this.#watchForBase64(text)
-    }
-  }
-
-  /** Of a keyword of the project: those that come with Reelay are on a list. */
-  #watchForBase64(text: string): void {
-    if (text.length > 2) for (const form of base64Forms(bytesIn(text))) this.#gate.add(form, EXACT)
+  #watchForText(text: string, kind: PatternKind): void {
+    const bytes = bytesIn(text)
+    this.#gate.add(bytes, kind)
+    if (text.length > 2) for (const form of base64Forms(bytes)) this.#gate.add(form, EXACT)
   }
 }
-
-const EXACT: PatternKind = { isAnyCase: false }
-const NAME: PatternKind = { isAnyCase: true, follow: isNameWithValue, notAfter: isCursorWord }
-const NAME_ENDING: PatternKind = { isAnyCase: true, follow: isValueNext }
-const FLAG_ENDING: PatternKind = { isAnyCase: true, follow: isFlagEnd }
-const PARAMETER: PatternKind = { isAnyCase: true }
-const HIDDEN_LETTER: PatternKind = { isAnyCase: true, follow: isHiddenLetter }
 
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
 const MOST_KNOWN = 5000
-
-// `&` is also spelled as JSON of Go and as HTML spell it.
-const PARAMETERS = ['?', '&', 'u0026', 'amp;'].flatMap((mark) =>
-  ['code=', 'state=', 'key=', 'sig='].map((name) => mark + name),
-)

@@ -1,6 +1,6 @@
 import { alphabetOf, isWrittenIn, BASE64, BASE64URL, DIGITS, HEX, LOWER_DIGITS } from './alphabet.ts'
 import { shortestMarked, type Ink } from './ink.ts'
-import { PREFIXES } from './rules.ts'
+import { tokenPrefixes } from './rules.ts'
 import { looksRandom } from './value-tests.ts'
 
 /** A form that values have, and the stand-in of the same form. The first shape that fits is a value's shape. */
@@ -128,7 +128,7 @@ const prefixed: Shape = {
 }
 
 function prefixOf(value: string): string {
-  return PREFIXES.find((prefix) => value.startsWith(prefix) && value.length > prefix.length + 7) ?? ''
+  return tokenPrefixes().find((prefix) => value.startsWith(prefix) && value.length > prefix.length + 7) ?? ''
 }
 
 /** Anything else: the same length, unless that is too short, in the same kinds of characters. */

@@ -15,18 +15,35 @@ export const JUDGED_BY: ReadonlyMap<unknown, string> = new Map([
 /** An official schema, and a quick look for each definition that an answer can be of: whether it is kept, and not why. */
 export interface OfficialSchema {
   readonly schema: Readonly<Record<string, unknown>>
-  readonly isKept: Readonly<Record<string, (value: unknown) => boolean>>
+  readonly isKept: QuickLooks
+  /** The same for notifications and requests of a server; most say none. */
+  readonly wordIsKept: () => QuickLooks
 }
+
+type QuickLooks = Readonly<Record<string, (value: unknown) => boolean>>
 
 /** The official schema of a revision, which the build puts into the package; undefined when it is not there. */
 export function officialSchema(revision: string): OfficialSchema | undefined {
   try {
     const schema = parseJson(readFileSync(new URL(`mcp-${revision}.json`, FOLDER), 'utf8'))
-    const looks: unknown = createRequire(FOLDER)(`./mcp-${revision}.cjs`)
-    return isObject(schema) ? { schema, isKept: looks as OfficialSchema['isKept'] } : undefined
+    const isKept = quickLooks(`mcp-${revision}.cjs`)
+    return isObject(schema) ? { schema, isKept, wordIsKept: () => wordsOf(revision) } : undefined
   } catch {
     return undefined // whoever bundled us left it behind: then it is not judged by, which the report says
   }
+}
+
+function wordsOf(revision: string): QuickLooks {
+  try {
+    return quickLooks(`mcp-${revision}-words.cjs`)
+  } catch {
+    return {} // a build from before there were any
+  }
+}
+
+function quickLooks(file: string): QuickLooks {
+  const looks: unknown = createRequire(FOLDER)(`./${file}`)
+  return looks as QuickLooks
 }
 
 // The same from a file of the library, from one of the packed program, and from the source.

@@ -1,7 +1,7 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { member } from '../wire/message.ts'
+import { member, type Request } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
 import type { Greeting } from './handshake.ts'
@@ -27,6 +27,7 @@ import { TapeCarrier } from './tape-carrier.ts'
 import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
 import { OfficialJudge } from './verdict/official.ts'
+import { QuestionsJudge } from './verdict/questions.ts'
 import { SchemaJudge } from './verdict/schema.ts'
 import { ValuesJudge } from './verdict/values.ts'
 
@@ -59,14 +60,15 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
   const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
   const revisions = new Revisions(turnsAt(part.turns, part.landmarks.handshakes))
   const answers = answersFor(part, options, () => carried.carrier)
-  const links = linksFor(part, options, { notes, revisions, answers })
+  const unknown = new WeakSet<Request>()
+  const links = linksFor(part, options, { notes, revisions, answers, unknown })
   options.watch.connected(() => links.traffic())
   try {
     const tools = await toolsFor(part, options, links)
     const plan = planFor(part.turns, options, tools)
     const carrier = carrierFor(plan, options)
     carried.carrier = carrier
-    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan })
+    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns, unknown })
     const rounds = roundsFor(plan.hasRounds ? part.turns : [], { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges, plan })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
@@ -117,7 +119,12 @@ function answersFor(
 function linksFor(
   part: ServerPart,
   { target, handshake = 'own', timeout = TIMEOUT, now }: PrepareOptions,
-  { notes, revisions, answers }: { notes: Notes; revisions: Revisions; answers: () => RecordedAnswers },
+  {
+    notes,
+    revisions,
+    answers,
+    unknown,
+  }: { notes: Notes; revisions: Revisions; answers: () => RecordedAnswers; unknown: WeakSet<Request> },
 ): Links {
   const { turns, era, landmarks } = part
   return new Links({
@@ -134,8 +141,10 @@ function linksFor(
     onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
       const { outcome, report } = await answers().answer(request)
-      if (report.by === 'own')
+      if (report.by === 'own') {
+        unknown.add(request)
         notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
+      }
       return outcome
     },
   })
@@ -171,16 +180,25 @@ function judgesFor(
     revisions,
     notes,
     plan,
-  }: { carrier: Carrier; tools: Tools; revisions: Revisions; notes: Notes; plan: Plan },
+    turns,
+    unknown,
+  }: {
+    carrier: Carrier
+    tools: Tools
+    revisions: Revisions
+    notes: Notes
+    plan: Plan
+    turns: RecordedTurns
+    unknown: WeakSet<Request>
+  },
 ): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge({ use, revisions, onNote: (note) => notes.push(note) })
-  const values = new ValuesJudge({
-    judging: options,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    clock: clockFor(options, plan),
-  })
-  return { schema: new SchemaJudge(() => tools), official, values, judging: options }
+  const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
+  const explains: Carrier['explains'] = (expected, actual, path) => carrier.explains(expected, actual, path)
+  const values = new ValuesJudge({ judging: options, explains, clock: clockFor(options, plan) })
+  const isUnknown = (question: Request): boolean => unknown.has(question)
+  const questions = new QuestionsJudge({ judging: options, explains, isUnknown })
+  return { schema: new SchemaJudge(() => tools), official, values, questions, judging: options }
 }
 
 function roundsFor(

@@ -1,10 +1,16 @@
-import { homedir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
 
 /** Where Reelay keeps what is its own: `REELAY_HOME`, or `.reelay` in the user's home folder. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return resolve(env['REELAY_HOME'] || join(homedir(), '.reelay'))
+  return resolve(env['REELAY_HOME'] || join(userFolder(), '.reelay'))
+}
+
+/** As `os.homedir()` says; to load it takes time at every start, and it looks at the same variable. */
+export function userFolder(): string {
+  return (
+    (process.platform !== 'win32' && process.env['HOME']) || process.getBuiltinModule('node:os').homedir()
+  )
 }
 
 /** Where tapes that have a name live. */

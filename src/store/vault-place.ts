@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
+import { userFolder } from './home.ts'
 
 /** Where a vault may be, as a whole path; throws where its values would not be kept to their owner. */
 export function vaultPlace(path: string, tape: string): string {
@@ -52,7 +52,7 @@ function openFolder(folder: string, tape: string): string | undefined {
 
 /** Modes mean nothing there; what lies in the folder of a user is kept from others. */
 function awayFromHome(folder: string): string | undefined {
-  return isWithin(folder, realFolder(homedir())) ? undefined : 'it is outside of your own folder'
+  return isWithin(folder, realFolder(userFolder())) ? undefined : 'it is outside of your own folder'
 }
 
 function realFolder(folder: string): string {

@@ -86,6 +86,13 @@ test('custom: a function says what is wrong, or nothing', async () => {
   )
 })
 
+test('custom: a function is asked of an answer with the recorded bytes, too', async () => {
+  const kind: Comparing = { kind: 'custom', check: () => 'it never is' }
+  expect((await judged(RECORDED, { validation: [ruleOf({ kind })] })).findings).toMatchObject([
+    { layer: 'values', level: 'error', message: 'mine: it never is' },
+  ])
+})
+
 test.each<[string, ValidationRule['appliesTo'], boolean]>([
   ['all', { kind: 'all' }, true],
   ['its method', { kind: 'method', equals: 'tools/call' }, true],

@@ -4,6 +4,7 @@ import { judgeJsonRpc } from './json-rpc.ts'
 import type { Judged } from './judged.ts'
 import type { OfficialJudge, OfficialSchemaUse } from './official.ts'
 import { judgeOrder } from './order.ts'
+import type { QuestionsJudge } from './questions.ts'
 import type { SchemaJudge } from './schema.ts'
 import { judgeTiming } from './timing.ts'
 import { judgeTransport } from './transport.ts'
@@ -36,6 +37,7 @@ export interface Judges {
   readonly schema: SchemaJudge
   readonly official: OfficialJudge
   readonly values: ValuesJudge
+  readonly questions: QuestionsJudge
   readonly judging: Judging
 }
 
@@ -59,24 +61,30 @@ function strictly(finding: Finding): Finding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
-function judgeLayers(judged: Judged, { schema, official, values, judging }: Judges): readonly Finding[] {
+function judgeLayers(
+  judged: Judged,
+  { schema, official, values, questions, judging }: Judges,
+): readonly Finding[] {
   const { slower } = judging
   const aside = joined(
+    official.judgeAsides(judged),
+    questions.judge(judged),
     judgeOrder(judged),
     judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
   )
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return joined(official.judge(judged), aside)
+    return joined(official.judge(judged), values.judgeSame(judged), aside)
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
 }
 
 // Mostly there is nothing, of which no list has to be made.
-function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
-  if (some.length === 0) return more
-  return more.length === 0 ? some : [...some, ...more]
+function joined(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
+  return lists.some(hasFound) ? lists.flat() : NONE
 }
+
+const NONE: readonly Finding[] = []
 
 function hasFound(findings: readonly Finding[]): boolean {
   return findings.length > 0

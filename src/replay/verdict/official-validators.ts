@@ -1,13 +1,13 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
-import { type Response } from '../../wire/message.ts'
+import type { Notification, Request, Response } from '../../wire/message.ts'
 import { JUDGED_BY, officialSchema, type OfficialSchema } from '../official-schemas.ts'
 import { isValid } from './is-valid.ts'
 import { newAjv } from './new-ajv.ts'
 import { OfficialDefinitions } from './official-definitions.ts'
 import { meantErrors } from './schema-errors.ts'
 
-/** Holds answers against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
+/** Holds what a server says against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
 export class OfficialValidators {
   readonly #onAbsent: (revision: string) => void
   readonly #known = new Map<string, Known | undefined>()
@@ -18,15 +18,27 @@ export class OfficialValidators {
 
   /** What is wrong with an answer to a method, by the schema of a revision; nothing where that has no say. */
   errorsIn(answer: Response, { method, revision }: Asked): readonly ErrorObject[] {
-    const official = JUDGED_BY.get(revision)
-    const known = official === undefined ? undefined : this.#schemaOf(official)
+    const known = this.#knownFor(revision)
     const name = known?.definitions.nameFor(method, answer)
-    const isKept = name === undefined ? undefined : known?.official.isKept[name]
-    if (known === undefined || name === undefined || isKept === undefined) return []
-    const subject = subjectOf(answer)
-    if (isValid(isKept, subject)) return []
-    known.ajv ??= ajvWith(known.official)
-    return errorsBy(known.ajv, known.definitions.pointerTo(name), subject)
+    if (known === undefined || name === undefined) return []
+    return errorsOf(known, { name, isKept: known.official.isKept[name], value: subjectOf(answer) })
+  }
+
+  /** The same of a notification or a request of the server. */
+  errorsInWord(
+    { kind: _, ...word }: Request | Notification,
+    revision: Asked['revision'],
+  ): readonly ErrorObject[] {
+    const known = this.#knownFor(revision)
+    const name = known?.definitions.nameOfWord(word.method)
+    if (known === undefined || name === undefined) return []
+    const value = { jsonrpc: '2.0', ...word }
+    return errorsOf(known, { name, isKept: known.official.wordIsKept()[name], value })
+  }
+
+  #knownFor(revision: string | undefined): Known | undefined {
+    const official = JUDGED_BY.get(revision)
+    return official === undefined ? undefined : this.#schemaOf(official)
   }
 
   #schemaOf(revision: string): Known | undefined {
@@ -50,6 +62,19 @@ interface Known {
   readonly official: OfficialSchema
   readonly definitions: OfficialDefinitions
   ajv: Ajv2020 | undefined
+}
+
+interface Subject {
+  /** Of the definition. */
+  readonly name: string
+  readonly isKept: ((value: unknown) => boolean) | undefined
+  readonly value: unknown
+}
+
+function errorsOf(known: Known, { name, isKept, value }: Subject): readonly ErrorObject[] {
+  if (isKept === undefined || isValid(isKept, value)) return []
+  known.ajv ??= ajvWith(known.official)
+  return errorsBy(known.ajv, known.definitions.pointerTo(name), value)
 }
 
 /** An error is judged with the message around it, because the definition is of both. */

@@ -5,6 +5,7 @@ import { linkOf } from '../link-of.ts'
 import type { Revisions } from '../revisions.ts'
 import type { Finding } from './finding.ts'
 import { resultIn, type Judged } from './judged.ts'
+import { OfficialAsides } from './official-asides.ts'
 import { OfficialValidators } from './official-validators.ts'
 import { kindOfError, pathOf } from './schema-errors.ts'
 
@@ -14,6 +15,8 @@ export type OfficialSchemaUse = 'changed' | 'always' | 'off'
 export interface OfficialOptions {
   readonly use: OfficialSchemaUse
   readonly revisions: Revisions
+  /** The whole recording. */
+  readonly turns: Iterable<Turn>
   readonly onNote: (note: string) => void
 }
 
@@ -21,6 +24,7 @@ export interface OfficialOptions {
 export class OfficialJudge {
   readonly #options: OfficialOptions
   readonly #validators: OfficialValidators
+  readonly #asides: OfficialAsides
   /** By method, the tools of which an answer was looked at. */
   readonly #looked = new Map<string, Set<string | undefined>>()
   readonly #told = new Set<string>()
@@ -28,6 +32,7 @@ export class OfficialJudge {
   constructor(options: OfficialOptions) {
     this.#options = options
     this.#validators = new OfficialValidators((revision) => options.onNote(absent(revision)))
+    this.#asides = new OfficialAsides(options, this.#validators)
   }
 
   judge(judged: Judged): readonly Finding[] {
@@ -41,6 +46,11 @@ export class OfficialJudge {
     const broken = this.#validators.errorsIn(live, asked(turn, revision))
     const found = broken.length === 0 || use === 'always' ? broken : this.#broughtIn(judged, broken)
     return found.slice(0, MOST).map((error) => asFinding(error, live, revision))
+  }
+
+  /** Of what the server said on the way to the answer. */
+  judgeAsides(judged: Judged): readonly Finding[] {
+    return this.#asides.judge(judged)
   }
 
   #noteRevision({ turn, live }: Judged): void {

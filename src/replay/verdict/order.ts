@@ -1,7 +1,7 @@
-import type { Step } from '../../tape/turn.ts'
 import type { Notification, Request } from '../../wire/message.ts'
 import type { Finding } from './finding.ts'
 import type { Judged } from './judged.ts'
+import { wordsOfServer } from './words-of-server.ts'
 
 /** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
 export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] {
@@ -22,12 +22,6 @@ export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] 
 }
 
 const PROGRESS = 'progress'
-
-function wordsOfServer(step: Step): readonly (Request | Notification)[] {
-  if (step.kind === 'respond') return []
-  const { message } = step.kind === 'ask' ? step.request : step.message
-  return message.kind === 'request' || message.kind === 'notification' ? [message] : []
-}
 
 // How often progress is told depends on the machine; logs and changes of lists come when they like.
 function stations(messages: readonly (Request | Notification)[]): readonly string[] {

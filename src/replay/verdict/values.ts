@@ -17,7 +17,7 @@ import {
   type ValidationRule,
 } from './validation-rule.ts'
 
-type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
+export type Explains = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
 
 export interface ValuesOptions {
   readonly judging: Judging
@@ -30,19 +30,25 @@ export interface ValuesOptions {
 export class ValuesJudge {
   readonly #options: ValuesOptions
   readonly #rules: readonly ValidationRule[]
+  readonly #hasCustom: boolean
   readonly #differs = new Map<ValidationRule, Differs>()
 
   constructor(options: ValuesOptions) {
     this.#options = options
     this.#rules = options.judging.validation ?? []
+    this.#hasCustom = this.#rules.some(isCustom)
   }
 
   judge(judged: Judged): readonly Finding[] {
-    return this.rulesFor(judged).flatMap((rule) => {
-      const effect = EFFECTS[rule.onFailure]
-      if (effect === undefined) return []
-      return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
-    })
+    return this.rulesFor(judged).flatMap((rule) => this.#withEffect(judged, rule))
+  }
+
+  /** Of an answer with the recorded bytes nothing differs, but a function of the user may have something against it. */
+  judgeSame(judged: Judged): readonly Finding[] {
+    if (!this.#hasCustom) return []
+    return this.rulesFor(judged)
+      .filter(isCustom)
+      .flatMap((rule) => this.#withEffect(judged, rule))
   }
 
   /** The user's rules for this answer; without any, every value counts. */
@@ -55,6 +61,12 @@ export class ValuesJudge {
     return this.#rules.length === 0 ? EXACTLY_ALONE : this.rulesFor(judged).map(({ name }) => name)
   }
 
+  #withEffect(judged: Judged, rule: ValidationRule): readonly Finding[] {
+    const effect = EFFECTS[rule.onFailure]
+    if (effect === undefined) return []
+    return this.#byRule(judged, rule).map((finding) => ({ ...finding, ...effect }))
+  }
+
   #byRule(judged: Judged, rule: ValidationRule): readonly Finding[] {
     if (rule.kind.kind === 'custom') return custom(rule, rule.kind.check(judged))
     const expected = judged.turn.response === undefined ? undefined : outcomeIn(judged.turn.response.text)
@@ -64,7 +76,7 @@ export class ValuesJudge {
     const differences = this.#unexplained(kept.texts(expected, actual), kept)
     if (differences.length === 0) return []
     const changed = this.#unexplained(free.texts(expected, actual), free)
-    return changed.length === 0 ? [orderFinding(differences)] : changed.map(asFinding)
+    return changed.length === 0 ? [orderFinding(differences)] : changed.map(differenceFinding)
   }
 
   #differsOf(rule: ValidationRule): Differs {
@@ -88,6 +100,10 @@ export class ValuesJudge {
 
 const EXACTLY_ALONE: readonly string[] = [EXACTLY.name]
 
+function isCustom({ kind }: ValidationRule): boolean {
+  return kind.kind === 'custom'
+}
+
 function liveTextIn({ turn }: Judged, { text }: { readonly text: string }): string {
   return turn.response === undefined ? text : withRecordedInputs(turn.response.text, text)
 }
@@ -109,7 +125,7 @@ function custom({ name }: ValidationRule, wrong: string | undefined): readonly F
   return wrong === undefined ? [] : [{ layer: 'values', level: 'error', message: `${name}: ${wrong}` }]
 }
 
-function asFinding(difference: Difference): Finding {
+export function differenceFinding(difference: Difference): Finding {
   const { path, kind, ...sides } = difference
   return {
     layer: 'values',
