@@ -77,6 +77,15 @@ export function eachSaid(turns: RecordedTurns, visit: (said: Said) => void): voi
   }
 }
 
+/** The message at one place of a turn; throws when the tape no longer holds it. */
+export function saidAt(turns: RecordedTurns, place: number, part: number): Said {
+  const { server, method } = turns.outline(place)
+  const turn = turns.turn(place)
+  const spoken = turn && partOf(turn, part)
+  if (turn === undefined || spoken === undefined) throw changed(turns.outline(place).frame)
+  return { spoken, part, turn, place, server, method }
+}
+
 /** A key for one message, which no other message of its tape has. */
 export function messageKey({ frame, item }: { readonly frame: number; readonly item?: number }): string {
   return item === undefined ? String(frame) : `${frame}/${item}`
