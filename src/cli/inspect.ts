@@ -9,7 +9,7 @@ import { jsonDocument, plain } from '../report/json-text.ts'
 import { inspectAsText } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
-import { readBindingsBeside } from '../store/bindings-file.ts'
+import { inBindingsFile, readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape, readTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
@@ -56,7 +56,9 @@ async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags
 
 async function bindingsText(tape: Tape, { json, bindingsFile }: InspectFlags): Promise<string> {
   const file = await readBindingsBeside(tape.path)
-  const correlation = bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file))
+  const correlation = inBindingsFile(file?.path ?? '', () =>
+    bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file.value)),
+  )
   if (bindingsFile) return bindingsAsYaml(correlation.bindings)
   const facts = bindingFacts(tape, correlation)
   return json ? bindingsAsJson(facts) : bindingsAsText(facts)

@@ -3,7 +3,7 @@ import type { Correlation } from '../correlate/binding.ts'
 import { readBindingsFile, type BindingsFile, type UserBinding } from '../correlate/bindings-file.ts'
 import { confirm } from '../correlate/confirm.ts'
 import { correlate } from '../correlate/correlate.ts'
-import { readBindingsAt, readBindingsBeside } from '../store/bindings-file.ts'
+import { inBindingsFile, readBindingsAt, readBindingsBeside } from '../store/bindings-file.ts'
 import type { Tape } from '../store/read.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
@@ -38,7 +38,9 @@ export async function partBindings(
   const settled = baseline === undefined ? found : await settledBy(baseline, found, { server, turns })
   const written = await (path === undefined ? readBindingsBeside(tape.path) : readBindingsAt(path))
   if (written === undefined) return settled
-  return applyBindingsFile(settled, ownPart(readBindingsFile(written), tape, turns), turns)
+  return inBindingsFile(written.path, () =>
+    applyBindingsFile(settled, ownPart(readBindingsFile(written.value), tape, turns), turns),
+  )
 }
 
 async function settledBy(

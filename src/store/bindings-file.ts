@@ -1,22 +1,41 @@
 import { readFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
 
-/** What stands in a bindings file that the user named. */
-export async function readBindingsAt(path: string): Promise<unknown> {
+/** What stands in a bindings file, and where it is. */
+export interface WrittenBindings {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** What stands in a bindings file that the user named; undefined when it is empty. */
+export async function readBindingsAt(path: string): Promise<WrittenBindings | undefined> {
   const text = await textOf(path)
   if (text === undefined) throw invalid(path, 'there is no such file')
-  return parsed(path, text)
+  return written(path, text)
 }
 
 /** What stands in the bindings file beside a tape (`search.bindings.yaml` beside `search.tape.jsonl`); undefined without one. */
-export async function readBindingsBeside(tapePath: string): Promise<unknown> {
+export async function readBindingsBeside(tapePath: string): Promise<WrittenBindings | undefined> {
   for (const ending of ENDINGS) {
     const path = tapePath.replace(/(\.tape)?\.jsonl$/, '') + ending
     const text = await textOf(path)
-    if (text !== undefined) return parsed(path, text)
+    if (text !== undefined) return written(path, text)
   }
   return undefined
 }
+
+/** Passes on what `use` makes of it; what it refuses is told with the file. */
+export function inBindingsFile<Result>(path: string, use: () => Result): Result {
+  try {
+    return use()
+  } catch (error) {
+    if (!(error instanceof ReelayError) || error.code !== 'BINDINGS_INVALID') throw error
+    const hint = error.hint ?? HINT
+    throw new ReelayError(error.code, `${path}: ${error.message}`, { hint, cause: error })
+  }
+}
+
+const HINT = 'correct that place in the file, or remove the file'
 
 const ENDINGS = ['.bindings.yaml', '.bindings.yml', '.bindings.json']
 
@@ -27,6 +46,12 @@ async function textOf(path: string): Promise<string | undefined> {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
     throw invalid(path, cause)
   }
+}
+
+// A shell makes the file before `inspect --bindings-file > …` can look for it: one without a word says nothing.
+async function written(path: string, text: string): Promise<WrittenBindings | undefined> {
+  const value = text.trim() === '' ? undefined : await parsed(path, text)
+  return value === undefined || value === null ? undefined : { path, value }
 }
 
 // YAML is loaded only for whoever has such a file.
@@ -41,7 +66,7 @@ async function parsed(path: string, text: string): Promise<unknown> {
 function invalid(path: string, cause: unknown): ReelayError {
   const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
   return new ReelayError('BINDINGS_INVALID', `${path} cannot be read: ${why}`, {
-    hint: 'correct that place in the file, or remove the file',
+    hint: HINT,
     cause,
   })
 }

@@ -132,7 +132,10 @@ export function withReplayOptions(command: Command): Command {
       '--on-ask <decline|fail|ask>',
       'what to answer when the server asks what was never recorded (decline)',
     )
-    .option('--on-error <continue|pause|stop|retry>', 'what to do after a step that failed (continue)')
+    .option(
+      '--on-error <continue|pause|stop|retry>',
+      'what to do after a step that failed (continue); retry: send again what got no answer',
+    )
     .option('--retries <n>', 'how often a request is sent again at most (3)')
     .option('--retry-delay <ms>', 'how long to wait before that (500)')
     .option('--before-run <command>', 'runs before each run, to put the world back as the recording found it')

@@ -10,9 +10,11 @@ import { settingRule } from '../../replay/transform/setting.ts'
 import type { Judging } from '../../replay/verdict/judge.ts'
 import { parsePath } from '../../wire/path.ts'
 import type { ReplayFlags } from './flags.ts'
+import { refuseIdleFlags } from './idle-flags.ts'
 
 /** What the command line says of a run; what it does not say is left to the config and the engine. */
 export function readFlags(flags: ReplayFlags): Omit<ReplayOptions, 'target'> {
+  refuseIdleFlags(flags)
   return {
     ...readSelection(flags),
     ...readSending(flags),

@@ -1,36 +1,48 @@
 import { createRecording, type Recording } from '../../record/recording.ts'
 import type { Target } from '../../replay/options.ts'
+import type { ServerInfo } from '../../tape/header.ts'
 import type { OpenLink } from '../../transport/client-link.ts'
 
 export interface RecordedTarget {
   readonly target: Target
-  /** Ends the tape of the run, if one is made. */
+  /** Ends the tape of the run, if one is made, and says where it is. */
   close(): Promise<void>
 }
 
+export interface RecordedOptions {
+  readonly path: string | undefined
+  readonly command: readonly string[]
+  readonly secrets: readonly string[]
+}
+
 /** The target with a recorder before it, when the user wants a tape of the run. */
-export function recorded(
-  target: Target,
-  path: string | undefined,
-  secrets: readonly string[],
-): RecordedTarget {
+export function recorded(target: Target, { path, command, secrets }: RecordedOptions): RecordedTarget {
   if (path === undefined) return { target, close: async () => {} }
   const recording = createRecording({ tape: path })
+  const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
   return {
-    target: { ...target, open: recordedLink(target, recording, secrets) },
-    close: async () => void (await recording.close()),
+    target: { ...target, open: recordedLink(target.open, recording, { info, secrets }) },
+    close: async () => {
+      for (const line of linesOf(await recording.close())) process.stderr.write(`reelay: ${line}\n`)
+    },
   }
 }
 
-function recordedLink({ name, open }: Target, recording: Recording, secrets: readonly string[]): OpenLink {
+function linesOf({ path, loss }: Awaited<ReturnType<Recording['close']>>): readonly string[] {
+  if (path === undefined) return [`there is no tape of this run: ${loss?.why}`]
+  const whole = `the tape of this run is ${path}`
+  return loss === undefined ? [whole] : [whole, `it is not whole: ${loss.why}`]
+}
+
+function recordedLink(
+  open: OpenLink,
+  recording: Recording,
+  { info, secrets }: Pick<RecordedOptions, 'secrets'> & { readonly info: ServerInfo },
+): OpenLink {
   const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
   const env = { ...process.env, ...named }
   return async (handlers) => {
-    const tape = recording.pipes({
-      server: 'server',
-      info: { transport: 'stdio', command: name.split(' ') },
-      env,
-    })
+    const tape = recording.pipes({ server: 'server', info, env })
     const [sent, heard] = [tape.tap('c2s'), tape.tap('s2c')]
     const link = await open({
       ...handlers,

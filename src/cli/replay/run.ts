@@ -63,7 +63,7 @@ async function replayed(
   const isStepped = options.timing?.kind === 'stepped'
   if (isStepped) requireSomebody(flags)
   const given = readSecrets(flags)
-  const target = recorded(readTarget(command, flags), flags.record, given)
+  const target = recorded(readTarget(command, flags), { path: flags.record, command, secrets: given })
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = stopOnSignals()
   const controller = new Controller()
@@ -135,9 +135,9 @@ function tellSteps(screen: Screen): (step: StepResult, run: number) => void {
 }
 
 async function tell(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
+  print(json === true ? replayAsJson(report) : replaySummaryText(report))
   if (output !== undefined) await writeReport(output, replayAsJson(report))
   if (results !== undefined) await writeReport(results, replayResults(report))
-  print(json === true ? replayAsJson(report) : replaySummaryText(report))
 }
 
 async function writeReport(path: string, text: string): Promise<void> {

@@ -3,6 +3,8 @@ import { hasFailed } from '../../replay/failed.ts'
 import type { ReplayReport } from '../../replay/report.ts'
 import { rewriteMessages } from '../../store/rewrite.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
+import type { StepResult } from '../../replay/step-result.ts'
+import type { Finding } from '../../replay/verdict/finding.ts'
 import { print } from '../print.ts'
 
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
@@ -12,18 +14,35 @@ export async function updateTape(
 ): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
   const changed = steps.filter(hasFailed)
-  const accepted = changed.flatMap((step) => step.acceptable ?? [])
-  for (const { frame, method, tool, acceptable } of changed)
-    print(
-      `${acceptable === undefined ? 'kept    ' : 'accepted'}  #${frame} ${[method, tool].filter(Boolean).join(' ')}\n`,
-    )
+  for (const step of changed) print(`${WORDS[effectOn(step)]}  ${nameOf(step)}\n`)
+  const accepted = changed.flatMap((step) => (effectOn(step) === 'none' ? [] : (step.acceptable ?? [])))
   if (accepted.length === 0) return false
   if ('close' in tape) tape.close() // an open file cannot be replaced everywhere
   const written = await rewriteMessages(tape.path, new Map(accepted.map(({ frame, text }) => [frame, text])))
   print(
     `${written} ${written === 1 ? 'answer' : 'answers'} on ${tape.path} replaced; all other bytes are as they were\n`,
   )
-  return accepted.length === changed.length
+  return changed.every((step) => effectOn(step) === 'all')
+}
+
+type Effect = 'all' | 'some' | 'none'
+
+const WORDS: Readonly<Record<Effect, string>> = { all: 'accepted', some: 'in part ', none: 'kept    ' }
+
+/** How much of what was found is settled by another answer on the tape: not what the server asked before it, nor how long it took. */
+function effectOn({ acceptable, findings }: StepResult): Effect {
+  const errors = findings.filter(({ level }) => level === 'error')
+  const settled = acceptable === undefined ? [] : errors.filter(isOfTheAnswer)
+  if (settled.length === 0) return 'none'
+  return settled.length === errors.length ? 'all' : 'some'
+}
+
+function isOfTheAnswer({ path }: Finding): boolean {
+  return path !== undefined && /^(result|error)\b/.test(path)
+}
+
+function nameOf({ frame, method, tool }: StepResult): string {
+  return [`#${frame}`, method, tool].filter(Boolean).join(' ')
 }
 
 function notEnded(path: string): ReelayError {

@@ -1,0 +1,81 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { loadTape } from '../../src/store/read.ts'
+import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+import { recordOrders } from './orders-tape.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const recorded = join(sharedFolder(), 'orders.tape.jsonl')
+const server = ['--allow-writes', '--', ...fixtureServer('orders')]
+
+beforeAll(() => recordOrders(recorded))
+
+test('--record says where the tape of the run is, which is never one that was there', async () => {
+  const tape = join(temporaryFolder(), 'run.tape.jsonl')
+  const first = await reelay('replay', recorded, '--record', tape, ...server)
+  const second = await reelay('replay', recorded, '--record', tape, ...server)
+  expect(first.err).toContain(`reelay: the tape of this run is ${tape}\n`)
+  expect(second.err).toContain(`reelay: the tape of this run is ${tape.replace('run', 'run-2')}\n`)
+  const { header } = await loadTape(tape)
+  expect(header.servers).toMatchObject({ server: { transport: 'stdio', command: fixtureServer('orders') } })
+})
+
+test('a tape or a report that cannot be written is told of, and what was found is printed all the same', async () => {
+  const file = join(temporaryFolder(), 'a-file')
+  writeFileSync(file, '')
+  const run = await reelay('replay', recorded, '--record', join(file, 'run.tape.jsonl'), ...server)
+  expect(run.err).toMatch(/reelay: there is no tape of this run: ENOTDIR/)
+  const { code, out, err } = await reelay('replay', recorded, '-o', join(file, 'report.json'), ...server)
+  expect([code, out.includes('verdict: as recorded')]).toEqual([3, true])
+  expect(err).toMatch(/REPORT_UNWRITABLE/)
+})
+
+test.each([
+  ['--header', 'a: b', '--url'],
+  ['--sse', undefined, '--url'],
+  ['--priority', 'tools/call=1', '--order priority'],
+  ['--seed', '7', '--order random'],
+  ['--inject-errors', 'timeout', '--inject'],
+  ['--inject-seed', '7', '--inject'],
+])('%s, which would have no effect, is refused', async (option, value, needs) => {
+  const { code, err } = await reelay('replay', recorded, option, ...(value ? [value] : []), ...server)
+  expect([code, err.split('\n', 1)]).toEqual([2, [`reelay: USAGE ${option} has no effect without ${needs}`]])
+})
+
+test('what another answer on the tape does not settle is not accepted', async () => {
+  const tape = join(temporaryFolder(), 'orders.tape.jsonl')
+  copyFileSync(recorded, tape)
+  const before = readFileSync(tape, 'utf8')
+  const silent = ['--allow-writes', '--', ...fixtureServer('orders', 'progress')]
+  const { code, out } = await reelay('verify', tape, '--repeat', '1', '--update', ...silent)
+  expect([code, /^kept +#\d+ tools\/call get_order$/m.test(out)]).toEqual([1, true])
+  expect(readFileSync(tape, 'utf8')).toBe(before)
+})
+
+test('the bindings that inspect prints can be kept beside the tape by the shell, and an error names the file', async () => {
+  const folder = temporaryFolder()
+  const tape = join(folder, 'orders.tape.jsonl')
+  const file = join(folder, 'orders.bindings.yaml')
+  copyFileSync(recorded, tape)
+  writeFileSync(file, '') // as a shell does before it starts the command
+  const { code, out } = await reelay('inspect', tape, '--bindings-file')
+  expect([code, out.startsWith('bind:\n')]).toEqual([0, true])
+  writeFileSync(file, 'bind: 3\n')
+  for (const args of [
+    ['inspect', tape, '--bindings'],
+    ['verify', tape, ...server],
+  ])
+    expect((await reelay(...args)).err).toContain(`${file}: cannot use the bindings: "bind" is no list`)
+})
+
+async function reelay(
+  ...args: readonly string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const run = start([process.execPath, REELAY, ...args])
+  run.child.stdin.end()
+  const { code } = await run.exited
+  return { code, out: run.stdout().toString(), err: run.stderr() }
+}
