@@ -1,6 +1,6 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
+import { Hashes } from './hashes.ts'
 import { eachSaid, type Said } from './messages.ts'
-import type { Hashes } from './word-hashes.ts'
 import { listWords } from './words-in.ts'
 
 /** A message by its words. */
@@ -31,7 +31,7 @@ export class HeardWords {
   each(visit: Visit): void {
     if (this.#kept !== undefined) return eachKept(this.#kept, visit)
     const kept = this.#isRead ? undefined : new Kept(this.#turns.size)
-    const hashes: Hashes = []
+    const hashes = new Hashes()
     eachSaid(this.#turns, (said) => {
       const heard = heardIn(said, hashes)
       kept?.add(heard)
@@ -73,9 +73,9 @@ class Kept {
   }
 
   add({ place, part, frame, isClients, isWorthy, hashes }: Heard): void {
-    this.isWhole &&= this.#words + hashes.length <= this.hashes.length && this.size < this.ends.length
+    this.isWhole &&= this.#words + hashes.size <= this.hashes.length && this.size < this.ends.length
     if (!this.isWhole) return
-    for (const hash of hashes) this.hashes[this.#words++] = hash
+    for (let word = 0; word < hashes.size; word++) this.hashes[this.#words++] = hashes.at(word)
     const at = this.size++
     this.ends[at] = this.#words
     this.places[at] = place
@@ -88,12 +88,19 @@ class Kept {
 const [CLIENTS, WORTHY] = [1, 2]
 
 function eachKept({ hashes: words, ends, places, parts, frames, kinds, size }: Kept, visit: Visit): void {
-  const hashes: Hashes = []
+  const hashes = new Hashes()
   for (let at = 0, next = 0; at < size; at++) {
-    hashes.length = 0
-    for (const end = ends[at] ?? 0; next < end; next++) hashes.push(words[next] ?? 0)
-    const [place = 0, part = 0, frame = 0, kind = 0] = [places[at], parts[at], frames[at], kinds[at]]
-    visit({ place, part, frame, isClients: (kind & CLIENTS) > 0, isWorthy: (kind & WORTHY) > 0, hashes })
+    hashes.clear()
+    for (const end = ends[at] ?? 0; next < end; next++) hashes.add(words[next] ?? 0)
+    const kind = kinds[at] ?? 0
+    visit({
+      place: places[at] ?? 0,
+      part: parts[at] ?? 0,
+      frame: frames[at] ?? 0,
+      isClients: (kind & CLIENTS) > 0,
+      isWorthy: (kind & WORTHY) > 0,
+      hashes,
+    })
   }
 }
 

@@ -1,5 +1,4 @@
-/** Takes hashes. A list takes less time than a function that is called for each, and serves one message after the other. */
-export type Hashes = number[]
+import type { Hashes } from './hashes.ts'
 
 /**
  * Lists the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
@@ -29,7 +28,7 @@ export function hashOf(word: string): number {
 const SPACE = /\s/
 
 function listProse(text: string, into: Hashes): void {
-  into.push(hashOf(text))
+  into.add(hashOf(text))
   let start = 0
   for (let at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : BLANK
@@ -68,20 +67,20 @@ function listRuns(text: string, start: number, end: number, into: Hashes): void 
       continue
     }
     if (length > 0) {
-      into.push(mixed(hash))
+      into.add(mixed(hash))
       isEmpty = false
     }
     hash = BASIS
     length = 0
   }
-  if (length > 0 || isEmpty) into.push(length > 0 ? mixed(hash) : hashOf(text.slice(start, end)))
+  if (length > 0 || isEmpty) into.add(length > 0 ? mixed(hash) : hashOf(text.slice(start, end)))
 }
 
 // Words that were listed already are listed again, which does no harm.
 function listAnyRuns(text: string, into: Hashes): void {
   const runs = text.match(/[\p{L}\p{N}]+/gu)
-  if (runs === null) into.push(hashOf(text))
-  else for (const run of runs) into.push(hashOf(run))
+  if (runs === null) into.add(hashOf(text))
+  else for (const run of runs) into.add(hashOf(run))
 }
 
 const BASIS = 0x811c9dc5

@@ -1,16 +1,17 @@
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { decodeBase64 } from './base64.ts'
+import type { Hashes } from './hashes.ts'
 import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
 import { jsonIn, valuesIn } from './values.ts'
-import { hashOf, hasSpace, listHashes, type Hashes } from './word-hashes.ts'
+import { hashOf, hasSpace, listHashes } from './word-hashes.ts'
 
 /**
  * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
  * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
  */
 export function listWords(said: Said, into: Hashes): boolean {
-  into.length = 0
+  into.clear()
   const isPlain = isPlainlySaid(said, into)
   if (!isPlain) for (const { text } of valuesIn(said.spoken.text)) listHashes(text, into)
   return isPlain
@@ -71,6 +72,6 @@ function listText(text: string, into: Hashes): boolean {
 }
 
 function listNumber(value: number, into: Hashes): boolean {
-  into.push(hashOf(String(Math.abs(value))))
+  into.add(hashOf(String(Math.abs(value))))
   return Number.isSafeInteger(value)
 }

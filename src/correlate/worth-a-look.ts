@@ -1,4 +1,5 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Hashes } from './hashes.ts'
 import { HeardWords, type Heard } from './heard-words.ts'
 import { saidAt, TapeMessage } from './messages.ts'
 import { SaidWords } from './said-words.ts'
@@ -44,7 +45,7 @@ function listened(heard: HeardWords, words: Words): Listened {
     const { place, part, frame, isClients, isWorthy, hashes } = one
     if (!isClients) {
       isInOrder &&= frame > latest
-      for (const hash of hashes) words.said.add(hash)
+      for (let word = 0; word < hashes.size; word++) words.said.add(hashes.at(word))
       return
     }
     isInOrder &&= part === 0
@@ -57,15 +58,21 @@ function listened(heard: HeardWords, words: Words): Listened {
 
 /** Notes what the client sends of what was said before. */
 function noteSent({ isClients, frame, hashes }: Heard, { said, sent }: Words): void {
-  if (isClients) for (const hash of hashes) if (said.mayHold(hash)) sent.sent(hash, frame)
+  if (!isClients) return
+  for (let word = 0; word < hashes.size; word++)
+    if (said.mayHold(hashes.at(word))) sent.sent(hashes.at(word), frame)
 }
 
 function sharingWords(heard: HeardWords, sent: SentWords): readonly Found[] {
   const sharing: Found[] = []
   heard.each(({ place, part, frame, isClients, isWorthy, hashes }) => {
     const after = isClients ? 0 : frame // what the client says first counts, too: it is its own
-    const isShared = hashes.some((hash) => sent.isSentAfter(hash, after))
-    if (isShared || isWorthy) sharing.push({ place, part })
+    if (isWorthy || isAnySentAfter(hashes, after, sent)) sharing.push({ place, part })
   })
   return sharing
+}
+
+function isAnySentAfter(hashes: Hashes, frame: number, sent: SentWords): boolean {
+  for (let word = 0; word < hashes.size; word++) if (sent.isSentAfter(hashes.at(word), frame)) return true
+  return false
 }

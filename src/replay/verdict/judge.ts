@@ -66,25 +66,23 @@ function judgeLayers(
   { schema, official, values, questions, judging }: Judges,
 ): readonly Finding[] {
   const { slower } = judging
-  const aside = joined(
-    official.judgeAsides(judged),
-    questions.judge(judged),
-    judgeOrder(judged),
-    judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
-  )
+  const timing = slower === undefined ? NO_BOUND : { timing: slower }
+  const told = joined(official.judgeAsides(judged), questions.judge(judged))
+  const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return joined(official.judge(judged), values.judgeSame(judged), aside)
+    return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
 }
 
-// Mostly there is nothing, of which no list has to be made.
-function joined(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
-  return lists.some(hasFound) ? lists.flat() : NONE
-}
+const NO_BOUND = {}
 
-const NONE: readonly Finding[] = []
+// Mostly there is nothing, of which no list has to be made.
+function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
+  if (some.length === 0) return more
+  return more.length === 0 ? some : [...some, ...more]
+}
 
 function hasFound(findings: readonly Finding[]): boolean {
   return findings.length > 0
