@@ -1,11 +1,12 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { member, type Request } from '../wire/message.ts'
+import type { Request } from '../wire/message.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
 import type { Execution } from './execute.ts'
-import type { Greeting } from './handshake.ts'
+import { greetingNotes } from './greeting-notes.ts'
 import { injector } from './injection.ts'
+import { judgesFor } from './judges-for.ts'
 import { turnsAt } from './landmarks.ts'
 import { linkOf } from './link-of.ts'
 import { Links } from './links.ts'
@@ -24,12 +25,7 @@ import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
 import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
-import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
-import { OfficialJudge } from './verdict/official.ts'
-import { QuestionsJudge } from './verdict/questions.ts'
-import { SchemaJudge } from './verdict/schema.ts'
-import { ValuesJudge } from './verdict/values.ts'
 
 export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   /** When the recording began. */
@@ -172,35 +168,6 @@ export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'corr
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
-function judgesFor(
-  options: PrepareOptions,
-  {
-    carrier,
-    tools,
-    revisions,
-    notes,
-    plan,
-    turns,
-    unknown,
-  }: {
-    carrier: Carrier
-    tools: Tools
-    revisions: Revisions
-    notes: Notes
-    plan: Plan
-    turns: RecordedTurns
-    unknown: WeakSet<Request>
-  },
-): Judges {
-  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
-  const explains: Carrier['explains'] = (expected, actual, path) => carrier.explains(expected, actual, path)
-  const values = new ValuesJudge({ judging: options, explains, clock: clockFor(options, plan) })
-  const isUnknown = (question: Request): boolean => unknown.has(question)
-  const questions = new QuestionsJudge({ judging: options, explains, isUnknown })
-  return { schema: new SchemaJudge(() => tools), official, values, questions, judging: options }
-}
-
 function roundsFor(
   turns: Iterable<Turn>,
   { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
@@ -253,37 +220,4 @@ function performerFor({
     keepsIds: options.transformIds === false,
     now,
   })
-}
-
-/** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
-function clockFor({ started, now }: PrepareOptions, { ended }: Plan): ClockOptions {
-  const [from, began] = [Date.parse(started), Date.now() - now()]
-  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
-}
-
-function greetingNotes(
-  { version, result }: Greeting,
-  { turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>,
-): readonly string[] {
-  const openings = turnsAt(turns, landmarks.handshakes)
-  const recorded = openings.find(
-    ({ trigger }) => member(trigger?.message, 'method') === 'initialize',
-  )?.response
-  const then =
-    recorded?.message.kind === 'response' && 'result' in recorded.message.outcome
-      ? recorded.message.outcome.result
-      : undefined
-  if (then === undefined) return []
-  const before = member(then, 'protocolVersion')
-  return [
-    ...(version === before ? [] : [`the server speaks ${String(version)}, recorded ${String(before)}`]),
-    ...(serverName(result) === serverName(then)
-      ? []
-      : [`the server is ${serverName(result)}, recorded ${serverName(then)}`]),
-  ]
-}
-
-function serverName(result: unknown): string {
-  const info = member(result, 'serverInfo')
-  return `${String(member(info, 'name'))} ${String(member(info, 'version'))}`
 }
