@@ -6,15 +6,17 @@ import { bindingsAsYaml } from '../report/bindings-yaml.ts'
 import { bindingFacts, bindingsOf } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
 import { jsonDocument, plain } from '../report/json-text.ts'
-import { inspectAsText } from '../report/inspect-text.ts'
+import { inspectAsText, overviewLines } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
 import { onlyServers } from '../report/only-servers.ts'
+import { overviewOf } from '../report/overview.ts'
 import { inBindingsFile, readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape, readTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
 import { readSeed } from './play-flags.ts'
 import { readFaultsFile } from './playing-in-force.ts'
+import { printLines } from './print-lines.ts'
 import { print } from './print.ts'
 import { shownTape } from './without-secrets.ts'
 
@@ -29,10 +31,16 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--faults <file>', 'show what the faults of this file would do to the recorded requests')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
   .action(async (name: string, flags: InspectFlags) => {
-    const { tape: reader, text } = shownTape(await openTape(resolveTape(name)))
-    const tape = await readTape(reader)
-    print(text(await shown(flags.server === undefined ? tape : onlyServers(tape, flags.server), flags)))
+    const { tape, text } = shownTape(await openTape(resolveTape(name)))
+    const reader = flags.server === undefined ? tape : await onlyServers(tape, flags.server)
+    if (isAtAGlance(flags)) return printLines(overviewLines(await overviewOf(reader)), text)
+    print(text(await shown(await readTape(reader), flags)))
   })
+
+/** Whether nothing is wanted that takes all of the tape at once. */
+function isAtAGlance({ json, verbose, bindings, bindingsFile, faults }: InspectFlags): boolean {
+  return [json, verbose, bindings, bindingsFile, faults].every((flag) => flag === undefined)
+}
 
 interface InspectFlags {
   readonly json?: true

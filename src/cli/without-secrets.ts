@@ -32,6 +32,8 @@ export interface Shown<Read> {
 interface Readable {
   readonly header: Header
   frames(): AsyncGenerator<Frame>
+  /** Many at once, of a tape that is read to its end. */
+  batches?(): AsyncGenerator<readonly Frame[]>
 }
 
 /** One that was redacted has its own stand-ins, which are worth seeing. Of others nothing is cut short before it is looked at. */
@@ -40,14 +42,25 @@ export function shownTape<Read extends Readable>(tape: Read): Shown<Read> {
   const redactor = screenRedactor()
   const { redaction: _, ...header } = redactedHeader(tape.header, redactor)
   return {
-    tape: { ...tape, header, frames: () => shownFrames(tape, redactor) },
+    tape: {
+      ...tape,
+      header,
+      frames: () => shownFrames(tape, redactor),
+      batches: () => shownBatches(tape, redactor),
+    },
     text: (text) => redactor.text(text),
   }
 }
 
 async function* shownFrames(tape: Readable, redactor: Redactor): AsyncGenerator<Frame> {
-  for await (const frame of tape.frames())
-    yield frame.kind === 'stderr'
-      ? { ...frame, stderr: redactor.text(frame.stderr) }
-      : redactedFrame(frame, redactor)
+  for await (const frame of tape.frames()) yield shownFrame(frame, redactor)
+}
+
+async function* shownBatches(tape: Readable, redactor: Redactor): AsyncGenerator<readonly Frame[]> {
+  for await (const batch of tape.batches?.() ?? []) yield batch.map((frame) => shownFrame(frame, redactor))
+}
+
+function shownFrame(frame: Frame, redactor: Redactor): Frame {
+  if (frame.kind === 'stderr') return { ...frame, stderr: redactor.text(frame.stderr) }
+  return redactedFrame(frame, redactor)
 }

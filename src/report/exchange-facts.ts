@@ -3,7 +3,7 @@ import { idKey, isId, type Id } from '../wire/id.ts'
 import { member, type Request, type Response } from '../wire/message.ts'
 import { outcomeOf, type Outcome, type WithoutResponse } from './outcome.ts'
 
-type SpokenRequest = Spoken & { readonly message: Request }
+export type SpokenRequest = Spoken & { readonly message: Request }
 type SpokenResponse = Spoken & { readonly message: Response }
 
 export interface ExchangeFacts {
@@ -42,8 +42,10 @@ function withoutResponse(cut: number | undefined, isCancelled: boolean): Without
   return isCancelled ? 'cancelled' : 'unanswered'
 }
 
+type Moment = Pick<Spoken, 't'>
+
 /** Milliseconds, to the microsecond that a tape keeps. */
-export function latencyBetween(request: Spoken, answer: Spoken): number {
+export function latencyBetween(request: Moment, answer: Moment): number {
   return Math.round((answer.t - request.t) * 1000) / 1000
 }
 
@@ -61,7 +63,8 @@ function cancelledRequests(turns: readonly Turn[]): ReadonlySet<Spoken> {
   return cancelled
 }
 
-function cancelledId({ message }: Spoken): Id | undefined {
+/** The request that a notification cancels. */
+export function cancelledId({ message }: Spoken): Id | undefined {
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
   const id = member(message.params, 'requestId')
   return isId(id) ? id : undefined
@@ -71,12 +74,13 @@ function callKey({ server, conn }: Spoken, id: Id): string {
   return JSON.stringify([server, conn, idKey(id)])
 }
 
-function targetOf(params: unknown): string | undefined {
+/** What a call is aimed at. */
+export function targetOf(params: unknown): string | undefined {
   const target = member(params, 'name') ?? member(params, 'uri')
   return typeof target === 'string' ? target : undefined
 }
 
-function isRequest(spoken: Spoken | undefined): spoken is SpokenRequest {
+export function isRequest(spoken: Spoken | undefined): spoken is SpokenRequest {
   return spoken?.message.kind === 'request'
 }
 

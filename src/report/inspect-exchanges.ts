@@ -1,17 +1,24 @@
 import { styleText } from 'node:util'
+import { shortened } from '../wire/visible.ts'
 import { durationText } from './duration.ts'
-import type { ExchangeFacts } from './exchange-facts.ts'
+import { lineOf, type Asked, type ExchangeLine } from './exchange-line.ts'
 import type { Inspection } from './inspect.ts'
 import type { Outcome } from './outcome.ts'
-import { alignRows, heading, type Cell, type Style } from './table.ts'
-import { shortened } from '../wire/visible.ts'
+import { alignRow, heading, Widths, type Cell, type Style } from './table.ts'
 
 /** A line of headings, then one line for each exchange; none when there was no exchange. */
 export function exchangeLines({ exchanges, connections }: Inspection): readonly string[] {
-  if (exchanges.length === 0) return []
-  const rows = exchanges.map((exchange) => exchangeRow(exchange, connections.length > 1))
-  const [headings = '', ...lines] = alignRows([headingRow(connections.length > 1), ...rows])
-  return [headings, ...lines.map((line, index) => line + extrasText(exchanges[index]))]
+  const lines = exchanges.map(lineOf)
+  return lines.length === 0 ? [] : [...alignedLines(lines, connections.length > 1)]
+}
+
+/** The same for lines that are not all in memory: they are gone through twice. */
+export function* alignedLines(lines: Iterable<ExchangeLine>, manyLinks: boolean): Generator<string> {
+  const titles = headingRow(manyLinks)
+  const widths = new Widths(titles)
+  for (const line of lines) widths.add(exchangeRow(line, manyLinks))
+  yield alignRow(titles, widths)
+  for (const line of lines) yield alignRow(exchangeRow(line, manyLinks), widths) + extrasText(line)
 }
 
 /** The titles of the columns of an exchange. */
@@ -28,17 +35,15 @@ export function headingRow(manyLinks: boolean): readonly Cell[] {
 }
 
 /** An exchange in columns. */
-export function exchangeRow(exchange: ExchangeFacts, manyLinks: boolean): readonly Cell[] {
-  const { sequence, request, target, latencyMs, outcome } = exchange
-  const title = target === undefined ? request.message.method : `${request.message.method} ${target}`
-  const links = manyLinks ? [{ text: shortened(`${request.server}/${request.conn}`, 24) }] : []
+export function exchangeRow(line: ExchangeLine, manyLinks: boolean): readonly Cell[] {
+  const { sequence, at, link, title, latencyMs, outcome } = line
   return [
     { text: String(sequence), align: 'right' },
-    { text: `+${durationText(request.t)}`, align: 'right', style: 'dim' },
-    ...links,
+    { text: `+${durationText(at)}`, align: 'right', style: 'dim' },
+    ...(manyLinks ? [{ text: shortened(link, 24) }] : []),
     { text: shortened(title, 48) },
     { text: latencyMs === undefined ? '' : durationText(latencyMs), align: 'right' },
-    { text: shortened(outcomeText(outcome), 60), style: STYLE_OF[outcome.kind] },
+    { text: outcome.text, style: STYLE_OF[outcome.kind] },
   ]
 }
 
@@ -53,37 +58,13 @@ const STYLE_OF: Readonly<Record<Outcome['kind'], Style>> = {
   cut: 'yellow',
 }
 
-function outcomeText(outcome: Outcome): string {
-  switch (outcome.kind) {
-    case 'error':
-      return `error ${outcome.code ?? 'without a code'}: ${outcome.message}`
-    case 'miss':
-      return `miss: ${outcome.message}`
-    case 'tool-error':
-      return `tool error: ${outcome.message}`
-    case 'input-required':
-      return 'input required'
-    case 'cut':
-      return 'answer cut'
-    case 'ok':
-    case 'cancelled':
-      return outcome.kind
-    case 'unanswered':
-      return outcome.status === undefined ? 'unanswered' : `unanswered, HTTP ${outcome.status}`
-  }
-}
-
 /** What happened between request and answer, in words that follow the columns. */
-export function extrasText(exchange: ExchangeFacts | undefined): string {
-  const steps = exchange?.steps ?? []
-  const notified = steps.filter(({ kind }) => kind === 'notify').length
-  const asked = steps.flatMap((step) => (step.kind === 'ask' ? [askedText(step)] : []))
+export function extrasText({ notified, asked }: ExchangeLine): string {
   const counted = notified === 0 ? [] : [notified === 1 ? '1 notification' : `${notified} notifications`]
-  const extras = [...counted, ...asked].join(', ')
+  const extras = [...counted, ...asked.map(askedText)].join(', ')
   return extras === '' ? '' : `  ${styleText('dim', extras)}`
 }
 
-function askedText({ request, answer }: Extract<ExchangeFacts['steps'][number], { kind: 'ask' }>): string {
-  const method = request.message.kind === 'request' ? shortened(request.message.method, 32) : 'something'
-  return answer === undefined ? `asked ${method} in vain` : `asked ${method}`
+function askedText({ method, isAnswered }: Asked): string {
+  return isAnswered ? `asked ${method}` : `asked ${method} in vain`
 }

@@ -3,32 +3,49 @@ import { LABEL_IDS } from '../tape/labels.ts'
 import type { JsonObject } from '../wire/message.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import { durationText } from './duration.ts'
-import { exchangeLines } from './inspect-exchanges.ts'
+import { alignedLines, exchangeLines } from './inspect-exchanges.ts'
 import { exchangeMessages } from './inspect-messages.ts'
-import { noteLines } from './inspect-notes.ts'
+import { noteLines, notesOf, type Notes } from './inspect-notes.ts'
 import type { Inspection } from './inspect.ts'
+import type { Overview } from './overview.ts'
 import { visible } from '../wire/visible.ts'
 
 /** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
 export function inspectAsText(inspection: Inspection, { verbose }: { readonly verbose: boolean }): string {
-  const sections = [
-    titleLines(inspection),
-    whoLines(inspection),
-    verbose ? exchangesInFull(inspection) : exchangeLines(inspection),
-    noteLines(inspection, verbose),
-  ]
-  const written = sections.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
-  return `${written.join('\n\n')}\n`
+  const lines = verbose ? exchangesInFull(inspection) : exchangeLines(inspection)
+  return [...inSections(inspection, lines, notesOf(inspection, verbose))].map((line) => `${line}\n`).join('')
 }
 
-function titleLines({ path, header, frames, durationMs }: Inspection): readonly string[] {
+/** The same of a tape of any size, line by line. */
+export function overviewLines({ exchanges, notes, ...heading }: Overview): Iterable<string> {
+  const manyLinks = heading.connections.length > 1
+  return inSections(heading, exchanges.size === 0 ? [] : alignedLines(exchanges, manyLinks), notes)
+}
+
+/** What stands above the exchanges. */
+export type Heading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
+
+/** Its lines, with empty ones between the sections. */
+function* inSections(heading: Heading, exchanges: Iterable<string>, notes: Notes): Generator<string> {
+  let before: readonly string[] = []
+  for (const section of [titleLines(heading), whoLines(heading), exchanges, noteLines(notes)]) {
+    for (const line of section) {
+      yield* before
+      yield line
+      before = []
+    }
+    before = ['']
+  }
+}
+
+function titleLines({ path, header, frames, durationMs }: Heading): readonly string[] {
   const ids = LABEL_IDS.flatMap((id) => (header[id] === undefined ? [] : [[id, header[id]]]))
   const labels = [...ids, ...Object.entries(header.tags)].map(([name, value]) => `, ${name}=${value}`)
   const facts = `${frames} ${frames === 1 ? 'frame' : 'frames'} in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
   return [styleText('bold', visible(path)), visible(facts + labels.join(''))]
 }
 
-function whoLines({ header, connections }: Inspection): readonly string[] {
+function whoLines({ header, connections }: Heading): readonly string[] {
   const names = new Set([...Object.keys(header.servers), ...connections.map(({ server }) => server)])
   return [...names].flatMap((name) => [
     serverLine(name, header.servers[name]),

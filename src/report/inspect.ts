@@ -67,7 +67,7 @@ const LAST_DATE = 8.64e15 // of JavaScript; a tape that was edited by hand may s
 
 function outsideOf({ turns, strays }: Tape): readonly Spoken[] {
   const loose = turns.filter(({ trigger }) => trigger?.message.kind !== 'request').flatMap(messagesOfTurn)
-  return [...loose, ...strays].toSorted((a, b) => a.n - b.n)
+  return [...loose, ...strays].toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
 }
 
 function durationOf({ turns, strays, rest }: Tape): number {

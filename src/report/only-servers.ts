@@ -1,38 +1,42 @@
-import type { Tape } from '../store/read.ts'
+import type { TapeReader } from '../store/read.ts'
+import type { Frame } from '../tape/frame.ts'
+import type { Header } from '../tape/header.ts'
+import { withJoinedServers } from '../tape/joined-servers.ts'
 import { meantServers } from '../tape/server-filter.ts'
-import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
-export function onlyServers(tape: Tape, filter: string): Tape {
-  const meant = meantServers({ path: tape.path, names: Object.keys(tape.header.servers) }, filter)
-  const isMeant = (name: string): boolean => meant.includes(name)
-  const servers = Object.entries(tape.header.servers).filter(([name]) => isMeant(name))
-  const isShown = (server: unknown): boolean => typeof server !== 'string' || isMeant(server)
-  const turns = tape.turns.filter((turn) => isShown(serverOf(turn)))
-  const strays = tape.strays.filter(({ server }) => isMeant(server))
-  const rest = tape.rest.filter((frame) => isShown(serverIn(frame)))
+export async function onlyServers(reader: TapeReader, filter: string): Promise<TapeReader> {
+  const header = await knowing(reader, filter)
+  const meant = meantServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
+  const isShown = (frame: Frame): boolean => {
+    const server = serverIn(frame)
+    return typeof server !== 'string' || meant.includes(server)
+  }
+  const servers = Object.entries(header.servers).filter(([name]) => meant.includes(name))
   return {
-    ...tape,
-    header: { ...tape.header, servers: Object.fromEntries(servers) },
-    turns,
-    strays,
-    rest,
-    frames: new Set([...turns.flatMap(framesOf), ...strays.map(({ n }) => n), ...rest.map(({ n }) => n)])
-      .size,
+    ...reader,
+    header: { ...header, servers: Object.fromEntries(servers) },
+    async *batches() {
+      for await (const batch of reader.batches()) yield batch.filter(isShown)
+    },
+    async *frames() {
+      for await (const frame of reader.frames()) if (isShown(frame)) yield frame
+    },
   }
 }
 
-function serverOf({ trigger, steps: [first] }: Turn): string | undefined {
-  return (trigger ?? (first?.kind === 'ask' ? first.request : first?.message))?.server
+/** The header with the servers that a filter can mean. Those that joined later are known when all of the tape was looked at. */
+async function knowing(reader: TapeReader, filter: string): Promise<Header> {
+  const { header } = reader
+  if (Object.hasOwn(header.servers, filter)) return header
+  const joined: Frame[] = []
+  for await (const batch of reader.batches())
+    for (const frame of batch) if (frame.kind === 'event' && frame.event === 'server') joined.push(frame)
+  return withJoinedServers(header, joined)
 }
 
-function serverIn(frame: Tape['rest'][number]): unknown {
+function serverIn(frame: Frame): unknown {
   return frame.kind === 'other' ? member(parseJson(frame.line), 'server') : frame.server
-}
-
-function framesOf({ trigger, steps }: Turn): readonly number[] {
-  const said = steps.flatMap((step) => (step.kind === 'ask' ? [step.request, step.answer] : [step.message]))
-  return [trigger, ...said].flatMap((spoken) => spoken?.n ?? [])
 }

@@ -1,6 +1,5 @@
 import { Histogram } from '../replay/histogram.ts'
-import type { Tape } from '../store/read.ts'
-import { exchangesOf, type ExchangeFacts } from './exchange-facts.ts'
+import type { ExchangeLine } from './exchange-line.ts'
 
 /** How often something was asked, how fast it was answered, how often it failed. */
 export interface CallStats {
@@ -23,44 +22,56 @@ export interface CallStats {
 }
 
 /** The numbers of a tape: of everything first, then call by call, the most frequent first. */
-export function statsOf({ turns }: Pick<Tape, 'turns'>): readonly CallStats[] {
-  const exchanges = exchangesOf(turns)
-  const calls = [...grouped(exchanges)].map(([call, ofCall]) => statsFor(call, ofCall))
-  return [statsFor('all', exchanges), ...calls.toSorted((a, b) => b.count - a.count)]
-}
-
-function grouped(exchanges: readonly ExchangeFacts[]): ReadonlyMap<string, readonly ExchangeFacts[]> {
-  const groups = new Map<string, ExchangeFacts[]>()
+export function statsOf(exchanges: Iterable<ExchangeLine>): readonly CallStats[] {
+  const all = new CallCounts('all')
+  const calls = new Map<string, CallCounts>()
   for (const exchange of exchanges) {
-    const group = groups.get(callOf(exchange)) ?? []
-    group.push(exchange)
-    groups.set(callOf(exchange), group)
+    const { title } = exchange
+    const ofCall = calls.get(title) ?? new CallCounts(title)
+    calls.set(title, ofCall)
+    all.add(exchange)
+    ofCall.add(exchange)
   }
-  return groups
+  const byCall = [...calls.values()].map((counts) => counts.stats())
+  return [all.stats(), ...byCall.toSorted((a, b) => b.count - a.count)]
 }
 
-function callOf({ request, target }: ExchangeFacts): string {
-  return target === undefined ? request.message.method : `${request.message.method} ${target}`
-}
+const FAILURES: ReadonlySet<string> = new Set(['error', 'tool-error', 'miss'])
 
-function statsFor(call: string, exchanges: readonly ExchangeFacts[]): CallStats {
-  const latencies = new Histogram()
-  for (const { latencyMs } of exchanges) if (latencyMs !== undefined) latencies.add(latencyMs)
-  const count = (...kinds: readonly string[]): number =>
-    exchanges.filter(({ outcome }) => kinds.includes(outcome.kind)).length
-  const errors = count('error', 'tool-error', 'miss')
-  return {
-    call,
-    count: exchanges.length,
-    errors,
-    unanswered: count('unanswered'),
-    errorRate: exchanges.length === 0 ? 0 : errors / exchanges.length,
-    latency: {
-      avg: latencies.mean,
-      p50: latencies.percentile(0.5),
-      p95: latencies.percentile(0.95),
-      p99: latencies.percentile(0.99),
-      max: latencies.max,
-    },
+class CallCounts {
+  readonly #call: string
+  readonly #latencies: number[] = []
+  #count = 0
+  #errors = 0
+  #unanswered = 0
+
+  constructor(call: string) {
+    this.#call = call
+  }
+
+  add({ latencyMs, outcome: { kind } }: ExchangeLine): void {
+    this.#count++
+    if (FAILURES.has(kind)) this.#errors++
+    if (kind === 'unanswered') this.#unanswered++
+    if (latencyMs !== undefined) this.#latencies.push(latencyMs)
+  }
+
+  stats(): CallStats {
+    const latencies = new Histogram() // many calls may have a name of their own, and a histogram takes more than most of them
+    for (const latency of this.#latencies) latencies.add(latency)
+    return {
+      call: this.#call,
+      count: this.#count,
+      errors: this.#errors,
+      unanswered: this.#unanswered,
+      errorRate: this.#count === 0 ? 0 : this.#errors / this.#count,
+      latency: {
+        avg: latencies.mean,
+        p50: latencies.percentile(0.5),
+        p95: latencies.percentile(0.95),
+        p99: latencies.percentile(0.99),
+        max: latencies.max,
+      },
+    }
   }
 }

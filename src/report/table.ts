@@ -15,16 +15,35 @@ export function heading(text: string, align?: 'right'): Cell {
 
 /** One line a row, its cells in columns; colour only where stdout is a terminal. */
 export function alignRows(rows: readonly (readonly Cell[])[]): readonly string[] {
-  const widths: number[] = []
-  for (const row of rows)
+  const widths = new Widths()
+  for (const row of rows) widths.add(row)
+  return rows.map((row) => alignRow(row, widths))
+}
+
+/** How wide the columns of a table are. */
+export class Widths {
+  readonly #widths: number[] = []
+
+  constructor(titles: readonly Cell[] = []) {
+    this.add(titles)
+  }
+
+  add(row: readonly Cell[]): void {
     for (const [column, { text }] of row.entries())
-      widths[column] = Math.max(widths[column] ?? 0, text.length)
-  return rows.map((row) =>
-    row
-      .map((cell, column) => alignCell(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+      this.#widths[column] = Math.max(this.of(column), text.length)
+  }
+
+  of(column: number): number {
+    return this.#widths[column] ?? 0
+  }
+}
+
+/** One row of a table whose widths are known. */
+export function alignRow(row: readonly Cell[], widths: Widths): string {
+  return row
+    .map((cell, column) => alignCell(cell, widths.of(column)))
+    .join('  ')
+    .trimEnd()
 }
 
 function alignCell({ text, style, align }: Cell, width: number): string {

@@ -1,4 +1,5 @@
 import type { ExchangeFacts } from './exchange-facts.ts'
+import { lineOf } from './exchange-line.ts'
 import { exchangeRow, extrasText, headingRow } from './inspect-exchanges.ts'
 import { alignRows, type Cell } from './table.ts'
 
@@ -14,6 +15,9 @@ export function tailText(manyLinks: boolean): TailText {
   const aligned = (row: readonly Cell[]): string => alignRows([blank, row])[1] ?? ''
   return {
     heading: aligned(headingRow(manyLinks)),
-    line: (exchange) => aligned(exchangeRow(exchange, manyLinks)) + extrasText(exchange),
+    line: (exchange) => {
+      const line = lineOf(exchange)
+      return aligned(exchangeRow(line, manyLinks)) + extrasText(line)
+    },
   }
 }

@@ -18,10 +18,25 @@ export interface Exchange {
 export function eraOf(exchanges: Iterable<Exchange>): EraFound {
   let probeFailed = false
   for (const exchange of exchanges) {
-    const found = legacyProof(exchange) ?? modernProof(exchange)
+    const found = eraProvedBy(exchange)
     if (found !== undefined) return found
-    probeFailed ||= exchange.request.method === 'server/discover' && isEnveloped(exchange.request.params)
+    probeFailed ||= isProbe(exchange.request)
   }
+  return eraUnproved(probeFailed)
+}
+
+/** What one exchange proves. */
+export function eraProvedBy(exchange: Exchange): EraFound | undefined {
+  return legacyProof(exchange) ?? modernProof(exchange)
+}
+
+/** Whether a request tries if the server is a modern one. */
+export function isProbe({ method, params }: Request): boolean {
+  return method === 'server/discover' && isEnveloped(params)
+}
+
+/** Where nothing proves an era, a probe that failed speaks for the legacy one. */
+export function eraUnproved(probeFailed: boolean): EraFound {
   return { era: probeFailed ? 'legacy' : undefined, version: undefined }
 }
 
