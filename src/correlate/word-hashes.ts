@@ -25,6 +25,20 @@ export function hashOf(word: string): number {
   return mixed(hash)
 }
 
+/** The hash of a number that is not negative, as it is spelled. */
+export function hashOfNumber(value: number): number {
+  if (value > MOST_DIGITS || !Number.isInteger(value)) return hashOf(String(value))
+  let scale = 1
+  while (scale * 10 <= value) scale *= 10
+  let [hash, rest] = [BASIS, value]
+  for (; scale >= 1; scale = Math.trunc(scale / 10)) {
+    hash = next(hash, ZERO + Math.trunc(rest / scale))
+    rest %= scale
+  }
+  return mixed(hash)
+}
+
+const MOST_DIGITS = 999_999_999
 const SPACE = /\s/
 
 function listProse(text: string, into: Hashes): void {
@@ -84,7 +98,7 @@ function listAnyRuns(text: string, into: Hashes): void {
 }
 
 const BASIS = 0x811c9dc5
-const [TAB, RETURN, BLANK] = [0x09, 0x0d, 0x20]
+const [TAB, RETURN, BLANK, ZERO] = [0x09, 0x0d, 0x20, 0x30]
 const LAST_PLAIN = 0x7f
 
 function isDigit(code: number): boolean {

@@ -4,7 +4,7 @@ import type { Hashes } from './hashes.ts'
 import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
 import { jsonIn, valuesIn } from './values.ts'
-import { hashOf, hasSpace, listHashes } from './word-hashes.ts'
+import { hashOfNumber, hasSpace, listHashes } from './word-hashes.ts'
 
 /**
  * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
@@ -72,6 +72,6 @@ function listText(text: string, into: Hashes): boolean {
 }
 
 function listNumber(value: number, into: Hashes): boolean {
-  into.add(hashOf(String(Math.abs(value))))
+  into.add(hashOfNumber(Math.abs(value)))
   return Number.isSafeInteger(value)
 }

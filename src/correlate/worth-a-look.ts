@@ -15,7 +15,7 @@ export function worthALook(turns: RecordedTurns): readonly TapeMessage[] {
   const words = { said: new SaidWords(turns.size), sent: new SentWords() }
   const { worthy, isInOrder } = listened(heard, words)
   if (!isInOrder) heard.each((one) => noteSent(one, words))
-  const sharing = words.sent.isEmpty ? worthy : sharingWords(heard, words.sent)
+  const sharing = words.sent.isEmpty ? worthy : (sharingWords(heard, words.sent) ?? worthy)
   const messages = sharing.map(({ place, part }) => new TapeMessage(saidAt(turns, place, part), turns))
   return messages.toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
 }
@@ -63,13 +63,17 @@ function noteSent({ isClients, frame, hashes }: Heard, { said, sent }: Words): v
     if (said.mayHold(hashes.at(word))) sent.sent(hashes.at(word), frame)
 }
 
-function sharingWords(heard: HeardWords, sent: SentWords): readonly Found[] {
+/** With those that are worthy for themselves; undefined when the server said nothing that was sent later. */
+function sharingWords(heard: HeardWords, sent: SentWords): readonly Found[] | undefined {
   const sharing: Found[] = []
+  let isTold = false
   heard.each(({ place, part, frame, isClients, isWorthy, hashes }) => {
     const after = isClients ? 0 : frame // what the client says first counts, too: it is its own
-    if (isWorthy || isAnySentAfter(hashes, after, sent)) sharing.push({ place, part })
+    if (!isWorthy && !isAnySentAfter(hashes, after, sent)) return
+    isTold ||= !isClients
+    sharing.push({ place, part })
   })
-  return sharing
+  return isTold ? sharing : undefined
 }
 
 function isAnySentAfter(hashes: Hashes, frame: number, sent: SentWords): boolean {
