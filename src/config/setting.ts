@@ -73,6 +73,14 @@ export class Setting {
     throw this.broken('is not a number from 0 on')
   }
 
+  /** Milliseconds: a number of them, or `100ms`, `1.5s`. */
+  duration(): number {
+    const found = /^(?<count>\d+(?:\.\d+)?) ?(?<unit>ms|s)$/.exec(String(this.value))?.groups
+    if (found !== undefined) return Number(found['count']) * (found['unit'] === 's' ? 1000 : 1)
+    if (typeof this.value === 'number') return this.number()
+    throw this.broken('is not a time, such as 100 (milliseconds), 100ms or 1s')
+  }
+
   /** A whole number that counts something. */
   count(): number {
     if (Number.isSafeInteger(this.value) && this.number() > 0) return this.number()

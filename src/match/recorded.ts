@@ -2,11 +2,10 @@ import { calledIn, type Called, type KeyedPlaces, type TurnStore } from '../tape
 import type { Turn } from '../tape/turn.ts'
 import { requestKey, type Asked } from './key.ts'
 import { isLasting } from './lasting.ts'
-import { isFreelyAsked } from './freely-asked.ts'
 import type { RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
 import type { Path } from '../wire/path.ts'
 import { PlayablePlaces } from './playable.ts'
-import { distinctKinds, kindIn } from './request-kinds.ts'
+import { firstRequest, RequestSurvey } from './request-survey.ts'
 
 /** All recordings of one request, in their order. */
 export interface Recordings {
@@ -41,17 +40,14 @@ export class Recorded {
   readonly #keyOf: (asked: Asked) => string
   /** By params that nobody will change. */
   readonly #found = new WeakMap<object, Found & Pick<Asked, 'server' | 'method'>>()
-  #kinds: readonly RequestKind[] | undefined
-  #later: Uint8Array | undefined
-  #isInOrder: boolean | undefined
-  readonly #server: string | undefined
+  readonly #survey: RequestSurvey
 
   constructor(store: TurnStore, { ignore, server }: RecordedOptions) {
     this.#store = store
-    this.#server = server
     this.#keyOf = ignore.length === 0 ? requestKey : (asked) => requestKey(asked, ignore)
     this.#keyed = store.keyedBy(this.#keyOf)
     this.#playable = new PlayablePlaces(store)
+    this.#survey = new RequestSurvey({ store, keyed: this.#keyed, playable: this.#playable, server })
   }
 
   keyOf(asked: Asked): string {
@@ -99,19 +95,18 @@ export class Recorded {
       else unanswered.push(frame)
       if (unanswered.at(-1) === frame && this.#store.turn(at)?.cut !== undefined) cut.push(frame)
     }
-    const request = this.requestAt(this.#firstRequest(first))
+    const request = this.requestAt(firstRequest(first, { store: this.#store, keyed: this.#keyed }))
     return request === undefined ? undefined : { request, playable, unanswered, cut }
   }
 
   /** The kinds of the requests. */
   kinds(): readonly RequestKind[] {
-    this.#kinds ??= distinctKinds(this.#eachKind())
-    return this.#kinds
+    return this.#survey.kinds()
   }
 
   /** Every request once, however often it was recorded; where there are too many, those that are most like one. */
   *all({ isMeant, like }: WantedEntries): Generator<Recordings & { readonly first: number }> {
-    const places = this.#firsts(isMeant)
+    const places = this.#survey.firsts(isMeant)
     const chosen =
       like === undefined || places.length <= MOST_ALIKE
         ? places
@@ -123,11 +118,8 @@ export class Recorded {
   }
 
   /** The playable requests in recorded order; the handshake and `ping` do not count. */
-  *requests(): Generator<number> {
-    for (let place = 0; place < this.#store.size; place++) {
-      const { server, method } = this.#store.outline(place)
-      if (this.#isServer(server) && !isFreelyAsked(method) && this.#playable.has(place)) yield place
-    }
+  requests(): Generator<number> {
+    return this.#survey.inOrder()
   }
 
   turnAt(place: number): Turn | undefined {
@@ -140,65 +132,12 @@ export class Recorded {
 
   /** Whether the frames of all requests are in the order of their places, as they are on most tapes. */
   get isInOrder(): boolean {
-    this.#isInOrder ??= this.#areFramesAscending()
-    return this.#isInOrder
+    return this.#survey.isInOrder
   }
 
   /** The request at a place, its params read when they are looked at. */
   requestAt(place: number): RecordedRequest | undefined {
     return place < 0 ? undefined : this.#describe(place)
-  }
-
-  #areFramesAscending(): boolean {
-    let last = 0
-    for (let place = 0; place < this.#store.size; place++) {
-      const { trigger, frame } = this.#store.outline(place)
-      if (trigger !== 'request') continue
-      if (frame < last) return false
-      last = frame
-    }
-    return true
-  }
-
-  *#eachKind(): Generator<RequestKind> {
-    for (let place = 0; place < this.#store.size; place++) {
-      const outline = this.#store.outline(place)
-      if (outline.trigger === 'request' && this.#isServer(outline.server)) yield kindIn(outline)
-    }
-  }
-
-  /** The first place of every request of some kinds. */
-  #firsts(isMeant: WantedEntries['isMeant']): readonly number[] {
-    const places: number[] = []
-    this.#later ??= this.#laterPlaces()
-    for (let place = 0; place < this.#store.size; place++) {
-      if (this.#later[place] === 1) continue
-      const first = this.#firstRequest(place)
-      const outline = first < 0 ? undefined : this.#store.outline(first)
-      if (outline !== undefined && this.#isServer(outline.server) && isMeant(kindIn(outline)))
-        places.push(place)
-    }
-    return places
-  }
-
-  // The first of a key may stand behind the others: a store may have an order of its own.
-  #laterPlaces(): Uint8Array {
-    const later = new Uint8Array(this.#store.size)
-    for (let place = 0; place < this.#store.size; place++) {
-      const next = this.#keyed.after(place)
-      if (next >= 0) later[next] = 1
-    }
-    return later
-  }
-
-  #isServer(server: string): boolean {
-    return this.#server === undefined || this.#server === server
-  }
-
-  #firstRequest(first: number): number {
-    let at = first
-    while (at >= 0 && this.#store.outline(at).trigger !== 'request') at = this.#keyed.after(at)
-    return at
   }
 
   #describe(place: number): RecordedRequest | undefined {

@@ -52,7 +52,7 @@ export class Asking {
     const { planned, made, retry } = asked
     const { message, turn } = planned
     const recorded = message.kind === 'request' ? message.id : 0
-    const id = made.id ?? this.#nextId(recorded, session, retry)
+    const id = made.id ?? this.#nextId(recorded, session, retry > 0 || made.isRenewed === true)
     const { text, token } = withFreshNames(made.text, recorded, id)
     const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
     if (fault !== undefined) {
@@ -76,9 +76,9 @@ export class Asking {
   }
 
   /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
-  #nextId(recorded: Id, session: LiveSession, retry: number): Id {
+  #nextId(recorded: Id, session: LiveSession, isAnother: boolean): Id {
     if (!this.#options.keepsIds) return session.nextId()
-    if (retry === 0 && !session.hasOpen(recorded)) return recorded
+    if (!isAnother && !session.hasOpen(recorded)) return recorded
     return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 

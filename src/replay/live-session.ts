@@ -103,6 +103,7 @@ export class LiveSession {
 
   async close(): Promise<void> {
     await this.#link?.close()
+    this.#over('the run was ended')
   }
 
   #hear(text: string): void {

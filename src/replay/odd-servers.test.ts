@@ -65,17 +65,17 @@ test('a second answer, an answer to nothing and what is no message are noted, ea
 })
 
 test('a server that asks the same thousands of times is told of in one line', async () => {
-  const ask = '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}'
+  const ask = '{"jsonrpc":"2.0","id":"q","method":"roots/list"}'
   const asks = Array.from({ length: 5000 }, () => ask)
   const { steps, notes } = await played(
     [...asks, `{"jsonrpc":"2.0","id":ID,"result":${ONE}}`],
     [`{"jsonrpc":"2.0","id":ID,"result":${TWO}}`],
   )
   expect(steps.flatMap(({ findings }) => findings.map(({ message }) => message))).toEqual([
-    'the request elicitation/create is new (5000 times)',
+    'the request roots/list is new (5000 times)',
   ])
   expect(notes).toEqual([
-    'the server asked elicitation/create, which was not recorded: answered by policy (5000 times)',
+    'the server asked roots/list, which was not recorded: answered by policy (5000 times)',
   ])
 })
 

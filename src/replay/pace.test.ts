@@ -25,6 +25,15 @@ test.each<[string, Timing, readonly number[]]>([
   expect(times(timing, plan)).toEqual(expected)
 })
 
+test.each<[Timing, readonly number[]]>([
+  [{ kind: 'original' }, [400, 402, 404]],
+  [{ kind: 'scaled', factor: 2 }, [400, 401, 402]],
+  [{ kind: 'adaptive', rps: 20 }, [400, 450, 500]],
+])('a server that takes long to start shortens no distance: %o', (timing, expected) => {
+  const due = dueTimes(timing)
+  expect(plan.slice(0, 3).map((planned) => due(planned, 400))).toEqual(expected)
+})
+
 test('fixed counts from when a message went out, adaptive from when it was due', () => {
   const [fixed, adaptive] = [dueTimes({ kind: 'fixed', delay: 10 }), dueTimes({ kind: 'adaptive', rps: 100 })]
   expect(late(fixed)).toEqual([0, 510, 1010])

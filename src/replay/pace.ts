@@ -22,14 +22,22 @@ export function isAtOnce({ kind }: Timing): boolean {
   return kind === 'fast' || kind === 'stepped'
 }
 
-/** The milliseconds from the start of the run at which a message is due, asked in the order of the run. */
+/** The milliseconds from the start of the run at which a message is due, asked in the order of the run. The first is asked for when the live server has been greeted: how long it took to start is no part of the recorded distances. */
 export function dueTimes(timing: Timing): (planned: Planned, now: number) => number {
   let previous: Planned | undefined
   let due = 0
-  let first: number | undefined
+  let first: { readonly at: number; readonly now: number } | undefined
   return (planned, now) => {
-    first ??= planned.at
-    due = nextDue({ timing, planned, previous, due, sinceFirst: planned.at - first, now })
+    first ??= { at: planned.at, now }
+    due = nextDue({
+      timing,
+      planned,
+      previous,
+      due,
+      sinceFirst: planned.at - first.at,
+      began: first.now,
+      now,
+    })
     previous = planned
     return due
   }
@@ -41,22 +49,23 @@ interface Moment {
   readonly previous: Planned | undefined
   readonly due: number
   readonly sinceFirst: number
+  readonly began: number
   readonly now: number
 }
 
-function nextDue({ timing, planned, previous, due, sinceFirst, now }: Moment): number {
+function nextDue({ timing, planned, previous, due, sinceFirst, began, now }: Moment): number {
   switch (timing.kind) {
     case 'fast':
     case 'stepped':
       return 0
     case 'original':
-      return sinceFirst
+      return began + sinceFirst
     case 'scaled':
-      return sinceFirst / timing.factor
+      return began + sinceFirst / timing.factor
     case 'fixed':
       return previous === undefined ? 0 : now + timing.delay
     case 'adaptive':
-      return previous === undefined ? 0 : Math.max(due + 1000 / timing.rps, now - BURST)
+      return previous === undefined ? now : Math.max(due + 1000 / timing.rps, now - BURST)
     case 'custom':
       return previous === undefined ? 0 : now + timing.delay(previous, planned)
   }

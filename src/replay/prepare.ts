@@ -131,7 +131,7 @@ function linksFor(
     timeout,
     now,
     onGreeting: (greeting, link) => {
-      notes.push(...greetingNotes(greeting, part))
+      notes.push(...greetingNotes(greeting, turnsAt(turns, landmarks.handshakes)))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
     },
     onOddity: (oddity) => notes.push(oddity),

@@ -4,7 +4,7 @@ import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../..
 import type { Tape } from '../store/read.ts'
 import { member, type Message } from '../wire/message.ts'
 import { Controller } from './controller.ts'
-import type { ReplayOptions } from './options.ts'
+import type { ReplayOptions, Target } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
 
@@ -29,6 +29,26 @@ test('the recorded ids are sent when ids are not to be transformed', async () =>
   const { heard, report } = await run(tape, asRecorded, { transformIds: false })
   expect(heard.map((message) => member(message, 'id'))).toEqual([11, 'b'])
   expect(report.summary.verdict).toBe('pass')
+})
+
+test('a rule that regenerates ids gives a fresh one also where the recorded ones are sent', async () => {
+  const rules = [
+    { name: 'fresh', when: { kind: 'tool', equals: 'search' }, action: { kind: 'regenerate-id' } },
+  ] as const
+  const { report } = await run(tape, asRecorded, { transformIds: false, rules })
+  const sent = report.steps.flatMap((step) => step.sent ?? [])
+  expect(sent.map((text) => member(JSON.parse(text), 'id'))).toEqual([expect.stringMatching(/^__/), 'b'])
+})
+
+test('a rule that was for no message is told of', async () => {
+  const action = { kind: 'delay', by: 0 } as const
+  const rules = ['search', 'serch'].map((tool) => ({
+    name: `wait for ${tool}`,
+    when: { kind: 'tool', equals: tool } as const,
+    action,
+  }))
+  const { report } = await run(tape, asRecorded, { rules })
+  expect(report.notes).toEqual(['the rule wait for serch was for no message that was sent'])
 })
 
 test('a recorded id that is in use is not given to a second request', async () => {
@@ -254,6 +274,18 @@ test('a run that is stopped before it begins sends nothing, and says so', async 
   const { heard, report } = await run(tape, asRecorded, { controller })
   expect(heard).toEqual([])
   expect(report.steps.map(({ why }) => why)).toEqual(Array.from({ length: 4 }, () => 'the run was stopped'))
+})
+
+test('a run that is interrupted does not wait for answers that are still to come', async () => {
+  const stop = new AbortController()
+  const silent: Target = {
+    name: 'a server that never answers',
+    open: async () => ({ send: () => stop.abort(), close: async () => {} }),
+  }
+  const options = { target: silent, handshake: 'none', allowWrites: true, timeout: 3_600_000 } as const
+  const { steps } = await replay(tape, { ...options, signal: stop.signal }).report
+  const [search, count] = ['search', 'count'].map((name) => steps.find(({ tool }) => tool === name))
+  expect([search, count]).toMatchObject([{ state: 'lost' }, { state: 'skipped' }])
 })
 
 test('a controller may be given to one run after the other', async () => {

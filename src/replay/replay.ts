@@ -82,6 +82,8 @@ async function run(
   const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
   steps.of(prepared.plan)
   const tally = new Tally()
+  const giveUp = (): void => void prepared.close() // whoever interrupts a run does not wait for its answers
+  options.signal?.addEventListener('abort', giveUp, { once: true })
   try {
     const onResult = (outcome: Outcome): void => {
       options.watch.ended(outcome)
@@ -97,14 +99,21 @@ async function run(
       onResult,
     })
   } finally {
+    options.signal?.removeEventListener('abort', giveUp)
     await prepared.close()
     steps.close()
   }
   const facts = { ...factsOf(tape, options, prepared), duration: now() }
   const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
-  const notes = note === undefined ? facts.notes : [note, ...facts.notes]
+  const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...idleRules(options, tally)]
   return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
+}
+
+/** A rule that is for nothing is most often one that is misspelt. */
+function idleRules({ rules = [] }: ReplayOptions, tally: Tally): readonly string[] {
+  const idle = rules.filter(({ name }) => !tally.rules.has(name))
+  return idle.map(({ name }) => `the rule ${name} was for no message that was sent`)
 }
 
 function stoppedBy(

@@ -127,7 +127,7 @@ function step(parts: Partial<StepResult>): StepResult {
     recordedDuration: undefined,
     retries: 0,
     findings: [],
-    judgedBy: [],
+    judgedBy: ['exact'],
     transformedBy: [],
     ...parts,
   }

@@ -139,7 +139,7 @@ function performanceOf(
 }
 
 function validationOf(tally: Tally): ReplayReport['validation'] {
-  const { requests, failedRequests: failed, skippedByRule: skipped, layers } = tally
-  const checked = requests - skipped
+  const { requests, failedRequests: failed, skippedByRule: skipped, unjudged, layers } = tally
+  const checked = requests - skipped - unjudged
   return { checked, passed: checked - failed, failed, skipped, layers }
 }

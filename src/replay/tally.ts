@@ -1,4 +1,4 @@
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
+import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
 import { WAS_STOPPED, type StepResult } from './step-result.ts'
@@ -21,15 +21,19 @@ export class Tally {
   failedRequests = 0
   /** Requests that a rule took out of the verdict. */
   skippedByRule = 0
+  /** Requests whose answers nobody compared, because the user did not want it. */
+  unjudged = 0
   /** Whether anything at all is not as recorded, and whether anything was found. */
   hasFailed = false
   /** Whether anything was to be sent, and could not be. */
   isWanting = false
   hasFindings = false
+  /** Names of the rules that changed a message. */
+  readonly rules: Set<string> = new Set()
 
   add(outcome: Outcome): void {
     this.total++
-    if (isAsRecorded(outcome)) return this.#addAnswer(outcome.duration)
+    if (isAsRecorded(outcome)) return this.#addAnswer(outcome)
     this.#addStep(outcome)
   }
 
@@ -37,18 +41,20 @@ export class Tally {
     return this.#states.get(state) ?? 0
   }
 
-  #addAnswer(duration: number): void {
+  #addAnswer({ duration, judgedBy }: AsRecorded): void {
     this.sent++
     this.requests++
+    if (judgedBy.length === 0) this.unjudged++
     this.histogram.add(duration)
   }
 
   #addStep(step: StepResult): void {
-    const { index, method, state, sentAt, why, findings } = step
+    const { index, method, state, sentAt, why, findings, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
     this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
     this.hasFindings ||= findings.length > 0
+    for (const name of transformedBy) this.rules.add(name)
     if (sentAt !== undefined) this.sent++
     if (isRequestSent(step)) this.#addRequest(step)
     if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
@@ -60,6 +66,7 @@ export class Tally {
     else if (step.duration !== undefined) this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
     if (isSkippedByRule(step)) this.skippedByRule++
+    if (step.judgedBy.length === 0) this.unjudged++
     for (const { layer } of step.findings) this.layers[layer]++
   }
 }

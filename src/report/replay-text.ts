@@ -38,7 +38,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...bindingsText(report),
     `${summary.sent} sent, ${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
-    `verdict: ${summary.sent === 0 ? NOTHING_SENT : VERDICT_WORDS[summary.verdict]}`,
+    `verdict: ${verdictText(report)}`,
   ]
     .map((line) => `${visible(line)}\n`)
     .join('')
@@ -67,7 +67,13 @@ const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], strin
   incomplete: 'as recorded, as far as it went: not everything could be sent',
 }
 
-const NOTHING_SENT = 'none, because nothing was sent'
+function verdictText({ summary, validation }: RepeatedReport): string {
+  if (summary.sent === 0) return 'none, because nothing was sent'
+  const isCompared = validation.checked + validation.skipped > 0
+  return isCompared || summary.verdict !== 'pass'
+    ? VERDICT_WORDS[summary.verdict]
+    : 'none, because no answer was compared'
+}
 
 function outcomeOf(step: StepResult): readonly [string, Style] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']

@@ -55,6 +55,15 @@ test('what another answer on the tape does not settle is not accepted', async ()
   expect(readFileSync(tape, 'utf8')).toBe(before)
 })
 
+test('where nothing is compared there is no verdict', async () => {
+  const args = ['--no-validate', '--allow-writes', '--', ...fixtureServer('orders', 'value')]
+  const { code, out } = await reelay('replay', recorded, ...args)
+  expect([code, out.trimEnd().split('\n').at(-1)]).toEqual([
+    0,
+    'verdict: none, because no answer was compared',
+  ])
+})
+
 test('the bindings that inspect prints can be kept beside the tape by the shell, and an error names the file', async () => {
   const folder = temporaryFolder()
   const tape = join(folder, 'orders.tape.jsonl')

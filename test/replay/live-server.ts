@@ -40,5 +40,6 @@ function ownReply(message: Message): Reply {
   if (message.kind !== 'request' || !String(message.id).startsWith('__')) return undefined
   if (message.method === 'tools/list') return { result: { tools: TOOLS } }
   const serverInfo = { name: 'recorded-server', version: '1' }
-  return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } }
+  const capabilities = { tools: {}, resources: {}, prompts: {} }
+  return { result: { protocolVersion: '2025-11-25', capabilities, serverInfo } }
 }

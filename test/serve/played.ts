@@ -1,5 +1,6 @@
 import { Player, type PlayerOptions } from '../../src/serve/player.ts'
-import { Script, type ScriptOptions } from '../../src/serve/script.ts'
+import type { ScriptOptions } from '../../src/serve/recorded-part.ts'
+import { Script } from '../../src/serve/script.ts'
 import { tapeOf, type Said } from './tape-of.ts'
 
 /** A player and what it said. */

@@ -37,12 +37,15 @@ export interface ReplayCall {
 }
 
 /** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
-export async function runReplay({ tape: name, command, flags, repeat }: ReplayCall): Promise<void> {
+export async function runReplay(
+  { tape: name, command, flags, repeat }: ReplayCall,
+  stop: AbortSignal = stopOnSignals(),
+): Promise<void> {
   const { options, file } = configured(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await openIndexedTape(resolveTape(name))
   try {
-    await replayed(tape, { command, flags, repeat, options })
+    await replayed(tape, { command, flags, repeat, options, stop })
   } finally {
     tape.close()
   }
@@ -55,7 +58,8 @@ async function replayed(
     flags,
     repeat,
     options,
-  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'>,
+    stop,
+  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'> & { stop: AbortSignal },
 ): Promise<void> {
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
@@ -65,7 +69,7 @@ async function replayed(
   const given = readSecrets(flags)
   const target = recorded(readTarget(command, flags), { path: flags.record, command, secrets: given })
   const secrets = liveSecrets(tape.header, { values: given })
-  const signal = stopOnSignals()
+  const signal = AbortSignal.any([stop]) // what listens to it goes with the run
   const controller = new Controller()
   const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
   const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }

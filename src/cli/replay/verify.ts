@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { fail } from '../fail.ts'
 import { runReplay, stopOnSignals, type ReplayCall } from './run.ts'
-import { untilChanged, watchedFolders } from './watch.ts'
+import { isChangedSince, untilChanged, watchedFolders } from './watch.ts'
 import { withReplayOptions } from './flags.ts'
 
 export const verifyCommand: Command = withReplayOptions(
@@ -25,8 +25,11 @@ async function verifyOnChange(call: ReplayCall): Promise<void> {
   const folders = watchedFolders(call.command)
   const stop = stopOnSignals()
   while (!stop.aborted) {
-    await runReplay(call).catch(fail)
+    const began = Date.now()
+    await runReplay(call, stop).catch(fail)
+    if (isChangedSince(began, call.command)) continue
+    const change = untilChanged(folders, stop)
     process.stderr.write(`reelay verify: waiting for a change in ${folders.join(', ')}; Ctrl+C ends it\n`)
-    await untilChanged(folders, stop)
+    await change
   }
 }

@@ -10,6 +10,12 @@ export function watchedFolders(command: readonly string[]): readonly string[] {
   return folders.length === 0 ? [process.cwd()] : [...new Set(folders)]
 }
 
+/** Whether a file that the server command names was changed while nobody watched. */
+export function isChangedSince(time: number, command: readonly string[]): boolean {
+  const files = command.slice(1).filter((word) => existsSync(word))
+  return files.map((file) => statSync(file)).some((found) => found.isFile() && found.mtimeMs > time)
+}
+
 /** Resolves when something in the folders has changed and then been quiet for a moment, or when it is told to stop. */
 export function untilChanged(folders: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolved) => {
@@ -17,6 +23,7 @@ export function untilChanged(folders: readonly string[], signal: AbortSignal): P
     const watchers: FSWatcher[] = []
     const done = (): void => {
       for (const watcher of watchers) watcher.close()
+      signal.removeEventListener('abort', done)
       resolved()
     }
     const changed = (_: string, file: string | null): void => {
@@ -25,7 +32,7 @@ export function untilChanged(folders: readonly string[], signal: AbortSignal): P
       timer = setTimeout(done, QUIET)
     }
     for (const folder of folders) watchers.push(watch(folder, { recursive: true }, changed))
-    signal.addEventListener('abort', done, { once: true })
+    signal.addEventListener('abort', done)
     if (signal.aborted) done()
   })
 }

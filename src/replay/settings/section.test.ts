@@ -47,6 +47,14 @@ test('every member of the section is read', () => {
   })
 })
 
+test.each([
+  ['replay: { validation: { tolerance: { numeric: 0.01, timing: 100ms } } }', { numeric: 0.01, slower: 100 }],
+  ['replay: { errorHandling: { retryDelay: 1s } }', { retryDelay: 1000 }],
+  ['replay: { defaults: { timeout: 2.5s } }', { timeout: 2500 }],
+])('times may have a unit, and a tolerance may stand in the validation: %s', (text, settings) => {
+  expect(read(`${text}\n`)).toEqual(settings)
+})
+
 test('the example of the page is accepted', () => {
   const [, example = ''] = /```yaml\n(replay:\n.*?)```/s.exec(readFileSync('docs/config.md', 'utf8')) ?? []
   const { numeric, rules, validation } = read(example)
@@ -198,7 +206,10 @@ test.each([
     'errorHandling: { maxRetries: 1, max_retries: 2 }',
     'line 2, column 35: "replay.errorHandling.max_retries" stands there twice',
   ],
-  ['tolerance: { timing: soon }', 'line 2, column 24: "replay.tolerance.timing" is not a number from 0 on'],
+  [
+    'tolerance: { timing: soon }',
+    'line 2, column 24: "replay.tolerance.timing" is not a time, such as 100 (milliseconds), 100ms or 1s',
+  ],
   [
     'performance: { maxConcurrent: 0 }',
     'line 2, column 33: "replay.performance.maxConcurrent" is not a whole number from 1 on',

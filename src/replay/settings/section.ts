@@ -47,7 +47,7 @@ function readDefaults(section: Setting): ReplaySettings {
     ...(validateResponses && { validate: validateResponses.flag() }),
     ...(transformIds && { transformIds: transformIds.flag() }),
     ...(updateTimestamps && { updateTimestamps: updateTimestamps.flag() }),
-    ...(timeout && { timeout: timeout.number() }),
+    ...(timeout && { timeout: timeout.duration() }),
   }
 }
 
@@ -62,16 +62,19 @@ function readSpeed(setting: Setting): Timing {
 }
 
 function readValidation(section: Setting): ReplaySettings {
-  const { enabled, strictMode, officialSchema, ignoreFields, ignore, unordered, rules } = section.members([
-    'enabled',
-    'strictMode',
-    'officialSchema',
-    'ignoreFields',
-    'ignore',
-    'unordered',
-    'rules',
-  ])
+  const { enabled, strictMode, officialSchema, ignoreFields, ignore, unordered, rules, tolerance } =
+    section.members([
+      'enabled',
+      'strictMode',
+      'officialSchema',
+      'ignoreFields',
+      'ignore',
+      'unordered',
+      'rules',
+      'tolerance',
+    ])
   return {
+    ...(tolerance && readTolerance(tolerance)),
     ...(enabled && { validate: enabled.flag() }),
     ...(strictMode && { strict: strictMode.flag() }),
     ...(officialSchema && { officialSchema: officialSchema.choice(['changed', 'always', 'off'])[0] }),
@@ -86,7 +89,7 @@ function readTolerance(section: Setting): ReplaySettings {
   const { numeric, timing } = section.members(['numeric', 'timing'])
   return {
     ...(numeric && { numeric: readShare(numeric) }),
-    ...(timing && { slower: timing.number() }),
+    ...(timing && { slower: timing.duration() }),
   }
 }
 
@@ -101,7 +104,7 @@ function readErrorHandling(section: Setting): ReplaySettings {
   return {
     ...(strategy && { onError: strategy.choice(['continue', 'pause', 'stop', 'retry'])[0] }),
     ...(maxRetries && { maxRetries: maxRetries.number() }),
-    ...(retryDelay && { retryDelay: retryDelay.number() }),
+    ...(retryDelay && { retryDelay: retryDelay.duration() }),
   }
 }
 

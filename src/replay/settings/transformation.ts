@@ -74,7 +74,7 @@ function readAction(setting: Setting, env: Environment): Action {
     case 'renameMethod':
       return { kind: 'rename-method', to: given.text() }
     case 'delay':
-      return { kind: 'delay', by: given.number() }
+      return { kind: 'delay', by: given.duration() }
     case 'setTimestamp':
       return { kind: 'set-timestamp', path: onePath(given) }
   }

@@ -13,12 +13,20 @@ export function settingRule(text: string, env: Environment): TransformRule {
       hint: "write it like 'tools/call:$.arguments.q=milk', or for one tool 'tools/call:search:$.arguments.q=milk'",
     })
   const { method = '', tool, path = '$', value = '' } = found
+  if (tool !== undefined && method !== 'tools/call') throw noTool(text)
   const plain = withEnvironment(value, env)
+  const json = parseJson(plain)
   return {
-    name: `--set ${method}:${path}`,
+    name: `--set ${tool === undefined ? method : `${method}:${tool}`}:${path}`,
     when: tool === undefined ? { kind: 'method', equals: method } : { kind: 'tool', equals: tool },
-    action: { kind: 'set-param', path: parseJsonPath(path), value: parseJson(plain) ?? plain },
+    action: { kind: 'set-param', path: parseJsonPath(path), value: json === undefined ? plain : json },
   }
+}
+
+function noTool(text: string): ReelayError {
+  return new ReelayError('USAGE', `--set ${JSON.stringify(text)} names a tool of a method that has none`, {
+    hint: "only tools/call has tools: leave the name out, as in 'prompts/get:$.arguments.q=milk'",
+  })
 }
 
 /** Puts the values of the environment in the place of `${env.NAME}`. */

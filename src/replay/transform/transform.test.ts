@@ -144,12 +144,22 @@ test.each([
   ['tools/call:$.arguments.q=milk', { kind: 'method', equals: 'tools/call' }, 'milk'],
   ['tools/call:search:$.arguments.q=5', { kind: 'tool', equals: 'search' }, 5],
   ['tools/call:$.arguments.q="5"', { kind: 'method', equals: 'tools/call' }, '5'],
+  ['tools/call:$.arguments.q=null', { kind: 'method', equals: 'tools/call' }, null],
   ['tools/call:$.arguments.q=${env.NAME}=x', { kind: 'method', equals: 'tools/call' }, 'milk=x'],
 ])('--set %s', (text, when, value) => {
   expect(settingRule(text, { NAME: 'milk' })).toMatchObject({
     when,
     action: { kind: 'set-param', path: ['arguments', 'q'], value },
   })
+})
+
+test('--set refuses a tool of a method that has none, and says how a path is written', () => {
+  expect(() => settingRule('prompts/get:hello:$.arguments.q=1', {})).toThrow(
+    '--set "prompts/get:hello:$.arguments.q=1" names a tool of a method that has none',
+  )
+  expect(() => settingRule('tools/call:$..q=1', {})).toThrow(
+    expect.objectContaining({ hint: expect.stringMatching(/^write it like \$\.arguments\.limit/) }),
+  )
 })
 
 function rule(action: Action): TransformRule {

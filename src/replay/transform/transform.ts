@@ -16,6 +16,8 @@ export interface Transformed {
   readonly error: { readonly code: number; readonly message: string } | undefined
   /** The id that the user gave it; by default it gets a fresh one. */
   readonly id: string | number | undefined
+  /** It gets a fresh id also where recorded ones are sent. */
+  readonly isRenewed?: true
 }
 
 /** Applies the rules to a message of the client, in their order; each sees what those before it did. */
@@ -61,8 +63,8 @@ function act(result: Transformed, action: Action, now: () => Date): Transformed 
       return { ...result, delay: result.delay + action.by }
     case 'inject-error':
       return { ...result, error: { code: action.code, message: action.message } }
-    case 'regenerate-id': // every request gets a fresh id, unless a rule before this one gave it another
-      return { ...result, id: undefined }
+    case 'regenerate-id':
+      return { ...result, id: undefined, isRenewed: true }
     case 'set-result': // for the answer
       return result
   }

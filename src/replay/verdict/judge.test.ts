@@ -132,6 +132,13 @@ test('a rule that is not kept, on failure retry: the request is sent again, and 
   expect(stepIn(never)).toMatchObject({ retries: 1, findings: [{ level: 'error' }] })
 })
 
+test('what is not compared is not counted as checked, whatever the answer', async () => {
+  for (const live of [RECORDED, RECORDED_DIFFERENTLY]) {
+    const { validation } = await reportOf(live, { validate: false })
+    expect(validation).toMatchObject({ checked: 0, passed: 0, failed: 0 })
+  }
+})
+
 test('strict makes errors of warnings', async () => {
   const options = { validation: [ruleOf({ onFailure: 'warn' })], strict: true } as const
   expect((await reportOf(RECORDED_DIFFERENTLY, options)).summary.verdict).toBe('fail')

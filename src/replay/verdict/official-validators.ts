@@ -25,15 +25,11 @@ export class OfficialValidators {
   }
 
   /** The same of a notification or a request of the server. */
-  errorsInWord(
-    { kind: _, ...word }: Request | Notification,
-    revision: Asked['revision'],
-  ): readonly ErrorObject[] {
+  errorsInWord(word: Request | Notification, revision: Asked['revision']): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
     const name = known?.definitions.nameOfWord(word.method)
     if (known === undefined || name === undefined) return []
-    const value = { jsonrpc: '2.0', ...word }
-    return errorsOf(known, { name, isKept: known.official.wordIsKept()[name], value })
+    return errorsOf(known, { name, isKept: known.official.wordIsKept()[name], value: messageOf(word) })
   }
 
   #knownFor(revision: string | undefined): Known | undefined {
@@ -75,6 +71,11 @@ function errorsOf(known: Known, { name, isKept, value }: Subject): readonly Erro
   if (isKept === undefined || isValid(isKept, value)) return []
   known.ajv ??= ajvWith(known.official)
   return errorsBy(known.ajv, known.definitions.pointerTo(name), value)
+}
+
+function messageOf({ method, params, ...word }: Request | Notification): unknown {
+  const id = word.kind === 'request' ? { id: word.id } : {}
+  return { jsonrpc: '2.0', ...id, method, ...(params !== undefined && { params }) }
 }
 
 /** An error is judged with the message around it, because the definition is of both. */

@@ -1,5 +1,4 @@
-import type { Turn } from '../../tape/turn.ts'
-import { isObject, type Request } from '../../wire/message.ts'
+import { isObject, type Notification, type Request } from '../../wire/message.ts'
 import type { Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
@@ -25,15 +24,18 @@ export class QuestionsJudge {
   }
 
   judge({ turn, asides, moved }: Judged): readonly Finding[] {
-    if (asides.length === 0) return []
-    const asked = asides.flatMap(({ message }) => (message.kind === 'request' ? [message] : []))
-    return asked
-      .filter((question) => !moved.has(question.method) && this.#options.isUnknown(question))
-      .flatMap((question) => this.#against(counterpart(question, asked, turn), question))
+    const recorded = asides.length === 0 ? [] : turn.steps.flatMap(wordsOfServer).filter(isQuestion)
+    if (recorded.length === 0) return []
+    const next = byMethod(recorded)
+    return asides.flatMap(({ message }) => {
+      if (!isQuestion(message)) return []
+      const then = next.get(message.method)?.next()
+      if (then === undefined || then.done === true || moved.has(message.method)) return []
+      return this.#options.isUnknown(message) ? this.#against(then.value, message) : []
+    })
   }
 
-  #against(recorded: Request | undefined, question: Request): readonly Finding[] {
-    if (recorded === undefined) return [] // that it is new is a matter of the order
+  #against(recorded: Request, question: Request): readonly Finding[] {
     const differences = this.#differ.values(subjectOf(recorded), subjectOf(question))
     return differences
       .filter(({ expected, actual, path }) => !this.#options.explains(expected, actual, path))
@@ -42,12 +44,14 @@ export class QuestionsJudge {
   }
 }
 
-/** The one that was asked in its place: as many of the method before it. */
-function counterpart(question: Request, asked: readonly Request[], { steps }: Turn): Request | undefined {
-  const isLike = ({ method }: Request): boolean => method === question.method
-  const words = steps.flatMap(wordsOfServer)
-  const recorded = words.filter((word): word is Request => word.kind === 'request').filter(isLike)
-  return recorded[asked.filter(isLike).indexOf(question)]
+function isQuestion(word: Request | Notification): word is Request {
+  return word.kind === 'request'
+}
+
+/** Each question has the one that was asked in its place: as many of the method came before it. */
+function byMethod(questions: readonly Request[]): ReadonlyMap<string, Iterator<Request, undefined>> {
+  const methods = new Set(questions.map(({ method }) => method))
+  return new Map([...methods].map((one) => [one, questions.filter(({ method }) => method === one).values()]))
 }
 
 /** Without what differs from run to run, such as progress tokens. */
