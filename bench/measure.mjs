@@ -4,8 +4,6 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 
 export const here = dirname(fileURLToPath(import.meta.url))
 export const reelay = join(here, '..', 'dist', 'cli', 'main.js')
@@ -27,11 +25,6 @@ export function compile(name) {
   }
   return out
 }
-
-setFlagsFromString('--expose-gc')
-
-/** Takes away what was left behind before a measurement, so that it is not measured. */
-export const collectGarbage = runInNewContext('gc')
 
 export function median(values) {
   const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b)

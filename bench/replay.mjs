@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { collectGarbage, compile, goal, here, interleave, median, scratch } from './measure.mjs'
+import { compile, goal, here, interleave, median, scratch } from './measure.mjs'
 import { AT_ONCE, rawLoop, sdk1OverHttp, sdk1OverStdio, sdk2OverStdio } from './replay/clients.mjs'
 import { writeTape } from './replay/tape.mjs'
 
@@ -19,9 +19,8 @@ export async function replayBench({ rounds }) {
     return async (target) => {
       const began = performance.now()
       const tape = await loadTape(path)
-      if (kind === 'stdio') loading.push(((performance.now() - began) / CALLS[kind]) * 1000)
-      collectGarbage()
       const loaded = performance.now()
+      if (kind === 'stdio') loading.push(((loaded - began) / CALLS[kind]) * 1000)
       const { summary } = await replay(tape, { target }).report
       if (summary.verdict !== 'pass') throw new Error(`the replay found ${summary.verdict}`)
       return (CALLS[kind] / (performance.now() - loaded)) * 1000

@@ -5,7 +5,6 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { collectGarbage } from '../measure.mjs'
 
 export const AT_ONCE = 64
 
@@ -25,7 +24,6 @@ export function sdk1OverHttp(url, calls) {
 const ME = { name: 'bench', version: '1' }
 
 async function official(client, transport, calls) {
-  collectGarbage()
   const began = performance.now()
   await client.connect(transport)
   let next = 0
@@ -40,7 +38,6 @@ async function official(client, transport, calls) {
 
 /** Writes lines and parses lines. */
 export async function rawLoop([command, ...args], calls) {
-  collectGarbage()
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
   const began = performance.now()
   let [sent, got, rest] = [0, 0, '']
