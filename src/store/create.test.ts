@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -38,3 +38,21 @@ test('a name without an ending is numbered too, and a free one is taken as it is
   const path = folder('b', 'c-5.jsonl')
   expect([createdIn(path, 'b'), createdIn(path, 'c.jsonl')]).toEqual(['b-2', 'c.jsonl'])
 })
+
+test('folders that are not there are made', () => {
+  const path = folder()
+  expect(createdIn(join(path, 'a', 'b'), 'c.jsonl')).toBe('c.jsonl')
+})
+
+test.skipIf(process.platform === 'win32')('only their owner can enter folders that are made', () => {
+  const path = folder()
+  createdIn(join(path, 'a', 'b'), 'c.jsonl')
+  expect(['a', 'a/b'].map((name) => statSync(join(path, name)).mode & 0o777)).toEqual([0o700, 0o700])
+})
+
+test.runIf(process.platform === 'linux')(
+  'where no folder can be made, that is an error and no end of trying',
+  () => {
+    expect(() => createTape('/proc/no-such-folder/a.tape.jsonl')).toThrow(/ENOENT|EACCES|EPERM/)
+  },
+)

@@ -17,8 +17,19 @@ function openInFolder(path: string): number | undefined {
     return openFresh(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     return openFresh(path)
+  }
+}
+
+// Not `recursive`: where a folder is there and lets nothing be made in it, as in /proc, Node tries it again for ever.
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

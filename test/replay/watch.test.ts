@@ -13,10 +13,8 @@ test('verify --watch checks again after each change of the server, however often
   const server = join(folder, 'orders.mjs')
   await recordOrders(tape)
   copyFileSync(resolve('test/fixtures/servers/orders.mjs'), server)
-  const run = start([
-    ...[process.execPath, REELAY, 'verify', tape, '--watch', '--allow-writes'],
-    ...['--', process.execPath, server],
-  ])
+  const command = [process.execPath, REELAY, 'verify', tape, '--watch', '--allow-writes']
+  const run = start([...command, '--', process.execPath, server])
   for (let round = 1; round <= ROUNDS; round++) {
     await untilWaiting(run, round)
     utimesSync(server, new Date(), new Date())
