@@ -57,6 +57,8 @@ export class Plan implements Iterable<Planned> {
   readonly size: number
   /** The requests that are cancelled somewhere, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
+  /** Whether any message answers a round of input. */
+  readonly hasRounds: boolean
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
   readonly #turns: RecordedTurns
@@ -67,6 +69,7 @@ export class Plan implements Iterable<Planned> {
   constructor(turns: RecordedTurns, rows: Rows) {
     this.size = rows.place.length
     this.cancelled = rows.cancelled
+    this.hasRounds = rows.hasRounds
     this.ended = rows.ended
     this.#turns = turns
     this.#rows = rows

@@ -12,16 +12,12 @@ export type Ordering =
   | { readonly kind: 'priority'; readonly of: Readonly<Record<string, number>> }
   | { readonly kind: 'random'; readonly seed: number }
 
-/** A message with its turn in the run. */
-interface Scheduled {
-  readonly planned: Planned
-  /** Messages, by index, that must be over before it goes out. */
-  readonly dependencies: readonly number[]
-}
-
-/** What goes out, in its order. */
-export interface Schedule extends Iterable<Scheduled> {
+/** What goes out, in its order. Each message is read when its turn comes, and let go of when it is over. */
+export interface Schedule {
   readonly size: number
+  at(turn: number): Planned
+  /** Messages, by index, that must be over before it goes out. */
+  dependenciesOf(planned: Planned): readonly number[]
 }
 
 /**
@@ -42,21 +38,13 @@ export function scheduled(
   )
 }
 
-/** Each message is read when its turn comes, and let go of when it is over. */
 function inOrder(
   plan: Plan,
   order: readonly number[] | undefined,
   dependenciesOf: (planned: Planned) => readonly number[],
 ): Schedule {
-  return {
-    size: plan.size,
-    *[Symbol.iterator]() {
-      for (let turn = 0; turn < plan.size; turn++) {
-        const planned = plan.at(order === undefined ? turn : (order[turn] ?? 0))
-        yield { planned, dependencies: dependenciesOf(planned) }
-      }
-    },
-  }
+  const at = (turn: number): Planned => plan.at(order === undefined ? turn : (order[turn] ?? 0))
+  return { size: plan.size, at, dependenciesOf }
 }
 
 type Rank = (planned: Planned) => number
