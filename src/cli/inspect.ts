@@ -31,15 +31,22 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--faults <file>', 'show what the faults of this file would do to the recorded requests')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
   .action(async (name: string, flags: InspectFlags) => {
-    const { tape, text } = shownTape(await openTape(resolveTape(name)))
-    const reader = flags.server === undefined ? tape : await onlyServers(tape, flags.server)
+    const opened = await openTape(resolveTape(name))
+    const { tape, text } = shownTape(opened)
+    // What is bound, and what a fault is for, is told by values as they are.
+    const read = isAboutMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
+    const reader = flags.server === undefined ? read : await onlyServers(read, flags.server)
     if (isAtAGlance(flags)) return printLines(overviewLines(await overviewOf(reader)), text)
     print(text(await shown(await readTape(reader), flags)))
   })
 
+function isAboutMessages({ bindings, bindingsFile, faults }: InspectFlags): boolean {
+  return bindings === undefined && bindingsFile === undefined && faults === undefined
+}
+
 /** Whether nothing is wanted that takes all of the tape at once. */
-function isAtAGlance({ json, verbose, bindings, bindingsFile, faults }: InspectFlags): boolean {
-  return [json, verbose, bindings, bindingsFile, faults].every((flag) => flag === undefined)
+function isAtAGlance(flags: InspectFlags): boolean {
+  return isAboutMessages(flags) && flags.json === undefined && flags.verbose === undefined
 }
 
 interface InspectFlags {

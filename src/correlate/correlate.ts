@@ -28,6 +28,7 @@ export function correlate(
   const turns = recordedTurns(given)
   const messages = worthALook(turns)
   const sent = messages.filter(({ dir }) => dir === 'c2s')
+  if (sent.length === 0) return { bindings: [], guesses: [] }
   const schemas = new SchemaValues(turns)
   const finderOf = (sightings: Sightings): Finder =>
     new Finder({ sightings, schemas, started: started === undefined ? undefined : Date.parse(started) })

@@ -69,16 +69,21 @@ export function eachSaid(turns: RecordedTurns, visit: (said: Said) => void): voi
   for (let place = 0; place < turns.size; place++) {
     const { server, method } = turns.outline(place)
     const turn = HANDSHAKE_METHODS.has(method) ? undefined : turns.turn(place)
-    if (turn !== undefined)
-      eachPart(turn, (spoken, part) => visit({ spoken, part, turn, place, server, method }))
+    if (turn === undefined) continue
+    for (let part = 0; part <= turn.steps.length * 2; part++) {
+      const spoken = partOf(turn, part)
+      if (spoken !== undefined) visit({ spoken, part, turn, place, server, method })
+    }
   }
 }
 
-function eachPart(turn: Turn, visit: (spoken: Spoken, part: number) => void): void {
-  for (let part = 0; part <= turn.steps.length * 2; part++) {
-    const spoken = partOf(turn, part)
-    if (spoken !== undefined) visit(spoken, part)
-  }
+/** The message at one place of a turn; throws when the tape no longer holds it. */
+export function saidAt(turns: RecordedTurns, place: number, part: number): Said {
+  const { server, method } = turns.outline(place)
+  const turn = turns.turn(place)
+  const spoken = turn && partOf(turn, part)
+  if (turn === undefined || spoken === undefined) throw changed(turns.outline(place).frame)
+  return { spoken, part, turn, place, server, method }
 }
 
 /** A key for one message, which no other message of its tape has. */

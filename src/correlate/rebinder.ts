@@ -45,8 +45,9 @@ export class Rebinder {
     for (const binding of bindings) this.#add(binding)
   }
 
-  /** Takes what the live server said where `recorded` stands on the tape. */
-  learn(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, liveText: string): void {
+  /** Takes what the live server said where `recorded` stands on the tape, and gives the bindings that it has a value for. */
+  learn(recorded: Pick<Spoken, 'n' | 'item' | 'text'>, liveText: string): readonly Binding[] {
+    const learned: Binding[] = []
     const sources = this.#producers.get(keyOf(recorded)) ?? []
     const names = sources.some(isInputName) ? namesInRound(recorded.text, liveText) : undefined
     if (names !== undefined) this.#rounds.add(keyOf(recorded))
@@ -56,8 +57,11 @@ export class Rebinder {
         names !== undefined && isInputName(source) ? names.get(binding.value) : readSpot(liveText, producer),
       )
       this.#learned.set(producerKey(producer), live)
-      if (live !== undefined) this.#values.learn(binding, live)
+      if (live === undefined) continue
+      this.#values.learn(binding, live)
+      learned.push(binding)
     }
+    return learned
   }
 
   /** Whether a recorded and a live text or number at a path differ in nothing but values that were made up anew. */
@@ -112,13 +116,11 @@ export class Rebinder {
 
   #add(binding: Binding): void {
     for (const producer of producersOf(binding)) {
-      if (producer.kind === 'message')
-        listIn(this.#producers, messageKey(producer)).push({ binding, producer })
+      if (producer.kind === 'message') addTo(this.#producers, messageKey(producer), { binding, producer })
     }
     for (const consumer of binding.consumers) {
-      const uses = listIn(this.#consumers, messageKey(consumer))
-      uses.push({ binding, consumer })
-      uses.sort((a, b) => startOf(b.consumer) - startOf(a.consumer))
+      const uses = addTo(this.#consumers, messageKey(consumer), { binding, consumer })
+      if (uses.length > 1) uses.sort((a, b) => startOf(b.consumer) - startOf(a.consumer))
     }
   }
 
@@ -182,8 +184,11 @@ function keyOf({ n, item }: Pick<Spoken, 'n' | 'item'>): string {
   return messageKey({ frame: n, ...(item === undefined ? {} : { item }) })
 }
 
-function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
-  const list = lists.get(key) ?? []
-  lists.set(key, list)
-  return list
+// Most lists have one item, and one that began empty has room for many.
+function addTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): Item[] {
+  const list = lists.get(key)
+  list?.push(item)
+  const added = list ?? [item]
+  if (list === undefined) lists.set(key, added)
+  return added
 }

@@ -53,7 +53,9 @@ export class SentWords {
     const home = this.#homeOf(hash)
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       const slot = (home + probe) & (this.#keys.length - 1)
-      if (this.#keys[slot] === hash || this.#keys[slot] === other) return slot
+      const key = this.#keys[slot]
+      if (key === hash || key === other) return slot
+      if (key === 0) return -1 // places are filled one after the other
     }
     return -1
   }

@@ -39,8 +39,13 @@ function opened(value: Value): readonly Value[] {
 
 /** The text, when it is a JSON object or array. */
 export function jsonIn(text: string): string | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
+  if (isPlainStart(text.charCodeAt(0)) || !/^\s*[{[]/.test(text)) return undefined
   return parseJson(text) === undefined ? undefined : text
+}
+
+/** A letter, a digit or a mark that opens nothing: most texts begin with one. */
+function isPlainStart(code: number): boolean {
+  return code > 0x20 && code < 0x7b && code !== 0x5b
 }
 
 function jsonValues({ path, inside }: Spot, json: string): readonly Value[] {

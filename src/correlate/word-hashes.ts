@@ -1,12 +1,21 @@
-export type Visit = (hash: number) => void
+import type { Hashes } from './hashes.ts'
 
 /**
- * Visits the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
+ * Lists the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
  * words a plain word is never taken for a handle, so that of such a text only the others count, and the text as a whole.
  */
-export function visitHashes(text: string, visit: Visit): void {
-  if (SPACE.test(text)) visitProse(text, visit)
-  else visitRuns(text, visit)
+export function listHashes(text: string, into: Hashes, isProse: boolean = hasSpace(text)): void {
+  if (isProse) listProse(text, into)
+  else listRuns(text, 0, text.length, into)
+}
+
+export function hasSpace(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BLANK || (code >= TAB && code <= RETURN)) return true
+    if (code > LAST_PLAIN) return SPACE.test(text)
+  }
+  return false
 }
 
 /** The hash of a word. */
@@ -16,23 +25,38 @@ export function hashOf(word: string): number {
   return mixed(hash)
 }
 
+/** The hash of a number that is not negative, as it is spelled. */
+export function hashOfNumber(value: number): number {
+  if (value > MOST_DIGITS || !Number.isInteger(value)) return hashOf(String(value))
+  let scale = 1
+  while (scale * 10 <= value) scale *= 10
+  let [hash, rest] = [BASIS, value]
+  for (; scale >= 1; scale = Math.trunc(scale / 10)) {
+    hash = next(hash, ZERO + Math.trunc(rest / scale))
+    rest %= scale
+  }
+  return mixed(hash)
+}
+
+const MOST_DIGITS = 999_999_999
 const SPACE = /\s/
 
-function visitProse(text: string, visit: Visit): void {
-  visit(hashOf(text))
+function listProse(text: string, into: Hashes): void {
+  into.add(hashOf(text))
   let start = 0
   for (let at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : BLANK
     if (code > BLANK && code <= LAST_PLAIN) continue
-    if (code > LAST_PLAIN) return visitAnyProse(text.slice(start), visit)
-    if (at > start && !isPlainWord(text, start, at)) visitRuns(text.slice(start, at), visit)
+    if (code > LAST_PLAIN) return listAnyProse(text.slice(start), into)
+    if (at > start && !isPlainWord(text, start, at)) listRuns(text, start, at, into)
     start = at + 1
   }
 }
 
 // What a letter or a space is beyond the plain ones takes a table to tell.
-function visitAnyProse(text: string, visit: Visit): void {
-  for (const [word] of text.matchAll(/\S+/g)) if (!isPlainWord(word, 0, word.length)) visitRuns(word, visit)
+function listAnyProse(text: string, into: Hashes): void {
+  for (const [word] of text.matchAll(/\S+/g))
+    if (!isPlainWord(word, 0, word.length)) listRuns(word, 0, word.length, into)
 }
 
 /** Letters and at most one mark behind them; a long one with letters of both sizes may be a key. */
@@ -46,35 +70,35 @@ function isPlainWord(text: string, start: number, end: number): boolean {
 const SHORTEST_KEY = 12
 const MARKS: ReadonlySet<number> = new Set(Array.from('.,;:!?)"', (mark) => mark.charCodeAt(0)))
 
-function visitRuns(text: string, visit: Visit): void {
+function listRuns(text: string, start: number, end: number, into: Hashes): void {
   let [hash, length, isEmpty] = [BASIS, 0, true]
-  for (let at = 0; at < text.length; at++) {
+  for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code > LAST_PLAIN) return visitAnyRuns(text, visit)
+    if (code > LAST_PLAIN) return listAnyRuns(text.slice(start, end), into)
     if (isPlainLetter(code) || isDigit(code)) {
       hash = next(hash, code)
       length++
       continue
     }
     if (length > 0) {
-      visit(mixed(hash))
+      into.add(mixed(hash))
       isEmpty = false
     }
     hash = BASIS
     length = 0
   }
-  if (length > 0 || isEmpty) visit(length > 0 ? mixed(hash) : hashOf(text))
+  if (length > 0 || isEmpty) into.add(length > 0 ? mixed(hash) : hashOf(text.slice(start, end)))
 }
 
-// Words that were visited already are visited again, which does no harm.
-function visitAnyRuns(text: string, visit: Visit): void {
+// Words that were listed already are listed again, which does no harm.
+function listAnyRuns(text: string, into: Hashes): void {
   const runs = text.match(/[\p{L}\p{N}]+/gu)
-  if (runs === null) visit(hashOf(text))
-  else for (const run of runs) visit(hashOf(run))
+  if (runs === null) into.add(hashOf(text))
+  else for (const run of runs) into.add(hashOf(run))
 }
 
 const BASIS = 0x811c9dc5
-const BLANK = 0x20
+const [TAB, RETURN, BLANK, ZERO] = [0x09, 0x0d, 0x20, 0x30]
 const LAST_PLAIN = 0x7f
 
 function isDigit(code: number): boolean {

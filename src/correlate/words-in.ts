@@ -1,66 +1,77 @@
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { decodeBase64 } from './base64.ts'
+import type { Hashes } from './hashes.ts'
 import type { Said } from './messages.ts'
 import { CLIENTS_OWN, META, RELATED_TASK } from './uses.ts'
 import { jsonIn, valuesIn } from './values.ts'
-import { hashOf, visitHashes, type Visit } from './word-hashes.ts'
+import { hashOfNumber, hasSpace, listHashes } from './word-hashes.ts'
 
 /**
- * Visits the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
+ * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
  * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
  */
-export function eachWord(said: Said, visit: Visit): boolean {
-  const isPlain = isPlainlySaid(said, visit)
-  if (!isPlain) for (const { text } of valuesIn(said.spoken.text)) visitHashes(text, visit)
+export function listWords(said: Said, into: Hashes): boolean {
+  into.clear()
+  const isPlain = isPlainlySaid(said, into)
+  if (!isPlain) for (const { text } of valuesIn(said.spoken.text)) listHashes(text, into)
   return isPlain
 }
 
 /** Looks at the parts of a message that may hold what a server makes up, or what a client sends back. */
-function isPlainlySaid({ spoken: { message, dir }, method }: Said, visit: Visit): boolean {
+function isPlainlySaid({ spoken: { message, dir }, method }: Said, into: Hashes): boolean {
   if (message.kind === 'invalid') return true
   if (message.kind === 'response') {
     const { outcome } = message
-    return visitWords('result' in outcome ? outcome.result : outcome.error, visit, 0)
+    return listInner('result' in outcome ? outcome.result : outcome.error, into, 0)
   }
   const { params } = message
-  if (dir === 's2c' || !isObject(params) || hasRounds(params)) return visitWords(params, visit, 0)
+  if (dir === 's2c' || !isObject(params) || hasRounds(params)) return listInner(params, into, 0)
   const own = CLIENTS_OWN[method] ?? []
   for (const name of Object.keys(params)) {
     const isSent = name !== META && !own.includes(name)
-    if (isSent && !visitWords(params[name], visit, 0)) return false
+    if (isSent && !listInner(params[name], into, 0)) return false
   }
-  return visitWords(member(params[META], RELATED_TASK), visit, 0)
+  return listInner(member(params[META], RELATED_TASK), into, 0)
 }
 
 const DEEPEST = 64
 
 /** False when it takes a closer look: texts inside of texts, numbers whose spelling is lost, names that are values. */
-function visitWords(value: unknown, visit: Visit, depth: number): boolean {
-  if (typeof value === 'string') return visitText(value, visit)
-  if (typeof value === 'number') return visitNumber(value, visit)
+function listInner(value: unknown, into: Hashes, depth: number): boolean {
+  if (typeof value === 'string') return listText(value, into)
+  if (typeof value === 'number') return listNumber(value, into)
   if (typeof value !== 'object' || value === null) return true
   if (depth > DEEPEST) return false
-  if (Array.isArray(value)) return value.every((inner) => visitWords(inner, visit, depth + 1))
-  return isObject(value) && Object.keys(value).every((name) => visitMember(value, name, visit, depth))
+  return isObject(value) ? listMembers(value, into, depth + 1) : listItems(value, into, depth + 1)
 }
 
-function visitMember(value: JsonObject, name: string, visit: Visit, depth: number): boolean {
-  return !ROUNDS.has(name) && visitWords(value[name], visit, depth + 1)
+function listMembers(value: JsonObject, into: Hashes, depth: number): boolean {
+  for (const name of Object.keys(value))
+    if (isRound(name) || !listInner(value[name], into, depth)) return false
+  return true
 }
 
-const ROUNDS: ReadonlySet<string> = new Set(['inputRequests', 'inputResponses'])
+function listItems(value: object, into: Hashes, depth: number): boolean {
+  for (const inner of Array.isArray(value) ? value : []) if (!listInner(inner, into, depth)) return false
+  return true
+}
+
+function isRound(name: string): boolean {
+  return name === 'inputRequests' || name === 'inputResponses'
+}
 
 function hasRounds(value: object): boolean {
   return 'inputRequests' in value || 'inputResponses' in value
 }
 
-function visitText(text: string, visit: Visit): boolean {
-  if (jsonIn(text) !== undefined || decodeBase64(text) !== undefined) return false
-  visitHashes(text, visit)
+function listText(text: string, into: Hashes): boolean {
+  const isProse = hasSpace(text)
+  if (jsonIn(text) !== undefined || (!isProse && decodeBase64(text) !== undefined)) return false
+  listHashes(text, into, isProse)
   return true
 }
 
-function visitNumber(value: number, visit: Visit): boolean {
-  visit(hashOf(String(Math.abs(value))))
+function listNumber(value: number, into: Hashes): boolean {
+  into.add(hashOfNumber(Math.abs(value)))
   return Number.isSafeInteger(value)
 }

@@ -1,8 +1,9 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
-import { eachSaid, TapeMessage, type Said } from './messages.ts'
+import type { Hashes } from './hashes.ts'
+import { HeardWords, type Heard } from './heard-words.ts'
+import { saidAt, TapeMessage } from './messages.ts'
 import { SaidWords } from './said-words.ts'
 import { SentWords } from './sent-words.ts'
-import { eachWord } from './words-in.ts'
 
 /**
  * The messages that a binding can have to do with, in the order in which they were said: those of the server with a word that
@@ -10,11 +11,13 @@ import { eachWord } from './words-in.ts'
  * and most messages share no word.
  */
 export function worthALook(turns: RecordedTurns): readonly TapeMessage[] {
+  const heard = new HeardWords(turns)
   const words = { said: new SaidWords(turns.size), sent: new SentWords() }
-  const { worthy, isInOrder } = listened(turns, words)
-  if (!isInOrder) eachSaid(turns, sentNoter(words))
-  const sharing = words.sent.isEmpty ? worthy : sharingWords(turns, words.sent)
-  return sharing.toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
+  const { worthy, isInOrder } = listened(heard, words)
+  if (!isInOrder) heard.each((one) => noteSent(one, words))
+  const sharing = words.sent.isEmpty ? worthy : (sharingWords(heard, words.sent) ?? worthy)
+  const messages = sharing.map(({ place, part }) => new TapeMessage(saidAt(turns, place, part), turns))
+  return messages.toSorted((a, b) => a.n - b.n || (a.item ?? 0) - (b.item ?? 0))
 }
 
 interface Words {
@@ -24,62 +27,56 @@ interface Words {
   readonly sent: SentWords
 }
 
+/** Where a message stands. */
+type Found = Pick<Heard, 'place' | 'part'>
+
 interface Listened {
   /** The messages of the client that are worth a look for themselves. */
-  readonly worthy: readonly TapeMessage[]
+  readonly worthy: readonly Found[]
   /** Whether all that the server had said before was known whenever the client spoke. */
   readonly isInOrder: boolean
 }
 
 /** Notes the words. Turns come in the order in which the client began them, and what it answers inside of one may be later. */
-function listened(turns: RecordedTurns, words: Words): Listened {
-  const worthy: TapeMessage[] = []
-  const note = (word: number): void => words.said.add(word)
-  const noteSent = sentNoter(words)
+function listened(heard: HeardWords, words: Words): Listened {
+  const worthy: Found[] = []
   let [latest, isInOrder] = [0, true]
-  eachSaid(turns, (said) => {
-    const { n, dir } = said.spoken
-    if (dir === 's2c') {
-      isInOrder &&= n > latest
-      return void eachWord(said, note)
+  heard.each((one) => {
+    const { place, part, frame, isClients, isWorthy, hashes } = one
+    if (!isClients) {
+      isInOrder &&= frame > latest
+      for (let word = 0; word < hashes.size; word++) words.said.add(hashes.at(word))
+      return
     }
-    isInOrder &&= said.part === 0
-    latest = Math.max(latest, n)
-    if (!noteSent(said) || hasDate(said)) worthy.push(new TapeMessage(said, turns))
+    isInOrder &&= part === 0
+    latest = Math.max(latest, frame)
+    noteSent(one, words)
+    if (isWorthy) worthy.push({ place, part })
   })
   return { worthy, isInOrder }
 }
 
-/** Notes what a message of the client sends of what was said before; false when it takes a closer look. */
-function sentNoter({ said, sent }: Words): (message: Said) => boolean {
-  let frame = 0
-  const note = (word: number): void => {
-    if (said.mayHold(word)) sent.sent(word, frame)
-  }
-  return (message) => {
-    frame = message.spoken.n
-    return message.spoken.dir === 's2c' || eachWord(message, note)
-  }
+/** Notes what the client sends of what was said before. */
+function noteSent({ isClients, frame, hashes }: Heard, { said, sent }: Words): void {
+  if (!isClients) return
+  for (let word = 0; word < hashes.size; word++)
+    if (said.mayHold(hashes.at(word))) sent.sent(hashes.at(word), frame)
 }
 
-function sharingWords(turns: RecordedTurns, sent: SentWords): readonly TapeMessage[] {
-  const worthy: TapeMessage[] = []
-  let [after, isShared] = [0, false]
-  const look = (word: number): void => {
-    isShared ||= sent.isSentAfter(word, after)
-  }
-  eachSaid(turns, (said) => {
-    const isClients = said.spoken.dir === 'c2s'
-    after = isClients ? 0 : said.spoken.n // what the client says first counts, too: it is its own
-    isShared = false
-    const isPlain = eachWord(said, look)
-    if (isShared || (isClients && (!isPlain || hasDate(said)))) worthy.push(new TapeMessage(said, turns))
+/** With those that are worthy for themselves; undefined when the server said nothing that was sent later. */
+function sharingWords(heard: HeardWords, sent: SentWords): readonly Found[] | undefined {
+  const sharing: Found[] = []
+  let isTold = false
+  heard.each(({ place, part, frame, isClients, isWorthy, hashes }) => {
+    const after = isClients ? 0 : frame // what the client says first counts, too: it is its own
+    if (!isWorthy && !isAnySentAfter(hashes, after, sent)) return
+    isTold ||= !isClients
+    sharing.push({ place, part })
   })
-  return worthy
+  return isTold ? sharing : undefined
 }
 
-const DATE = /\d{4}-\d\d-\d\d/
-
-function hasDate({ spoken }: Said): boolean {
-  return DATE.test(spoken.text)
+function isAnySentAfter(hashes: Hashes, frame: number, sent: SentWords): boolean {
+  for (let word = 0; word < hashes.size; word++) if (sent.isSentAfter(hashes.at(word), frame)) return true
+  return false
 }

@@ -2,6 +2,7 @@ import { Counterparts } from '../correlate/counterpart.ts'
 import { Noise } from '../diff/noise.ts'
 import { toolOf } from '../match/brief.ts'
 import type { Tape } from '../store/read.ts'
+import { keptSteps } from './kept-steps.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayReport } from './report.ts'
 import { outcomeIn } from './verdict/outcome-text.ts'
@@ -15,12 +16,18 @@ export interface NoiseOfCall {
 
 export type Noises = Map<string, NoiseOfCall>
 
-/** What the live server was seen to say differently in several runs. */
+/** What the live server was seen to say differently in several runs. What is as recorded in both of two is the same. */
 export function noiseByCall(first: ReplayReport, others: readonly ReplayReport[]): Noises {
   const noises: Noises = new Map()
-  if (others.length === 0) return noises
-  for (const step of first.steps)
-    for (const { steps } of others) learn(noises, step, step.answer, steps[step.index]?.answer)
+  const steps = keptSteps(first)
+  for (const other of others) {
+    const second = keptSteps(other)
+    for (const { index } of steps.outcomes()) {
+      if (steps.other(index) === undefined && second.other(index) === undefined) continue
+      const step = steps.at(index)
+      if (step !== undefined) learn(noises, step, step.answer, second.at(index)?.answer)
+    }
+  }
   return noises
 }
 

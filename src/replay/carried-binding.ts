@@ -1,7 +1,5 @@
 import type { Binding, Standing } from '../correlate/binding.ts'
 import { placeText, producerText } from '../correlate/place-text.ts'
-import { hasFailed } from './failed.ts'
-import type { StepResult } from './step-result.ts'
 
 /** A binding, and what the run says about it. */
 export interface CarriedBinding {
@@ -15,23 +13,27 @@ export interface CarriedBinding {
   readonly standing: Standing
 }
 
-/** The step of the message that stands in a frame of the tape. */
-type StepAt = (frame: number) => StepResult | undefined
+/** Whether the message that stands in a frame of the tape was answered as it should be; undefined when it had no turn. */
+type IsGoodAt = (frame: number) => boolean | undefined
 
-export function carriedBinding(binding: Binding, live: string | undefined, stepAt: StepAt): CarriedBinding {
+export function carriedBinding(
+  binding: Binding,
+  live: string | undefined,
+  isGoodAt: IsGoodAt,
+): CarriedBinding {
   const { value, producer, consumers } = binding
-  const standing = standingOf(binding, live, stepAt)
+  const standing = standingOf(binding, live, isGoodAt)
   return { value, live, from: producerText(producer), to: consumers.map(placeText), standing }
 }
 
 function standingOf(
   { value, consumers, standing }: Binding,
   live: string | undefined,
-  stepAt: StepAt,
+  isGoodAt: IsGoodAt,
 ): Standing {
   if (standing === 'user' || live === undefined) return standing
   if (live === value) return 'constant'
-  const using = consumers.flatMap(({ frame }) => stepAt(frame) ?? [])
-  const isTaken = using.length > 0 && using.every((step) => step.state === 'done' && !hasFailed(step))
+  const using = consumers.flatMap(({ frame }) => isGoodAt(frame) ?? [])
+  const isTaken = using.length > 0 && using.every((isGood) => isGood)
   return isTaken ? 'confirmed' : standing
 }

@@ -35,9 +35,11 @@ export interface Unbound {
   readonly isSilent: boolean
 }
 
+const NONE: readonly Unbound[] = []
+
 /** Sends what was recorded, to the byte. */
 export const NOTHING_CARRIED: Carrier = {
-  bind: ({ text }) => ({ text, unbound: [] }),
+  bind: ({ text }) => ({ text, unbound: NONE }),
   learn: () => {},
   producersOf: () => [],
   answer: ({ text }) => text,

@@ -4,13 +4,13 @@ import { Deadlines } from './deadlines.ts'
 test('each is over at its own time, the shortest first, whatever the order they came in', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
-    const deadlines = new Deadlines<string>((item, after) => {
-      over.push(`${item} after ${after}`)
-      if (item === 'long') resolve()
+    const watch = watched((name, after) => {
+      over.push(`${name} after ${after}`)
+      if (name === 'long') resolve()
     })
-    deadlines.add('long', 60)
-    deadlines.add('short', 5)
-    deadlines.add('middle', 30)
+    watch.add('long', 60)
+    watch.add('short', 5)
+    watch.add('middle', 30)
   })
   expect(over).toEqual(['short after 5', 'middle after 30', 'long after 60'])
 })
@@ -18,14 +18,14 @@ test('each is over at its own time, the shortest first, whatever the order they 
 test('what ended in time is not over later, and what may take for ever never is', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
-    const deadlines = new Deadlines<string>((item) => {
-      over.push(item)
-      if (item === 'last') resolve()
+    const watch = watched((name) => {
+      over.push(name)
+      if (name === 'last') resolve()
     })
-    deadlines.add('endless', Infinity)
-    deadlines.add('in time', 5)
-    deadlines.delete('in time')
-    deadlines.add('last', 20)
+    watch.add('endless', Infinity)
+    watch.add('in time', 5)
+    watch.end('in time')
+    watch.add('last', 20)
   })
   expect(over).toEqual(['last'])
 })
@@ -33,12 +33,38 @@ test('what ended in time is not over later, and what may take for ever never is'
 test('one that is added when another is over is watched too', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
-    const deadlines = new Deadlines<string>((item) => {
-      over.push(item)
-      if (item === 'first') deadlines.add('second', 1)
+    const watch = watched((name) => {
+      over.push(name)
+      if (name === 'first') watch.add('second', 1)
       else resolve()
     })
-    deadlines.add('first', 1)
+    watch.add('first', 1)
   })
   expect(over).toEqual(['first', 'second'])
 })
+
+interface Watched {
+  add(name: string, after: number): void
+  end(name: string): void
+}
+
+function watched(onOver: (name: string, after: number) => void): Watched {
+  const items = new Set<{ readonly name: string; readonly after: number; readonly due: number }>()
+  const end = (wanted: string): void => {
+    for (const item of items) if (item.name === wanted && items.delete(item)) deadlines.deleted(item)
+  }
+  const deadlines = new Deadlines({
+    items,
+    now: () => performance.now(),
+    onOver: ({ name, after }) => {
+      end(name)
+      onOver(name, after)
+    },
+  })
+  const add = (name: string, after: number): void => {
+    const item = { name, after, due: performance.now() + after }
+    items.add(item)
+    deadlines.added(item)
+  }
+  return { add, end }
+}

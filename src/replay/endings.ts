@@ -53,11 +53,11 @@ export class Endings {
     return { ...step, findings: [...step.findings, ...found] }
   }
 
-  async #found({ link, heard: then }: Ending, now: Heard): Promise<readonly Finding[]> {
+  async #found({ link, heard: wanted }: Ending, now: Heard): Promise<readonly Finding[]> {
     const { grace, isStrict, judgeUpdates } = this.#options
     const level = isStrict ? 'error' : 'warn'
-    const missing = (await now.until(then, grace)).map((method) => staysOut(method, level))
-    return [...missing, ...(await judgeUpdates({ link, then, now }))]
+    const missing = (await now.until(wanted, grace)).map((method) => staysOut(method, level))
+    return [...missing, ...(await judgeUpdates({ link, wanted, now }))]
   }
 }
 

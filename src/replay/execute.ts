@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
+import type { Outcome } from './as-recorded.ts'
 import type { Controller } from './controller.ts'
-import { hasFailed } from './failed.ts'
+import { Launched } from './launched.ts'
 import { OpenMessages } from './open-messages.ts'
-import { dueTimes, type Timing } from './pace.ts'
+import { dueTimes, isAtOnce, type Timing } from './pace.ts'
 import type { Performance } from './perform.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
 import type { Schedule } from './schedule.ts'
@@ -42,24 +42,30 @@ export async function execute(execution: Execution): Promise<void> {
   const { order, timing, controller, onResult } = execution
   const [open, endless] = [new OpenMessages(order.size), new OpenMessages(order.size)]
   const slots = new Slots(execution.maxConcurrent)
-  const dueAt = dueTimes(timing)
+  const dueAt = isAtOnce(timing) ? undefined : dueTimes(timing)
   const failures: unknown[] = []
+  const [lane, endlessLane] = [
+    { open, slots, failures, execution },
+    { open: endless, failures, execution },
+  ]
   controller.start()
   // Thousands of messages wait for nothing: only what is still to come is awaited.
-  for (const { planned, dependencies } of order) {
+  for (let turn = 0; turn < order.size; turn++) {
+    const planned = order.at(turn)
+    const dependencies = order.dependenciesOf(planned)
     if (!open.areOver(dependencies)) await open.until(dependencies)
     const before = isAwaiting(planned) ? await execution.ready(planned) : NOTHING_FOUND
-    const due = dueAt(planned, execution.now())
+    const due = dueAt?.(planned, execution.now()) ?? 0
     if (due > 0) await untilDue(due, execution)
     const room = execution.room()
     if (room !== undefined) await room
     if (controller.status !== 'running' && !(await controller.mayGo()))
       onResult(execution.skip(planned, WAS_STOPPED))
     else if (execution.stop !== undefined && (await isLeftOut(planned, execution))) continue
-    else if (isOpenEnded(planned)) launch({ planned, before, open: endless, failures }, execution)
+    else if (isOpenEnded(planned)) execution.perform(planned, new Launched(planned, before, endlessLane))
     else {
       if (!slots.takeFree()) await slots.take()
-      launch({ planned, before, open, failures, slots }, execution)
+      execution.perform(planned, new Launched(planned, before, lane))
     }
   }
   await open.untilNone()
@@ -80,42 +86,7 @@ function isAwaiting(planned: Planned): boolean {
   return planned.heard.size > 0 || isCancellation(planned)
 }
 
-interface Launched {
-  readonly planned: Planned
-  readonly before: readonly Finding[]
-  readonly open: OpenMessages
-  readonly failures: unknown[]
-  readonly slots?: Slots
-}
-
-function launch({ planned, before, open, failures, slots }: Launched, execution: Execution): void {
-  const { index } = planned
-  const over = (): void => {
-    slots?.give()
-    open.delete(index)
-  }
-  open.add(index)
-  execution.perform(planned, {
-    before,
-    onResult: (result) => {
-      execution.onResult(result)
-      if (!isAsRecorded(result) && hasFailed(result)) react(execution)
-      over()
-    },
-    onFailure: (error) => {
-      failures.push(error)
-      execution.controller.stop()
-      over()
-    },
-  })
-}
-
 const NOTHING_FOUND: readonly Finding[] = []
-
-function react({ onError, controller }: Execution): void {
-  if (onError === 'stop') controller.stop()
-  if (onError === 'pause') controller.pause()
-}
 
 async function untilDue(due: number, { now, controller }: Execution): Promise<void> {
   while (due > now() && controller.status !== 'stopped') await sleep(Math.min(due - now(), LOOK_EVERY))

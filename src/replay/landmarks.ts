@@ -8,12 +8,19 @@ export class Landmarks {
   readonly handshakes: number[] = []
   /** Those that tell of tools. */
   readonly toolLists: number[] = []
+  /** The first message of the client, and the first that calls a tool. */
+  first: number | undefined
   firstCall: number | undefined
   /** The first in which the client carried the modern envelope. */
   firstEnveloped: number | undefined
   hasUnansweredEnvelope = false
+  #firstFrame = Infinity
 
-  add({ trigger, method, enveloped, answered }: Outline, place: number): void {
+  add({ trigger, method, frame, enveloped, answered }: Outline, place: number): void {
+    if (frame < this.#firstFrame) {
+      this.#firstFrame = frame
+      this.first = place
+    }
     if (method === 'tools/call') this.firstCall ??= place
     else if (method === 'tools/list') this.toolLists.push(place)
     else if (HANDSHAKE_METHODS.has(method)) this.handshakes.push(place)

@@ -1,4 +1,3 @@
-import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { isEnveloped } from '../wire/methods.ts'
 
@@ -11,18 +10,4 @@ export function linkOf({ trigger, steps: [first] }: Turn): string {
 
 function isStateless({ message }: Spoken): boolean {
   return 'params' in message && isEnveloped(message.params)
-}
-
-/** The link of the client's first message. */
-export function firstLink(turns: RecordedTurns): string | undefined {
-  let first = -1
-  let frame = Infinity
-  for (let place = 0; place < turns.size; place++) {
-    const { trigger, frame: n } = turns.outline(place)
-    if (trigger === 'none' || n >= frame) continue
-    first = place
-    frame = n
-  }
-  const turn = first < 0 ? undefined : turns.turn(first)
-  return turn && linkOf(turn)
 }

@@ -30,6 +30,11 @@ export class LiveCall {
   /** The JSON text that was sent. */
   readonly text: string
   readonly sentAt: number
+  /** When it is given up, and after how many milliseconds that is. */
+  readonly due: number
+  readonly timeout: number
+  /** The how manieth of its session it is. */
+  readonly number: number
   readonly expected: ExpectedBytes | undefined
   #asides: Aside[] | undefined
   #onAside: (() => void) | undefined
@@ -37,12 +42,15 @@ export class LiveCall {
   #end: CallEnd | undefined
   #onEnd: ((end: CallEnd) => void) | undefined
 
-  constructor(call: Pick<LiveCall, 'id' | 'token' | 'text' | 'sentAt' | 'expected'>) {
-    const { id, token, text, sentAt, expected } = call
+  constructor(call: Pick<LiveCall, 'id' | 'token' | 'text' | 'sentAt' | 'timeout' | 'number' | 'expected'>) {
+    const { id, token, text, sentAt, timeout, number, expected } = call
     this.id = id
     this.token = token
     this.text = text
     this.sentAt = sentAt
+    this.due = sentAt + timeout
+    this.timeout = timeout
+    this.number = number
     this.expected = expected
   }
 

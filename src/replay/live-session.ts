@@ -8,6 +8,7 @@ import { Attribution } from './attribution.ts'
 import { Deadlines } from './deadlines.ts'
 import { Heard } from './heard.ts'
 import { LiveCall, type ExpectedBytes } from './live-call.ts'
+import { OpenCalls } from './open-calls.ts'
 import { sameBytes } from './same-bytes.ts'
 
 export interface LiveSessionOptions {
@@ -33,21 +34,25 @@ export interface Outgoing {
 /** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
 export class LiveSession {
   readonly #options: LiveSessionOptions
-  readonly #open = new Map<Id, LiveCall>()
-  readonly #attribution = new Attribution()
-  readonly #deadlines = new Deadlines<LiveCall>((call, after) =>
-    this.#finish(call, { kind: 'timeout', after }),
-  )
+  readonly #open = new OpenCalls()
+  readonly #attribution = new Attribution(this.#open)
+  readonly #deadlines: Deadlines<LiveCall>
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
   #end: string | undefined
   #lastId = 0
+  #calls = 0
   readonly heard: Heard = new Heard()
   sent = 0
   received = 0
 
   constructor(options: LiveSessionOptions) {
     this.#options = options
+    this.#deadlines = new Deadlines({
+      items: this.#open,
+      onOver: (call) => this.#finish(call, { kind: 'timeout', after: call.timeout }),
+      now: options.now,
+    })
   }
 
   async connect(): Promise<void> {
@@ -71,21 +76,22 @@ export class LiveSession {
   }
 
   hasOpen(id: Id): boolean {
-    return this.#open.has(id)
+    return this.#open.get(id) !== undefined
   }
 
   openCalls(): readonly LiveCall[] {
-    return [...this.#open.values()]
+    return [...this.#open]
   }
 
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
   call({ text, id, token, expected, timeout, message }: Outgoing): LiveCall {
-    const call = new LiveCall({ id, text, token, sentAt: this.#options.now(), expected })
-    this.#open.set(id, call)
-    this.#attribution.opened(call, token)
+    const sentAt = this.#options.now()
+    const call = new LiveCall({ id, text, token, sentAt, timeout, number: this.#calls++, expected })
+    this.#open.add(call)
+    this.#attribution.opened(call)
+    this.#deadlines.added(call)
     if (this.#end === undefined) this.send(text, message)
-    else this.#lose(id, this.#end)
-    if (!call.isOver) this.#deadlines.add(call, timeout)
+    else this.#finish(call, { kind: 'lost', why: this.#end })
     return call
   }
 
@@ -151,9 +157,10 @@ export class LiveSession {
   }
 
   #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
-    this.#open.delete(call.id)
-    this.#attribution.closed(call, call.token)
-    this.#deadlines.delete(call)
+    if (call.isOver) return
+    this.#open.delete(call)
+    this.#attribution.closed(call)
+    this.#deadlines.deleted(call)
     call.end(end, this.#options.now())
   }
 
@@ -165,6 +172,6 @@ export class LiveSession {
   #over(why: string): void {
     this.#end ??= why
     this.heard.end()
-    for (const id of this.#open.keys()) this.#lose(id, why)
+    for (const call of this.#open) this.#finish(call, { kind: 'lost', why })
   }
 }

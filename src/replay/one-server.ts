@@ -1,3 +1,4 @@
+import { wholeColumn } from '../store/columns.ts'
 import { oneServer } from '../tape/server-filter.ts'
 import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
@@ -19,28 +20,36 @@ export interface ServerPart {
 /** The part that the user means; it is never guessed. */
 export async function onePart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
   const all = recordedTurns(tape.turns)
-  const server = oneServer({ path: tape.path, names: serversIn(all) }, wanted)
-  const places = new Uint32Array(all.size)
-  const landmarks = new Landmarks()
-  let own = 0
-  for (let place = 0; place < all.size; place++) {
-    const outline = all.outline(place)
-    if (outline.trigger === 'none' || outline.server !== server) continue
-    landmarks.add(outline, own)
-    places[own++] = place
-  }
-  const turns = new PartTurns(all, own === all.size ? undefined : places.slice(0, own))
+  const parts = partsOf(all)
+  const server = oneServer({ path: tape.path, names: [...parts.keys()] }, wanted)
+  const { places, landmarks } = parts.get(server) ?? newPart()
+  const turns = new PartTurns(all, places.length === all.size ? undefined : places.taken())
   const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
   return { server, turns: turns.with(aborts), landmarks, era: eraOf(provingIn(turns)) }
 }
 
-function serversIn(turns: RecordedTurns): readonly string[] {
-  const names = new Set<string>()
+interface Part {
+  readonly places: ReturnType<typeof wholeColumn>
+  readonly landmarks: Landmarks
+}
+
+/** What the client said to each server, found in one look through the tape. */
+function partsOf(turns: RecordedTurns): ReadonlyMap<string, Part> {
+  const parts = new Map<string, Part>()
   for (let place = 0; place < turns.size; place++) {
-    const { trigger, server } = turns.outline(place)
-    if (trigger !== 'none') names.add(server)
+    const outline = turns.outline(place)
+    if (outline.trigger === 'none') continue
+    const { server } = outline
+    const part = parts.get(server) ?? newPart()
+    if (part.places.length === 0) parts.set(server, part)
+    part.landmarks.add(outline, part.places.length)
+    part.places.push(place)
   }
-  return [...names]
+  return parts
+}
+
+function newPart(): Part {
+  return { places: wholeColumn(), landmarks: new Landmarks() }
 }
 
 /** What may prove an era. */

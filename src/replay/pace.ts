@@ -17,6 +17,11 @@ export type Timing =
   /** As a function says: the milliseconds to wait between two messages. */
   | { readonly kind: 'custom'; readonly delay: (previous: Planned, next: Planned) => number }
 
+/** Whether no message is held back by the clock. */
+export function isAtOnce({ kind }: Timing): boolean {
+  return kind === 'fast' || kind === 'stepped'
+}
+
 /** The milliseconds from the start of the run at which a message is due, asked in the order of the run. The first is asked for when the live server has been greeted: how long it took to start is no part of the recorded distances. */
 export function dueTimes(timing: Timing): (planned: Planned, now: number) => number {
   let previous: Planned | undefined

@@ -7,6 +7,7 @@ import { isHandshake } from './is-handshake.ts'
 import { linkOf } from './link-of.ts'
 import { Numbered } from './numbered.ts'
 import type { Candidate, Fate } from './plan.ts'
+import { isAnswering } from './recorded-rounds.ts'
 import { cancelledKey } from './sent-calls.ts'
 
 /** What a plan knows of each message of the client without reading it, in the order in which they were sent. */
@@ -26,6 +27,8 @@ export interface Rows {
   readonly told: ToldRows
   /** The requests that are cancelled somewhere, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
+  /** Whether any answers a round of input. */
+  readonly hasRounds: boolean
   /** When the last message was sent or answered. */
   readonly ended: number
 }
@@ -43,6 +46,7 @@ export class PlanRows {
   readonly #fates = new Numbered<Fate>()
   readonly #told = new ToldLog()
   readonly #cancelled = new Set<string>()
+  #hasRounds = false
   #ended = 0
 
   constructor(fateOf: (candidate: Candidate) => Fate) {
@@ -61,6 +65,7 @@ export class PlanRows {
     this.#told.add(turn, onLink, fate.kind === 'send' || isHandshake(message))
     const cancelled = cancelledKey(link, message)
     if (cancelled !== undefined) this.#cancelled.add(cancelled)
+    this.#hasRounds ||= isAnswering(message)
     this.#place.push(place)
     this.#frame.push(trigger.n)
     this.#answer.push(response?.n ?? 0)
@@ -84,6 +89,7 @@ export class PlanRows {
       fates: this.#fates.list,
       told: this.#told.taken(),
       cancelled: this.#cancelled,
+      hasRounds: this.#hasRounds,
       ended: this.#ended,
     }
   }

@@ -58,6 +58,8 @@ export class Plan implements Iterable<Planned> {
   readonly size: number
   /** The requests that are cancelled somewhere, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
+  /** Whether any message answers a round of input. */
+  readonly hasRounds: boolean
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
   readonly #turns: RecordedTurns
@@ -68,6 +70,7 @@ export class Plan implements Iterable<Planned> {
   constructor(turns: RecordedTurns, rows: Rows) {
     this.size = rows.place.length
     this.cancelled = rows.cancelled
+    this.hasRounds = rows.hasRounds
     this.ended = rows.ended
     this.#turns = turns
     this.#rows = rows

@@ -1,5 +1,6 @@
 import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
 import type { Request } from '../wire/message.ts'
 import { GRACE } from './asking.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
@@ -7,8 +8,9 @@ import { Endings } from './endings.ts'
 import type { Execution } from './execute.ts'
 import { greetingNotes } from './greeting-notes.ts'
 import { injector } from './injection.ts'
+import { judgesFor, updatesFor } from './judges-for.ts'
 import { turnsAt } from './landmarks.ts'
-import { firstLink } from './link-of.ts'
+import { linkOf } from './link-of.ts'
 import { Links } from './links.ts'
 import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
@@ -25,13 +27,8 @@ import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
 import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
-import type { ClockOptions } from './verdict/clock.ts'
 import { judge, type Judges } from './verdict/judge.ts'
-import { OfficialJudge } from './verdict/official.ts'
-import { QuestionsJudge } from './verdict/questions.ts'
-import { SchemaJudge } from './verdict/schema.ts'
-import { UpdatesJudge } from './verdict/updates.ts'
-import { ValuesJudge } from './verdict/values.ts'
+import type { UpdatesJudge } from './verdict/updates.ts'
 
 export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   /** When the recording began. */
@@ -74,7 +71,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     carried.carrier = carrier
     const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns, unknown })
     const judgeUpdates = updatesFor(plan, options, carrier)
-    const rounds = roundsFor(part, { answers, notes })
+    const rounds = roundsFor(plan.hasRounds ? part.turns : [], { answers, notes })
     const performer = performerFor({ options, links, carrier, rounds, judges, plan, judgeUpdates })
     const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
@@ -166,7 +163,8 @@ async function toolsFor(
   const [call] = turnsAt(part.turns, [part.landmarks.firstCall])
   if (call?.trigger === undefined || handshake !== 'own') return toolsIn(part)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const session = await links.sessionOf(firstLink(part.turns) ?? '0')
+  const [first] = turnsAt(part.turns, [part.landmarks.first])
+  const session = await links.sessionOf(first === undefined ? '0' : linkOf(first))
   const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
   return live.size === 0 ? toolsIn(part) : live
 }
@@ -176,45 +174,6 @@ export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'corr
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NOTHING_CARRIED
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })
-}
-
-function judgesFor(
-  options: PrepareOptions,
-  {
-    carrier,
-    tools,
-    revisions,
-    notes,
-    plan,
-    turns,
-    unknown,
-  }: {
-    carrier: Carrier
-    tools: Tools
-    revisions: Revisions
-    notes: Notes
-    plan: Plan
-    turns: RecordedTurns
-    unknown: WeakSet<Request>
-  },
-): Judges {
-  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
-  const explains: Carrier['explains'] = (expected, actual, path) => carrier.explains(expected, actual, path)
-  const values = new ValuesJudge({ judging: options, explains, clock: clockFor(options, plan) })
-  const isUnknown = (question: Request): boolean => unknown.has(question)
-  const questions = new QuestionsJudge({ judging: options, explains, isUnknown })
-  return { schema: new SchemaJudge(() => tools), official, values, questions, judging: options }
-}
-
-function updatesFor(plan: Plan, judging: PrepareOptions, carrier: Carrier): UpdatesJudge['judge'] {
-  const judge = new UpdatesJudge({
-    judging,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
-    recordedOn: (link) => plan.updatesOn(link),
-    grace: GRACE,
-  })
-  return (told) => judge.judge(told)
 }
 
 function endingsFor({
@@ -242,7 +201,7 @@ function endingsFor({
 }
 
 function roundsFor(
-  { turns }: ServerPart,
+  turns: Iterable<Turn>,
   { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
 ): RoundInputs {
   return new RoundInputs(turns, {
@@ -296,10 +255,4 @@ function performerFor({
     keepsIds: options.transformIds === false,
     now,
   })
-}
-
-/** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
-function clockFor({ started, now }: PrepareOptions, { ended }: Plan): ClockOptions {
-  const [from, began] = [Date.parse(started), Date.now() - now()]
-  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }

@@ -54,9 +54,10 @@ export async function previewed(
 function* outlines(order: Schedule, timing: Timing): Generator<ScheduledMessage> {
   const dueAt = dueTimes(timing)
   let now = 0
-  for (const { planned, dependencies } of order) {
+  for (let turn = 0; turn < order.size; turn++) {
+    const planned = order.at(turn)
     now = Math.max(now, dueAt(planned, now))
-    yield { ...outlined(planned), due: now, dependencies }
+    yield { ...outlined(planned), due: now, dependencies: order.dependenciesOf(planned) }
   }
 }
 

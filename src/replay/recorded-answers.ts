@@ -40,14 +40,16 @@ export class RecordedAnswers {
   #add({ message }: Spoken, answer: Spoken): void {
     if (message.kind !== 'request') return
     const asks = this.#asks.get(message.method) ?? []
-    this.#asks.set(message.method, [...asks, { content: contentOf(message.params), answer, isUsed: false }])
+    asks.push({ content: contentOf(message.params), answer, isUsed: false })
+    this.#asks.set(message.method, asks)
   }
 
   /** The first that was not given yet; a question that comes more often than it had gets its last answer again. */
   #find({ method, params }: Request): Spoken | undefined {
     const content = contentOf(params)
-    const same = (this.#asks.get(method) ?? []).filter((ask) => this.#isSame(ask.content, content))
-    const found = same.find(({ isUsed }) => !isUsed) ?? same.at(-1)
+    const asks = this.#asks.get(method) ?? []
+    const isSame = (ask: Ask): boolean => this.#isSame(ask.content, content)
+    const found = asks.find((ask) => !ask.isUsed && isSame(ask)) ?? asks.findLast(isSame)
     if (found !== undefined) found.isUsed = true
     return found?.answer
   }

@@ -1,11 +1,14 @@
-import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { isObject, member, type JsonObject } from '../wire/message.ts'
+import { isObject, member, type JsonObject, type Notification, type Request } from '../wire/message.ts'
+
+/** Whether a message of the client answers a round of input. */
+export function isAnswering(message: Request | Notification): boolean {
+  return isObject(member(message.params, 'inputResponses'))
+}
 
 /** For each request that answers a round of input, the turn whose answer had asked for it. */
-export function recordedRounds(turns: RecordedTurns): ReadonlyMap<Turn, Turn> {
+export function recordedRounds(turns: Iterable<Turn>): ReadonlyMap<Turn, Turn> {
   const rounds = new Map<Turn, Turn>()
-  if (!hasRounds(turns)) return rounds
   const asked: Turn[] = []
   for (const turn of turns) {
     const answers = answersIn(turn)
@@ -14,13 +17,6 @@ export function recordedRounds(turns: RecordedTurns): ReadonlyMap<Turn, Turn> {
     if (wishesIn(turn) !== undefined) asked.push(turn)
   }
   return rounds
-}
-
-/** Most tapes have none: then no answer is read for them. */
-function hasRounds(turns: RecordedTurns): boolean {
-  for (let place = 0; place < turns.size; place++)
-    if (turns.trigger(place)?.text.includes('"inputResponses"') === true) return true
-  return false
 }
 
 function isAnsweredBy(asking: Turn, { trigger }: Turn, answers: JsonObject): boolean {

@@ -3,8 +3,11 @@ import type { Noise } from '../diff/noise.ts'
 import type { Tape } from '../store/read.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
+import { keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
 import { replay } from './replay.ts'
-import { hasFindings, reportOf, type ReplayReport } from './report.ts'
+import { Tally } from './tally.ts'
+import { hasFindings, reportFrom, type ReplayReport } from './report.ts'
 import type { StepResult } from './step-result.ts'
 import type { Stop } from './stops.ts'
 import { tapeBindings } from './tape-bindings.ts'
@@ -99,29 +102,46 @@ function joined(
   others: readonly ReplayReport[],
   { runs, noises }: { runs: number; noises: ReadonlyMap<string, NoiseOfCall> },
 ): RepeatedReport {
-  if (others.length === 0 && noises.size === 0) return onlyRun(first, runs)
-  const steps = first.steps.map((step) => settled(step, others, noises))
-  const { summary, bindings, guesses, notes } = first
-  const facts = {
-    tape: summary.tape,
-    tapeId: summary.tapeId,
-    target: summary.target,
-    duration: summary.duration,
-  }
-  return {
-    ...reportOf(steps, { ...facts, bindings, guesses, notes }),
-    runs,
-    noise: [...noises].flatMap(([, { method, tool, noise }]) =>
-      noise.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
-    ),
-    unstable: others.length === 0 ? [] : first.steps.flatMap((step) => unstableIn(step, others)),
-  }
+  if (others.length === 0 && noises.size === 0) return repeated(first, { runs, noise: [], unstable: [] })
+  const noise = [...noises].flatMap(([, { method, tool, noise: ofCall }]) =>
+    ofCall.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
+  )
+  const unstable = others.length === 0 ? [] : otherSteps(first).flatMap((step) => unstableIn(step, others))
+  return repeated(
+    withSettledSteps(first, (step) => settled(step, others, noises)),
+    { runs, noise, unstable },
+  )
 }
 
-/** Nothing is taken back: the steps stay what they are, and are not even looked at. */
-function onlyRun(first: ReplayReport, runs: number): RepeatedReport {
-  const { summary, performance, validation, errors, bindings, guesses, notes } = first
-  return {
+/** The report of a run, counted anew with what its steps turned out to be. */
+function withSettledSteps(first: ReplayReport, settle: (step: StepResult) => StepResult): ReplayReport {
+  const kept = keptSteps(first)
+  const settledAt = (step: StepResult | undefined): StepResult | undefined => step && settle(step)
+  const tally = new Tally()
+  const outcomes = function* (): Generator<Outcome> {
+    for (const outcome of kept.outcomes()) yield isAsRecorded(outcome) ? outcome : settle(outcome)
+  }
+  for (const outcome of outcomes()) tally.add(outcome)
+  const { summary, bindings, guesses, notes } = first
+  const { tape, tapeId, target, duration } = summary
+  const facts = { tape, tapeId, target, duration, bindings, guesses, notes }
+  return keepSteps(
+    reportFrom(tally, () => first.steps.map(settle), facts),
+    {
+      outcomes,
+      at: (index) => settledAt(kept.at(index)),
+      other: (index) => settledAt(kept.other(index)),
+    },
+  )
+}
+
+/** The report with what several runs say; its steps are not made for it. */
+function repeated(
+  report: ReplayReport,
+  { runs, noise, unstable }: Pick<RepeatedReport, 'runs' | 'noise' | 'unstable'>,
+): RepeatedReport {
+  const { summary, performance, validation, errors, bindings, guesses, notes } = report
+  const all = {
     summary,
     performance,
     validation,
@@ -130,15 +150,16 @@ function onlyRun(first: ReplayReport, runs: number): RepeatedReport {
     guesses,
     notes,
     runs,
-    noise: [],
-    unstable: [],
+    noise,
+    unstable,
     get timeline() {
-      return first.timeline
+      return report.timeline
     },
     get steps() {
-      return first.steps
+      return report.steps
     },
   }
+  return keepSteps(all, keptSteps(report))
 }
 
 function settled(
@@ -170,7 +191,9 @@ function unstableIn(step: StepResult, others: readonly ReplayReport[]): Repeated
 }
 
 function countIn({ layer, path }: Finding, { index }: StepResult, others: readonly ReplayReport[]): number {
-  return others.filter(({ steps }) =>
-    steps[index]?.findings.some((other) => other.layer === layer && other.path === path),
+  return others.filter((report) =>
+    keptSteps(report)
+      .other(index)
+      ?.findings.some((other) => other.layer === layer && other.path === path),
   ).length
 }

@@ -4,6 +4,7 @@ import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
 import { Controller } from './controller.ts'
 import { execute } from './execute.ts'
 import { hasFailed } from './failed.ts'
+import { keepSteps } from './kept-steps.ts'
 import { onePart } from './one-server.ts'
 import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
 import type { ReplayOptions, Target } from './options.ts'
@@ -107,7 +108,11 @@ async function run(
   const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...idleRules(options, tally)]
-  return reportFrom(tally, () => steps.all(), { ...facts, notes, ...carriedIn(correlate, prepared, steps) })
+  const carried = carriedIn(correlate, prepared, steps)
+  return keepSteps(
+    reportFrom(tally, () => steps.all(), { ...facts, notes, ...carried }),
+    steps.kept(),
+  )
 }
 
 /** A rule that is for nothing is most often one that is misspelt. */
@@ -135,10 +140,9 @@ function carriedIn(
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return { bindings: [], guesses: [] }
   const all = [...correlate.bindings, ...correlate.guesses]
-  const using = all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))
-  const byFrame = steps.atFrames(new Set(using))
+  const good = steps.goodAt(new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))))
   const carried = (binding: Binding): CarriedBinding =>
-    carriedBinding(binding, liveOf(binding), (frame) => byFrame.get(frame))
+    carriedBinding(binding, liveOf(binding), (frame) => good.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 

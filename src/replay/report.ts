@@ -1,5 +1,6 @@
 import type { Layer } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
+import { keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
 import type { StepResult } from './step-result.ts'
 import { Tally } from './tally.ts'
 
@@ -81,7 +82,7 @@ export function reportFrom(
   { tape, tapeId, target, duration, bindings, guesses, notes }: RunFacts,
 ): ReplayReport {
   let steps: readonly StepResult[] | undefined
-  const report: ReplayReport = {
+  return {
     summary: { tape, tapeId, target, ...summaryOf(tally), duration, successRate: successRate(tally) },
     performance: performanceOf(tally, duration),
     validation: validationOf(tally),
@@ -96,16 +97,36 @@ export function reportFrom(
     guesses,
     notes,
   }
-  if (!tally.hasFindings) WITHOUT_FINDINGS.add(report)
-  return report
 }
 
-/** Whether anything was found; answered without making the steps of a long run only to look at them. */
+/** The same report with other bindings and notes; its steps are not made for it. */
+export function reportWith(
+  report: ReplayReport,
+  { bindings, notes }: Pick<ReplayReport, 'bindings' | 'notes'>,
+): ReplayReport {
+  const { summary, performance, validation, errors, guesses } = report
+  const other = {
+    summary,
+    performance,
+    validation,
+    errors,
+    get timeline() {
+      return report.timeline
+    },
+    get steps() {
+      return report.steps
+    },
+    bindings,
+    guesses,
+    notes,
+  }
+  return keepSteps(other, keptSteps(report))
+}
+
+/** Whether anything was found. */
 export function hasFindings(report: ReplayReport): boolean {
-  return !WITHOUT_FINDINGS.has(report) && report.steps.some(({ findings }) => findings.length > 0)
+  return otherSteps(report).some(({ findings }) => findings.length > 0)
 }
-
-const WITHOUT_FINDINGS = new WeakSet<ReplayReport>()
 
 function summaryOf(
   tally: Tally,

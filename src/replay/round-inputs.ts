@@ -1,5 +1,4 @@
 import { answersIn, inputsIn, type Inputs } from '../correlate/round-pairs.ts'
-import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { rangeAt } from '../wire/members.ts'
@@ -24,7 +23,7 @@ export class RoundInputs {
   /** The recorded answer to each wish. */
   readonly #answers = new Map<string, string>()
 
-  constructor(turns: RecordedTurns, options: RoundOptions) {
+  constructor(turns: Iterable<Turn>, options: RoundOptions) {
     this.#options = options
     for (const [retry, asked] of recordedRounds(turns)) {
       this.#askedIn.set(keyOf(retry), keyOf(asked))
@@ -34,7 +33,7 @@ export class RoundInputs {
 
   /** Takes what the live server asks for. */
   heard(turn: Turn, answer: string): void {
-    const inputs = inputsIn(answer)
+    const inputs = this.#askedIn.size === 0 ? undefined : inputsIn(answer)
     if (inputs !== undefined) this.#live.set(keyOf(turn), inputs)
   }
 

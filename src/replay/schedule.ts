@@ -1,5 +1,6 @@
 import type { Plan, Planned } from './plan.ts'
 import { seededRandom } from '../seeded-random.ts'
+import { rankOrder } from './rank-order.ts'
 
 /** In which order messages go out. */
 export type Ordering =
@@ -11,16 +12,12 @@ export type Ordering =
   | { readonly kind: 'priority'; readonly of: Readonly<Record<string, number>> }
   | { readonly kind: 'random'; readonly seed: number }
 
-/** A message with its turn in the run. */
-interface Scheduled {
-  readonly planned: Planned
-  /** Messages, by index, that must be over before it goes out. */
-  readonly dependencies: readonly number[]
-}
-
-/** What goes out, in its order. */
-export interface Schedule extends Iterable<Scheduled> {
+/** What goes out, in its order. Each message is read when its turn comes, and let go of when it is over. */
+export interface Schedule {
   readonly size: number
+  at(turn: number): Planned
+  /** Messages, by index, that must be over before it goes out. */
+  dependenciesOf(planned: Planned): readonly number[]
 }
 
 /**
@@ -36,24 +33,18 @@ export function scheduled(
   if (kind === 'correlated') return inOrder(plan, undefined, ({ after }) => after)
   if (kind === 'sequential') return inOrder(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
   const rank = kind === 'priority' ? priorityRank(ordering.of) : randomRank(ordering.seed)
-  return inOrder(plan, byRank(plan, rank, producersOf), ({ index }) => producersOf(index))
+  return inOrder(plan, rankOrder(Float64Array.from(plan, rank), producersOf), ({ index }) =>
+    producersOf(index),
+  )
 }
 
-/** Each message is read when its turn comes, and let go of when it is over. */
 function inOrder(
   plan: Plan,
   order: readonly number[] | undefined,
   dependenciesOf: (planned: Planned) => readonly number[],
 ): Schedule {
-  return {
-    size: plan.size,
-    *[Symbol.iterator]() {
-      for (let turn = 0; turn < plan.size; turn++) {
-        const planned = plan.at(order === undefined ? turn : (order[turn] ?? 0))
-        yield { planned, dependencies: dependenciesOf(planned) }
-      }
-    },
-  }
+  const at = (turn: number): Planned => plan.at(order === undefined ? turn : (order[turn] ?? 0))
+  return { size: plan.size, at, dependenciesOf }
 }
 
 type Rank = (planned: Planned) => number
@@ -65,24 +56,4 @@ function priorityRank(of: Readonly<Record<string, number>>): Rank {
 function randomRank(seed: number): Rank {
   const random = seededRandom(seed)
   return () => random()
-}
-
-/** The lowest rank first, as far as the values that messages carry allow it. */
-function byRank(
-  plan: Plan,
-  rank: Rank,
-  producersOf: (index: number) => readonly number[],
-): readonly number[] {
-  const ranks = Float64Array.from(plan, rank)
-  const waiting = Array.from(ranks.keys()).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
-  const placed = new Set<number>()
-  const order: number[] = []
-  while (waiting.length > 0) {
-    const place = waiting.findIndex((index) => producersOf(index).every((one) => placed.has(one)))
-    const [next] = waiting.splice(Math.max(place, 0), 1)
-    if (next === undefined) break
-    placed.add(next)
-    order.push(next)
-  }
-  return order
 }

@@ -16,6 +16,7 @@ export class StepRows {
   readonly #duration = wideColumn()
   readonly #judgedBy = wholeColumn()
   readonly #rules = new Numbered<readonly string[]>()
+  #lastRule: { readonly names: readonly string[] | undefined; readonly number: number } = NO_RULE
 
   get size(): number {
     return this.#index.length
@@ -28,7 +29,7 @@ export class StepRows {
     this.#id.push(isPlain ? outcome.id : 0)
     this.#sentAt.push(outcome.sentAt ?? 0)
     this.#duration.push(outcome.duration ?? 0)
-    this.#judgedBy.push(isPlain ? this.#rules.numberOf(outcome.judgedBy.join('\n'), outcome.judgedBy) : 0)
+    this.#judgedBy.push(isPlain ? this.#ruleOf(outcome.judgedBy) : 0)
   }
 
   at(row: number): Outcome {
@@ -49,6 +50,13 @@ export class StepRows {
     return ascendingOrder(indexes) ?? Uint32Array.from(indexes.keys())
   }
 
+  /** Mostly they are those of the step before. */
+  #ruleOf(names: readonly string[]): number {
+    const { names: known, number } = this.#lastRule
+    if (names !== known) this.#lastRule = { names, number: this.#rules.numberOf(names.join('\n'), names) }
+    return names === known ? number : this.#lastRule.number
+  }
+
   #plainAt(row: number): AsRecorded {
     return {
       kind: 'as recorded',
@@ -60,6 +68,8 @@ export class StepRows {
     }
   }
 }
+
+const NO_RULE = { names: undefined, number: 0 }
 
 export function withoutTexts(step: StepResult): StepResult {
   return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }

@@ -1,4 +1,6 @@
 import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
+import { hasFailed } from './failed.ts'
+import type { KeptSteps } from './kept-steps.ts'
 import type { Plan } from './plan.ts'
 import type { StepResult } from './step-result.ts'
 import { StepRows, withoutTexts } from './step-rows.ts'
@@ -71,14 +73,33 @@ export class Steps implements AsyncIterable<StepResult> {
     })
   }
 
-  /** Those of the messages that stand in some frames. */
-  atFrames(frames: ReadonlySet<number>): ReadonlyMap<number, StepResult> {
-    const steps = new Map<number, StepResult>()
-    for (let row = 0; row < this.rows.size; row++) {
-      const frame = this.#plan?.frameOf(this.rows.at(row).index) ?? 0
-      if (frames.has(frame)) steps.set(frame, this.#stepAt(row))
+  /** The same without making them. */
+  kept(): KeptSteps {
+    const rowOf = new Uint32Array(this.#plan?.size ?? 0)
+    for (let row = 0; row < this.rows.size; row++) rowOf[this.rows.at(row).index] = row + 1
+    const outcomeAt = (index: number): Outcome | undefined => {
+      const row = rowOf[index] ?? 0
+      return row === 0 ? undefined : this.rows.at(row - 1)
     }
-    return steps
+    return {
+      outcomes: () => outcomesIn(rowOf, outcomeAt),
+      at: (index) => (outcomeAt(index) === undefined ? undefined : this.#stepAt((rowOf[index] ?? 0) - 1)),
+      other: (index) => {
+        const outcome = outcomeAt(index)
+        return outcome === undefined || isAsRecorded(outcome) ? undefined : outcome
+      },
+    }
+  }
+
+  /** Of the messages that stand in some frames, which were answered as they should be. */
+  goodAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
+    const good = new Map<number, boolean>()
+    for (let row = 0; row < this.rows.size; row++) {
+      const outcome = this.rows.at(row)
+      const frame = this.#plan?.frameOf(outcome.index) ?? 0
+      if (frames.has(frame)) good.set(frame, isGood(outcome))
+    }
+    return good
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
@@ -131,6 +152,20 @@ export class Steps implements AsyncIterable<StepResult> {
   #makeRoom(): void {
     if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
   }
+}
+
+function* outcomesIn(
+  rows: Uint32Array,
+  outcomeAt: (index: number) => Outcome | undefined,
+): Generator<Outcome> {
+  for (let index = 0; index < rows.length; index++) {
+    const outcome = outcomeAt(index)
+    if (outcome !== undefined) yield outcome
+  }
+}
+
+function isGood(outcome: Outcome): boolean {
+  return isAsRecorded(outcome) || (outcome.state === 'done' && !hasFailed(outcome))
 }
 
 function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {

@@ -25,11 +25,10 @@ export class Tally {
   skippedByRule = 0
   /** Requests whose answers nobody compared, because the user did not want it. */
   unjudged = 0
-  /** Whether anything at all is not as recorded, and whether anything was found. */
+  /** Whether anything at all is not as recorded. */
   hasFailed = false
   /** Whether anything was to be sent, and could not be. */
   isWanting = false
-  hasFindings = false
   /** Names of the rules that changed a message. */
   readonly rules: Set<string> = new Set()
 
@@ -51,11 +50,10 @@ export class Tally {
   }
 
   #addStep(step: StepResult): void {
-    const { index, method, state, sentAt, why, findings, transformedBy } = step
+    const { index, method, state, sentAt, why, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
     this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
-    this.hasFindings ||= findings.length > 0
     for (const name of transformedBy) this.rules.add(name)
     if (step.isInjected) this.injected++
     else if (sentAt !== undefined) this.sent++

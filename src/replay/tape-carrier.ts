@@ -14,12 +14,12 @@ export class TapeCarrier implements Carrier {
   readonly #rebinder: Rebinder
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
   readonly #guesses: Rebinder
-  readonly #names: RecordedNames
+  readonly #names = new RecordedNames()
   /** The frames in which live values are looked for, and those that they are put into. */
   readonly #telling: ReadonlySet<number>
   readonly #sending: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
-  readonly #producers = new Map<number, Set<number>>()
+  readonly #producers = new Map<number, readonly number[]>()
   /** The index, among the client's messages, of each turn that they come from. */
   readonly #indexOf: ReadonlyMap<number, number>
   readonly #plan: Plan
@@ -27,13 +27,12 @@ export class TapeCarrier implements Carrier {
   constructor({ bindings, guesses }: Correlation, { plan, now }: { plan: Plan; now: () => number }) {
     this.#rebinder = new Rebinder(bindings, { now })
     this.#guesses = new Rebinder(guesses, { now })
-    this.#names = new RecordedNames(bindings, this.#rebinder)
     const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
     this.#telling = new Set(producers.flatMap(frameOf))
     this.#sending = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
     for (const binding of bindings) this.#link(binding)
     this.#plan = plan
-    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flatMap((turns) => [...turns])))
+    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flat()))
   }
 
   bind({ turn: { trigger } }: Planned): Carried {
@@ -50,14 +49,15 @@ export class TapeCarrier implements Carrier {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
       const [spoken] = place < 0 ? [] : told.splice(place, 1)
       if (spoken === undefined) continue
-      this.#rebinder.learn(spoken, text)
+      for (const binding of this.#rebinder.learn(spoken, text))
+        this.#names.learn(binding, this.#rebinder.liveValueOf(binding) ?? binding.value)
       this.#guesses.learn(spoken, text)
     }
   }
 
   producersOf(index: number): readonly number[] {
     const producers = this.#producers.get(this.#plan.placeOf(index)) ?? []
-    return [...producers].flatMap((turn) => this.#indexOf.get(turn) ?? [])
+    return producers.flatMap((turn) => this.#indexOf.get(turn) ?? [])
   }
 
   answer(recorded: Spoken): string {
@@ -80,8 +80,8 @@ export class TapeCarrier implements Carrier {
     if (producer.kind !== 'message') return
     for (const { turn } of consumers) {
       if (turn === producer.turn) continue
-      const known = this.#producers.get(turn) ?? new Set()
-      this.#producers.set(turn, known.add(producer.turn))
+      const known = this.#producers.get(turn) ?? []
+      if (!known.includes(producer.turn)) this.#producers.set(turn, [...known, producer.turn])
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { Binding, Correlation } from '../correlate/binding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
 import { hasFailed } from './failed.ts'
-import type { ReplayReport } from './report.ts'
+import { otherSteps } from './kept-steps.ts'
+import { reportWith, type ReplayReport } from './report.ts'
 import type { Finding } from './verdict/finding.ts'
 
 /**
@@ -12,7 +13,11 @@ export function trialFor(
   { bindings, guesses }: Correlation,
   report: Pick<ReplayReport, 'steps' | 'bindings' | 'guesses'>,
 ): Correlation | undefined {
-  const failed = new Set(report.steps.filter(hasFailed).map(({ frame }) => frame))
+  const failed = new Set(
+    otherSteps(report)
+      .filter(hasFailed)
+      .map(({ frame }) => frame),
+  )
   const isInDoubt = ({ standing, consumers }: Binding, carried?: CarriedBinding): boolean =>
     standing !== 'user' &&
     consumers.some(({ frame }) => failed.has(frame)) &&
@@ -39,12 +44,16 @@ function mayBeWrong({ confidence }: Binding): boolean {
  * made-up one has that is no longer carried.
  */
 export function isBetter(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {
-  const failedBefore = before.steps.filter(hasFailed).map(({ index }) => index)
-  const failedNow = trial.steps.filter(hasFailed)
+  const failedBefore = new Set(
+    otherSteps(before)
+      .filter(hasFailed)
+      .map(({ index }) => index),
+  )
+  const failedNow = otherSteps(trial).filter(hasFailed)
   const isStill = new Set(failedNow.map(({ index }) => index))
   return (
-    failedBefore.some((index) => !isStill.has(index)) &&
-    failedNow.every(({ index, findings }) => failedBefore.includes(index) || findings.every(isOfValues))
+    [...failedBefore].some((index) => !isStill.has(index)) &&
+    failedNow.every(({ index, findings }) => failedBefore.has(index) || findings.every(isOfValues))
   )
 }
 
@@ -54,19 +63,20 @@ function isOfValues({ layer }: Finding): boolean {
 
 /** The report of a trial that went better, with what it has shown of the bindings. */
 export function settledReport(trial: ReplayReport, before: ReplayReport): ReplayReport {
-  const refuted = before.bindings.filter((one) => !trial.bindings.some((other) => isSame(one, other)))
-  const settled = trial.bindings.filter((one) => before.guesses.some((other) => isSame(one, other)))
-  return {
-    ...trial,
+  const [tried, guessed] = [trial.bindings, before.guesses].map((bindings) => new Set(bindings.map(placesOf)))
+  const refuted = before.bindings.filter((one) => !tried?.has(placesOf(one)))
+  const settled = trial.bindings.filter((one) => guessed?.has(placesOf(one)))
+  return reportWith(trial, {
     bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
     notes: [
       ...trial.notes,
       ...settled.map(({ from, to }) => `a guess is confirmed: ${to.join(', ')} is the value of ${from}`),
       ...refuted.map(({ from, to }) => `a binding is refuted: ${to.join(', ')} is not the value of ${from}`),
     ],
-  }
+  })
 }
 
-function isSame(one: CarriedBinding, other: CarriedBinding): boolean {
-  return one.from === other.from && one.to.join() === other.to.join()
+/** What two bindings share that are one. */
+function placesOf({ from, to }: CarriedBinding): string {
+  return JSON.stringify([from, to.join()])
 }

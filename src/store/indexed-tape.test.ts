@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
+import { heldTurns, type Outline, type TurnStore } from '../tape/turn-store.ts'
 import type { Spoken, Turn } from '../tape/turn.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from './read.ts'
@@ -152,11 +152,22 @@ function storeOf(turns: readonly Turn[] | TurnStore): TurnStore {
 }
 
 function outlines(turns: TurnStore): readonly unknown[] {
-  return Array.from({ length: turns.size }, (_, place) => ({
-    ...turns.outline(place),
-    called: turns.called(place),
-  }))
+  return Array.from({ length: turns.size }, (_, place) => {
+    const outline = turns.outline(place)
+    return [OUTLINE.map((name) => [name, outline[name]]), turns.called(place)]
+  })
 }
+
+const OUTLINE = [
+  'trigger',
+  'server',
+  'method',
+  'frame',
+  'answered',
+  'enveloped',
+  'hasSteps',
+  'name',
+] as const satisfies readonly (keyof Outline)[]
 
 function plain({ trigger, steps, response }: Turn): unknown {
   return {

@@ -1,5 +1,4 @@
-import { isEnveloped } from '../wire/methods.ts'
-import { nameOf } from '../wire/name.ts'
+import { HeldOutline } from './held-outline.ts'
 import type { Spoken, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
@@ -84,23 +83,58 @@ export function recordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedT
 
 /** Turns that are in memory already. */
 export function heldTurns(turns: readonly Turn[]): TurnStore {
-  const keyed = new Map<unknown, KeyedPlaces>()
-  let kinds: readonly TurnKind[] | undefined
-  return {
-    size: turns.length,
-    kinds: () => (kinds ??= kindsOf(turns)),
-    outline: (place) => outlineOf(turns[place]),
-    turn: (place) => turns[place],
-    trigger: (place) => turns[place]?.trigger,
-    called: (place) => calledIn(turns[place]),
-    mostAlike: (_key, places) => places,
-    glance: (place, text) => glanceAt(turns[place], text),
-    keyedBy(keyOf) {
-      const places = keyed.get(keyOf) ?? keyedPlaces(turns, keyOf)
-      keyed.set(keyOf, places)
-      return places
-    },
-    [Symbol.iterator]: () => turns[Symbol.iterator](),
+  return new HeldTurns(turns)
+}
+
+class HeldTurns implements TurnStore {
+  readonly size: number
+  readonly #turns: readonly Turn[]
+  readonly #keyed = new Map<unknown, KeyedPlaces>()
+  #kinds: readonly TurnKind[] | undefined
+
+  constructor(turns: readonly Turn[]) {
+    this.size = turns.length
+    this.#turns = turns
+  }
+
+  outline(place: number): Outline {
+    return new HeldOutline(this.#turns[place])
+  }
+
+  turn(place: number): Turn | undefined {
+    return this.#turns[place]
+  }
+
+  trigger(place: number): Spoken | undefined {
+    return this.#turns[place]?.trigger
+  }
+
+  kinds(): readonly TurnKind[] {
+    this.#kinds ??= kindsIn(this.size, (place) => this.outline(place))
+    return this.#kinds
+  }
+
+  called(place: number): Called | undefined {
+    return calledIn(this.#turns[place])
+  }
+
+  mostAlike(_key: string, places: readonly number[]): readonly number[] {
+    return places
+  }
+
+  glance(place: number, text: string): Glance | undefined {
+    const said = this.#turns[place]?.response?.text
+    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
+  }
+
+  keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
+    const places = this.#keyed.get(keyOf) ?? keyedPlaces(this.#turns, keyOf)
+    this.#keyed.set(keyOf, places)
+    return places
+  }
+
+  [Symbol.iterator](): Iterator<Turn> {
+    return this.#turns[Symbol.iterator]()
   }
 }
 
@@ -110,36 +144,6 @@ export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | unde
   if (trigger === undefined || !('method' in trigger.message)) return undefined
   const { method, params } = trigger.message
   return { server: trigger.server, method, params }
-}
-
-function glanceAt(turn: Turn | undefined, text: string): Glance | undefined {
-  const said = turn?.response?.text
-  return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
-}
-
-function outlineOf(turn: Turn | undefined): Outline {
-  const { trigger, response } = turn ?? { trigger: undefined, response: undefined }
-  const message = trigger?.message
-  const called = message !== undefined && 'method' in message ? message : undefined
-  return {
-    trigger: called?.kind ?? 'none',
-    server: (trigger ?? firstOf(turn))?.server ?? '',
-    method: called?.method ?? '',
-    frame: trigger?.n ?? 0,
-    answered: response !== undefined,
-    enveloped: isEnveloped(called?.params),
-    hasSteps: turn !== undefined && hasMoreThanAnAnswer(turn),
-    name: called === undefined ? undefined : nameOf(called),
-  }
-}
-
-// There is at most one answer.
-function hasMoreThanAnAnswer({ steps }: Turn): boolean {
-  return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
-}
-
-function kindsOf(turns: readonly Turn[]): readonly TurnKind[] {
-  return kindsIn(turns.length, (place) => outlineOf(turns[place]))
 }
 
 /** The kinds of so many turns, by their outlines; a place without one does not count. */
@@ -157,11 +161,6 @@ export function kindsIn(
     kinds.set(key, { trigger, server, method, count: count + 1, first })
   }
   return [...kinds.values()]
-}
-
-function firstOf(turn: Turn | undefined): Spoken | undefined {
-  const step = turn?.steps[0]
-  return step?.kind === 'ask' ? step.request : step?.message
 }
 
 function keyedPlaces(turns: readonly Turn[], keyOf: (called: Called) => string): KeyedPlaces {

@@ -1,5 +1,6 @@
 import { ReelayError } from '../../errors.ts'
 import { hasFailed } from '../../replay/failed.ts'
+import { otherSteps } from '../../replay/kept-steps.ts'
 import type { ReplayReport } from '../../replay/report.ts'
 import { rewriteMessages } from '../../store/rewrite.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
@@ -8,12 +9,9 @@ import type { Finding } from '../../replay/verdict/finding.ts'
 import { print } from '../print.ts'
 
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
-export async function updateTape(
-  tape: ReplayedTape,
-  { steps }: Pick<ReplayReport, 'steps'>,
-): Promise<boolean> {
+export async function updateTape(tape: ReplayedTape, report: Pick<ReplayReport, 'steps'>): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
-  const changed = steps.filter(hasFailed)
+  const changed = otherSteps(report).filter(hasFailed)
   for (const step of changed) print(`${WORDS[effectOn(step)]}  ${nameOf(step)}\n`)
   const accepted = changed.flatMap((step) => (effectOn(step) === 'none' ? [] : (step.acceptable ?? [])))
   if (accepted.length === 0) return false

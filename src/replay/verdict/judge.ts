@@ -53,7 +53,7 @@ export function judge(judged: Judged, judges: Judges): Judgement {
   const findings = judgeLayers(judged, judges)
   return {
     findings: judges.judging.strict === true ? findings.map(strictly) : findings,
-    judgedBy: judges.values.rulesFor(judged).map(({ name }) => name),
+    judgedBy: judges.values.namesFor(judged),
   }
 }
 
@@ -66,17 +66,22 @@ function judgeLayers(
   { schema, official, values, questions, judging }: Judges,
 ): readonly Finding[] {
   const { slower } = judging
-  const aside = [
-    ...official.judgeAsides(judged),
-    ...questions.judge(judged),
-    ...judgeOrder(judged),
-    ...judgeTiming(judged, slower === undefined ? {} : { timing: slower }),
-  ]
+  const timing = slower === undefined ? NO_BOUND : { timing: slower }
+  const told = joined(official.judgeAsides(judged), questions.judge(judged))
+  const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return [...official.judge(judged), ...values.judgeSame(judged), ...aside]
+    return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
+}
+
+const NO_BOUND = {}
+
+// Mostly there is nothing, of which no list has to be made.
+function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
+  if (some.length === 0) return more
+  return more.length === 0 ? some : [...some, ...more]
 }
 
 function hasFound(findings: readonly Finding[]): boolean {

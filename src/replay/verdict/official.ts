@@ -25,7 +25,8 @@ export class OfficialJudge {
   readonly #options: OfficialOptions
   readonly #validators: OfficialValidators
   readonly #asides: OfficialAsides
-  readonly #looked = new Set<string>()
+  /** By method, the tools of which an answer was looked at. */
+  readonly #looked = new Map<string, Set<string | undefined>>()
   readonly #told = new Set<string>()
 
   constructor(options: OfficialOptions) {
@@ -59,9 +60,10 @@ export class OfficialJudge {
   }
 
   #hasLooked(judged: Judged): boolean {
-    const name = nameOf(judged)
-    if (this.#looked.has(name)) return true
-    this.#looked.add(name)
+    const method = methodOf(judged.turn)
+    const tools = this.#looked.get(method) ?? new Set()
+    if (tools.has(judged.tool)) return true
+    this.#looked.set(method, tools.add(judged.tool))
     return false
   }
 
@@ -99,7 +101,7 @@ function asked(turn: Turn, revision: string | undefined): { method: string; revi
 }
 
 function methodOf({ trigger }: Turn): string {
-  return String(member(trigger?.message, 'method'))
+  return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : 'undefined'
 }
 
 function nameOf({ turn, tool }: Judged): string {

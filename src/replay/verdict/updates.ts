@@ -18,7 +18,7 @@ export interface UpdatesOptions {
 /** What a link had heard of by some moment of the tape, by method, and has heard now. */
 export interface Told {
   readonly link: string
-  readonly then: ReadonlyMap<string, number>
+  readonly wanted: ReadonlyMap<string, number>
   readonly now: Heard
 }
 
@@ -34,9 +34,9 @@ export class UpdatesJudge {
   }
 
   /** Waits a moment for what may be late, but only where something else came in its place. */
-  async judge({ link, then, now }: Told): Promise<readonly Finding[]> {
+  async judge({ link, wanted, now }: Told): Promise<readonly Finding[]> {
     const { judging, grace } = this.#options
-    const count = then.get(UPDATED)
+    const count = wanted.get(UPDATED)
     if (judging.validate === false || count === undefined) return []
     const onLink = this.#on(link)
     const swapped = (): readonly Pair[] => this.#swapped(onLink, count, now)

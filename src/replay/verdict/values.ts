@@ -57,6 +57,10 @@ export class ValuesJudge {
     return own.length === 0 ? [EXACTLY] : own
   }
 
+  namesFor(judged: Judged): readonly string[] {
+    return this.#rules.length === 0 ? EXACTLY_ALONE : this.rulesFor(judged).map(({ name }) => name)
+  }
+
   #withEffect(judged: Judged, rule: ValidationRule): readonly Finding[] {
     const effect = EFFECTS[rule.onFailure]
     if (effect === undefined) return []
@@ -93,6 +97,8 @@ export class ValuesJudge {
     return differByClock(expected, actual, this.#options.clock)
   }
 }
+
+const EXACTLY_ALONE: readonly string[] = [EXACTLY.name]
 
 function isCustom({ kind }: ValidationRule): boolean {
   return kind.kind === 'custom'

@@ -1,0 +1,63 @@
+import type { Id } from '../wire/id.ts'
+import type { LiveCall } from './live-call.ts'
+
+// Our own ids count up, so that their low bits tell apart what is open at once.
+const NEAR = 1024
+
+/**
+ * The calls that wait for their answers. Most stand in a list of fixed size: a Map through which many pass leaves its outgrown
+ * tables behind, and what these hold is not collected before them.
+ */
+export class OpenCalls implements Iterable<LiveCall> {
+  readonly #near: (LiveCall | undefined)[] = Array.from({ length: NEAR }, () => undefined)
+  /** Those whose place is taken, and those whose ids are no whole numbers. */
+  readonly #far = new Map<Id, LiveCall>()
+  /** Those whose id another call has now: nothing can answer them. */
+  readonly #hidden = new Set<LiveCall>()
+  #last: LiveCall | undefined
+
+  add(call: LiveCall): void {
+    this.#last = call
+    const place = placeOf(call.id)
+    if (place >= 0 && this.#near[place] === undefined && !this.#far.has(call.id)) this.#near[place] = call
+    else this.#addFar(call)
+  }
+
+  /** Of two with one id the later. */
+  get(id: Id): LiveCall | undefined {
+    const far = this.#far.size === 0 ? undefined : this.#far.get(id)
+    if (far !== undefined) return far
+    const near = this.#near[placeOf(id)]
+    return near?.id === id ? near : undefined
+  }
+
+  delete(call: LiveCall): void {
+    const place = placeOf(call.id)
+    if (place >= 0 && this.#near[place] === call) this.#near[place] = undefined
+    else if (this.#far.get(call.id) === call) this.#far.delete(call.id)
+    else this.#hidden.delete(call)
+  }
+
+  /** The one that was made last; of those that are open, while any is. */
+  latest(): LiveCall | undefined {
+    return this.#last?.isOver === true ? ([...this].at(-1) ?? this.#last) : this.#last
+  }
+
+  /** In the order in which they were made. */
+  [Symbol.iterator](): Iterator<LiveCall> {
+    const near = this.#near.filter((call) => call !== undefined)
+    const open = [...near, ...this.#far.values(), ...this.#hidden]
+    return open.toSorted((a, b) => a.number - b.number)[Symbol.iterator]()
+  }
+
+  #addFar(call: LiveCall): void {
+    const former = this.#far.get(call.id)
+    if (former !== undefined) this.#hidden.add(former)
+    this.#far.set(call.id, call)
+  }
+}
+
+/** -1 when it has none. */
+function placeOf(id: Id): number {
+  return typeof id === 'number' && id >>> 0 === id ? id % NEAR : -1
+}
