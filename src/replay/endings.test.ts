@@ -37,9 +37,12 @@ test('it may come before the answer, and a moment after it', async () => {
   expect([before, after].map(({ steps }) => steps.at(-1)?.findings)).toEqual([[], []])
 })
 
-test('what a message that is left out had brought about is not waited for', async () => {
+test('what a message had brought about that is left out, or made to fail, is not waited for', async () => {
   const { steps } = await played(() => {}, { exclude: ['tools/call:count'] })
   expect(steps.flatMap(({ findings }) => findings)).toEqual([])
+  const injection = { probability: 1, errors: ['timeout'] } as const
+  const injected = await played(() => {}, { injection })
+  expect(injected.steps.at(-1)?.findings).toMatchObject([{ layer: 'transport' }])
 })
 
 test('a run that is interrupted meanwhile does not wait for it, and does not miss it', async () => {

@@ -3,6 +3,7 @@ import { hasFailed } from './failed.ts'
 import type { Heard } from './heard.ts'
 import type { Ending } from './last-news.ts'
 import type { Plan } from './plan.ts'
+import type { StepResult } from './step-result.ts'
 import type { Finding } from './verdict/finding.ts'
 import type { UpdatesJudge } from './verdict/updates.ts'
 
@@ -31,8 +32,9 @@ export class Endings {
 
   /** Whether it is told of later. */
   holds(outcome: Outcome): boolean {
-    if (!this.#endings.has(outcome.index) || outcome.sentAt === undefined) return false
-    if (this.#options.isLookedAt && !isAsRecorded(outcome) && hasFailed(outcome)) return false
+    if (!this.#endings.has(outcome.index)) return false
+    if (!isAsRecorded(outcome) && (!isSent(outcome) || (this.#options.isLookedAt && hasFailed(outcome))))
+      return false
     this.#held.push(outcome)
     return true
   }
@@ -59,6 +61,10 @@ export class Endings {
     const missing = (await now.until(wanted, grace)).map((method) => staysOut(method, level))
     return [...missing, ...(await judgeUpdates({ link, wanted, now }))]
   }
+}
+
+function isSent({ sentAt, isInjected }: StepResult): boolean {
+  return sentAt !== undefined && isInjected !== true
 }
 
 function staysOut(method: string, level: Finding['level']): Finding {
