@@ -17,17 +17,19 @@ export interface Pump {
   readToTheEnd(): void
 }
 
+/** What may wait in memory for a slow reader before its writer is made to wait too. More would only make long messages slower (docs/decisions/0039). */
+const HIGH_WATER = 64 * 1024
 /** More than a pipe holds: whoever reads this much further has come to the end of what a dead writer left. */
 const LEFT_IN_A_PIPE = 1024 * 1024
 
 /** Hands every chunk on as it came, in the tick in which it came. */
 export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
-  let readOn = 0
+  let highWater = HIGH_WATER
   const handOn = (chunk: Buffer): void => {
     target ??= to()
-    // The reader's own mark: to let more wait would only make long messages slower (docs/decisions/0039).
-    if (target.write(chunk) || target.writableLength <= readOn) return
+    const isBelowItsMark = target.write(chunk)
+    if (isBelowItsMark || target.writableLength <= highWater) return // no `drain` follows where its own mark was not reached
     from.pause()
     target.once('drain', () => from.resume())
   }
@@ -36,7 +38,7 @@ export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   return {
     isWaiting: () => target !== undefined && target.writableLength > 0 && !target.destroyed,
     readToTheEnd() {
-      readOn = LEFT_IN_A_PIPE
+      highWater = HIGH_WATER + LEFT_IN_A_PIPE
       if (from.isPaused()) from.resume()
     },
   }
