@@ -17,8 +17,8 @@ export interface Pump {
   readToTheEnd(): void
 }
 
-/** What may wait in memory for a slow reader before its writer is made to wait too. More would only make long messages slower (docs/decisions/0039). */
-const HIGH_WATER = 64 * 1024
+/** What may wait in memory for a slow reader before its writer is made to wait too: with less, many long messages at once are slower (docs/decisions/0039). */
+const HIGH_WATER = 256 * 1024
 /** More than a pipe holds: whoever reads this much further has come to the end of what a dead writer left. */
 const LEFT_IN_A_PIPE = 1024 * 1024
 
