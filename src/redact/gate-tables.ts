@@ -14,9 +14,9 @@ export interface GateImage {
 }
 
 /** By how many bytes at least a pattern is found. */
-export const WINDOW = 3
+export const LEAST_BYTES = 3
 /** Bytes are of sixteen kinds; the case of a letter makes no difference. */
-export const KIND = 15
+export const BYTE_KINDS = 15
 
 /** What a gate compares bytes with. */
 export class GateTables {
@@ -24,7 +24,8 @@ export class GateTables {
   readonly behind: Uint16Array = new Uint16Array(1 << 16)
   /** Of each hash of the rarest bytes of a pattern: which entry is the first that has it, counted from one. */
   readonly firsts: Uint16Array = new Uint16Array(1 << HASH_BITS)
-  readonly #entries: (Entry | undefined)[] = []
+  /** Those of an image are made when they are first asked for: a recorder that meets no secret needs few. */
+  readonly entries: (Entry | undefined)[] = []
   readonly #kinds: readonly PatternKind[]
   readonly #image: GateImage | undefined
   #patterns: readonly string[] | undefined
@@ -35,34 +36,34 @@ export class GateTables {
     if (image === undefined) return
     fill(this.behind, image.behind)
     fill(this.firsts, image.firsts)
-    this.#entries.length = image.entries.length / NUMBERS
+    this.entries.length = image.entries.length / NUMBERS
   }
 
-  /** Those of an image are made when they are first asked for: a recorder that meets no secret needs few. */
+  /** One of them, counted from one. */
   entry(which: number): Entry {
-    return (this.#entries[which - 1] ??= this.#kept(which - 1))
+    return (this.entries[which - 1] ??= this.#kept(which - 1))
   }
 
   /** Says whether there was room for the pattern, which has a character for each byte. */
   add(pattern: string, kind: PatternKind): boolean {
     const bytes = pattern.slice(0, COMPARED)
-    const width = Math.min(bytes.length, WINDOW + 1)
+    const width = Math.min(bytes.length, LEAST_BYTES + 1)
     const offset = rarestWindow(bytes, width)
     const [one, two, three] = [0, 1, 2].map((at) => bytes.charCodeAt(offset + at)) as [number, number, number]
-    const four = width > WINDOW ? bytes.charCodeAt(offset + WINDOW) : undefined
-    this.#addPair(one, two, kind.isAnyCase, 1 << (three & KIND))
-    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & KIND))
+    const four = width > LEAST_BYTES ? bytes.charCodeAt(offset + LEAST_BYTES) : undefined
+    this.#addPair(one, two, kind.isAnyCase, 1 << (three & BYTE_KINDS))
+    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & BYTE_KINDS))
     const first = hashOf(one, two, three)
     const hash = four === undefined ? first : hashWith(first, four)
-    if (this.#entries.length === MOST_ENTRIES) return false
-    this.#entries.push({ bytes, offset, kind, next: this.firsts[hash]! })
-    this.firsts[hash] = this.#entries.length
+    if (this.entries.length === MOST_ENTRIES) return false
+    this.entries.push({ bytes, offset, kind, next: this.firsts[hash]! })
+    this.firsts[hash] = this.entries.length
     return true
   }
 
   /** What the tables hold; `kinds` are the kinds that its patterns may have. */
   image(kinds: readonly PatternKind[]): GateImage {
-    const entries = this.#entries.map((_, index) => this.entry(index + 1))
+    const entries = this.entries.map((_, index) => this.entry(index + 1))
     return {
       patterns: entries.map(({ bytes }) => bytes).join('\n'),
       entries: entries.flatMap(({ offset, kind, next }) => [offset, placeOf(kind, kinds), next]),

@@ -1,5 +1,5 @@
-import { isAt, type PatternKind, type Within } from './gate-entry.ts'
-import { hashOf, hashWith, KIND, pairOf, WINDOW, type GateTables } from './gate-tables.ts'
+import { isAt, type Entry, type PatternKind, type Within } from './gate-entry.ts'
+import * as tables from './gate-tables.ts'
 
 /**
  * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
@@ -7,16 +7,18 @@ import { hashOf, hashWith, KIND, pairOf, WINDOW, type GateTables } from './gate-
  * and of a pattern of three at least two.
  */
 export class Gate {
-  readonly #tables: GateTables
+  readonly #tables: tables.GateTables
   readonly #behind: Uint16Array
   readonly #firsts: Uint16Array
+  readonly #entries: readonly (Entry | undefined)[]
   readonly #single: number[] = []
   #isOpen = false
 
-  constructor(tables: GateTables) {
-    this.#tables = tables
-    this.#behind = tables.behind
-    this.#firsts = tables.firsts
+  constructor(from: tables.GateTables) {
+    this.#tables = from
+    this.#behind = from.behind
+    this.#firsts = from.firsts
+    this.#entries = from.entries
   }
 
   /** From now on every text is worth a look. */
@@ -98,7 +100,7 @@ export class Gate {
 
   #isOneAt(hash: number, bytes: Uint8Array, at: number, within: Within): boolean {
     for (let which = this.#firsts[hash]!; which > 0;) {
-      const entry = this.#tables.entry(which)
+      const entry = this.#entries[which - 1] ?? this.#tables.entry(which)
       if (isAt(entry, bytes, at, within)) return true
       which = entry.next
     }
@@ -108,3 +110,5 @@ export class Gate {
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 const WORD = 4
+// V8 reads what is imported anew each time, and what is a module's own it knows: the loops above feel it.
+const { BYTE_KINDS: KIND, LEAST_BYTES: WINDOW, hashOf, hashWith, pairOf } = tables
