@@ -1,44 +1,27 @@
-import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Request } from '../wire/message.ts'
-import { GRACE } from './asking.ts'
 import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
-import { Endings } from './endings.ts'
+import type { Endings } from './endings.ts'
 import type { Execution } from './execute.ts'
 import { greetingNotes } from './greeting-notes.ts'
-import { injector } from './injection.ts'
 import { judgesFor, updatesFor } from './judges-for.ts'
 import { turnsAt } from './landmarks.ts'
 import { linkOf } from './link-of.ts'
 import { Links } from './links.ts'
 import { Notes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
-import type { ReplayOptions } from './options.ts'
 import { askForTools, envelopeOf } from './own-tools.ts'
-import { Performer } from './perform.ts'
+import { endingsFor, performerFor } from './performer-for.ts'
 import { planOf, type Candidate, type Fate, type Plan, type Planned } from './plan.ts'
+import { TIMEOUT, type PrepareOptions } from './prepare-options.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 import { RoundInputs } from './round-inputs.ts'
-import type { RunWatch } from './run-state.ts'
 import { heldBack, toolsIn, type Tools } from './safety.ts'
 import { scheduled } from './schedule.ts'
 import { Revisions } from './revisions.ts'
 import { leftOut, type Selection } from './select.ts'
-import { SentCalls } from './sent-calls.ts'
 import { TapeCarrier } from './tape-carrier.ts'
-import { judge, type Judges } from './verdict/judge.ts'
-import type { UpdatesJudge } from './verdict/updates.ts'
-
-export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
-  /** When the recording began. */
-  readonly started: string
-  readonly now: () => number
-  /** Looks on. */
-  readonly watch: RunWatch
-  /** The bindings of the tape, and how they were found does not matter here. */
-  readonly correlate: Correlation | false
-}
 
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
@@ -51,9 +34,6 @@ export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' 
   readonly liveOf: Carrier['liveOf']
   close(): Promise<void>
 }
-
-const TIMEOUT = 10_000
-const RETRY_DELAY = 500
 
 /** Opens the conversation, and makes the plan of what is sent. */
 export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
@@ -176,30 +156,6 @@ export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'corr
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })
 }
 
-function endingsFor({
-  plan,
-  options,
-  links,
-  judgeUpdates,
-}: {
-  plan: Plan
-  options: PrepareOptions
-  links: Links
-  judgeUpdates: UpdatesJudge['judge']
-}): Endings | undefined {
-  const { validate, strict, onError, signal, watch } = options
-  if (validate === false) return undefined
-  return new Endings({
-    plan,
-    heardOn: (link) => links.openSessionOf(link)?.heard,
-    grace: GRACE,
-    isLookedAt: onError === 'pause',
-    isStrict: strict === true,
-    isStopped: () => signal?.aborted === true || watch.state.status === 'stopped',
-    judgeUpdates,
-  })
-}
-
 function roundsFor(
   turns: Iterable<Turn>,
   { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
@@ -207,52 +163,5 @@ function roundsFor(
   return new RoundInputs(turns, {
     ask: async (request) => (await answers().answer(request)).outcome,
     onNote: (note) => notes.push(note),
-  })
-}
-
-function performerFor({
-  options,
-  links,
-  carrier,
-  rounds,
-  judges,
-  plan,
-  judgeUpdates,
-}: {
-  options: PrepareOptions
-  links: Links
-  carrier: Carrier
-  rounds: RoundInputs
-  judges: Judges
-  plan: Plan
-  judgeUpdates: UpdatesJudge['judge']
-}): Performer {
-  const {
-    rules = [],
-    updateTimestamps,
-    injection,
-    timeout = TIMEOUT,
-    onError,
-    maxRetries = 3,
-    retryDelay = RETRY_DELAY,
-    now,
-  } = options
-  return new Performer({
-    sessionOf: (link) => links.sessionOf(link),
-    openSessionOf: (link) => links.openSessionOf(link),
-    judgeUpdates,
-    calls: new SentCalls(plan.cancelled),
-    carrier,
-    rounds,
-    rules,
-    ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
-    ...(injection && { inject: injector(injection) }),
-    judge: (judged) => judge(judged, judges),
-    timeout,
-    retries: maxRetries,
-    retriesLost: onError === 'retry',
-    retryDelay,
-    keepsIds: options.transformIds === false,
-    now,
   })
 }

@@ -2,7 +2,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
-import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
+import { reelay } from './reelay.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 
@@ -79,12 +80,3 @@ test('the bindings that inspect prints can be kept beside the tape by the shell,
   ])
     expect((await reelay(...args)).err).toContain(`${file}: cannot use the bindings: "bind" is no list`)
 })
-
-async function reelay(
-  ...args: readonly string[]
-): Promise<{ code: number | null; out: string; err: string }> {
-  const run = start([process.execPath, REELAY, ...args])
-  run.child.stdin.end()
-  const { code } = await run.exited
-  return { code, out: run.stdout().toString(), err: run.stderr() }
-}

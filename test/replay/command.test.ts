@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/read.ts'
 import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { reelay } from './reelay.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 
@@ -166,15 +167,6 @@ test('Ctrl+C while a stream of events is being opened ends with 130', async () =
   run.child.kill('SIGINT')
   expect(await run.exited).toEqual({ code: 130, signal: null })
 })
-
-async function reelay(
-  ...args: readonly string[]
-): Promise<{ code: number | null; out: string; err: string }> {
-  const run = start([process.execPath, REELAY, ...args])
-  run.child.stdin.end()
-  const { code } = await run.exited
-  return { code, out: run.stdout().toString(), err: run.stderr() }
-}
 
 function linesOf(path: string): readonly string[] {
   return readFileSync(path, 'utf8').split('\n')

@@ -1,0 +1,17 @@
+import type { Correlation } from '../correlate/binding.ts'
+import type { ReplayOptions } from './options.ts'
+import type { RunWatch } from './run-state.ts'
+
+/** What a run is prepared with. */
+export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
+  /** When the recording began. */
+  readonly started: string
+  readonly now: () => number
+  /** Looks on. */
+  readonly watch: RunWatch
+  /** The bindings of the tape, and how they were found does not matter here. */
+  readonly correlate: Correlation | false
+}
+
+/** Milliseconds that an answer may take, unless the user says otherwise. */
+export const TIMEOUT = 10_000
