@@ -49,5 +49,5 @@ const LENGTHS = 2 ** 20
 
 /** 52 bits, never 0. */
 function keyOf(text: string): number {
-  return hashOf(text) * LENGTHS + (text.length % (LENGTHS - 1)) + 1
+  return (hashOf(text) >>> 0) * LENGTHS + (text.length % (LENGTHS - 1)) + 1
 }

@@ -1,6 +1,8 @@
-/** A list of hashes that is filled anew for each message. Numbers of this size in an array would each be an object. */
+/** The words of a message by their hashes, filled anew for each. */
 export class Hashes {
-  #list = new Uint32Array(256)
+  /** Whether a date stands among the words. */
+  hasDate = false
+  #list = new Int32Array(256)
   #size = 0
 
   get size(): number {
@@ -9,6 +11,7 @@ export class Hashes {
 
   clear(): void {
     this.#size = 0
+    this.hasDate = false
   }
 
   add(hash: number): void {
@@ -21,7 +24,7 @@ export class Hashes {
   }
 
   #widen(): void {
-    const list = new Uint32Array(this.#list.length * 2)
+    const list = new Int32Array(this.#list.length * 2)
     list.set(this.#list)
     this.#list = list
   }

@@ -27,18 +27,56 @@ export class HeardWords {
     this.#turns = turns
   }
 
-  /** The hashes that are given out stand there until the next message. */
+  /** What is given out stands there until the next message. */
   each(visit: Visit): void {
     if (this.#kept !== undefined) return eachKept(this.#kept, visit)
     const kept = this.#isRead ? undefined : new Kept(this.#turns.size)
-    const hashes = new Hashes()
+    const heard = new OneHeard()
     eachSaid(this.#turns, (said) => {
-      const heard = heardIn(said, hashes)
+      heard.hear(said)
       kept?.add(heard)
       visit(heard)
     })
     this.#isRead = true
     if (kept?.isWhole === true) this.#kept = kept
+  }
+}
+
+/** One message after the other: there are as many of them as the tape is long. */
+class OneHeard implements Heard {
+  place = 0
+  part = 0
+  frame = 0
+  isClients = false
+  isWorthy = false
+  readonly hashes: Hashes = new Hashes()
+
+  hear(said: Said): void {
+    const isPlain = listWords(said, this.hashes)
+    this.place = said.place
+    this.part = said.part
+    this.frame = said.spoken.n
+    this.isClients = said.spoken.dir === 'c2s'
+    this.isWorthy = this.isClients && (!isPlain || this.hashes.hasDate)
+  }
+
+  recall({ hashes, ends, places, parts, frames, kinds }: Kept, at: number): void {
+    this.hashes.clear()
+    const end = ends[at] ?? 0
+    for (let word = ends[at - 1] ?? 0; word < end; word++) this.hashes.add(hashes[word] ?? 0)
+    this.place = places[at] ?? 0
+    this.part = parts[at] ?? 0
+    this.frame = frames[at] ?? 0
+    this.isClients = ((kinds[at] ?? 0) & CLIENTS) > 0
+    this.isWorthy = ((kinds[at] ?? 0) & WORTHY) > 0
+  }
+}
+
+function eachKept(kept: Kept, visit: Visit): void {
+  const heard = new OneHeard()
+  for (let at = 0; at < kept.size; at++) {
+    heard.recall(kept, at)
+    visit(heard)
   }
 }
 
@@ -51,7 +89,7 @@ const FEW = 1024
 
 /** A few numbers for each message, and one for each word. */
 class Kept {
-  readonly hashes: Uint32Array
+  readonly hashes: Int32Array
   readonly ends: Uint32Array
   readonly places: Uint32Array
   readonly parts: Uint32Array
@@ -64,7 +102,7 @@ class Kept {
   /** For about so many turns. */
   constructor(turns: number) {
     const messages = Math.min(turns * MESSAGES_PER_TURN + FEW, MOST_MESSAGES)
-    this.hashes = new Uint32Array(Math.min(turns * WORDS_PER_TURN + FEW, MOST_WORDS))
+    this.hashes = new Int32Array(Math.min(turns * WORDS_PER_TURN + FEW, MOST_WORDS))
     this.ends = new Uint32Array(messages)
     this.places = new Uint32Array(messages)
     this.parts = new Uint32Array(messages)
@@ -86,34 +124,3 @@ class Kept {
 }
 
 const [CLIENTS, WORTHY] = [1, 2]
-
-function eachKept({ hashes: words, ends, places, parts, frames, kinds, size }: Kept, visit: Visit): void {
-  const hashes = new Hashes()
-  for (let at = 0, next = 0; at < size; at++) {
-    hashes.clear()
-    for (const end = ends[at] ?? 0; next < end; next++) hashes.add(words[next] ?? 0)
-    const kind = kinds[at] ?? 0
-    visit({
-      place: places[at] ?? 0,
-      part: parts[at] ?? 0,
-      frame: frames[at] ?? 0,
-      isClients: (kind & CLIENTS) > 0,
-      isWorthy: (kind & WORTHY) > 0,
-      hashes,
-    })
-  }
-}
-
-function heardIn(said: Said, hashes: Hashes): Heard {
-  const { place, part, spoken } = said
-  const isPlain = listWords(said, hashes)
-  const isClients = spoken.dir === 'c2s'
-  const isWorthy = isClients && (!isPlain || hasDate(spoken.text))
-  return { place, part, frame: spoken.n, isClients, isWorthy, hashes }
-}
-
-const DATE = /\d{4}-\d\d-\d\d/
-
-function hasDate(text: string): boolean {
-  return text.includes('-') && DATE.test(text)
-}

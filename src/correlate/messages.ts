@@ -25,11 +25,11 @@ export class TapeMessage {
   readonly #part: number
   readonly #turns: RecordedTurns
 
-  constructor({ place, part, spoken, server, method, turn: { trigger } }: Said, turns: RecordedTurns) {
+  constructor({ place, part, spoken, method, turn: { trigger } }: Said, turns: RecordedTurns) {
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
-    this.server = server
+    this.server = spoken.server
     this.dir = spoken.dir
     this.isResponse = spoken.message.kind === 'response'
     this.method = method
@@ -60,30 +60,34 @@ export interface Said {
   readonly part: number
   readonly turn: Turn
   readonly place: number
-  readonly server: string
+  /** The method of the turn's trigger; empty when there is none. */
   readonly method: string
 }
 
 /** Visits what was said in all turns that can hold handles, turn by turn. */
 export function eachSaid(turns: RecordedTurns, visit: (said: Said) => void): void {
   for (let place = 0; place < turns.size; place++) {
-    const { server, method } = turns.outline(place)
-    const turn = HANDSHAKE_METHODS.has(method) ? undefined : turns.turn(place)
-    if (turn === undefined) continue
+    const turn = turns.turn(place)
+    const method = methodOf(turn)
+    if (turn === undefined || HANDSHAKE_METHODS.has(method)) continue
     for (let part = 0; part <= turn.steps.length * 2; part++) {
       const spoken = partOf(turn, part)
-      if (spoken !== undefined) visit({ spoken, part, turn, place, server, method })
+      if (spoken !== undefined) visit({ spoken, part, turn, place, method })
     }
   }
 }
 
 /** The message at one place of a turn; throws when the tape no longer holds it. */
 export function saidAt(turns: RecordedTurns, place: number, part: number): Said {
-  const { server, method } = turns.outline(place)
   const turn = turns.turn(place)
   const spoken = turn && partOf(turn, part)
   if (turn === undefined || spoken === undefined) throw changed(turns.outline(place).frame)
-  return { spoken, part, turn, place, server, method }
+  return { spoken, part, turn, place, method: methodOf(turn) }
+}
+
+function methodOf(turn: Turn | undefined): string {
+  const message = turn?.trigger?.message
+  return message !== undefined && 'method' in message ? message.method : ''
 }
 
 /** A key for one message, which no other message of its tape has. */

@@ -7,36 +7,30 @@ const BITS_PER_TURN = 128
  * and one in hundreds that was not.
  */
 export class SaidWords {
-  readonly #field: Uint32Array
+  readonly #field: Int32Array
   readonly #mask: number
 
   /** For about so many turns. */
   constructor(turns: number) {
     const bits = Math.ceil(Math.log2(turns * BITS_PER_TURN + 1))
     const size = 2 ** Math.min(Math.max(bits, FEWEST_BITS), MOST_BITS)
-    this.#field = new Uint32Array(size / 32)
-    this.#mask = size - 1
+    this.#field = new Int32Array(size / 32)
+    this.#mask = size / 32 - 1
   }
 
   add(hash: number): void {
-    this.#set(hash & this.#mask)
-    this.#set(secondOf(hash) & this.#mask)
+    const place = hash & this.#mask
+    this.#field[place] = (this.#field[place] ?? 0) | bitsOf(hash)
   }
 
   mayHold(hash: number): boolean {
-    return this.#isSet(hash & this.#mask) && this.#isSet(secondOf(hash) & this.#mask)
-  }
-
-  #set(bit: number): void {
-    this.#field[bit >>> 5] = (this.#field[bit >>> 5] ?? 0) | (1 << (bit & 31))
-  }
-
-  #isSet(bit: number): boolean {
-    return ((this.#field[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0
+    const bits = bitsOf(hash)
+    return ((this.#field[hash & this.#mask] ?? 0) & bits) === bits
   }
 }
 
-function secondOf(hash: number): number {
+// Both stand in one number: two places far apart would be two waits for the memory.
+function bitsOf(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
-  return once ^ (once >>> 15)
+  return (1 << (once >>> 27)) | (1 << ((once >>> 22) & 31))
 }

@@ -8,7 +8,7 @@ const MOST_PROBES = 8
  * at closely.
  */
 export class SentWords {
-  #keys = new Uint32Array(FEWEST_SLOTS)
+  #keys = new Int32Array(FEWEST_SLOTS)
   #last = new Float64Array(FEWEST_SLOTS)
   /** 1 where words ended up that found no place of their own. */
   #isMixed = new Uint8Array(FEWEST_SLOTS)
@@ -66,7 +66,7 @@ export class SentWords {
 
   #widen(): void {
     const [keys, last] = [this.#keys, this.#last]
-    this.#keys = new Uint32Array(keys.length * 2)
+    this.#keys = new Int32Array(keys.length * 2)
     this.#last = new Float64Array(keys.length * 2)
     this.#isMixed = new Uint8Array(keys.length * 2)
     for (const [slot, key] of keys.entries()) if (key !== 0) this.sent(key, last[slot] ?? 0)

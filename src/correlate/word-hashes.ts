@@ -113,8 +113,8 @@ function next(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)
 }
 
-// The low bits are to hang on every letter; 0 stands for no word.
+// The low bits are to hang on every letter; 0 stands for no word. With a sign it is a number that needs no object.
 function mixed(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return (once ^ (once >>> 13)) >>> 0 || 1
+  return once ^ (once >>> 13) || 1
 }

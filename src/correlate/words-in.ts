@@ -26,14 +26,15 @@ function isPlainlySaid({ spoken: { message, dir }, method }: Said, into: Hashes)
   }
   const { params } = message
   if (dir === 's2c' || !isObject(params) || hasRounds(params)) return listInner(params, into, 0)
-  const own = CLIENTS_OWN[method] ?? []
-  for (const name of Object.keys(params)) {
+  const own = CLIENTS_OWN[method] ?? NONE
+  for (const name in params) {
     const isSent = name !== META && !own.includes(name)
     if (isSent && !listInner(params[name], into, 0)) return false
   }
   return listInner(member(params[META], RELATED_TASK), into, 0)
 }
 
+const NONE: readonly string[] = []
 const DEEPEST = 64
 
 /** False when it takes a closer look: texts inside of texts, numbers whose spelling is lost, names that are values. */
@@ -46,13 +47,14 @@ function listInner(value: unknown, into: Hashes, depth: number): boolean {
 }
 
 function listMembers(value: JsonObject, into: Hashes, depth: number): boolean {
-  for (const name of Object.keys(value))
+  for (const name in value) // what was parsed has no other names, and a list of them takes longer than the look
     if (isRound(name) || !listInner(value[name], into, depth)) return false
   return true
 }
 
 function listItems(value: object, into: Hashes, depth: number): boolean {
-  for (const inner of Array.isArray(value) ? value : []) if (!listInner(inner, into, depth)) return false
+  if (!Array.isArray(value)) return true
+  for (const inner of value) if (!listInner(inner, into, depth)) return false
   return true
 }
 
@@ -67,9 +69,12 @@ function hasRounds(value: object): boolean {
 function listText(text: string, into: Hashes): boolean {
   const isProse = hasSpace(text)
   if (jsonIn(text) !== undefined || (!isProse && decodeBase64(text) !== undefined)) return false
+  into.hasDate ||= text.includes('-') && DATE.test(text)
   listHashes(text, into, isProse)
   return true
 }
+
+const DATE = /\d{4}-\d\d-\d\d/
 
 function listNumber(value: number, into: Hashes): boolean {
   into.add(hashOfNumber(Math.abs(value)))

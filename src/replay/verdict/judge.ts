@@ -67,7 +67,10 @@ function judgeLayers(
 ): readonly Finding[] {
   const { slower } = judging
   const timing = slower === undefined ? NO_BOUND : { timing: slower }
-  const told = joined(official.judgeAsides(judged), questions.judge(judged))
+  const told =
+    judged.asides.length === 0
+      ? NOTHING
+      : joined(official.judgeAsides(judged), questions.judge(judged))
   const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
     return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
@@ -77,6 +80,7 @@ function judgeLayers(
 }
 
 const NO_BOUND = {}
+const NOTHING: readonly Finding[] = []
 
 // Mostly there is nothing, of which no list has to be made.
 function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
