@@ -47,7 +47,8 @@ function listInner(value: unknown, into: Hashes, depth: number): boolean {
 }
 
 function listMembers(value: JsonObject, into: Hashes, depth: number): boolean {
-  for (const name in value) // what was parsed has no other names, and a list of them takes longer than the look
+  for (const name in value)
+    // what was parsed has no other names, and a list of them takes longer than the look
     if (isRound(name) || !listInner(value[name], into, depth)) return false
   return true
 }

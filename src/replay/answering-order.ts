@@ -1,3 +1,4 @@
+import { placesOf } from '../store/columns.ts'
 import { ascendingOrder } from './ascending-order.ts'
 import type { Rows } from './plan-rows.ts'
 
@@ -29,6 +30,8 @@ function listOf(numbers: Uint32Array, start: number, end: number): readonly numb
 
 /** The requests that were answered, in the order of their answers. */
 function byAnswer(answer: Float64Array): Uint32Array {
-  const order = ascendingOrder(answer) ?? Uint32Array.from(answer.keys())
-  return order.filter((index) => answer[index] !== 0)
+  const order = ascendingOrder(answer) ?? placesOf(answer.length)
+  let unanswered = 0
+  while (answer[order[unanswered] ?? -1] === 0) unanswered++ // they stand first
+  return order.subarray(unanswered)
 }

@@ -1,3 +1,5 @@
+import { placesOf } from '../store/columns.ts'
+
 /**
  * Messages, by index, the lowest rank first, and among equals in the order of the tape; none before the messages that it has
  * values of. Where messages wait for each other, the one of the lowest rank goes first.
@@ -6,7 +8,7 @@ export function rankOrder(
   ranks: Float64Array,
   producersOf: (index: number) => readonly number[],
 ): readonly number[] {
-  const byRank = Uint32Array.from(ranks.keys()).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
+  const byRank = placesOf(ranks.length).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
   const placeOf = inverse(byRank)
   const ready = new MinHeap()
   const waiting = new Waiting(ranks.length, producersOf, (index) => ready.push(placeOf[index] ?? 0))

@@ -1,4 +1,4 @@
-import { wholeColumn, wideColumn } from '../store/columns.ts'
+import { placesOf, wholeColumn, wideColumn } from '../store/columns.ts'
 import { ascendingOrder } from './ascending-order.ts'
 import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
 import { Numbered } from './numbered.ts'
@@ -47,7 +47,7 @@ export class StepRows {
   /** The rows in the order of the tape. */
   inOrder(): Uint32Array {
     const indexes = this.#index.taken()
-    return ascendingOrder(indexes) ?? Uint32Array.from(indexes.keys())
+    return ascendingOrder(indexes) ?? placesOf(indexes.length)
   }
 
   /** Mostly they are those of the step before. */

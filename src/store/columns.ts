@@ -40,6 +40,13 @@ export class Column<Numbers extends Float64Array | Uint32Array> {
   }
 }
 
+/** The places of so many things: 0, 1, 2 and so on. */
+export function placesOf(count: number): Uint32Array {
+  const places = new Uint32Array(count)
+  for (let place = 0; place < count; place++) places[place] = place
+  return places
+}
+
 export function wholeColumn(): Column<Uint32Array> {
   return new Column((length) => new Uint32Array(length))
 }

@@ -1,5 +1,7 @@
-import { decodeFrame } from '../tape/codec.ts'
+import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
+import { FrameScan } from '../tape/frame-scan.ts'
 import type { Frame } from '../tape/frame.ts'
+import { TAPE_VERSION } from '../tape/header.ts'
 import { upgradeLine } from '../tape/upgrades/index.ts'
 import { decodeUtf8 } from '../wire/lines.ts'
 import { LineChecks, type TapeState } from './line-checks.ts'
@@ -8,6 +10,7 @@ import { LineChecks, type TapeState } from './line-checks.ts'
 export class FrameLines {
   readonly #checks: LineChecks
   readonly #version: number
+  readonly #scan = new FrameScan()
   #frames: Frame[] = []
 
   constructor({ version, state }: { version: number; state: TapeState }) {
@@ -17,8 +20,8 @@ export class FrameLines {
 
   add(line: Uint8Array, number: number): void {
     if (!this.#checks.counts(number) || number === 1) return
-    const text = textOf(line)
-    const frame = text === undefined ? NOT_UTF8 : decodeFrame(upgradeLine(text, number, this.#version))
+    const bytes = Buffer.isBuffer(line) ? line : Buffer.from(line.buffer, line.byteOffset, line.byteLength)
+    const frame = this.#scanned(bytes) ?? this.#decoded(bytes, number)
     if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
     this.#checks.check(frame, number)
     this.#frames.push(frame)
@@ -39,11 +42,20 @@ export class FrameLines {
     this.#frames = []
     return frames
   }
+
+  #scanned(line: Buffer): Frame | undefined {
+    return this.#version === TAPE_VERSION ? this.#scan.read(line) : undefined
+  }
+
+  #decoded(line: Buffer, number: number): Frame | BrokenLine {
+    const text = textOf(line)
+    return text === undefined ? NOT_UTF8 : decodeFrame(upgradeLine(text, number, this.#version))
+  }
 }
 
 // Buffers decode short lines several times faster, and put a replacement character where bytes are not UTF-8.
-function textOf(line: Uint8Array): string | undefined {
-  const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8')
+function textOf(line: Buffer): string | undefined {
+  const text = line.toString('utf8')
   return text.includes(REPLACEMENT) ? decodeUtf8(line) : text
 }
 

@@ -5,7 +5,7 @@ import type { Notification, Request } from '../wire/message.ts'
 import { isEnveloped } from '../wire/methods.ts'
 import { nameOf } from '../wire/name.ts'
 import type { FoundKey } from './call-scan.ts'
-import { wholeColumn, wideColumn } from './columns.ts'
+import { placesOf, wholeColumn, wideColumn } from './columns.ts'
 import { JsonHash } from './json-hash.ts'
 import { buildKeyTable } from './key-table.ts'
 import { countKinds } from './kind-counts.ts'
@@ -199,5 +199,5 @@ function itemOf({ item }: Spoken): number {
 
 /** Steps are written as they come; those of one turn belong together. */
 function inOrderOfTurns(turns: Uint32Array): Uint32Array {
-  return Uint32Array.from(turns.keys()).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
+  return placesOf(turns.length).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
 }

@@ -1,14 +1,17 @@
 import type { Direction } from '../wire/direction.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import type { SseFields } from './frame.ts'
 import { readSse } from './http-codec.ts'
 
 /** The beginning of a line as the recorder writes it, up to its payload. */
 export interface Envelope {
   readonly n: number
+  readonly t: number
   readonly server: string
   readonly conn: number
   readonly x: number | undefined
   readonly dir: Direction
+  readonly sse: SseFields | undefined
   readonly payload: 'msg' | 'stderr' | 'http' | 'raw'
   /** Where the payload's value begins. */
   readonly at: number
@@ -19,23 +22,25 @@ export class EnvelopeScan {
   #bytes: Uint8Array = new Uint8Array(0)
   #at = 0
   #server = ''
+  #time = 0
+  #sse: SseFields | undefined
 
   read(bytes: Uint8Array, start: number): Envelope | undefined {
     this.#bytes = bytes
     this.#at = start
     const n = this.#has('{"n":') ? this.#count() : 0
-    if (n === 0 || !this.#has(',"t":') || !this.#passTime()) return undefined
+    if (n === 0 || !this.#has(',"t":') || !this.#readTime()) return undefined
     if (!this.#has(',"server":"') || !this.#readServer()) return undefined
     const conn = this.#has('","conn":') ? this.#count() : 0
     if (conn === 0) return undefined
     const x = this.#has(',"x":') ? this.#count() : undefined
     if (x === 0 || !this.#has(',"dir":"')) return undefined
     const dir = this.#direction()
-    if (dir === undefined || !this.#passSse()) return undefined
+    if (dir === undefined || !this.#readSse()) return undefined
     const payload = this.#payload()
     return payload === undefined
       ? undefined
-      : { n, server: this.#server, conn, x, dir, payload, at: this.#at }
+      : { n, t: this.#time, server: this.#server, conn, x, dir, sse: this.#sse, payload, at: this.#at }
   }
 
   #has(text: string): boolean {
@@ -68,15 +73,19 @@ export class EnvelopeScan {
     return byte >= ZERO && byte <= ZERO + 9 ? byte - ZERO : -1
   }
 
-  #passTime(): boolean {
+  // With so few digits both numbers are exact, and so is their quotient to the last bit.
+  #readTime(): boolean {
     const start = this.#at
-    this.#digits()
+    this.#time = this.#digits()
     const length = this.#at - start
     if (length === 0 || length > MOST_DIGITS || (this.#bytes[start] === ZERO && length > 1)) return false
     if (this.#bytes[this.#at] !== DOT) return true
     const point = this.#at++
-    this.#digits()
-    return this.#at > point + 1
+    const decimals = this.#digits()
+    const count = this.#at - point - 1
+    const scale = 10 ** count
+    this.#time = (this.#time * scale + decimals) / scale
+    return count > 0 && length + count <= MOST_DIGITS
   }
 
   // Most lines are of the server that the line before was of.
@@ -95,14 +104,18 @@ export class EnvelopeScan {
     return this.#has('s2c"') ? 's2c' : undefined
   }
 
-  #passSse(): boolean {
+  #readSse(): boolean {
+    this.#sse = undefined
     if (!this.#has(',"sse":{')) return true
     const start = this.#at - 1
     const end = this.#bytes.indexOf(CLOSE, start)
     if (end < 0 || !isPlainAscii(this.#bytes, start, end, BACKSLASH)) return false
     const text = String.fromCharCode(...this.#bytes.subarray(start, end + 1))
     this.#at = end + 1
-    return text.lastIndexOf('{') === 0 && typeof readSse(parseJson(text) ?? null) !== 'string'
+    const read = readSse(parseJson(text) ?? null)
+    if (typeof read === 'string') return false
+    this.#sse = read.sse
+    return text.lastIndexOf('{') === 0
   }
 
   #payload(): Envelope['payload'] | undefined {

@@ -55,7 +55,7 @@ export class Conversations<Kept, Ask> {
 }
 
 interface OpenTurn extends Turn {
-  readonly steps: Step[]
+  steps: Step[]
   response: Spoken | undefined
   cut?: number
 }
@@ -71,18 +71,18 @@ class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
   readonly strays: Spoken[] = []
 
   begin(trigger: Spoken | undefined): OpenTurn {
-    const turn = { trigger, steps: [], response: undefined }
+    const turn = { trigger, steps: NO_STEPS, response: undefined }
     this.turns.push(turn)
     return turn
   }
 
-  notify({ steps }: OpenTurn, message: Spoken): void {
-    steps.push({ kind: 'notify', message })
+  notify(turn: OpenTurn, message: Spoken): void {
+    this.#add(turn, { kind: 'notify', message })
   }
 
-  ask({ steps }: OpenTurn, request: Spoken): OpenAsk {
+  ask(turn: OpenTurn, request: Spoken): OpenAsk {
     const ask: OpenAsk = { kind: 'ask', request, answer: undefined }
-    steps.push(ask)
+    this.#add(turn, ask)
     return ask
   }
 
@@ -92,7 +92,7 @@ class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
 
   respond(turn: OpenTurn, message: Spoken): void {
     turn.response = message
-    turn.steps.push({ kind: 'respond', message })
+    this.#add(turn, { kind: 'respond', message })
   }
 
   cut(turn: OpenTurn, frame: number): void {
@@ -102,7 +102,16 @@ class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
   stray(message: Spoken): void {
     this.strays.push(message)
   }
+
+  // Most turns have one step, and a list that grows has room for many from the start.
+  #add(turn: OpenTurn, step: Step): void {
+    if (turn.steps.length === 0) turn.steps = [step]
+    else turn.steps.push(step)
+  }
 }
+
+/** Of every turn before its first step. */
+const NO_STEPS: Step[] = []
 
 export function turnsOf(frames: Iterable<Frame>): readonly Turn[] {
   const builder = new TurnBuilder()

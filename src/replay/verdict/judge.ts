@@ -68,9 +68,7 @@ function judgeLayers(
   const { slower } = judging
   const timing = slower === undefined ? NO_BOUND : { timing: slower }
   const told =
-    judged.asides.length === 0
-      ? NOTHING
-      : joined(official.judgeAsides(judged), questions.judge(judged))
+    judged.asides.length === 0 ? NOTHING : joined(official.judgeAsides(judged), questions.judge(judged))
   const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
     return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
