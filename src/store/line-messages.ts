@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeFrame, recorded, type FramePlace } from '../tape/codec.ts'
+import { FrameScan } from '../tape/frame-scan.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { spokenIn } from '../tape/turns.ts'
 import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'
@@ -10,10 +11,16 @@ import { parseJson } from '../wire/parse-json.ts'
 
 /** The message in a line of a tape, or the item of its batch; none when the line holds no such message. */
 export function messageOf(line: Buffer, item: number | undefined): Spoken | undefined {
-  const text = textOf(line)
-  const frame = text === undefined ? undefined : decodeFrame(text)
+  const frame = scan.read(line) ?? decoded(line)
   if (frame?.kind !== 'message') return undefined
   return spokenIn(frame).find((spoken) => spoken.item === item)
+}
+
+const scan = new FrameScan()
+
+function decoded(line: Buffer): ReturnType<typeof decodeFrame> | undefined {
+  const text = textOf(line)
+  return text === undefined ? undefined : decodeFrame(text)
 }
 
 /** The answer in a line, checked to be JSON but not parsed until someone looks into it: most are only sent on. */
