@@ -8,6 +8,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 
 export const AT_ONCE = 64
 
+// For each call over HTTP the official client adds a listener to one signal, and Node warns of each from the 1,501st on: to
+// write that to a terminal took half of its time.
+process.removeAllListeners('warning')
+
 /** Each gives the calls that it made in a second, from the start of the server to the last answer. */
 export function sdk1OverStdio([command, ...args], calls) {
   return official(new Client(ME), new StdioClientTransport({ command, args }), calls)

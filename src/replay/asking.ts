@@ -1,16 +1,16 @@
 import { idText, type Id } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
 import type { Carrier } from './carrier.ts'
-import type { Aside, CallEnd, LiveCall } from './live-call.ts'
+import type { CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
-import { movedAsks } from './moved-asks.ts'
 import { withFreshNames } from './outgoing.ts'
 import { isOpenEnded, type Planned } from './plan.ts'
 import type { RoundInputs } from './round-inputs.ts'
 import type { SentCalls } from './sent-calls.ts'
+import { NONE, SentRequest } from './sent-request.ts'
 import type { Heard } from './step-results.ts'
 import type { TransformRule } from './transform/rule.ts'
-import { transformAnswer, type Transformed } from './transform/transform.ts'
+import type { Transformed } from './transform/transform.ts'
 
 export interface AskingOptions {
   readonly carrier: Carrier
@@ -33,9 +33,6 @@ export interface Asked {
   onHeard(heard: Heard): void
   onFailure(error: unknown): void
 }
-
-/** How long a message of the server may be late. */
-export const GRACE = 2000
 
 /** Sends requests, and says what came of each. All of it happens at once where nothing is to be waited for but the answer. */
 export class Asking {
@@ -64,8 +61,7 @@ export class Asking {
     const isKnown = made.text === planned.text
     const known = isKnown ? requestOf(message, id) : undefined
     const call = session.call({ text, id, token, timeout, expected, message: known })
-    const sent = { asked, session, call }
-    this.#untilOver(planned, call, (end) => this.#conclude(sent, end))
+    this.#follow(planned, new SentRequest(asked, call, session, this.#options))
     return call
   }
 
@@ -82,65 +78,23 @@ export class Asking {
     return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 
-  #untilOver(planned: Planned, call: LiveCall, then: (end: CallEnd) => void): void {
-    if (!isOpenEnded(planned)) return call.whenOver(then)
+  #follow(planned: Planned, sent: SentRequest): void {
+    if (!isOpenEnded(planned)) return sent.call.follow(sent)
     let isTold = false
     const tell = (end: CallEnd): void => {
       if (isTold) return
       isTold = true
-      this.#endless.delete(call)
-      then(end)
+      this.#endless.delete(sent.call)
+      sent.onEnd(end)
     }
-    this.#endless.set(call, () => tell({ kind: 'open' }))
-    call.whenOver(tell)
-  }
-
-  #conclude({ asked, session, call }: Sent, end: CallEnd): void {
-    const { planned, made } = asked
-    try {
-      if (call.isOver) this.#options.calls.forget(planned)
-      const { id, text: sent, sentAt, endedAt, asides } = call
-      const changed = this.#changedAnswer(planned, end)
-      if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
-      const heard: Heard = { end: changed, id, bound: made.text, sent, sentAt, endedAt, asides, moved: NONE }
-      if (asides.length === 0 && !planned.turn.steps.some(isAsk)) return asked.onHeard(heard)
-      const moved = movedAsks(planned, asides, { heard: session.heard, grace: GRACE })
-      moved
-        .then((methods) => asked.onHeard({ ...heard, moved: methods }))
-        .catch((error: unknown) => asked.onFailure(error))
-    } catch (error) {
-      asked.onFailure(error)
-    }
-  }
-
-  #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
-    this.#options.rounds.heard(planned.turn, answer)
-    const told = asides.length === 0 ? [answer] : [...asides.map(({ text }) => text), answer]
-    this.#options.carrier.learn(planned, told)
-  }
-
-  #changedAnswer({ index, tool, message }: Planned, end: CallEnd): CallEnd {
-    if (end.kind !== 'answered' || this.#options.rules.length === 0) return end
-    const text = transformAnswer(end.text, { index, tool, message }, this.#options.rules)
-    return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
+    this.#endless.set(sent.call, () => tell({ kind: 'open' }))
+    sent.call.follow({ onEnd: tell })
   }
 }
-
-interface Sent {
-  readonly asked: Asked
-  readonly session: LiveSession
-  readonly call: LiveCall
-}
-
-const NONE: ReadonlySet<string> = new Set()
 
 // Written out: a spread in its place takes longer than all else that is done for a request.
 function requestOf({ method, params }: Planned['message'], id: Id): Request {
   return { kind: 'request', id, method, params }
-}
-
-function isAsk({ kind }: Planned['turn']['steps'][number]): boolean {
-  return kind === 'ask'
 }
 
 function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {

@@ -11,7 +11,7 @@ import { isCancellation } from './sent-calls.ts'
 import { Slots } from './slots.ts'
 import { WAS_STOPPED, type StepResult } from './step-result.ts'
 import type { Decision } from './stops.ts'
-import type { Finding } from './verdict/finding.ts'
+import { NOTHING_FOUND, type Finding } from './verdict/finding.ts'
 
 export interface Execution {
   readonly order: Schedule
@@ -85,8 +85,6 @@ async function isLeftOut(planned: Planned, { stop, skip, onResult }: Execution):
 function isAwaiting(planned: Planned): boolean {
   return planned.heard.size > 0 || isCancellation(planned)
 }
-
-const NOTHING_FOUND: readonly Finding[] = []
 
 async function untilDue(due: number, { now, controller }: Execution): Promise<void> {
   while (due > now() && controller.status !== 'stopped') await sleep(Math.min(due - now(), LOOK_EVERY))

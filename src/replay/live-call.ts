@@ -1,5 +1,5 @@
 import type { Id } from '../wire/id.ts'
-import type { Notification, Request } from '../wire/message.ts'
+import type { Message, Notification, Request } from '../wire/message.ts'
 
 /** How a live request ended. */
 export type CallEnd =
@@ -23,6 +23,22 @@ export interface ExpectedBytes {
   readonly id: string
 }
 
+export interface Outgoing {
+  /** A JSON text whose id is that of the call. */
+  readonly text: string
+  readonly id: Id
+  readonly token: Id | undefined
+  readonly expected?: ExpectedBytes | undefined
+  readonly timeout: number
+  /** What the text says, where that is known already. */
+  readonly message?: Message | undefined
+}
+
+/** What is told of the end of a call. */
+export interface Follower {
+  onEnd(end: CallEnd): void
+}
+
 /** One request on its way through the live server. */
 export class LiveCall {
   readonly id: Id
@@ -40,10 +56,9 @@ export class LiveCall {
   #onAside: (() => void) | undefined
   endedAt: number | undefined
   #end: CallEnd | undefined
-  #onEnd: ((end: CallEnd) => void) | undefined
+  #follower: Follower | undefined
 
-  constructor(call: Pick<LiveCall, 'id' | 'token' | 'text' | 'sentAt' | 'timeout' | 'number' | 'expected'>) {
-    const { id, token, text, sentAt, timeout, number, expected } = call
+  constructor({ id, token, text, timeout, expected }: Outgoing, sentAt: number, number: number) {
     this.id = id
     this.token = token
     this.text = text
@@ -64,20 +79,13 @@ export class LiveCall {
 
   /** Never rejects. */
   get done(): Promise<CallEnd> {
-    return new Promise((resolve) => this.whenOver(resolve))
+    return new Promise((resolve) => this.follow({ onEnd: resolve }))
   }
 
-  /** Thousands of calls are open at once, and hardly one needs a promise. */
-  whenOver(then: (end: CallEnd) => void): void {
-    if (this.#end !== undefined) return then(this.#end)
-    const earlier = this.#onEnd
-    this.#onEnd =
-      earlier === undefined
-        ? then
-        : (end) => {
-            earlier(end)
-            then(end)
-          }
+  /** Thousands of calls are open at once, and hardly one needs a promise, or more than one who follows it. */
+  follow(follower: Follower): void {
+    if (this.#end === undefined) this.#follower = follower
+    else follower.onEnd(this.#end)
   }
 
   hear(aside: Aside): void {
@@ -105,7 +113,7 @@ export class LiveCall {
     this.#end = end
     this.#onAside?.()
     this.endedAt = at
-    this.#onEnd?.(end)
+    this.#follower?.onEnd(end)
   }
 }
 

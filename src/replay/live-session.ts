@@ -7,7 +7,7 @@ import { parseJson } from '../wire/parse-json.ts'
 import { Attribution } from './attribution.ts'
 import { Deadlines } from './deadlines.ts'
 import { Heard } from './heard.ts'
-import { LiveCall, type ExpectedBytes } from './live-call.ts'
+import { LiveCall, type Outgoing } from './live-call.ts'
 import { OpenCalls } from './open-calls.ts'
 import { sameBytes } from './same-bytes.ts'
 
@@ -18,17 +18,6 @@ export interface LiveSessionOptions {
   /** What the server sent that cannot be read, or that nobody waits for. */
   readonly onOddity: (oddity: string) => void
   readonly now: () => number
-}
-
-export interface Outgoing {
-  /** A JSON text whose id is that of the call. */
-  readonly text: string
-  readonly id: Id
-  readonly token: Id | undefined
-  readonly expected?: ExpectedBytes | undefined
-  readonly timeout: number
-  /** What the text says, where that is known already. */
-  readonly message?: Message | undefined
 }
 
 /** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
@@ -84,13 +73,12 @@ export class LiveSession {
   }
 
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
-  call({ text, id, token, expected, timeout, message }: Outgoing): LiveCall {
-    const sentAt = this.#options.now()
-    const call = new LiveCall({ id, text, token, sentAt, timeout, number: this.#calls++, expected })
+  call(outgoing: Outgoing): LiveCall {
+    const call = new LiveCall(outgoing, this.#options.now(), this.#calls++)
     this.#open.add(call)
     this.#attribution.opened(call)
     this.#deadlines.added(call)
-    if (this.#end === undefined) this.send(text, message)
+    if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
     else this.#finish(call, { kind: 'lost', why: this.#end })
     return call
   }

@@ -48,7 +48,7 @@ function calls(): { open: OpenCalls; make: (id: Id) => LiveCall; over: (call: Li
   let number = 0
   const make = (id: Id): LiveCall => {
     const named = { id, token: undefined, text: '', expected: undefined }
-    const call = new LiveCall({ ...named, sentAt: 0, timeout: 1, number: number++ })
+    const call = new LiveCall({ ...named, timeout: 1 }, 0, number++)
     open.add(call)
     return call
   }

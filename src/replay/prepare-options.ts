@@ -15,3 +15,6 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
 
 /** Milliseconds that an answer may take, unless the user says otherwise. */
 export const TIMEOUT = 10_000
+
+/** Milliseconds that a message of the server may be late. */
+export const GRACE = 2000

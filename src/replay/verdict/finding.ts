@@ -23,3 +23,6 @@ export interface Finding {
   /** The rule that found it wants the message sent again. */
   readonly retry?: boolean
 }
+
+/** What is found in nearly every answer. */
+export const NOTHING_FOUND: readonly Finding[] = []

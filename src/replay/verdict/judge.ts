@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts'
+import { NOTHING_FOUND, type Finding } from './finding.ts'
 import { judgeIsError } from './is-error.ts'
 import { judgeJsonRpc } from './json-rpc.ts'
 import type { Judged } from './judged.ts'
@@ -68,7 +68,7 @@ function judgeLayers(
   const { slower } = judging
   const timing = slower === undefined ? NO_BOUND : { timing: slower }
   const told =
-    judged.asides.length === 0 ? NOTHING : joined(official.judgeAsides(judged), questions.judge(judged))
+    judged.asides.length === 0 ? NOTHING_FOUND : joined(official.judgeAsides(judged), questions.judge(judged))
   const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
     return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
@@ -78,7 +78,6 @@ function judgeLayers(
 }
 
 const NO_BOUND = {}
-const NOTHING: readonly Finding[] = []
 
 // Mostly there is nothing, of which no list has to be made.
 function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {

@@ -3,7 +3,7 @@ import type { Turn } from '../../tape/turn.ts'
 import { member, type Response } from '../../wire/message.ts'
 import { linkOf } from '../link-of.ts'
 import type { Revisions } from '../revisions.ts'
-import type { Finding } from './finding.ts'
+import { NOTHING_FOUND, type Finding } from './finding.ts'
 import { resultIn, type Judged } from './judged.ts'
 import { OfficialAsides } from './official-asides.ts'
 import { OfficialValidators } from './official-validators.ts'
@@ -38,10 +38,11 @@ export class OfficialJudge {
   judge(judged: Judged): readonly Finding[] {
     const { use, revisions } = this.#options
     const { turn, live, end } = judged
-    if (use === 'off' || live === undefined) return []
+    if (use === 'off' || live === undefined) return NOTHING_FOUND
     this.#noteRevision(judged)
     // The recorded bytes can only be broken as they were: to tell of that, one look at each tool is enough.
-    if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#hasLooked(judged)) return []
+    if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#hasLooked(judged))
+      return NOTHING_FOUND
     const revision = revisions.live(turn)
     const broken = this.#validators.errorsIn(live, asked(turn, revision))
     const found = broken.length === 0 || use === 'always' ? broken : this.#broughtIn(judged, broken)

@@ -1,11 +1,12 @@
+import type { Step } from '../../tape/turn.ts'
 import type { Notification, Request } from '../../wire/message.ts'
-import type { Finding } from './finding.ts'
+import { NOTHING_FOUND, type Finding } from './finding.ts'
 import type { Judged } from './judged.ts'
 import { wordsOfServer } from './words-of-server.ts'
 
 /** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
 export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] {
-  if (asides.length === 0 && turn.steps.every(({ kind }) => kind === 'respond')) return []
+  if (asides.length === 0 && turn.steps.every(isAnswer)) return NOTHING_FOUND
   const isHere = ({ method }: Request | Notification): boolean => !moved.has(method)
   const expected = stations(turn.steps.flatMap(wordsOfServer).filter(isHere))
   const actual = stations(asides.map(({ message }) => message).filter(isHere))
@@ -51,6 +52,10 @@ function counted(stationsFound: readonly string[], words: string): readonly Find
   return [...counts].map(([station, count]) =>
     found(`${station} ${words}${count === 1 ? '' : ` (${count} times)`}`),
   )
+}
+
+function isAnswer({ kind }: Step): boolean {
+  return kind === 'respond'
 }
 
 function found(message: string): Finding {

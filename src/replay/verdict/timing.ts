@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts'
+import { NOTHING_FOUND, type Finding } from './finding.ts'
 import type { Judged } from './judged.ts'
 
 export interface TimingTolerance {
@@ -11,9 +11,9 @@ export function judgeTiming(
   { duration, recordedDuration }: Judged,
   { timing }: TimingTolerance,
 ): readonly Finding[] {
-  if (duration === undefined || recordedDuration === undefined) return []
+  if (duration === undefined || recordedDuration === undefined) return NOTHING_FOUND
   const bound = timing === undefined ? recordedDuration * 3 + GROSS : recordedDuration + timing
-  if (duration <= bound) return []
+  if (duration <= bound) return NOTHING_FOUND
   const message = `took ${Math.round(duration)} ms, recorded ${Math.round(recordedDuration)} ms`
   return [
     {

@@ -3,7 +3,7 @@ import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../wire/path.ts'
 import { withRecordedInputs } from '../recorded-inputs.ts'
 import { differByClock, type ClockOptions } from './clock.ts'
-import type { Finding } from './finding.ts'
+import { NOTHING_FOUND, type Finding } from './finding.ts'
 import type { Judging } from './judge.ts'
 import type { Judged } from './judged.ts'
 import { outcomeIn } from './outcome-text.ts'
@@ -45,7 +45,7 @@ export class ValuesJudge {
 
   /** Of an answer with the recorded bytes nothing differs, but a function of the user may have something against it. */
   judgeSame(judged: Judged): readonly Finding[] {
-    if (!this.#hasCustom) return []
+    if (!this.#hasCustom) return NOTHING_FOUND
     return this.rulesFor(judged)
       .filter(isCustom)
       .flatMap((rule) => this.#withEffect(judged, rule))
