@@ -9,8 +9,8 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   readonly now: () => number
   /** Looks on. */
   readonly watch: RunWatch
-  /** The bindings of the tape, and how they were found does not matter here. */
-  readonly correlate: Correlation | false
+  /** Finds the bindings of the tape, once; how does not matter here. */
+  readonly bindings: () => Promise<Correlation | false>
 }
 
 /** Milliseconds that an answer may take, unless the user says otherwise. */

@@ -1,3 +1,4 @@
+import type { Correlation } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Request } from '../wire/message.ts'
@@ -26,6 +27,7 @@ import { TapeCarrier } from './tape-carrier.ts'
 /** What a run needs, with the link to the live server open. */
 export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
   readonly plan: Plan
+  readonly correlate: Correlation | false
   /** Undefined when nothing is compared. */
   readonly endings: Endings | undefined
   /** What would be sent now; undefined when a value that it needs is not known. */
@@ -45,9 +47,10 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
   const links = linksFor(part, options, { notes, revisions, answers, unknown })
   options.watch.connected(() => links.traffic())
   try {
-    const tools = await toolsFor(part, options, links)
+    // The server starts while the tape is looked through.
+    const [tools, correlate] = await Promise.all([toolsFor(part, options, links), options.bindings()])
     const plan = planFor(part.turns, options, tools)
-    const carrier = carrierFor(plan, options)
+    const carrier = carrierFor(plan, correlate)
     carried.carrier = carrier
     const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns, unknown })
     const judgeUpdates = updatesFor(plan, options, carrier)
@@ -58,6 +61,7 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
     )
     return {
       plan,
+      correlate,
       endings: endingsFor({ plan, options, links, judgeUpdates }),
       order,
       ready: (planned) => performer.ready(planned),
@@ -150,7 +154,7 @@ async function toolsFor(
 }
 
 /** What carries live values forward, as far as the user wants it. */
-export function carrierFor(plan: Plan, { correlate }: Pick<PrepareOptions, 'correlate'>): Carrier {
+export function carrierFor(plan: Plan, correlate: Correlation | false): Carrier {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NOTHING_CARRIED
   return new TapeCarrier(correlate, { plan, now: () => Date.now() })

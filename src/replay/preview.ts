@@ -44,7 +44,7 @@ export async function previewed(
   const part = await onePart(tape, options.server)
   const plan = planFor(part.turns, options, toolsIn(part))
   const correlate = options.correlate ?? (await partBindings(part, tape))
-  const carrier = carrierFor(plan, { correlate })
+  const carrier = carrierFor(plan, correlate)
   const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
     carrier.producersOf(index),
   )

@@ -77,10 +77,10 @@ async function run(
   const started = performance.now()
   const now = (): number => performance.now() - started
   const part = await onePart(tape, options.server)
-  const correlate = options.correlate ?? (await partBindings(part, tape))
+  const bindings = async (): Promise<Correlation | false> => options.correlate ?? partBindings(part, tape)
   const secrets = options.secrets ?? liveSecrets(tape.header)
   const target = secrets === undefined ? options.target : behind(options.target, secrets)
-  const prepared = await prepare(part, { ...options, target, correlate, now, started: tape.header.started })
+  const prepared = await prepare(part, { ...options, target, bindings, now, started: tape.header.started })
   steps.of(prepared.plan)
   const tally = new Tally()
   try {
@@ -108,7 +108,7 @@ async function run(
   const failed = steps.rows.others.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...idleRules(options, tally)]
-  const carried = carriedIn(correlate, prepared, steps)
+  const carried = carriedIn(prepared, steps)
   return keepSteps(
     reportFrom(tally, () => steps.all(), { ...facts, notes, ...carried }),
     steps.kept(),
@@ -133,8 +133,7 @@ function behind(target: Target, secrets: LiveSecrets): Target {
 }
 
 function carriedIn(
-  correlate: Correlation | false,
-  { liveOf }: Prepared,
+  { correlate, liveOf }: Prepared,
   steps: Steps,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
