@@ -37,6 +37,11 @@ export class Deadlines<Item extends Timed> {
     if (due !== Infinity && --this.#watched === 0) this.#timer?.unref()
   }
 
+  /** Nothing is watched any more: a timer that waits holds all that its items know. */
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
   #lookAt(due: number): void {
     clearTimeout(this.#timer)
     this.#looksAt = due

@@ -96,6 +96,7 @@ export class LiveSession {
   async close(): Promise<void> {
     this.#over('the run was ended')
     this.#closing.abort()
+    this.#deadlines.close()
     await this.#link?.close()
   }
 
