@@ -1,5 +1,5 @@
 import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
-import { FrameScan } from '../tape/frame-scan.ts'
+import { FrameScan } from './frame-scan.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TAPE_VERSION } from '../tape/header.ts'
 import { upgradeLine } from '../tape/upgrades/index.ts'

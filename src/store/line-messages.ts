@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeFrame, recorded, type FramePlace } from '../tape/codec.ts'
-import { FrameScan } from '../tape/frame-scan.ts'
+import { FrameScan } from './frame-scan.ts'
 import type { Spoken } from '../tape/turn.ts'
 import { spokenIn } from '../tape/turns.ts'
 import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'

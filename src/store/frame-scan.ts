@@ -1,7 +1,7 @@
 import { classify } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { EnvelopeScan, type Envelope } from './envelope-scan.ts'
-import type { MessageFrame } from './frame.ts'
+import { EnvelopeScan, type Envelope } from '../tape/envelope-scan.ts'
+import type { MessageFrame } from '../tape/frame.ts'
 
 /** Reads messages as the recorder writes them by the bytes of their lines: nothing but the message becomes a text, and stays. */
 export class FrameScan {

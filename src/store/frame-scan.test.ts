@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeFrame, encodeFrame } from './codec.ts'
+import { decodeFrame, encodeFrame } from '../tape/codec.ts'
 import { FrameScan } from './frame-scan.ts'
 
 const MESSAGE = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"é 日本"}]}}'
