@@ -3,8 +3,7 @@ import type { Noise } from '../diff/noise.ts'
 import type { Tape } from '../store/read.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
-import { keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
+import { changedSteps, keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
 import { replay } from './replay.ts'
 import { Tally } from './tally.ts'
 import { hasFindings, reportFrom, type ReplayReport } from './report.ts'
@@ -115,23 +114,15 @@ function joined(
 
 /** The report of a run, counted anew with what its steps turned out to be. */
 function withSettledSteps(first: ReplayReport, settle: (step: StepResult) => StepResult): ReplayReport {
-  const kept = keptSteps(first)
-  const settledAt = (step: StepResult | undefined): StepResult | undefined => step && settle(step)
+  const kept = changedSteps(keptSteps(first), settle)
   const tally = new Tally()
-  const outcomes = function* (): Generator<Outcome> {
-    for (const outcome of kept.outcomes()) yield isAsRecorded(outcome) ? outcome : settle(outcome)
-  }
-  for (const outcome of outcomes()) tally.add(outcome)
+  for (const outcome of kept.outcomes()) tally.add(outcome)
   const { summary, bindings, guesses, notes } = first
   const { tape, tapeId, target, duration } = summary
   const facts = { tape, tapeId, target, duration, bindings, guesses, notes }
   return keepSteps(
     reportFrom(tally, () => first.steps.map(settle), facts),
-    {
-      outcomes,
-      at: (index) => settledAt(kept.at(index)),
-      other: (index) => settledAt(kept.other(index)),
-    },
+    kept,
   )
 }
 
