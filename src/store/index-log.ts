@@ -5,21 +5,15 @@ import type { Notification, Request } from '../wire/message.ts'
 import { isEnveloped } from '../wire/methods.ts'
 import { nameOf } from '../wire/name.ts'
 import type { FoundKey } from './call-scan.ts'
-import { placesOf, wholeColumn, wideColumn } from './columns.ts'
+import { wholeColumn, wideColumn } from './columns.ts'
 import { JsonHash } from './json-hash.ts'
 import { buildKeyTable } from './key-table.ts'
 import { countKinds } from './kind-counts.ts'
+import { Labels } from './labels.ts'
 import type { NumberArray } from './number-column.ts'
-import {
-  MARK,
-  MARK_BITS,
-  STEP,
-  type About,
-  type Label,
-  type MadeIndex,
-  type StepColumns,
-  type TurnColumns,
-} from './tape-index.ts'
+import { StepLog } from './step-log.ts'
+import type { MessagePlace } from './step-rows.ts'
+import { MARK, MARK_BITS, STEP, type About, type MadeIndex, type TurnColumns } from './tape-index.ts'
 
 /** A line of the file. */
 export interface LinePlace {
@@ -45,16 +39,7 @@ export class IndexLog implements TurnLog<number, number> {
     mark: wholeColumn(),
     sketch: wholeColumn(),
   }
-  readonly #steps = {
-    stepTurn: wholeColumn(),
-    stepKind: wholeColumn(),
-    stepAt: wideColumn(),
-    stepLength: wholeColumn(),
-    stepItem: wholeColumn(),
-    answerAt: wideColumn(),
-    answerLength: wholeColumn(),
-    answerItem: wholeColumn(),
-  }
+  readonly #steps = new StepLog()
   readonly #labels = new Labels()
 
   begin(trigger: Spoken | undefined): number {
@@ -78,9 +63,7 @@ export class IndexLog implements TurnLog<number, number> {
   }
 
   answer(ask: number, message: Spoken): void {
-    this.#steps.answerAt.set(ask, this.line.at)
-    this.#steps.answerLength.set(ask, this.line.length)
-    this.#steps.answerItem.set(ask, itemOf(message))
+    this.#steps.answer(ask, this.#placeOf(message))
   }
 
   respond(turn: number, message: Spoken): void {
@@ -107,7 +90,7 @@ export class IndexLog implements TurnLog<number, number> {
       kinds: countKinds(turns.mark),
       about,
       ...turns,
-      ...this.#takenSteps(),
+      ...this.#steps.taken(),
       ...buildKeyTable(this.#turns),
     }
   }
@@ -123,20 +106,6 @@ export class IndexLog implements TurnLog<number, number> {
       hashHigh: this.#turns.hashHigh.taken(),
       mark: this.#turns.mark.taken(),
       sketch: this.#turns.sketch.taken(),
-    }
-  }
-
-  #takenSteps(): StepColumns<NumberArray> {
-    const order = inOrderOfTurns(this.#steps.stepTurn.taken())
-    return {
-      stepTurn: this.#steps.stepTurn.taken(order),
-      stepKind: this.#steps.stepKind.taken(order),
-      stepAt: this.#steps.stepAt.taken(order),
-      stepLength: this.#steps.stepLength.taken(order),
-      stepItem: this.#steps.stepItem.taken(order),
-      answerAt: this.#steps.answerAt.taken(order),
-      answerLength: this.#steps.answerLength.taken(order),
-      answerItem: this.#steps.answerItem.taken(order),
     }
   }
 
@@ -164,40 +133,12 @@ export class IndexLog implements TurnLog<number, number> {
     // What opens a connection has no trigger that says whose it is.
     if ((mark & (MARK.request | MARK.notification)) === 0)
       this.#turns.mark.set(turn, (this.#labels.numberOf(message.server, '') << MARK_BITS) | MARK.hasSteps)
-    this.#steps.stepTurn.push(turn)
-    this.#steps.stepKind.push(kind)
-    this.#steps.stepAt.push(this.line.at)
-    this.#steps.stepLength.push(this.line.length)
-    this.#steps.stepItem.push(itemOf(message))
-    this.#steps.answerAt.push(0)
-    this.#steps.answerLength.push(0)
-    this.#steps.answerItem.push(0)
-    return this.#steps.stepTurn.length - 1
+    return this.#steps.add(turn, kind, this.#placeOf(message))
+  }
+
+  #placeOf({ item }: Spoken): MessagePlace {
+    return { at: this.line.at, length: this.line.length, item }
   }
 }
 
 const NO_KEY: FoundKey = { low: 0, high: 0, sketch: 0, name: undefined }
-
-class Labels {
-  readonly list: Label[] = []
-  /** By method, server and name: to look up three texts takes less time than to join them. */
-  readonly #numbers = new Map<string, Map<string, Map<string | undefined, number>>>()
-
-  numberOf(server: string, method: string, name?: string): number {
-    const ofMethod = this.#numbers.get(method) ?? new Map<string, Map<string | undefined, number>>()
-    const ofServer = ofMethod.get(server) ?? new Map<string | undefined, number>()
-    const known = ofServer.get(name)
-    if (known !== undefined) return known
-    this.#numbers.set(method, ofMethod.set(server, ofServer.set(name, this.list.length)))
-    return this.list.push({ server, method, name }) - 1
-  }
-}
-
-function itemOf({ item }: Spoken): number {
-  return item === undefined ? 0 : item + 1
-}
-
-/** Steps are written as they come; those of one turn belong together. */
-function inOrderOfTurns(turns: Uint32Array): Uint32Array {
-  return placesOf(turns.length).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
-}

@@ -1,7 +1,8 @@
 import type { NumberColumn } from './number-column.ts'
 import type { StepColumns } from './tape-index.ts'
 
-interface MessagePlace {
+/** Where a message stands in the file. */
+export interface MessagePlace {
   readonly at: number
   readonly length: number
   /** The place in the batch, when the line is one. */
