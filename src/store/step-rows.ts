@@ -1,5 +1,5 @@
 import type { NumberColumn } from './number-column.ts'
-import type { StepColumns } from './tape-index.ts'
+import { MARK, type StepColumns, type TurnColumns } from './tape-index.ts'
 
 /** Where a message stands in the file. */
 export interface MessagePlace {
@@ -16,7 +16,8 @@ export interface StepRow extends MessagePlace {
 }
 
 /** The steps of a turn that are rows of their own, in their order. */
-export function stepsOf(columns: StepColumns, turn: number): readonly StepRow[] {
+export function stepsOf(columns: StepColumns & Pick<TurnColumns, 'mark'>, turn: number): readonly StepRow[] {
+  if ((columns.mark.at(turn) & MARK.hasSteps) === 0) return []
   const { stepTurn } = columns
   const rows: StepRow[] = []
   let row = firstRowOf(stepTurn, turn)
