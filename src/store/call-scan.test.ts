@@ -112,6 +112,7 @@ test.each([
   ],
   ['{"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"n"},"jsonrpc":"2.0","id":"x"}'],
   ['{"method":"ping","jsonrpc":"2.0","id":0}'],
+  ['{"method":"tools/call","params":{"a\\"_meta":1,"b\\"name":"n"},"jsonrpc":"2.0","id":1}'],
 ])('what clients usually send is read without parsing it: %s', (said) => {
   const bytes = Buffer.from(said)
   expect(scanned(bytes)).toEqual(parsed(bytes))

@@ -161,10 +161,16 @@ export class JsonHash {
   #isMeta(keyEnd: number): boolean {
     if (this.#isCanonical) return false
     const value = { start: keyEnd + 1, end: this.#at }
-    if (isText(this.#bytes, keyEnd - NAME_KEY.length, NAME_KEY)) this.#name = value
-    if (!isText(this.#bytes, keyEnd - META_KEY.length, META_KEY)) return false
+    if (this.#isKey(keyEnd, NAME_KEY)) this.#name = value
+    if (!this.#isKey(keyEnd, META_KEY)) return false
     this.#meta = value
     return true
+  }
+
+  // A quote behind a backslash stands inside of a longer key.
+  #isKey(end: number, key: Buffer): boolean {
+    const start = end - key.length
+    return isText(this.#bytes, start, key) && this.#bytes[start - 1] !== BACKSLASH
   }
 
   #array(depth: number): boolean {
