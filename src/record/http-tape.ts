@@ -13,7 +13,8 @@ import { isMirroring, withWaitingHead } from './mirrored-head.ts'
 import { lookedFrames } from './looked-frames.ts'
 import { MessageFrames } from './message-frames.ts'
 import type { MessageLook } from './message-look.ts'
-import type { Summary, TapeLog } from './tape-log.ts'
+import type { Summary } from './recording-summary.ts'
+import type { TapeLog } from './tape-log.ts'
 
 export interface HttpTapeOptions {
   readonly log: TapeLog
