@@ -1,5 +1,5 @@
 import { keptSteps } from '../replay/kept-steps.ts'
-import type { RepeatedReport } from '../replay/repeat.ts'
+import type { RepeatedReport } from '../replay/repeated-report.ts'
 import { timelineOf } from '../replay/report.ts'
 import type { StepResult } from '../replay/step-result.ts'
 import type { Finding } from '../replay/verdict/finding.ts'

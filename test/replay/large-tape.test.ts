@@ -25,15 +25,13 @@ test('a tape that does not fit into memory is replayed from its file, every answ
 
 test('the report and the results of such a run are written step by step', async () => {
   const [report, results] = [join(folder, 'report.json'), join(folder, 'results.json')]
-  const { code } = await reelay(
-    ...['replay', tape, '--output', report, '--results', results],
-    ...['--', ...fixtureServer('pages')],
-  )
+  const written = ['--output', report, '--results', results]
+  const { code } = await reelay('replay', tape, ...written, '--', ...fixtureServer('pages'))
   expect(code).toBe(0)
-  const { steps, timeline } = readJson<{ steps: Step[]; timeline: unknown[] }>(report)
+  const { steps, timeline } = readJson(report) as { steps: Step[]; timeline: unknown[] }
   expect([steps.length, timeline.length]).toEqual([CALLS, CALLS])
   expect(steps.map(({ answer }) => answer.result)).toEqual(steps.map((step) => step.recordedAnswer.result))
-  const { messages, ...rest } = readJson<{ results: unknown[]; messages: Said[] }>(results)
+  const { messages, ...rest } = readJson(results) as { results: unknown[]; messages: Said[] }
   expect(rest.results).toHaveLength(CALLS)
   expect(messages.map(({ sequence }) => sequence)).toEqual(messages.map((_, place) => place))
   expect(messages.filter(({ direction }) => direction === 'server_to_client')).toHaveLength(CALLS)
@@ -49,8 +47,8 @@ interface Said {
   readonly direction: string
 }
 
-function readJson<Value>(path: string): Value {
-  return JSON.parse(readFileSync(path, 'utf8')) as Value
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'))
 }
 
 test('what a run would send of such a tape is shown without holding it in memory', async () => {

@@ -1,7 +1,7 @@
 import type { CarriedBinding } from '../../replay/carried-binding.ts'
 import { changedSteps, keepSteps, keptSteps } from '../../replay/kept-steps.ts'
 import type { LiveSecrets } from '../../replay/live-secrets.ts'
-import type { RepeatedReport } from '../../replay/repeat.ts'
+import type { RepeatedReport } from '../../replay/repeated-report.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import type { Finding } from '../../replay/verdict/finding.ts'
 import { createScreen, screenBy, type Screen } from '../../serve/screen.ts'
