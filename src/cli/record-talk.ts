@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts'
-import type { Summary } from '../record/tape-log.ts'
+import type { Summary } from '../record/recording-summary.ts'
 import type { VaultSummary } from '../store/vault.ts'
 import { safeName } from '../record/server-name.ts'
 import { resolveTape } from '../store/home.ts'

@@ -6,7 +6,7 @@ import { openRequests } from '../bridge/requests.ts'
 import { readTarget } from '../transport/target.ts'
 import { decodeUtf8, LineSplitter } from '../wire/lines.ts'
 import { redactionFor } from './redaction.ts'
-import type { Summary } from './tape-log.ts'
+import type { Summary } from './recording-summary.ts'
 import { vaultFor } from './vault-for.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 

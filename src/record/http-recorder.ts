@@ -2,7 +2,7 @@ import { isLoopback } from '../transport/loopback.ts'
 import { HttpProxy } from '../transport/http-proxy.ts'
 import { readTarget } from '../transport/target.ts'
 import { redactionFor } from './redaction.ts'
-import type { Summary } from './tape-log.ts'
+import type { Summary } from './recording-summary.ts'
 import { vaultFor } from './vault-for.ts'
 import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
 

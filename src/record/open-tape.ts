@@ -1,12 +1,36 @@
+import { redactedHeader } from '../redact/redacted-header.ts'
+import type { Redactor } from '../redact/redactor.ts'
 import type { Loss, TapeWriter } from '../store/append.ts'
+import { createTape } from '../store/create.ts'
 import type { PayloadRange } from '../store/recheck.ts'
+import type { Header } from '../tape/header.ts'
+import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
+import { moment } from '../transport/moment.ts'
 
 /** A tape that is being written. */
 export interface OpenTape {
   readonly writer: TapeWriter
   readonly began: number
   readonly unchecked: PayloadRange[]
+}
+
+export interface TapeOpening {
+  readonly path: string
+  readonly header: (started: Date) => Header
+  /** What replaces secrets; without it everything is taped as it is. */
+  readonly redactor?: Redactor | undefined
+}
+
+/** Makes the file, and writes its first line. */
+export function openTape({ path, header, redactor }: TapeOpening): OpenTape {
+  const started = new Date()
+  const began = moment()
+  const line = encodeHeader(redactedHeader(header(started), redactor))
+  const writer = createTape(path)
+  writer.line(line)
+  writer.flush()
+  return { writer, began, unchecked: [] }
 }
 
 /** What became of it. */

@@ -12,7 +12,8 @@ import { redactedServer } from '../redact/redacted-header.ts'
 import { redactionBy, rulesFor, valuesIn, type RedactOption } from './redaction.ts'
 import { SessionTape } from './session-tape.ts'
 import type { Vault } from '../store/vault.ts'
-import { TapeLog, type Summary } from './tape-log.ts'
+import type { Summary } from './recording-summary.ts'
+import { TapeLog } from './tape-log.ts'
 import { vaultFor } from './vault-for.ts'
 
 export interface RecordingOptions extends LabelOptions {

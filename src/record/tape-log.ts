@@ -1,23 +1,16 @@
 import { moment } from '../transport/moment.ts'
 import type { TapeWriter } from '../store/append.ts'
-import { createTape } from '../store/create.ts'
 import { openingFrames } from '../store/opening-frames.ts'
 import type { PayloadRange } from '../store/recheck.ts'
-import type { Header } from '../tape/header.ts'
-import { encodeHeader } from '../tape/header-codec.ts'
 import { milliseconds } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { Vault, VaultSummary } from '../store/vault.ts'
-import { closeTape, type ClosedTape, type OpenTape } from './open-tape.ts'
+import type { Vault } from '../store/vault.ts'
+import { closeTape, openTape, type ClosedTape, type OpenTape, type TapeOpening } from './open-tape.ts'
 import { LimitWatch, type Limits } from './limits.ts'
-import { redactedHeader } from '../redact/redacted-header.ts'
+import { summaryOf, type Summary } from './recording-summary.ts'
 
-export interface TapeLogOptions {
-  readonly path: string
-  readonly header: (started: Date) => Header
+export interface TapeLogOptions extends TapeOpening {
   readonly limits?: Limits
-  /** What replaces secrets; without it everything is taped as it is. */
-  readonly redactor?: Redactor | undefined
   /** What keeps the values that were replaced, where the user asked for that. */
   readonly vault?: Vault | undefined
   /** Why no tape may be made. */
@@ -26,23 +19,6 @@ export interface TapeLogOptions {
   readonly onTape?: ((path: string) => void) | undefined
   /** Told once, when the tape can no longer be written. */
   readonly onTrouble?: (why: string) => void
-}
-
-/** What became of the recording, for the line that the user sees at the end. */
-export interface Summary {
-  /** Where the tape is, the last one where there are several; undefined when none could be made. */
-  readonly path: string | undefined
-  /** How many tapes were written: more than one when the user asked for rotation. */
-  readonly tapes: number
-  readonly frames: number
-  /** Why the tape is not whole, and how many frames it missed. */
-  readonly loss: { readonly why: string; readonly frames: number } | undefined
-  /** How many different secrets have a stand-in on the tape. */
-  readonly secrets: number
-  /** Where the real values are kept, when they were to be. */
-  readonly vault: VaultSummary | undefined
-  /** The limit at which recording stopped, while the session went on. */
-  readonly stoppedAt: string | undefined
 }
 
 /** A tape being recorded. Nothing in here can fail the session: a tape that cannot be written says so in its summary. */
@@ -140,17 +116,11 @@ export class TapeLog {
   }
 
   #open(): void {
-    const { header, redactor } = this.#options
-    const started = new Date()
-    const began = moment()
     try {
-      const line = encodeHeader(redactedHeader(header(started), redactor))
-      const writer = createTape(this.#options.path)
-      this.#current = { writer, began, unchecked: [] }
-      this.#path = writer.path
-      writer.line(line)
-      writer.flush()
-      this.#options.onTape?.(writer.path)
+      const tape = openTape(this.#options)
+      this.#current = tape
+      this.#path = tape.writer.path
+      this.#options.onTape?.(tape.writer.path)
     } catch (error) {
       this.#failure = reasonOf(error)
     }
@@ -194,19 +164,12 @@ export class TapeLog {
     this.#close(members)
     const vault = this.#options.vault?.close() // before anything is waited for: the process may be about to end
     const tapes = await Promise.all(this.#closed)
-    const frames = tapes.reduce((sum, tape) => sum + tape.frames, 0)
-    const loss =
-      this.#failure === undefined ? tapes.find((tape) => tape.loss)?.loss : { why: this.#failure, frames: 0 }
-    const secrets = this.redactor?.count ?? 0
-    return {
-      path: tapes.at(-1)?.path,
-      tapes: tapes.length,
-      frames,
-      loss,
-      secrets,
+    return summaryOf(tapes, {
+      failure: this.#failure,
+      secrets: this.redactor?.count ?? 0,
       vault,
       stoppedAt: this.#stoppedAt,
-    }
+    })
   }
 }
 
