@@ -1,4 +1,4 @@
-import { deferred } from './live-call.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
@@ -6,7 +6,7 @@ export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 export class Controller {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
-  readonly #stopped = deferred<void>()
+  readonly #stopping = new AbortController()
 
   get status(): RunStatus {
     return this.#status
@@ -30,9 +30,9 @@ export class Controller {
     if (this.#status !== 'done') this.#become('stopped')
   }
 
-  /** Resolves when nothing more may be sent. */
-  untilStopped(): Promise<void> {
-    return this.#stopped.promise
+  /** Aborted when nothing more may be sent. */
+  get stopped(): AbortSignal {
+    return this.#stopping.signal
   }
 
   finish(): void {
@@ -45,9 +45,14 @@ export class Controller {
     return this.#status === 'running'
   }
 
+  /** Resolves after so many milliseconds, or with false as soon as nothing more may be sent. */
+  wait(milliseconds: number): Promise<boolean> {
+    return sleep(milliseconds, true, { signal: this.stopped }).catch(() => false)
+  }
+
   #become(status: RunStatus): void {
     this.#status = status
-    if (status === 'stopped') this.#stopped.resolve()
+    if (status === 'stopped') this.#stopping.abort()
     for (const wake of this.#wake.splice(0)) wake()
   }
 }

@@ -108,8 +108,8 @@ class PlainRequest implements Asked {
     const { planned, made } = this
     const { performance, late, options } = this.#around
     const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, options)
-    if (isAsRecorded(result) || !late.isWorthARetry(result, 0)) performance.onResult(result)
-    else tell(late.again(planned, made, 1), performance)
+    if (isAsRecorded(result) || !late.isWorthARetry(result)) performance.onResult(result)
+    else tell(late.again(planned, made, result), performance)
   }
 
   onFailure(error: unknown): void {

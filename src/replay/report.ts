@@ -137,8 +137,8 @@ function summaryOf(
   return { verdict, total, sent, injected, skipped, held, unbound }
 }
 
-function successRate({ requests, failedRequests }: Tally): number {
-  return requests === 0 ? 1 : 1 - failedRequests / requests
+function successRate({ requests, badRequests }: Tally): number {
+  return requests === 0 ? 1 : 1 - badRequests / requests
 }
 
 function timelineOf(steps: readonly StepResult[]): ReplayReport['timeline'] {
