@@ -82,8 +82,9 @@ export class Links {
     } catch (error) {
       await this.#end(session)
       if (!this.#isGivenUp) throw error
+    } finally {
+      this.#options.stopped.removeEventListener('abort', giveUp)
     }
-    this.#options.stopped.removeEventListener('abort', giveUp)
     if (this.#isGivenUp) await this.#end(session) // every call on it is given up at once
     return session
   }
