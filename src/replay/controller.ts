@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
@@ -7,6 +8,10 @@ export class Controller {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
   readonly #stopping = new AbortController()
+
+  constructor() {
+    setMaxListeners(0, this.stopped) // any number may wait at once: that is no leak
+  }
 
   get status(): RunStatus {
     return this.#status

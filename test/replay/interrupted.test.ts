@@ -20,6 +20,14 @@ test('Ctrl+C while a request waits to be sent again ends the run, and what its l
   expect(run.out).toMatch(/\n1 sent, 1 left out, .*; 1 of 1 answers not as recorded \(transport 1\)\n/)
 })
 
+test('Ctrl+C while many requests wait to be sent again ends the run, and there is no warning of a leak', async () => {
+  const retrying = ['replay', tapeOfWaits(12), '--order', 'random', '--on-error', 'retry']
+  const server = fixtureServer('slow-calls', '0', 'nonsense')
+  const run = await interrupted([...retrying, '--retry-delay', HOUR], server, answered(12))
+  expect(run).toMatchObject(LEFT_WELL)
+  expect(run.out).toMatch(/\n12 sent, 0 left out, .*; 12 of 12 answers not as recorded \(transport 12\)\n/)
+})
+
 test('Ctrl+C while an answer that a rule does not accept waits for another ends the run, and the answer is told', async () => {
   const config = join(temporaryFolder(), 'reelay.config.json')
   const rule = { name: 'patient', kind: 'exact', onFailure: 'retry' }
@@ -97,9 +105,12 @@ test('Ctrl+C while one of many messages may be sent at a time: those that had no
 })
 
 test('Ctrl+C in the handshake of a further run leaves the report of the runs before it as it is', async () => {
-  const often = ['replay', tapeOfWaits(2), '--repeat', '5', '--timeout', HOUR]
-  const second = { said: 'pid', times: 2 }
-  const run = await interrupted(often, fixtureServer('slow-calls', '20'), second)
+  const file = join(temporaryFolder(), 'mute')
+  const mute = `process.env.REELAY_RUN === '2' && fs.writeFileSync(process.argv[1], '')`
+  const before = ['--before-run', `"${process.execPath}" -e "${mute}" "${file}"`]
+  const often = ['replay', tapeOfWaits(2), '--repeat', '5', '--timeout', HOUR, ...before]
+  const server = fixtureServer('slow-calls', '0', 'done', 'initialize', file)
+  const run = await interrupted(often, server, { said: 'heard initialize', times: 2 })
   expect(run).toMatchObject(LEFT_WELL)
   expect(run.out).toMatch(
     /\nrun 2:\nskipped +#1 .* the run was stopped\nskipped +#3 .* the run was stopped\n2 sent, 0 left out/,

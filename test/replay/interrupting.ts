@@ -8,10 +8,11 @@ export interface Interrupted {
   /** Servers that are still there. */
   readonly left: readonly number[]
   readonly hasStack: boolean
+  readonly hasWarning: boolean
 }
 
 /** How every run ends that is interrupted. */
-export const LEFT_WELL = { exit: { code: 130, signal: null }, left: [], hasStack: false }
+export const LEFT_WELL = { exit: { code: 130, signal: null }, left: [], hasStack: false, hasWarning: false }
 
 /** Interrupts the command as soon as it, or the server `slow-calls`, has said something so often. */
 export async function interrupted(
@@ -32,5 +33,6 @@ export async function interrupted(
     err,
     left: pids.filter(isAlive),
     hasStack: /^ +at /m.test(err),
+    hasWarning: err.includes('Warning'),
   }
 }

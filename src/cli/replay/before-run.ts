@@ -10,6 +10,7 @@ export function beforeRun(
 ): ((run: number) => Promise<void>) | undefined {
   if (line === undefined) return undefined
   return async (run) => {
+    if (stop.aborted) return
     const env = { ...process.env, REELAY_RUN: String(run) }
     // Descriptor 2 twice: our stdout holds the results alone.
     // A group of its own, so that all that the line starts ends with it.
