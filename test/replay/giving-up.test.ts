@@ -21,7 +21,8 @@ test('a call that was given up over pipes is given up again, after the progress 
   const tape = join(temporaryFolder(), 'session.tape.jsonl')
   const server = referenceServer('server-everything', 'stdio')
   const answers = { root: 'file:///nowhere', elicited: {} }
-  await run({ sdk: 'v1', answers, command: recorded(tape, server) }, async ({ client }) => {
+  await run({ sdk: 'v1', answers, command: recorded(tape, server) }, async ({ client, hears }) => {
+    await hears('Roots updated') // it asks for the roots by a timer, which would race with the progress
     const patience = new AbortController()
     const options = { onprogress: () => patience.abort('too slow'), signal: patience.signal }
     const slow = await outcomeOf(callTool(client, 'trigger-long-running-operation', ENDLESS, options))
