@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CLIENTS } from './interop/clients.mjs'
-import { installPrograms } from './interop/programs.mjs'
+import { everything, installPrograms } from './interop/programs.mjs'
 import { SERVERS } from './interop/servers.mjs'
 import { troublesOn } from './interop/tape-check.mjs'
+import { typescriptTroubles } from './interop/typescript-config.mjs'
 import { tapeIn, WAYS } from './interop/ways.mjs'
 import { build, installWhenNeeded } from './run.mjs'
 
@@ -35,17 +36,20 @@ const scratch = mkdtempSync(join(tmpdir(), 'reelay-interop-'))
 // The clients look for configs and leave their own in the home folder.
 for (const name of ['HOME', 'USERPROFILE', 'REELAY_HOME']) process.env[name] = scratch
 let failed = 0
+let isTypeScriptLoaded = false
 try {
   for (const [at, pair] of PAIRS.entries())
     if (!(await judge(pair, join(scratch, `pair-${at + 1}`)))) failed++
+  isTypeScriptLoaded = await judgeTypeScript()
 } catch (error) {
   console.error(`interop: could not run: ${error.message}`)
   process.exit(3)
 }
 console.log(`\n${PAIRS.length - failed} pairs the same, ${failed} different`)
-if (failed > 0) console.log(`the tapes are in ${scratch}`)
+const isGood = failed === 0 && isTypeScriptLoaded
+if (!isGood) console.log(`the tapes are in ${scratch}`)
 else rmSync(scratch, { recursive: true })
-process.exitCode = failed === 0 ? 0 : 1
+process.exitCode = isGood ? 0 : 1
 
 async function judge(pair, folder) {
   const direct = await runThrough('direct', pair)
@@ -56,6 +60,18 @@ async function judge(pair, folder) {
     troubles.push(...differences('served', pair, direct, served))
   }
   console.log(`${titleOf(pair).padEnd(98)} ${verdictOn(pair, recorded, troubles)}`)
+  for (const trouble of troubles) console.log(`    ${trouble}`)
+  return troubles.length === 0
+}
+
+/** The newer Node is here for the programs: it runs us too, with what only it can load. */
+async function judgeTypeScript() {
+  const tape = await tapeOf({ ...EVERYTHING[0], transport: 'stdio' })
+  const server = [...everything, 'stdio']
+  const troubles = typescriptTroubles({ tape, tool: 'echo', server, folder: join(scratch, 'typescript') })
+  console.log(
+    `${'reelay.config.ts on a newer Node'.padEnd(98)} ${troubles.length > 0 ? 'NOT AS IT SHOULD BE' : 'loaded, its functions used; an enum refused with a hint'}`,
+  )
   for (const trouble of troubles) console.log(`    ${trouble}`)
   return troubles.length === 0
 }

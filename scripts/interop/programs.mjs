@@ -10,7 +10,7 @@ const PROXY = { name: 'mcp-proxy', version: '6.7.19' }
 const { install, file, node } = pinned('reelay-interop', [MCPORTER, INSPECTOR, PROXY])
 const reference = (name) => join(root, 'node_modules', '@modelcontextprotocol', name, 'dist', 'index.js')
 
-export { install as installPrograms }
+export { install as installPrograms, node as newerNode }
 
 export const inspector = {
   title: `Inspector CLI ${INSPECTOR.version}`,

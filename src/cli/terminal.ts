@@ -7,13 +7,29 @@ export type Ask = (question: string) => Promise<string | undefined>
 /** Asks on the terminal. Whoever ends the input, or interrupts, has left. */
 export async function onTerminal<Result>(talk: (ask: Ask) => Promise<Result>, need: Need): Promise<Result> {
   requireTerminal(need)
+  return talked(talk)
+}
+
+/** Asks one question on the terminal, until nobody waits for the answer any more. */
+export async function askOnce(question: string, stop: AbortSignal): Promise<string | undefined> {
+  return stop.aborted ? undefined : talked((ask) => ask(question), stop)
+}
+
+async function talked<Result>(talk: (ask: Ask) => Promise<Result>, stop?: AbortSignal): Promise<Result> {
   const left = new AbortController()
   const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const leave = (): void => lines.close()
   lines.once('close', () => left.abort())
+  lines.once('SIGINT', () => {
+    leave()
+    process.emit('SIGINT', 'SIGINT') // while lines are edited, Ctrl+C is a key, and no signal comes of it
+  })
+  stop?.addEventListener('abort', leave, { once: true })
   try {
     return await talk((question) => lines.question(question, { signal: left.signal }).catch(() => undefined))
   } finally {
-    lines.close()
+    stop?.removeEventListener('abort', leave)
+    leave()
   }
 }
 

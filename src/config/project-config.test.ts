@@ -30,6 +30,7 @@ test.each([
 
 test.each([
   ['reelay.config.mjs', 'throw new Error("not today")', /reelay\.config\.mjs cannot be loaded: not today/],
+  ['reelay.config.cjs', 'module.exports = {\n  match: }', /reelay\.config\.cjs, line 2, cannot be loaded: /],
   ['reelay.config.mjs', 'export default await 5', /reelay\.config\.mjs cannot be loaded: /],
   ['reelay.config.mjs', 'export default { replai: {} }', /reelay\.config\.mjs: "replai" is not known/],
   ['reelay.config.yaml', '- a', /line 1, column 1: it is not a map/],

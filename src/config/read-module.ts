@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { requireHere } from './require-here.ts'
 import { ReelayError } from '../errors.ts'
 import { member } from '../wire/message.ts'
@@ -5,7 +6,7 @@ import type { ConfigText } from './setting.ts'
 
 /** Loads a config that is a module, for what only a function can say. Its places are named by their path. */
 export function readModule(file: string): ConfigText {
-  if (/\.[cm]?ts$/.test(file) && !loadsTypeScript())
+  if (isTypeScript(file) && !loadsTypeScript())
     throw new ReelayError(
       'SETTINGS_INVALID',
       `${file} is TypeScript, which Node ${process.version} cannot load`,
@@ -14,6 +15,10 @@ export function readModule(file: string): ConfigText {
       },
     )
   return { file, value: exportedBy(file), placeOf: () => file }
+}
+
+function isTypeScript(file: string): boolean {
+  return /\.[cm]?ts$/.test(file)
 }
 
 function loadsTypeScript(): boolean {
@@ -27,9 +32,30 @@ function exportedBy(file: string): unknown {
     return member(loaded, 'default') ?? loaded
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
-    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be loaded: ${why}`, {
-      hint: 'it has to export the config by default, and must not await at its top level',
+    const hint = isTypeScript(file) ? hintFor(cause) : EXPORTS
+    throw new ReelayError('SETTINGS_INVALID', `${placeIn(file, cause)} cannot be loaded: ${why}`, {
+      hint,
       cause,
     })
   }
+}
+
+const EXPORTS = 'it has to export the config by default, and must not await at its top level'
+
+/** Node takes types away, and translates nothing. */
+function hintFor(cause: unknown): string {
+  const code = member(cause, 'code')
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return 'Node takes types away and translates nothing: write an enum as an object, do without namespaces and parameter properties, or write it as reelay.config.mjs'
+  if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') return 'correct that place in the file'
+  if (/does not provide an export named/.test(String(cause)))
+    return 'a type is not there any more when the file is run: import it with `import type`'
+  return EXPORTS
+}
+
+/** Of CommonJS and TypeScript that it cannot read, Node tells the line before everything else, in the stack alone. */
+function placeIn(file: string, cause: unknown): string {
+  const stack = cause instanceof SyntaxError ? (cause.stack ?? '') : ''
+  const [, path = '', line] = /^(.+):(\d+)\n/.exec(stack) ?? []
+  return path.endsWith(basename(file)) ? `${file}, line ${line},` : file
 }

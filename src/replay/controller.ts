@@ -1,4 +1,5 @@
-import { deferred } from './live-call.ts'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
@@ -6,7 +7,11 @@ export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 export class Controller {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
-  readonly #stopped = deferred<void>()
+  readonly #stopping = new AbortController()
+
+  constructor() {
+    setMaxListeners(0, this.stopped) // any number may wait at once: that is no leak
+  }
 
   get status(): RunStatus {
     return this.#status
@@ -30,9 +35,9 @@ export class Controller {
     if (this.#status !== 'done') this.#become('stopped')
   }
 
-  /** Resolves when nothing more may be sent. */
-  untilStopped(): Promise<void> {
-    return this.#stopped.promise
+  /** Aborted when nothing more may be sent. */
+  get stopped(): AbortSignal {
+    return this.#stopping.signal
   }
 
   finish(): void {
@@ -45,9 +50,14 @@ export class Controller {
     return this.#status === 'running'
   }
 
+  /** Resolves after so many milliseconds, or with false as soon as nothing more may be sent. */
+  wait(milliseconds: number): Promise<boolean> {
+    return sleep(milliseconds, true, { signal: this.stopped }).catch(() => false)
+  }
+
   #become(status: RunStatus): void {
     this.#status = status
-    if (status === 'stopped') this.#stopped.resolve()
+    if (status === 'stopped') this.#stopping.abort()
     for (const wake of this.#wake.splice(0)) wake()
   }
 }

@@ -44,11 +44,10 @@ export async function execute(execution: Execution): Promise<void> {
   const slots = new Slots(execution.maxConcurrent)
   const dueAt = isAtOnce(timing) ? undefined : dueTimes(timing)
   const failures: unknown[] = []
-  const [lane, endlessLane] = [
+  const [short, long] = [
     { open, slots, failures, execution },
-    { open: endless, failures, execution },
+    { open: endless, slots: undefined, failures, execution },
   ]
-  controller.start()
   // Thousands of messages wait for nothing: only what is still to come is awaited.
   for (let turn = 0; turn < order.size; turn++) {
     const planned = order.at(turn)
@@ -59,13 +58,14 @@ export async function execute(execution: Execution): Promise<void> {
     if (due > 0) await untilDue(due, execution)
     const room = execution.room()
     if (room !== undefined) await room
-    if (controller.status !== 'running' && !(await controller.mayGo()))
-      onResult(execution.skip(planned, WAS_STOPPED))
-    else if (execution.stop !== undefined && (await isLeftOut(planned, execution))) continue
-    else if (isOpenEnded(planned)) execution.perform(planned, new Launched(planned, before, endlessLane))
+    const lane = isOpenEnded(planned) ? long : short
+    if (lane.slots?.takeFree() === false) await lane.slots.take()
+    const isFree = controller.status === 'running' && execution.stop === undefined
+    const left = isFree ? undefined : await leftOut(planned, execution)
+    if (left === undefined) execution.perform(planned, new Launched(planned, before, lane))
     else {
-      if (!slots.takeFree()) await slots.take()
-      execution.perform(planned, new Launched(planned, before, lane))
+      lane.slots?.give()
+      onResult(left)
     }
   }
   await open.untilNone()
@@ -75,11 +75,14 @@ export async function execute(execution: Execution): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-async function isLeftOut(planned: Planned, { stop, skip, onResult }: Execution): Promise<boolean> {
+/** What is told of a message that is not to be sent; undefined when it goes out. */
+async function leftOut(
+  planned: Planned,
+  { controller, stop, skip }: Execution,
+): Promise<StepResult | undefined> {
+  if (!(await controller.mayGo())) return skip(planned, WAS_STOPPED)
   const decision = await stop?.(planned)
-  if (decision?.kind !== 'skip') return false
-  onResult(skip(planned, decision.why))
-  return true
+  return decision?.kind === 'skip' ? skip(planned, decision.why) : undefined
 }
 
 function isAwaiting(planned: Planned): boolean {

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceAt } from '../wire/members.ts'
 import { inFull, isAsRecorded } from './as-recorded.ts'
 import type { Asking, AskingOptions } from './asking.ts'
+import type { Controller } from './controller.ts'
 import { judgedStep, type StepJudging } from './judged-step.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Planned } from './plan.ts'
 import { isCancellation } from './sent-calls.ts'
-import type { StepResult } from './step-result.ts'
+import { WAS_STOPPED, type StepResult } from './step-result.ts'
 import { handedOn, notSent, type Heard } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
 import { transform, type Transformed } from './transform/transform.ts'
@@ -23,6 +23,8 @@ export interface PerformerOptions extends AskingOptions, StepJudging {
   readonly retries: number
   readonly retriesLost: boolean
   readonly retryDelay: number
+  /** Nothing is waited for, and nothing sent, when the run is stopped. */
+  readonly controller: Pick<Controller, 'status' | 'wait'>
 }
 
 /** Sends what waits for something first, is changed on its way, or is sent again. */
@@ -49,17 +51,19 @@ export class LatePerformer {
   request(planned: Planned, text: Promise<string>): Promise<StepResult> {
     return this.#later(async (onSent) => {
       const made = { text: await text, applied: NO_NAMES, delay: 0, error: undefined, id: undefined }
-      return this.#request(planned, made, { retry: 0, onSent })
+      return this.#request(planned, made, { onSent })
     })
   }
 
-  async again(planned: Planned, made: Transformed, retry: number): Promise<StepResult> {
-    await sleep(this.#options.retryDelay)
-    return this.#request(planned, made, { retry, onSent: () => {} })
+  /** A run that is stopped meanwhile sends nothing more: then the last attempt stands. */
+  async again(planned: Planned, made: Transformed, last: StepResult): Promise<StepResult> {
+    const { controller, retryDelay } = this.#options
+    if (!(await controller.wait(retryDelay))) return last
+    return this.#request(planned, made, { last, onSent: () => {} })
   }
 
-  isWorthARetry({ state, findings }: StepResult, retry: number): boolean {
-    if (retry >= this.#options.retries) return false
+  isWorthARetry({ state, findings, retries }: StepResult): boolean {
+    if (retries >= this.#options.retries) return false
     const isLost = state === 'timeout' || state === 'lost'
     return (this.#options.retriesLost && isLost) || findings.some(({ retry: isWanted }) => isWanted === true)
   }
@@ -67,6 +71,10 @@ export class LatePerformer {
   inTime(made: Transformed, { at }: Planned): Transformed {
     const { moveTimes } = this.#options
     return moveTimes === undefined ? made : { ...made, text: withMovedTimes(made.text, moveTimes(at)) }
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.controller.status === 'stopped'
   }
 
   async #later(perform: (onSent: () => void) => Promise<StepResult>): Promise<StepResult> {
@@ -80,20 +88,21 @@ export class LatePerformer {
   }
 
   async #perform(planned: Planned, onSent: () => void): Promise<StepResult> {
-    const { carrier, rounds, rules } = this.#options
+    const { carrier, rounds, rules, controller } = this.#options
     const { text, unbound } = carrier.bind(planned)
     if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
     const whole = rounds.complete(planned.turn, text)
     const made = transform(typeof whole === 'string' ? whole : await whole, planned, rules, () => new Date())
-    if (made.delay > 0) await sleep(made.delay)
+    if (made.delay > 0 && !(await controller.wait(made.delay))) return stopped(planned)
     const timely = this.inTime(made, planned)
     return planned.message.kind === 'request'
-      ? this.#request(planned, timely, { retry: 0, onSent })
+      ? this.#request(planned, timely, { onSent })
       : this.#notify(planned, timely)
   }
 
   async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
     const session = await this.#options.sessionOf(planned.link)
+    if (this.#isStopped) return stopped(planned)
     if (isCancellation(planned)) return this.#cancel(planned, text, session)
     session.send(text)
     return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
@@ -111,18 +120,27 @@ export class LatePerformer {
   }
 
   async #request(planned: Planned, made: Transformed, sending: Sending): Promise<StepResult> {
-    const { retry } = sending
-    const heard = await this.#ask(planned, made, sending)
-    const outcome = judgedStep({ planned, heard, retries: retry, transformedBy: made.applied }, this.#options)
+    const { last } = sending
+    const retries = last === undefined ? 0 : last.retries + 1
+    const heard = await this.#ask(planned, made, { ...sending, retry: retries })
+    if (heard === undefined) return last ?? stopped(planned)
+    const outcome = judgedStep({ planned, heard, retries, transformedBy: made.applied }, this.#options)
     const result = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
-    return this.isWorthARetry(result, retry) ? this.again(planned, made, retry + 1) : result
+    return this.isWorthARetry(result) ? this.again(planned, made, result) : result
   }
 
-  #ask(planned: Planned, made: Transformed, { retry, onSent }: Sending): Promise<Heard> {
+  /** Undefined when the run was stopped before it could be sent. */
+  #ask(
+    planned: Planned,
+    made: Transformed,
+    { retry, onSent }: Sending & { retry: number },
+  ): Promise<Heard | undefined> {
     return new Promise((onHeard, onFailure) => {
-      const call = this.#options
-        .sessionOf(planned.link)
-        .then((session) => this.#asking.ask(session, { planned, made, retry, onHeard, onFailure }))
+      const call = this.#options.sessionOf(planned.link).then((session) => {
+        if (!this.#isStopped) return this.#asking.ask(session, { planned, made, retry, onHeard, onFailure })
+        onHeard(undefined)
+        return undefined
+      })
       call.then(onSent, onFailure)
       this.#options.calls.add(planned, call)
     })
@@ -130,8 +148,13 @@ export class LatePerformer {
 }
 
 interface Sending {
-  readonly retry: number
+  /** What came of the attempt before this one. */
+  readonly last?: StepResult
   readonly onSent: () => void
+}
+
+function stopped(planned: Planned): StepResult {
+  return notSent(planned, 'skipped', WAS_STOPPED)
 }
 
 export const NO_NAMES: readonly string[] = []

@@ -10,7 +10,7 @@ import type { Finding } from './verdict/finding.ts'
 /** What messages have in common that are waited for in the same way. */
 interface Lane {
   readonly open: OpenMessages
-  readonly slots?: Slots
+  readonly slots: Slots | undefined
   readonly failures: unknown[]
   readonly execution: Pick<Execution, 'onResult' | 'onError' | 'controller'>
 }

@@ -14,6 +14,8 @@ export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddi
   readonly timeout: number
   /** Whoever interrupts a run waits for no answer, that to the greeting included. */
   readonly signal?: AbortSignal | undefined
+  /** Nothing more is sent: what is only being opened is given up. */
+  readonly stopped: AbortSignal
   readonly onGreeting: (greeting: Greeting, link: string) => void
 }
 
@@ -53,7 +55,7 @@ export class Links {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#options.signal?.removeEventListener('abort', this.#giveUp)
-    const closed = await Promise.allSettled(this.#live.map((session) => session.close()))
+    const closed = await Promise.allSettled(this.#live.map((session) => this.#end(session)))
     await Promise.allSettled(this.#sessions.values()) // one that was being opened is closed as soon as it is there
     for (const one of closed)
       if (one.status === 'rejected')
@@ -73,14 +75,26 @@ export class Links {
     const { open, onAsk, onOddity, now } = this.#options
     const session = new LiveSession({ open, onAsk, onOddity, now })
     this.#live.push(session)
+    const giveUp = (): void => void this.#end(session)
+    this.#options.stopped.addEventListener('abort', giveUp)
     try {
-      if (!this.#isClosed) await this.#meet(session, link)
+      if (!this.#isGivenUp) await this.#meet(session, link)
     } catch (error) {
-      await session.close()
-      if (!this.#isClosed) throw error
+      await this.#end(session)
+      if (!this.#isGivenUp) throw error
+    } finally {
+      this.#options.stopped.removeEventListener('abort', giveUp)
     }
-    if (this.#isClosed) await session.close() // on what was given up, every call is lost at once
+    if (this.#isGivenUp) await this.#end(session) // every call on it is given up at once
     return session
+  }
+
+  get #isGivenUp(): boolean {
+    return this.#isClosed || this.#options.stopped.aborted
+  }
+
+  #end(session: LiveSession): Promise<void> {
+    return session.close({ isHurried: this.#options.signal?.aborted === true })
   }
 
   async #meet(session: LiveSession, link: string): Promise<void> {

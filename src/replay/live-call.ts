@@ -7,6 +7,8 @@ export type CallEnd =
   | { readonly kind: 'answered'; readonly text: string; readonly asRecorded: boolean }
   | { readonly kind: 'timeout'; readonly after: number }
   | { readonly kind: 'lost'; readonly why: string }
+  /** The run was stopped before it was answered. */
+  | { readonly kind: 'given-up' }
   /** Not answered, as when it was recorded: a stream that lasts to the end, or a request that was cancelled. */
   | { readonly kind: 'open' }
 

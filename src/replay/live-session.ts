@@ -7,7 +7,7 @@ import { parseJson } from '../wire/parse-json.ts'
 import { Attribution } from './attribution.ts'
 import { Deadlines } from './deadlines.ts'
 import { Heard } from './heard.ts'
-import { LiveCall, type Outgoing } from './live-call.ts'
+import { LiveCall, type CallEnd, type Outgoing } from './live-call.ts'
 import { OpenCalls } from './open-calls.ts'
 import { sameBytes } from './same-bytes.ts'
 
@@ -28,7 +28,8 @@ export class LiveSession {
   readonly #deadlines: Deadlines<LiveCall>
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
-  #end: string | undefined
+  /** Why nothing comes any more; undefined while the link is open. */
+  #end: CallEnd | undefined
   #lastId = 0
   #calls = 0
   readonly heard: Heard = new Heard()
@@ -48,16 +49,11 @@ export class LiveSession {
     const link = await this.#options.open({
       onText: (text) => this.#hear(text),
       onLost: (key, why) => this.#lose(idOfKey(key), why),
-      onEnd: (why) => this.#over(why),
+      onEnd: (why) => this.#over({ kind: 'lost', why }),
       signal: this.#closing.signal,
     })
     this.#link = link
     if (this.#closing.signal.aborted) await link.close()
-  }
-
-  /** Why nothing comes any more; undefined while the link is open. */
-  get end(): string | undefined {
-    return this.#end
   }
 
   nextId(): number {
@@ -79,7 +75,7 @@ export class LiveSession {
     this.#attribution.opened(call)
     this.#deadlines.added(call)
     if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
-    else this.#finish(call, { kind: 'lost', why: this.#end })
+    else this.#finish(call, this.#end)
     return call
   }
 
@@ -93,14 +89,15 @@ export class LiveSession {
     return this.#link?.abort?.(idKey(id)) ?? false
   }
 
-  async close(): Promise<void> {
-    this.#over('the run was ended')
+  async close(how?: Parameters<ClientLink['close']>[0]): Promise<void> {
+    this.#over({ kind: 'given-up' })
     this.#closing.abort()
     this.#deadlines.close()
-    await this.#link?.close()
+    await this.#link?.close(how)
   }
 
   #hear(text: string): void {
+    if (this.#closing.signal.aborted) return // nobody waits for what still comes
     this.received++
     const equal = sameBytes(text, this.#open)
     if (equal !== undefined) return this.#finish(equal, { kind: 'answered', text, asRecorded: true })
@@ -145,7 +142,7 @@ export class LiveSession {
     return typeof id === 'number' && id > 0 && id <= this.#lastId
   }
 
-  #finish(call: LiveCall, end: Parameters<LiveCall['end']>[0]): void {
+  #finish(call: LiveCall, end: CallEnd): void {
     if (call.isOver) return
     this.#open.delete(call)
     this.#attribution.closed(call)
@@ -158,9 +155,9 @@ export class LiveSession {
     if (call !== undefined) this.#finish(call, { kind: 'lost', why })
   }
 
-  #over(why: string): void {
-    this.#end ??= why
+  #over(end: CallEnd): void {
+    this.#end ??= end
     this.heard.end()
-    for (const call of this.#open) this.#finish(call, { kind: 'lost', why })
+    for (const call of this.#open) this.#finish(call, end)
   }
 }

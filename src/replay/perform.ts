@@ -111,8 +111,8 @@ class PlainRequest implements Asked {
     const { planned, made } = this
     const { late, options } = this.#around
     const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, options)
-    if (isAsRecorded(result) || !late.isWorthARetry(result, 0)) this.#performance.onResult(result)
-    else tell(late.again(planned, made, 1), this.#performance)
+    if (isAsRecorded(result) || !late.isWorthARetry(result)) this.#performance.onResult(result)
+    else tell(late.again(planned, made, result), this.#performance)
   }
 
   onFailure(error: unknown): void {

@@ -38,6 +38,7 @@ export function performerFor({
     onError,
     maxRetries = 3,
     retryDelay = RETRY_DELAY,
+    controller,
     now,
   } = options
   return new Performer({
@@ -55,6 +56,7 @@ export function performerFor({
     retries: maxRetries,
     retriesLost: onError === 'retry',
     retryDelay,
+    controller,
     keepsIds: options.transformIds === false,
     now,
   })
@@ -62,7 +64,7 @@ export function performerFor({
 
 /** What waits for the last words of the server; undefined when nothing is compared. */
 export function endingsFor({ plan, options, links, judgeUpdates }: Opened): Endings | undefined {
-  const { validate, strict, onError, signal, watch } = options
+  const { validate, strict, onError, signal, controller } = options
   if (validate === false) return undefined
   return new Endings({
     plan,
@@ -70,7 +72,7 @@ export function endingsFor({ plan, options, links, judgeUpdates }: Opened): Endi
     grace: GRACE,
     isLookedAt: onError === 'pause',
     isStrict: strict === true,
-    isStopped: () => signal?.aborted === true || watch.state.status === 'stopped',
+    isStopped: () => signal?.aborted === true || controller.status === 'stopped',
     judgeUpdates,
   })
 }

@@ -1,4 +1,5 @@
 import type { Correlation } from '../correlate/binding.ts'
+import type { Controller } from './controller.ts'
 import type { ReplayOptions } from './options.ts'
 import type { RunWatch } from './run-state.ts'
 
@@ -7,6 +8,7 @@ export interface PrepareOptions extends Omit<ReplayOptions, 'correlate'> {
   /** When the recording began. */
   readonly started: string
   readonly now: () => number
+  readonly controller: Controller
   /** Looks on. */
   readonly watch: RunWatch
   /** Finds the bindings of the tape, once; how does not matter here. */

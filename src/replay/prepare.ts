@@ -105,7 +105,7 @@ function answersFor(
 
 function linksFor(
   part: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, now, signal }: PrepareOptions,
+  { target, handshake = 'own', timeout = TIMEOUT, now, signal, controller }: PrepareOptions,
   {
     notes,
     revisions,
@@ -122,6 +122,7 @@ function linksFor(
     timeout,
     now,
     signal,
+    stopped: controller.stopped,
     onGreeting: (greeting, link) => {
       notes.push(...greetingNotes(greeting, turnsAt(turns, landmarks.handshakes)))
       if (greeting.version !== undefined) revisions.agreed(link, greeting.version)

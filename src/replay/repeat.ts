@@ -37,11 +37,18 @@ export async function replayRepeatedly(
   let runs = 0
   const play = async (correlate: Correlation | false): Promise<ReplayReport> => {
     runs++
+    options.controller?.start() // it may be stopped from now on
     await beforeRun?.(runs)
     const run = replay(tape, { ...options, correlate })
     void answerStops(run.stops, onStop)
     if (onStep !== undefined) for await (const step of run) onStep(step, runs)
     return run.report
+  }
+  const playAgain = async (correlate: Correlation | false): Promise<ReplayReport | undefined> => {
+    const report = await play(correlate)
+    if (!isStopped()) return report
+    runs-- // what it had no time for says nothing of the runs before
+    return undefined
   }
   const isStopped = (): boolean =>
     options.signal?.aborted === true || options.controller?.status === 'stopped'
@@ -49,9 +56,13 @@ export async function replayRepeatedly(
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
   const start =
-    mayGoOn() && hasFindings(first) ? await tried(first, correlate, play) : { report: first, correlate }
+    mayGoOn() && hasFindings(first) ? await tried(first, correlate, playAgain) : { report: first, correlate }
   const others: ReplayReport[] = []
-  if (always || hasFindings(start.report)) while (mayGoOn()) others.push(await play(start.correlate))
+  if (always || hasFindings(start.report))
+    while (mayGoOn()) {
+      const other = await playAgain(start.correlate)
+      if (other !== undefined) others.push(other)
+    }
   const noises = noiseByCall(start.report, others)
   if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
   return repeatedReport(start.report, others, { runs, noises })
@@ -69,7 +80,7 @@ interface Settled {
 async function tried(
   first: ReplayReport,
   correlate: Correlation | false,
-  play: (correlate: Correlation) => Promise<ReplayReport>,
+  play: (correlate: Correlation) => Promise<ReplayReport | undefined>,
 ): Promise<Settled> {
   const other = correlate === false ? undefined : trialFor(correlate, first)
   const trial = other === undefined ? undefined : await play(other)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { liveServer, type LiveServer, type Reply } from '../../test/replay/live-server.ts'
 import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
 import type { Tape } from '../store/read.ts'
+import { idKey } from '../wire/id.ts'
 import { member, type Message } from '../wire/message.ts'
 import { Controller } from './controller.ts'
 import type { ReplayOptions, Target } from './options.ts'
@@ -304,10 +305,10 @@ test('a run that is interrupted does not wait for answers that are still to come
 
 const PING = [client({ id: 1, method: 'ping' }), server({ id: 1, result: {} })]
 
-test.each<[string, Tape, string]>([
-  ['a tape with calls of tools', tape, 'skipped'],
-  ['one without', tapeOf(...HANDSHAKE, ...PING), 'lost'],
-])('a run of %s that is interrupted in its handshake is over', async (_, played, state) => {
+test.each<[string, Tape]>([
+  ['a tape with calls of tools', tape],
+  ['one without', tapeOf(...HANDSHAKE, ...PING)],
+])('a run of %s that is interrupted in its handshake is over, and sent nothing', async (_, played) => {
   const stop = new AbortController()
   const sent: string[] = []
   const silent: Target = {
@@ -321,10 +322,43 @@ test.each<[string, Tape, string]>([
     }),
   }
   const options = { target: silent, timeout: 3_600_000, signal: stop.signal }
-  const { steps } = await replay(played, options).report
-  expect([sent.length, steps.at(-1)?.state]).toEqual([1, state])
+  const { steps, summary } = await replay(played, options).report
+  expect([sent.length, summary.sent, steps.at(-1)?.why]).toEqual([1, 0, 'the run was stopped'])
   await replay(played, options).report
   expect(sent).toHaveLength(1)
+})
+
+test('a controller that stops a run in a handshake without end ends it, and nothing is sent', async () => {
+  const controller = new Controller()
+  const silent: Target = {
+    name: 'a server that never answers',
+    open: async () => ({ send: () => controller.stop(), close: async () => {} }),
+  }
+  const options = { target: silent, timeout: 3_600_000, controller }
+  const { summary, errors } = await replay(tapeOf(...HANDSHAKE, ...PING), options).report
+  expect([summary.sent, summary.skipped, errors]).toEqual([0, 3, []])
+})
+
+test('a controller that stops a run whose request waits to be sent again ends it, and the last attempt is told', async () => {
+  const controller = new Controller()
+  const lost: Target = {
+    name: 'a server that loses everything',
+    open: async ({ onLost }) => ({
+      send: (text) => {
+        onLost(idKey(Number(JSON.parse(text).id)), 'it fell off')
+        setImmediate(() => controller.stop())
+      },
+      close: async () => {},
+    }),
+  }
+  const patient = { onError: 'retry', retryDelay: 3_600_000, controller } as const
+  const options = { target: lost, handshake: 'none', ...patient } as const
+  const { steps, summary } = await replay(tapeOf(...PING, ...PING), options).report
+  expect(steps).toMatchObject([
+    { state: 'lost', why: 'it fell off', retries: 0 },
+    { state: 'skipped', why: 'the run was stopped' },
+  ])
+  expect(summary).toMatchObject({ sent: 1, skipped: 1, verdict: 'fail' })
 })
 
 test('a link that is there only after the run was interrupted is closed', async () => {

@@ -45,6 +45,7 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
   const watch = new RunWatch(controller)
   const stops = new Stops(controller)
+  controller.start()
   stopWith(controller, options.signal)
   const report = run(tape, { ...options, controller, watch, stops }, steps).finally(() => {
     watch.over()
@@ -115,8 +116,12 @@ async function run(
   )
 }
 
-/** A rule that is for nothing is most often one that is misspelt. */
-function idleRules({ rules = [] }: ReplayOptions, tally: Tally): readonly string[] {
+/** A rule that is for nothing is most often one that is misspelt; of a run that was stopped nobody can say. */
+function idleRules(
+  { rules = [], controller }: Pick<ReplayOptions, 'rules'> & { controller: Controller },
+  tally: Tally,
+): readonly string[] {
+  if (controller.status === 'stopped') return []
   const idle = rules.filter(({ name }) => !tally.rules.has(name))
   return idle.map(({ name }) => `the rule ${name} was for no message that was sent`)
 }

@@ -138,8 +138,8 @@ function summaryOf(
   return { verdict, total, sent, injected, skipped, held, unbound }
 }
 
-function successRate({ requests, failedRequests }: Tally): number {
-  return requests === 0 ? 1 : 1 - failedRequests / requests
+function successRate({ requests, badRequests }: Tally): number {
+  return requests === 0 ? 1 : 1 - badRequests / requests
 }
 
 /** When what was sent, and how long it took. */

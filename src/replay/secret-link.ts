@@ -13,7 +13,7 @@ export function secretLink(open: OpenLink, { reveal, hide }: LiveSecrets): OpenL
     return {
       send: (text) => link.send(reveal(text)),
       abort: (key) => link.abort?.(key) ?? false,
-      close: () => link.close(),
+      close: (how) => link.close(how),
     }
   }
 }

@@ -48,3 +48,6 @@ export type StepState =
 
 /** Why a message was not sent that came after the end of the run. */
 export const WAS_STOPPED = 'the run was stopped'
+
+/** Why one was lost that was on its way by then. */
+export const NOT_AWAITED = 'the run was stopped before its answer came'

@@ -1,7 +1,7 @@
 import type { Id } from '../wire/id.ts'
 import type { Aside, CallEnd } from './live-call.ts'
 import type { Planned } from './plan.ts'
-import type { StepResult, StepState } from './step-result.ts'
+import { NOT_AWAITED, type StepResult, type StepState } from './step-result.ts'
 import type { Finding } from './verdict/finding.ts'
 import type { Judged } from './verdict/judged.ts'
 import type { Unbound } from './carrier.ts'
@@ -78,10 +78,12 @@ const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
   open: 'done',
   timeout: 'timeout',
   lost: 'lost',
+  'given-up': 'lost',
 }
 
 function whyOf(end: CallEnd): string | undefined {
   if (end.kind === 'lost') return end.why
+  if (end.kind === 'given-up') return NOT_AWAITED
   return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
 }
 

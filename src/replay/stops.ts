@@ -35,7 +35,7 @@ export class Stops extends Channel<Stop> {
   constructor(controller: Controller) {
     super()
     this.#controller = controller
-    void controller.untilStopped().then(() => this.#decide(STOPPED))
+    controller.stopped.addEventListener('abort', () => this.#decide(STOPPED), { once: true })
   }
 
   /** Resolves when it is decided what becomes of a message. */

@@ -1,7 +1,7 @@
 import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
-import { WAS_STOPPED, type StepResult } from './step-result.ts'
+import { NOT_AWAITED, WAS_STOPPED, type StepResult } from './step-result.ts'
 import { LAYERS, type Layer } from './verdict/finding.ts'
 
 /** The numbers of a run, counted as its steps come. */
@@ -21,6 +21,8 @@ export class Tally {
   requests = 0
   unanswered = 0
   failedRequests = 0
+  /** Requests that were not answered, or not as recorded. */
+  badRequests = 0
   /** Requests that a rule took out of the verdict. */
   skippedByRule = 0
   /** Requests whose answers nobody compared, because the user did not want it. */
@@ -53,7 +55,7 @@ export class Tally {
     const { index, method, state, sentAt, why, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
-    this.isWanting ||= state === 'held' || state === 'unbound' || why === WAS_STOPPED
+    this.isWanting ||= state === 'held' || state === 'unbound' || isCutShort(why)
     for (const name of transformedBy) this.rules.add(name)
     if (step.isInjected) this.injected++
     else if (sentAt !== undefined) this.sent++
@@ -66,6 +68,7 @@ export class Tally {
     if (step.state !== 'done') this.unanswered++
     else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
+    if (hasFailed(step) || step.state !== 'done') this.badRequests++
     if (isSkippedByRule(step)) this.skippedByRule++
     if (step.judgedBy.length === 0) this.unjudged++
     for (const { layer } of step.findings) this.layers[layer]++
@@ -75,6 +78,11 @@ export class Tally {
 /** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
 export function isSkippedByRule(step: StepResult): boolean {
   return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
+}
+
+/** Whether the end of the run came before its own. */
+function isCutShort(why: string | undefined): boolean {
+  return why === WAS_STOPPED || why === NOT_AWAITED
 }
 
 function isRequestSent({ sentAt, duration, state }: StepResult): boolean {

@@ -6,8 +6,8 @@ export interface ClientLink {
   send(text: string, message?: Message): void
   /** Gives a request up by closing the stream that waits for its answer; false where the server has to be told in words. */
   abort?(idKey: string): boolean
-  /** Ends the link, and the server if the link started it; may be called twice. */
-  close(): Promise<void>
+  /** Ends the link, and the server if the link started it; may be called twice. A server that stays is not waited for as long when somebody is in a hurry. */
+  close(how?: { readonly isHurried: boolean }): Promise<void>
 }
 
 export interface LinkHandlers {

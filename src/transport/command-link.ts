@@ -55,8 +55,8 @@ class CommandLink implements ClientLink {
     if (this.#waiting.length > ENOUGH) this.#flush()
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#end()
+  close({ isHurried } = { isHurried: false }): Promise<void> {
+    this.#closing ??= this.#end(isHurried)
     return this.#closing
   }
 
@@ -66,13 +66,14 @@ class CommandLink implements ClientLink {
     this.#waiting = ''
   }
 
-  async #end(): Promise<void> {
+  async #end(isHurried: boolean): Promise<void> {
     this.#flush()
     this.#server.child.stdin.end()
     await endServer({
       pid: this.#pid,
       exited: this.#server.exited,
       isClientGone: () => true,
+      isHurried,
       isServerBusy: async () => false,
       lastHeard: () => 0,
       onSignal: () => {},

@@ -6,6 +6,8 @@ export interface EndingOptions {
   readonly exited: Promise<unknown>
   /** Whether the client is known to be gone, and did not only stop talking. */
   readonly isClientGone: () => boolean
+  /** Whether the user waits for the end: a server that is busy does not leave by itself. */
+  readonly isHurried?: boolean
   /** Whether the server still owes answers that somebody may be reading. */
   readonly isServerBusy: () => Promise<boolean>
   /** When the server last said something, by `moment()`. */
@@ -14,7 +16,7 @@ export interface EndingOptions {
 }
 
 const LOOK_EVERY = 100
-const PATIENCE = { gone: 1000, quiet: 2000, busy: 300_000, afterTerm: 1500 } as const
+const PATIENCE = { gone: 1000, hurried: 200, quiet: 2000, busy: 300_000, afterTerm: 1500 } as const
 
 /**
  * Nobody will talk to the server any more, and it has been told so by the end of its input. Most leave by themselves.
@@ -36,6 +38,7 @@ async function untilItLeaves(options: EndingOptions): Promise<void> {
 
 async function isPatienceOver(options: EndingOptions, since: number): Promise<boolean> {
   const now = moment()
+  if (options.isHurried === true) return now - since >= PATIENCE.hurried
   if (options.isClientGone()) return now - since >= PATIENCE.gone
   const silence = now - Math.max(since, options.lastHeard())
   if (silence < PATIENCE.quiet) return false

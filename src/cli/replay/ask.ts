@@ -1,14 +1,14 @@
-import { createInterface } from 'node:readline/promises'
 import { ReelayError } from '../../errors.ts'
 import { layoutJson } from '../../report/layout-json.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { isObject, type Request } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { visible, visibleJson } from '../../wire/visible.ts'
+import { askOnce } from '../terminal.ts'
 import { withoutSecrets } from '../without-secrets.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
-export function askOnTerminal(): (request: Request) => Promise<object> {
+export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<object> {
   if (!process.stdin.isTTY)
     throw new ReelayError('USAGE', '--on-ask ask needs a terminal, and there is none', {
       hint: 'choose --on-ask decline or --on-ask fail',
@@ -17,20 +17,11 @@ export function askOnTerminal(): (request: Request) => Promise<object> {
     const asked = layoutJson(visibleJson(canonicalJson(params)))
     process.stderr.write(withoutSecrets()(`the server asks ${visible(method)}:\n${asked}\n`))
     for (;;) {
-      const answer = await lineOf('the result, as a JSON object: ')
+      const answer = await askOnce('the result, as a JSON object: ', stop)
+      if (answer === undefined) throw new Error('whoever was asked has left')
       const value = parseJson(answer)
       if (isObject(value)) return value
       process.stderr.write('that is no JSON object\n')
     }
-  }
-}
-
-/** Asks a question at the terminal. */
-export async function lineOf(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return await terminal.question(question)
-  } finally {
-    terminal.close()
   }
 }

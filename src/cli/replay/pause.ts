@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Controller } from '../../replay/controller.ts'
 import { hasFailed } from '../../replay/failed.ts'
 import type { StepResult } from '../../replay/step-result.ts'
-import { lineOf } from './ask.ts'
+import { askOnce } from '../terminal.ts'
 
 /** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
 export function onFailedStep(controller: Controller): (step: StepResult) => void {
@@ -24,7 +24,7 @@ async function settle(controller: Controller, { index, method }: StepResult): Pr
     )
     return controller.stop()
   }
-  const answer = await lineOf(`${failed}; go on? [Y/n] `)
-  if (/^n/i.test(answer.trim())) controller.stop()
+  const answer = await askOnce(`${failed}; go on? [Y/n] `, controller.stopped)
+  if (answer === undefined || /^n/i.test(answer.trim())) controller.stop()
   else controller.resume()
 }

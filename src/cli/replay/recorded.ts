@@ -51,7 +51,7 @@ function recordedLink(
     return {
       abort: (key: string) => link.abort?.(key) ?? false,
       send: (text) => sent.pass(lineOf(text), () => link.send(text)),
-      close: () => link.close(),
+      close: (how) => link.close(how),
     }
   }
 }

@@ -82,12 +82,12 @@ async function replayed(
     target: target.target,
     signal,
     controller,
-    onAsk: readAsk(flags),
+    onAsk: readAsk(flags, signal),
     onError,
   }
   const screen = screenOfRun(secrets)
   const onStep = stepWatcher(flags, run, screen)
-  const runs = { ...runsOf(flags, repeat), onStep, ...(baseline && { baseline }) }
+  const runs = { ...runsOf(flags, repeat, signal), onStep, ...(baseline && { baseline }) }
   const played = isStepped
     ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
@@ -106,8 +106,12 @@ async function untilClosed(report: Promise<RepeatedReport>, target: RecordedTarg
   }
 }
 
-function runsOf({ beforeRun: line }: ReplayFlags, { text, always }: ReplayCall['repeat']): RepeatOptions {
-  const before = beforeRun(line)
+function runsOf(
+  { beforeRun: line }: ReplayFlags,
+  { text, always }: ReplayCall['repeat'],
+  stop: AbortSignal,
+): RepeatOptions {
+  const before = beforeRun(line, stop)
   return { repeat: atLeastOne('--repeat', text), always, ...(before && { beforeRun: before }) }
 }
 
@@ -160,9 +164,9 @@ async function writeReport(path: string, pieces: Iterable<string>): Promise<void
   }
 }
 
-function readAsk({ onAsk }: ReplayFlags): AskPolicy {
+function readAsk({ onAsk }: ReplayFlags, stop: AbortSignal): AskPolicy {
   const policy = choice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
-  return policy === 'ask' ? askOnTerminal() : policy
+  return policy === 'ask' ? askOnTerminal(stop) : policy
 }
 
 /** Aborts with the name of the signal as its reason. */

@@ -20,16 +20,18 @@ export const verifyCommand: Command = withReplayOptions(
 
 type VerifyFlags = ReplayCall['flags'] & { readonly watch?: true }
 
-/** Until the user ends it; the exit code is that of the last run. */
+/** Until the user ends it. */
 async function verifyOnChange(call: ReplayCall): Promise<void> {
   const folders = watchedFolders(call.command)
   const stop = stopOnSignals()
   while (!stop.aborted) {
     const began = Date.now()
     await runReplay(call, stop).catch(fail)
+    if (stop.aborted) break
     if (isChangedSince(began, call.command)) continue
     const change = untilChanged(folders, stop)
     process.stderr.write(`reelay verify: waiting for a change in ${folders.join(', ')}; Ctrl+C ends it\n`)
     await change
   }
+  process.exitCode = 130
 }

@@ -49,7 +49,9 @@ export interface Judgement {
 
 /** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
 export function judge(judged: Judged, judges: Judges): Judgement {
-  if (judges.judging.validate === false) return { findings: [], judgedBy: [] }
+  // Whether the answer would have been as recorded, nobody knows.
+  if (judges.judging.validate === false || judged.end.kind === 'given-up')
+    return { findings: [], judgedBy: [] }
   const findings = judgeLayers(judged, judges)
   return {
     findings: judges.judging.strict === true ? findings.map(strictly) : findings,

@@ -7,7 +7,7 @@ export function judgeTransport({ end, live, recorded, turn }: Judged): readonly 
     return live === undefined
       ? [{ layer: 'transport', level: 'error', message: 'the answer is no JSON-RPC response' }]
       : []
-  if (end.kind === 'open' || recorded === undefined) return []
+  if (end.kind === 'open' || end.kind === 'given-up' || recorded === undefined) return []
   const message =
     end.kind === 'timeout' ? `no answer came within ${end.after} ms` : `the answer was lost: ${end.why}`
   return [{ layer: 'transport', level: 'error', message, expected: `an answer (#${turn.response?.n})` }]
