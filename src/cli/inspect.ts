@@ -3,7 +3,7 @@ import { readBindingsFile } from '../correlate/bindings-file.ts'
 import { bindingsAsJson } from '../report/bindings-json.ts'
 import { bindingsAsText } from '../report/bindings-text.ts'
 import { bindingsAsYaml } from '../report/bindings-yaml.ts'
-import { bindingFacts, bindingsOf } from '../report/bindings.ts'
+import { bindingFacts, bindingsOf, type BoundTape } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
 import { jsonDocument, plain } from '../report/json-text.ts'
 import { inspectAsText, overviewLines } from '../report/inspect-text.ts'
@@ -12,6 +12,7 @@ import { onlyServers } from '../report/only-servers.ts'
 import { overviewOf } from '../report/overview.ts'
 import { inBindingsFile, readBindingsBeside } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
+import { openIndexedTape } from '../store/indexed-tape.ts'
 import { openTape, readTape, type Tape } from '../store/read.ts'
 import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
 import { readSeed } from './play-flags.ts'
@@ -37,11 +38,17 @@ export const inspectCommand: Command = new Command('inspect')
     const read = isAboutMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
     const reader = flags.server === undefined ? read : await onlyServers(read, flags.server)
     if (isAtAGlance(flags)) return printLines(overviewLines(await overviewOf(reader)), text)
+    if (isAboutBindings(flags) && flags.server === undefined)
+      return print(text(await bindingsOnDisk(opened.path, flags)))
     print(text(await shown(await readTape(reader), flags)))
   })
 
-function isAboutMessages({ bindings, bindingsFile, faults }: InspectFlags): boolean {
-  return bindings === undefined && bindingsFile === undefined && faults === undefined
+function isAboutMessages(flags: InspectFlags): boolean {
+  return !isAboutBindings(flags) && flags.faults === undefined
+}
+
+function isAboutBindings({ bindings, bindingsFile }: InspectFlags): boolean {
+  return bindings === true || bindingsFile === true
 }
 
 /** Whether nothing is wanted that takes all of the tape at once. */
@@ -60,7 +67,7 @@ interface InspectFlags {
 }
 
 async function shown(tape: Tape, flags: InspectFlags): Promise<string> {
-  if (flags.bindings || flags.bindingsFile) return bindingsText(tape, flags)
+  if (isAboutBindings(flags)) return bindingsText(tape, flags)
   return flags.faults === undefined ? inspectionText(tape, flags) : faultsText(tape, flags.faults, flags)
 }
 
@@ -69,7 +76,17 @@ async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags
   return json ? jsonDocument({ faults: forecast.map(plain) }) : forecastAsText(forecast)
 }
 
-async function bindingsText(tape: Tape, { json, bindingsFile }: InspectFlags): Promise<string> {
+/** Of a tape that may be larger than the memory. */
+async function bindingsOnDisk(path: string, flags: InspectFlags): Promise<string> {
+  const tape = await openIndexedTape(path)
+  try {
+    return await bindingsText(tape, flags)
+  } finally {
+    tape.close()
+  }
+}
+
+async function bindingsText(tape: BoundTape, { json, bindingsFile }: InspectFlags): Promise<string> {
   const file = await readBindingsBeside(tape.path)
   const correlation = inBindingsFile(file?.path ?? '', () =>
     bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file.value)),

@@ -6,6 +6,8 @@ import type { StepResult } from './step-result.ts'
 export interface KeptSteps {
   /** All, in the order of the tape. */
   outcomes(): Iterable<Outcome>
+  /** The same in full, each made when its turn comes. */
+  steps(): Iterable<StepResult>
   /** The step of a message, by its index. */
   at(index: number): StepResult | undefined
   /** The same if there is more to say of it than that it is as recorded. */
@@ -35,5 +37,20 @@ export function otherSteps(report: Reported): readonly StepResult[] {
 
 function listed({ steps }: Reported): KeptSteps {
   const at = (index: number): StepResult | undefined => steps[index]
-  return { outcomes: () => steps, at, other: at }
+  return { outcomes: () => steps, steps: () => steps, at, other: at }
+}
+
+/** The same with a change to those of which there is more to say; what is as recorded is changed when it is looked at in full. */
+export function changedSteps(kept: KeptSteps, change: (step: StepResult) => StepResult): KeptSteps {
+  const changed = (step: StepResult | undefined): StepResult | undefined => step && change(step)
+  return {
+    *outcomes() {
+      for (const outcome of kept.outcomes()) yield isAsRecorded(outcome) ? outcome : change(outcome)
+    },
+    *steps() {
+      for (const step of kept.steps()) yield change(step)
+    },
+    at: (index) => changed(kept.at(index)),
+    other: (index) => changed(kept.other(index)),
+  }
 }

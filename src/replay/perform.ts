@@ -23,6 +23,7 @@ export class Performer {
   readonly #asking: Asking
   /** For all that is not sent at once and as recorded. */
   readonly #late: LatePerformer
+  readonly #surroundings: Surroundings
   /** Whether messages are sent as recorded, but for their names and for values that are carried. */
   readonly #isPlain: boolean
 
@@ -30,6 +31,7 @@ export class Performer {
     this.#options = options
     this.#asking = new Asking(options)
     this.#late = new LatePerformer(options, this.#asking)
+    this.#surroundings = { late: this.#late, options }
     this.#isPlain = options.rules.length === 0 && options.moveTimes === undefined
   }
 
@@ -80,13 +82,12 @@ export class Performer {
       session.send(text)
       return performance.onResult(handedOn(planned, text, now()))
     }
-    const asked = new PlainRequest(planned, text, { performance, late: this.#late, options: this.#options })
+    const asked = new PlainRequest(planned, text, performance, this.#surroundings)
     calls.add(planned, this.#asking.ask(session, asked))
   }
 }
 
 interface Surroundings {
-  readonly performance: Performance
   readonly late: LatePerformer
   readonly options: PerformerOptions
 }
@@ -96,24 +97,26 @@ class PlainRequest implements Asked {
   readonly planned: Planned
   readonly made: Transformed
   readonly retry = 0
+  readonly #performance: Performance
   readonly #around: Surroundings
 
-  constructor(planned: Planned, text: string, around: Surroundings) {
+  constructor(planned: Planned, text: string, performance: Performance, around: Surroundings) {
     this.planned = planned
+    this.#performance = performance
     this.made = { text, applied: NO_NAMES, delay: 0, error: undefined, id: undefined }
     this.#around = around
   }
 
   onHeard(heard: Heard): void {
     const { planned, made } = this
-    const { performance, late, options } = this.#around
+    const { late, options } = this.#around
     const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, options)
-    if (isAsRecorded(result) || !late.isWorthARetry(result, 0)) performance.onResult(result)
-    else tell(late.again(planned, made, 1), performance)
+    if (isAsRecorded(result) || !late.isWorthARetry(result, 0)) this.#performance.onResult(result)
+    else tell(late.again(planned, made, 1), this.#performance)
   }
 
   onFailure(error: unknown): void {
-    this.#around.performance.onFailure(error)
+    this.#performance.onFailure(error)
   }
 }
 

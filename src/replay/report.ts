@@ -1,5 +1,6 @@
 import type { Layer } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
+import { isAsRecorded, type Outcome } from './as-recorded.ts'
 import { keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
 import type { StepResult } from './step-result.ts'
 import { Tally } from './tally.ts'
@@ -88,7 +89,7 @@ export function reportFrom(
     validation: validationOf(tally),
     errors: tally.errors.toSorted((a, b) => a.index - b.index),
     get timeline() {
-      return timelineOf(this.steps)
+      return [...timelineOf(this.steps)]
     },
     get steps() {
       return (steps ??= listed())
@@ -141,10 +142,13 @@ function successRate({ requests, failedRequests }: Tally): number {
   return requests === 0 ? 1 : 1 - failedRequests / requests
 }
 
-function timelineOf(steps: readonly StepResult[]): ReplayReport['timeline'] {
-  return steps.flatMap(({ index, sentAt, duration, state }) =>
-    sentAt === undefined ? [] : [{ index, at: sentAt, duration, state }],
-  )
+/** When what was sent, and how long it took. */
+export function* timelineOf(outcomes: Iterable<Outcome>): Generator<ReplayReport['timeline'][number]> {
+  for (const outcome of outcomes) {
+    const { index, sentAt, duration } = outcome
+    const state = isAsRecorded(outcome) ? 'done' : outcome.state
+    if (sentAt !== undefined) yield { index, at: sentAt, duration, state }
+  }
 }
 
 function performanceOf(

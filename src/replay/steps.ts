@@ -83,12 +83,17 @@ export class Steps implements AsyncIterable<StepResult> {
     }
     return {
       outcomes: () => outcomesIn(rowOf, outcomeAt),
+      steps: () => this.#stepsIn(rowOf),
       at: (index) => (outcomeAt(index) === undefined ? undefined : this.#stepAt((rowOf[index] ?? 0) - 1)),
       other: (index) => {
         const outcome = outcomeAt(index)
         return outcome === undefined || isAsRecorded(outcome) ? undefined : outcome
       },
     }
+  }
+
+  *#stepsIn(rows: Uint32Array): Generator<StepResult> {
+    for (const row of rows) if (row > 0) yield this.#stepAt(row - 1)
   }
 
   /** Of the messages that stand in some frames, which were answered as they should be. */

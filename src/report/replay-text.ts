@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { brief } from '../match/brief.ts'
-import type { RepeatedReport } from '../replay/repeat.ts'
+import type { RepeatedReport } from '../replay/repeated-report.ts'
 import { hasFailed } from '../replay/failed.ts'
 import type { StepResult } from '../replay/step-result.ts'
 import { isSkippedByRule } from '../replay/tally.ts'

@@ -1,37 +1,56 @@
+import { isAsRecorded, type Outcome } from '../replay/as-recorded.ts'
+import type { KeptSteps } from '../replay/kept-steps.ts'
 import type { StepResult } from '../replay/step-result.ts'
+import { placesOf, wholeColumn, wideColumn } from '../store/columns.ts'
 import { member } from '../wire/message.ts'
 import { valueOf } from './spared.ts'
 
 /** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */
-export function saidMessages(steps: readonly StepResult[]): readonly object[] {
-  return steps
-    .flatMap(saidIn)
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ name, said }, sequence) => ({ proxy_id: name, sequence, ...said }))
+export function* saidMessages(kept: KeptSteps): Generator<object> {
+  const said = whenSaid(kept.outcomes())
+  let sequence = 0
+  for (const { index, isAnswer } of said) {
+    const step = kept.at(index)
+    if (step !== undefined)
+      yield { ...nameOf(step, isAnswer), sequence: sequence++, ...messageOf(step, isAnswer) }
+  }
 }
 
-/** A message with the name of the frame of the tape that it stands for, and the milliseconds of the run at which it was said. */
 interface Said {
-  readonly at: number
-  readonly name: string
-  readonly said: object
+  readonly index: number
+  readonly isAnswer: boolean
 }
 
-function saidIn({ frame, method, sent, answer, sentAt = 0, duration = 0 }: StepResult): readonly Said[] {
-  if (sent === undefined) return []
-  const name = `frame-${frame}`
-  const request = messageOf('client_to_server', sent, { method, correlated_id: null })
-  const asked = { at: sentAt, name, said: request }
-  if (answer === undefined) return [asked]
-  const response = messageOf('server_to_client', answer, { method: null, correlated_id: name })
-  return [asked, { at: sentAt + duration, name: `${name}-answer`, said: response }]
+/** In the order of the run; two numbers for each message, however many there are. */
+function* whenSaid(outcomes: Iterable<Outcome>): Generator<Said> {
+  const [at, message] = [wideColumn(), wholeColumn()]
+  for (const outcome of outcomes) {
+    const { index, sentAt = 0, duration = 0 } = outcome
+    if (!isAsRecorded(outcome) && outcome.sent === undefined) continue
+    at.push(sentAt)
+    message.push(index * 2)
+    if (!isAsRecorded(outcome) && outcome.answer === undefined) continue
+    at.push(sentAt + duration)
+    message.push(index * 2 + 1)
+  }
+  for (const place of placesOf(at.length).toSorted((a, b) => at.at(a) - at.at(b) || a - b)) {
+    const number = message.at(place)
+    yield { index: Math.floor(number / 2), isAnswer: number % 2 === 1 }
+  }
 }
 
-function messageOf(
-  direction: 'client_to_server' | 'server_to_client',
-  text: string,
-  about: { readonly method: string | null; readonly correlated_id: string | null },
-): object {
-  const payload = valueOf(text)
-  return { direction, jsonrpc_id: member(payload, 'id') ?? null, ...about, payload }
+/** The frame of the tape that it stands for. */
+function nameOf({ frame }: StepResult, isAnswer: boolean): { readonly proxy_id: string } {
+  return { proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}` }
+}
+
+function messageOf({ frame, method, sent, answer }: StepResult, isAnswer: boolean): object {
+  const payload = valueOf(isAnswer ? answer : sent)
+  return {
+    direction: isAnswer ? 'server_to_client' : 'client_to_server',
+    jsonrpc_id: member(payload, 'id') ?? null,
+    method: isAnswer ? null : method,
+    correlated_id: isAnswer ? `frame-${frame}` : null,
+    payload,
+  }
 }

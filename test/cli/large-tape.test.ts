@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CALLS = 4000
+const TICKET = '5f2c9d1e-77aa-4b1c-9e0d-3a1b2c4d5e6f'
 const LONG = 'abcdefghi '.repeat(1000)
 
 let folder: string
@@ -44,6 +45,13 @@ test('stats counts the calls of a tape that is larger than the memory that it ha
   ])
 })
 
+test('the bindings of a tape that is larger than the memory that it has are found', async () => {
+  const found: unknown = JSON.parse(await withLittleMemory('inspect', tape, '--bindings', '--json'))
+  expect(found).toMatchObject({
+    bindings: [{ value: TICKET, to: [`#${CALLS * 2 - 1} params.arguments.ticket`] }],
+  })
+})
+
 /** Of a tape of 40 MB. */
 function withLittleMemory(...words: readonly string[]): Promise<string> {
   const node = ['--max-old-space-size=32', 'dist/cli/main.js', ...words]
@@ -63,8 +71,11 @@ function writeTape(path: string): void {
   let n = 0
   const say = (dir: string, msg: object): void => line({ n: ++n, t: n, server: 'pages', conn: 1, dir, msg })
   for (let id = 1; id <= CALLS; id++) {
-    say('c2s', { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'page', arguments: { id } } })
-    say('s2c', { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: `page ${id} ${LONG}` }] } })
+    const [given, sentBack] = [id === 1 ? ` ticket=${TICKET}` : '', id === CALLS ? { ticket: TICKET } : {}]
+    const params = { name: 'page', arguments: { id, ...sentBack } }
+    const content = [{ type: 'text', text: `page ${id} ${LONG}${given}` }]
+    say('c2s', { jsonrpc: '2.0', id, method: 'tools/call', params })
+    say('s2c', { jsonrpc: '2.0', id, result: { content } })
   }
   line({ n: ++n, t: n, event: 'end', frames: n })
   closeSync(file)

@@ -1,4 +1,5 @@
-import { replayRepeatedly, type RepeatedReport } from '../../src/replay/repeat.ts'
+import { replayRepeatedly } from '../../src/replay/repeat.ts'
+import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
 import type { ReplayOptions } from '../../src/replay/options.ts'
 import { transportTarget } from '../../src/replay/targets.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { replayRepeatedly, type RepeatedReport } from '../../src/replay/repeat.ts'
+import { replayRepeatedly } from '../../src/replay/repeat.ts'
+import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
 import type { ReplayOptions } from '../../src/replay/options.ts'
 import { commandTarget } from '../../src/replay/targets.ts'
 import { loadTape } from '../../src/store/read.ts'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { fixtureServer, REELAY, start } from '../support/recorder.ts'
@@ -7,7 +8,8 @@ import { writeLargeTape } from './large-tape.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 // Far more than fits into the heap that the runs below are given.
-const tape = join(sharedFolder(), 'large.tape.jsonl')
+const folder = sharedFolder()
+const tape = join(folder, 'large.tape.jsonl')
 const CALLS = 3000
 const HEAP_MB = 64
 
@@ -20,6 +22,34 @@ test('a tape that does not fit into memory is replayed from its file, every answ
   )
   expect(code).toBe(0)
 })
+
+test('the report and the results of such a run are written step by step', async () => {
+  const [report, results] = [join(folder, 'report.json'), join(folder, 'results.json')]
+  const written = ['--output', report, '--results', results]
+  const { code } = await reelay('replay', tape, ...written, '--', ...fixtureServer('pages'))
+  expect(code).toBe(0)
+  const { steps, timeline } = readJson(report) as { steps: Step[]; timeline: unknown[] }
+  expect([steps.length, timeline.length]).toEqual([CALLS, CALLS])
+  expect(steps.map(({ answer }) => answer.result)).toEqual(steps.map((step) => step.recordedAnswer.result))
+  const { messages, ...rest } = readJson(results) as { results: unknown[]; messages: Said[] }
+  expect(rest.results).toHaveLength(CALLS)
+  expect(messages.map(({ sequence }) => sequence)).toEqual(messages.map((_, place) => place))
+  expect(messages.filter(({ direction }) => direction === 'server_to_client')).toHaveLength(CALLS)
+})
+
+interface Step {
+  readonly answer: { readonly result: unknown }
+  readonly recordedAnswer: { readonly result: unknown }
+}
+
+interface Said {
+  readonly sequence: number
+  readonly direction: string
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
 
 test('what a run would send of such a tape is shown without holding it in memory', async () => {
   const { code, out } = await reelay('replay', tape, '--dry-run', '--allow', 'page')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RepeatedReport } from '../../src/replay/repeat.ts'
+import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
 import type { Tape } from '../../src/store/read.ts'
 import { client, ENVELOPE, server, tapeOf } from '../serve/tape-of.ts'
 import { against, foundIn } from './against-tape.ts'

@@ -4,7 +4,8 @@ import { Controller } from '../../replay/controller.ts'
 import { liveSecrets } from '../../replay/live-secrets.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { AskPolicy } from '../../replay/recorded-answers.ts'
-import { replayRepeatedly, type RepeatedReport, type RepeatOptions } from '../../replay/repeat.ts'
+import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat.ts'
+import type { RepeatedReport } from '../../replay/repeated-report.ts'
 import { tapeBindings } from '../../replay/tape-bindings.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
@@ -14,6 +15,7 @@ import type { Screen } from '../../serve/screen.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/indexed-tape.ts'
 import { loadTape } from '../../store/read.ts'
+import { blocksOf, printPieces } from '../print-lines.ts'
 import { print } from '../print.ts'
 import { askOnTerminal } from './ask.ts'
 import { beforeRun } from './before-run.ts'
@@ -139,14 +141,15 @@ function tellSteps(screen: Screen): (step: StepResult, run: number) => void {
 }
 
 async function tell(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
-  print(json === true ? replayAsJson(report) : replaySummaryText(report))
+  if (json === true) await printPieces(replayAsJson(report))
+  else print(replaySummaryText(report))
   if (output !== undefined) await writeReport(output, replayAsJson(report))
   if (results !== undefined) await writeReport(results, replayResults(report))
 }
 
-async function writeReport(path: string, text: string): Promise<void> {
+async function writeReport(path: string, pieces: Iterable<string>): Promise<void> {
   try {
-    await writeFile(path, text, { mode: 0o600 })
+    await writeFile(path, blocksOf(pieces), { mode: 0o600 })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const hint = 'check the folder; the report is printed all the same'

@@ -1,6 +1,7 @@
 import type { CarriedBinding } from '../../replay/carried-binding.ts'
+import { changedSteps, keepSteps, keptSteps } from '../../replay/kept-steps.ts'
 import type { LiveSecrets } from '../../replay/live-secrets.ts'
-import type { RepeatedReport } from '../../replay/repeat.ts'
+import type { RepeatedReport } from '../../replay/repeated-report.ts'
 import type { StepResult } from '../../replay/step-result.ts'
 import type { Finding } from '../../replay/verdict/finding.ts'
 import { createScreen, screenBy, type Screen } from '../../serve/screen.ts'
@@ -16,7 +17,8 @@ export function screenOfRun(secrets: LiveSecrets | undefined): Screen {
  */
 export function screenedReport(report: RepeatedReport, screen: Screen): RepeatedReport {
   const { summary, performance, validation, errors, notes, unstable, bindings, guesses, runs, noise } = report
-  return {
+  const shown = (step: StepResult): StepResult => screenedStep(step, screen)
+  const screened = {
     summary: { ...summary, target: screen.text(summary.target) },
     performance,
     validation,
@@ -26,7 +28,7 @@ export function screenedReport(report: RepeatedReport, screen: Screen): Repeated
       return report.timeline
     },
     get steps() {
-      return report.steps.map((step) => screenedStep(step, screen))
+      return report.steps.map(shown)
     },
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
@@ -34,6 +36,7 @@ export function screenedReport(report: RepeatedReport, screen: Screen): Repeated
     bindings: bindings.map((binding) => screenedBinding(binding, screen)),
     guesses: guesses.map((binding) => screenedBinding(binding, screen)),
   }
+  return keepSteps(screened, changedSteps(keptSteps(report), shown))
 }
 
 export function screenedStep(step: StepResult, screen: Screen): StepResult {
