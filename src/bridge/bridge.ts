@@ -1,6 +1,7 @@
 import { classify, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { HttpSession, type BridgeEnds } from './http-session.ts'
+import type { BridgeEnds } from './bridge-ends.ts'
+import { HttpSession } from './http-session.ts'
 import { OldSession } from './old-session.ts'
 
 /** What a server that only knows HTTP+SSE answers to a POST. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isEventStream, textOf, type Answer } from './http-ask.ts'
 import { readEvents, type Bookmark } from './read-events.ts'
 
-export interface ServerStreamOptions {
+export interface StreamOptions {
   /** Asks for the stream, with these headers to take it up again. */
   readonly ask: (resume: readonly string[]) => Promise<Answer>
   readonly onMessage: (text: string) => void
@@ -13,7 +13,7 @@ export const RETRY_MS = 1000
 const MOST_FAILURES = 5
 
 /** Hears what a legacy server says of its own accord: in a stream that is opened for that, again and again, if the server has one. */
-export async function hearServer(options: ServerStreamOptions): Promise<void> {
+export async function hearServer(options: StreamOptions): Promise<void> {
   const { signal } = options
   const mark: Bookmark = {}
   for (let failures = 0; !signal.aborted && failures < MOST_FAILURES;) {
@@ -24,7 +24,7 @@ export async function hearServer(options: ServerStreamOptions): Promise<void> {
   }
 }
 
-async function hearOnce({ ask, onMessage }: ServerStreamOptions, mark: Bookmark): Promise<'heard' | 'none'> {
+async function hearOnce({ ask, onMessage }: StreamOptions, mark: Bookmark): Promise<'heard' | 'none'> {
   const answer = await ask(resumeHeaders(mark))
   if (answer.status === 200 && isEventStream(answer)) {
     await readEvents(answer, { onMessage }, mark).catch(() => {}) // a break is an end

@@ -1,0 +1,14 @@
+import type { Way } from './http-ask.ts'
+
+/** The two sides that a bridge joins. */
+export interface BridgeEnds extends Way {
+  /** A message for the client, without line feeds. */
+  readonly toClient: (message: string) => void
+  /** For people. */
+  readonly say: (words: string) => void
+}
+
+/** Between the tokens of JSON a line feed is white space. */
+export function onOneLine(text: string): string {
+  return text.trim().replaceAll(/[\r\n]+/g, ' ')
+}

@@ -1,0 +1,19 @@
+import type { HttpClient, HttpRequest } from './http1/client.ts'
+
+/** Ends a session; a server that does not want to be told says so, and that is all. */
+export function leaveSession(client: HttpClient, where: Pick<HttpRequest, 'url' | 'headers'>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => done(), LONGEST)
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    client.send(
+      { method: 'DELETE', ...where },
+      { onHead: done, onBody: () => {}, onEnd: done, onError: done },
+    )
+  })
+}
+
+/** Milliseconds that a server may take to hear of it. */
+const LONGEST = 1000
