@@ -1,5 +1,6 @@
 import { detached } from './detached.ts'
 import { isNumeric } from './distinct.ts'
+import { namesQuantity } from './names.ts'
 import { pieceUses, type Use } from './uses.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */
@@ -29,8 +30,8 @@ export class ClientWords {
   }
 }
 
-// Clients count pages and set limits all the time: a small number is theirs only under the name under which they said it.
+// Clients count pages and set limits all the time: such a number is theirs only under the name under which they said it.
 function keyOf({ value, names }: Use): string {
-  const isSmall = isNumeric(value) && value.length < 4
-  return isSmall ? `${names.own.join(' ')}=${value}` : value
+  const isCounted = isNumeric(value) && (value.length < 4 || namesQuantity(names))
+  return isCounted ? `${names.own.join(' ')}=${value}` : value
 }

@@ -4,6 +4,8 @@ import { client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
 import { correlate } from './correlate.ts'
 import { Rebinder } from './rebinder.ts'
 
+const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
+
 // Few values, in many places: what is said and what is sent meet all the time.
 const value = fc.oneof(
   fc.constantFrom(
@@ -14,7 +16,8 @@ const value = fc.oneof(
     '{"id":"a1b2c3d4"}',
     btoa('{"id":"a1b2"}'),
   ),
-  fc.constantFrom(7, 42, 123456, 0, true, null),
+  fc.constantFrom('5f2c9d1e', 'abcdefabcdef', UUID, `job-${UUID}/2`, `${UUID}0`, `${UUID}é`, `é/${UUID}`),
+  fc.constantFrom(7, 42, 4111, 123456, 0, true, null),
   fc.string({ unit: 'binary', maxLength: 12 }),
 )
 const object = fc.dictionary(fc.constantFrom('id', 'issueId', 'cursor', 'text', '__proto__', 'key'), value)

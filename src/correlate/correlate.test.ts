@@ -3,6 +3,7 @@ import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../
 import type { Correlation } from './binding.ts'
 import { correlate } from './correlate.ts'
 import { placeText, producerText } from './place-text.ts'
+import { hashOf } from './word-hashes.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 
@@ -71,6 +72,53 @@ test('the parts of a composite are bound one by one', () => {
   expect(linksIn(found)).toEqual([
     '#2 result.structuredContent.issue.id -> #3 params.arguments.ref > characters 4-12 (high)',
     '#2 result.structuredContent.project.key -> #3 params.arguments.ref > characters 0-3 (low)',
+  ])
+})
+
+test('a group of a uuid is no value: neither where the server said the uuid, nor where the client sends one', () => {
+  const found = correlationOf(
+    asked(1, 'make_item', {}),
+    structured(1, { item: { id: UUID, number: 8222 } }),
+    asked(2, 'get_item', { itemId: 4111, number: 4111, short: '5f2c9d1e', tail: 'abcdefabcdef' }),
+    structured(2, {}),
+    asked(3, 'get_item', { itemId: '5f2c9d1e-1111-4111-8222-abcdefabcdef' }),
+  )
+  expect(linksIn(found)).toEqual([])
+  expect(found.guesses).toEqual([])
+})
+
+test('a uuid is found among other parts of a composite', () => {
+  const found = correlationOf(
+    ...call(1, 'start', {}, `Started job/${UUID}/2 for you.`),
+    asked(2, 'stop', { uri: `jobs:${UUID}/${UUID}0` }),
+  )
+  expect(linksIn(found)).toEqual([
+    '#2 result.content[0].text > text "Started job/{}/" -> #3 params.arguments.uri > characters 5-41 (medium)',
+  ])
+})
+
+test('a value is not taken for another one that has the same hash and length', () => {
+  const [said, sent] = ['d02b32c9-5642-4c9c-826a-84bd0b509a10', '03af0c5e-cfe2-4af9-9f9b-3f2480973069']
+  expect(hashOf(said)).toBe(hashOf(sent))
+  const found = correlationOf(
+    asked(1, 'make_item', {}),
+    structured(1, { item: { id: said }, link: `item://${said}` }),
+    asked(2, 'get_item', { itemId: sent, link: `item://${sent}` }),
+  )
+  expect(found).toEqual({ bindings: [], guesses: [] })
+})
+
+test('a client that counts as far as the ids of the server go does not send ids', () => {
+  const found = correlationOf(
+    asked(1, 'make_item', { count: 4711 }),
+    structured(1, { item: { id: 123456 } }),
+    asked(2, 'make_item', { count: 123456, index: 123456, limit: 123456 }),
+    structured(2, { item: { id: 4711 } }),
+    asked(3, 'get_item', { count: 4712, itemId: 4711, parent: 123456 }),
+  )
+  expect(linksIn(found)).toEqual([
+    '#4 result.structuredContent.item.id -> #5 params.arguments.itemId (medium)',
+    '#2 result.structuredContent.item.id -> #5 params.arguments.parent (high)',
   ])
 })
 

@@ -1,6 +1,9 @@
 import { hashOf } from './word-hashes.ts'
 
-/** Texts by their hashes and lengths: eight bytes for each, however long it is. One in billions is taken for another. */
+/**
+ * Texts by their hashes and lengths: eight bytes for each, however long it is. A text that is not in the set is taken for one
+ * of a hundred thousand of its length once in 40,000 times, so that whoever relies on it compares the texts.
+ */
 export class HashSet {
   #slots: Float64Array = new Float64Array(1024)
   #size = 0

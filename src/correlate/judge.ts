@@ -1,6 +1,6 @@
 import type { Confidence } from './binding.ts'
 import { distinctnessOf, isNumeric } from './distinct.ts'
-import { familyOf, isSameWord, namesHandle, type Family } from './names.ts'
+import { familyOf, isSameWord, namesHandle, namesQuantity, type Family } from './names.ts'
 import type { Sighting } from './sightings.ts'
 import type { Use } from './uses.ts'
 
@@ -35,7 +35,9 @@ export function judgeInComposite(sighting: Sighting, use: Use): Judgement {
 
 const CHANCE: Judgement = { kind: 'chance' }
 
-function strong({ form }: Sighting, { consumer }: Use): Judgement {
+// A client that counts far comes by every number that the server gave to something.
+function strong({ form, names: said }: Sighting, { value, consumer, names: sent }: Use): Judgement {
+  if (isNumeric(value) && namesHandle(said) && namesQuantity(sent)) return CHANCE
   const isLoose = form === 'token' && consumer.use === 'part'
   return binding(isLoose ? 'medium' : 'high', 'a value that nobody makes up twice')
 }

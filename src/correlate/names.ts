@@ -34,6 +34,12 @@ export function namesHandle({ own }: Names): boolean {
   return IDENTITY.has(own.at(-1) ?? '')
 }
 
+/** Whether the last word of a name says that its value is counted or picked from few. */
+export function namesQuantity({ own }: Names): boolean {
+  const last = own.at(-1) ?? ''
+  return VALUE_WORDS.has(last) || COUNTERS.has(last)
+}
+
 const IDENTITY: ReadonlySet<string> = new Set(
   'id uid uuid guid key name slug uri url href link path file filename folder directory handle token cursor ref reference sha hash number num no revision rev etag branch login username email session task job ticket'.split(
     ' ',
@@ -81,6 +87,8 @@ const VALUE_WORDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
+
+const COUNTERS: ReadonlySet<string> = new Set(['n', 'i', 'index', 'position', 'step', 'round', 'attempt'])
 
 function singular(word: string): string {
   if (word.length < 4 || word.endsWith('ss') || word.endsWith('us')) return word

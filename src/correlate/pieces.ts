@@ -1,3 +1,5 @@
+import { RUNS } from './runs.ts'
+
 /** A stretch of a text that may be a value of its own. */
 export interface Piece {
   readonly start: number
@@ -42,7 +44,7 @@ function stretchesOf(word: string): Iterable<Piece> {
 }
 
 function* runsIn(word: string): Iterable<Piece> {
-  const runs = [...word.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: { length }, index }) => ({
+  const runs = [...word.matchAll(RUNS)].map(({ 0: { length }, index }) => ({
     start: index,
     end: index + length,
   }))

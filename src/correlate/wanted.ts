@@ -19,7 +19,7 @@ export class Wanted {
     pieceUses(whole, (piece) => this.#addPiece(piece, inProse))
   }
 
-  /** True for next to nothing else. */
+  /** True for little else, which is never looked up by its text. */
   has(value: string): boolean {
     return this.#values.has(value)
   }

@@ -1,4 +1,5 @@
 import type { Hashes } from './hashes.ts'
+import { isInRun, isPlainLetter, RUNS } from './runs.ts'
 
 /**
  * Lists the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
@@ -75,7 +76,7 @@ function listRuns(text: string, start: number, end: number, into: Hashes): void 
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code > LAST_PLAIN) return listAnyRuns(text.slice(start, end), into)
-    if (isPlainLetter(code) || isDigit(code)) {
+    if (isInRun(text, at, length)) {
       hash = next(hash, code)
       length++
       continue
@@ -92,7 +93,7 @@ function listRuns(text: string, start: number, end: number, into: Hashes): void 
 
 // Words that were listed already are listed again, which does no harm.
 function listAnyRuns(text: string, into: Hashes): void {
-  const runs = text.match(/[\p{L}\p{N}]+/gu)
+  const runs = text.match(RUNS)
   if (runs === null) into.add(hashOf(text))
   else for (const run of runs) into.add(hashOf(run))
 }
@@ -100,14 +101,6 @@ function listAnyRuns(text: string, into: Hashes): void {
 const BASIS = 0x811c9dc5
 const [TAB, RETURN, BLANK, ZERO] = [0x09, 0x0d, 0x20, 0x30]
 const LAST_PLAIN = 0x7f
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
-}
-
-function isPlainLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
-}
 
 function next(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)

@@ -2,6 +2,7 @@ import { idKey, isId } from '../wire/id.ts'
 import { member, type Notification, type Request, type Response } from '../wire/message.ts'
 import { isEnveloped, META, metaOf } from '../wire/methods.ts'
 import type { RawFrame } from './frame.ts'
+import { OpenTurns } from './open-turns.ts'
 import type { Spoken } from './turn.ts'
 
 /** Where a conversation writes down its turns: `Turn` and `Ask` are whatever the log knows them by. */
@@ -41,9 +42,8 @@ export class Conversation<Turn, Ask> {
   readonly #bySubscription = new Map<string, Turn>()
   readonly #byAsk = new Map<string, Turn>()
   readonly #byExchange = new Map<number, Turn>()
-  readonly #open: Turn[] = []
-  /** Answered or cancelled: nothing that names no turn is taken for their doing. */
-  readonly #over = new Set<Turn>()
+  /** Neither answered nor cancelled: what names no turn is taken for their doing. */
+  readonly #open = new OpenTurns<Turn>()
   #last: Turn | undefined
 
   constructor(log: TurnLog<Turn, Ask>) {
@@ -74,7 +74,7 @@ export class Conversation<Turn, Ask> {
     const token = metaOf(message.params, META.progressToken)
     if (isId(token)) this.#byToken.set(idKey(token), turn)
     if (message.method === 'subscriptions/listen') this.#bySubscription.set(idKey(message.id), turn)
-    else this.#open.push(turn)
+    else this.#open.add(turn)
   }
 
   #begin(trigger: Spoken | undefined): Turn {
@@ -87,7 +87,7 @@ export class Conversation<Turn, Ask> {
   #noteCancelled({ method, params }: Notification): void {
     const id = member(params, 'requestId')
     if (method !== 'notifications/cancelled' || !isId(id)) return
-    for (const { turn } of this.#unanswered.get(idKey(id)) ?? []) this.#over.add(turn)
+    for (const { turn } of this.#unanswered.get(idKey(id)) ?? []) this.#open.close(turn)
   }
 
   #hear(spoken: Spoken, message: Request | Notification): void {
@@ -100,7 +100,7 @@ export class Conversation<Turn, Ask> {
   #turnOf({ x }: Spoken, message: Request | Notification): Turn {
     const named = message.kind === 'notification' ? this.#namedBy(message) : undefined
     const inExchange = x === undefined ? undefined : this.#byExchange.get(x)
-    return named ?? inExchange ?? this.#mostRecentOpen() ?? this.#last ?? this.#begin(undefined)
+    return named ?? inExchange ?? this.#open.mostRecent ?? this.#last ?? this.#begin(undefined)
   }
 
   #namedBy({ method, params }: Notification): Turn | undefined {
@@ -111,16 +111,6 @@ export class Conversation<Turn, Ask> {
     const id = member(params, 'requestId')
     if (method !== 'notifications/cancelled' || !isId(id)) return undefined
     return this.#byAsk.get(idKey(id)) ?? this.#bySubscription.get(idKey(id))
-  }
-
-  #mostRecentOpen(): Turn | undefined {
-    let turn = this.#open.at(-1)
-    while (turn !== undefined && this.#over.has(turn)) {
-      this.#open.pop()
-      this.#over.delete(turn)
-      turn = this.#open.at(-1)
-    }
-    return turn
   }
 
   #answer(spoken: Spoken, { id }: Response): void {
@@ -142,18 +132,14 @@ export class Conversation<Turn, Ask> {
     if (found === undefined) return undefined
     if (waiting.length === 1) this.#unanswered.delete(key)
     else waiting.splice(waiting.indexOf(found), 1)
-    this.#close(found.turn)
+    this.#open.close(found.turn)
     return found
   }
 
-  // Most turns are answered before the next begins: those need not be remembered as over.
-  #close(turn: Turn): void {
-    if (this.#open.at(-1) === turn) this.#open.pop()
-    else this.#over.add(turn)
-  }
-
   #answerAsk(spoken: Spoken, key: string): boolean {
-    const ask = this.#asks.get(key)?.shift()
+    const waiting = this.#asks.get(key)
+    const ask = waiting?.shift()
+    if (waiting?.length === 0) this.#asks.delete(key)
     if (ask !== undefined) this.#log.answer(ask, spoken)
     return ask !== undefined
   }
