@@ -66,7 +66,7 @@ async function judge(pair, folder) {
 
 /** The newer Node is here for the programs: it runs us too, with what only it can load. */
 async function judgeTypeScript() {
-  const tape = await tapeOf({ ...EVERYTHING[0], transport: 'stdio' })
+  const tape = await tapeOf(EVERYTHING[0]) // over stdio each call has a tape of its own
   const server = [...everything, 'stdio']
   const troubles = typescriptTroubles({ tape, tool: 'echo', server, folder: join(scratch, 'typescript') })
   console.log(
