@@ -10,9 +10,9 @@ export { loadTape, openTape } from './store/read.ts'
 export { openIndexedTape } from './store/indexed-tape.ts'
 export type { IndexedTape, OpenIndexedOptions } from './store/indexed-tape.ts'
 export type { Tape, TapeReader } from './store/read.ts'
-export type { Problem } from './store/line-checks.ts'
+export type { TapeProblem } from './store/line-checks.ts'
 export type {
-  Cut,
+  CutMessage,
   EventFrame,
   Frame,
   HeaderList,
@@ -20,26 +20,26 @@ export type {
   MessageFrame,
   OtherFrame,
   RawFrame,
-  RequestHead,
-  ResponseHead,
+  RecordedRequestHead,
+  RecordedResponseHead,
   SseFields,
   StderrFrame,
 } from './tape/frame.ts'
-export type { Header, ServerInfo } from './tape/header.ts'
-export type { LabelOptions, Labels } from './tape/labels.ts'
-export type { Spoken, Step, Turn } from './tape/turn.ts'
-export type { Called, KeyedPlaces, Outline, TurnKind, TurnStore } from './tape/turn-store.ts'
+export type { TapeHeader, TapeServer } from './tape/header.ts'
+export type { TapeLabelOptions, TapeLabels } from './tape/labels.ts'
+export type { RecordedMessage, TurnStep, Turn } from './tape/turn.ts'
+export type { ClientCall, TurnsByKey, TurnOutline, TurnKind, TurnStore } from './tape/turn-store.ts'
 
 // Record.
 export { Recorder } from './record/recorder.ts'
 export type { RecorderOptions, RecordingResult } from './record/recorder.ts'
 export type { RedactOption } from './record/redaction.ts'
 export { createRecording } from './record/recording.ts'
-export type { LinkOptions, Recording, RecordingOptions } from './record/recording.ts'
-export type { LinkTape } from './record/link-tape.ts'
-export type { Summary } from './record/recording-summary.ts'
-export type { Limits } from './record/limits.ts'
-export type { TapeRules } from './record/tape-rules.ts'
+export type { RecordedLinkOptions, Recording, RecordingOptions } from './record/recording.ts'
+export type { MessageRecorder } from './record/link-tape.ts'
+export type { RecordingSummary } from './record/recording-summary.ts'
+export type { RecordingLimits } from './record/limits.ts'
+export type { RecordingRules } from './record/tape-rules.ts'
 export type { AnyTransport } from './transport/any-transport.ts'
 export { recordFetch } from './record/record-fetch.ts'
 export type { AnyFetch, RecordFetchOptions } from './record/record-fetch.ts'
@@ -51,7 +51,7 @@ export type { HttpRecording, RecordHttpOptions } from './record/http-recorder.ts
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'
 export type { RecordedAnswer } from './match/recording-index.ts'
-export type { IndexOptions } from './match/matcher-for.ts'
+export type { MatcherOptions } from './match/matcher-for.ts'
 export type { MatchOutcome, RecordedRequest } from './match/matcher.ts'
 export { MISS_CODE, missAsError } from './match/miss-error.ts'
 export type { MissError } from './match/miss-error.ts'
@@ -66,7 +66,7 @@ export { serveHttp } from './serve/http/serve-http.ts'
 export type { ServedEndpoint, ServedHttp, ServeHttpOptions } from './serve/http/serve-http.ts'
 export { replayTransport } from './serve/replay-transport.ts'
 export type { ReplayTransport, ReplayTransportOptions } from './serve/replay-transport.ts'
-export type { PlayedTape } from './serve/played-tape.ts'
+export type { PlayableTape } from './serve/played-tape.ts'
 export type { Drift } from './serve/drift.ts'
 export { leftOverCauses } from './serve/left-over.ts'
 export type { LeftOverCause } from './serve/left-over.ts'
@@ -85,16 +85,16 @@ export type { Replay } from './replay/replay.ts'
 export { preview } from './replay/preview.ts'
 export type { ScheduledMessage } from './replay/preview.ts'
 export type { PendingCall, RunState } from './replay/run-state.ts'
-export type { ReplayOptions, Target } from './replay/options.ts'
+export type { ReplayOptions, ReplayTarget } from './replay/options.ts'
 export { replayRepeatedly } from './replay/repeat.ts'
 export type { RepeatOptions } from './replay/repeat.ts'
 export type { RepeatedReport } from './replay/repeated-report.ts'
-export type { ReplayReport, Verdict } from './replay/report.ts'
-export type { StepResult, StepState } from './replay/step-result.ts'
-export type { Finding, Layer } from './replay/verdict/finding.ts'
+export type { ReplayReport, ReplayVerdict } from './replay/report.ts'
+export type { ReplayStep, StepState } from './replay/step-result.ts'
+export type { StepFinding, Layer } from './replay/verdict/finding.ts'
 export type { ValidationRule } from './replay/verdict/validation-rule.ts'
 export type { TransformRule } from './replay/transform/rule.ts'
-export { Controller } from './replay/controller.ts'
+export { ReplayController } from './replay/controller.ts'
 export type { Stop } from './replay/stops.ts'
 export { tapeBindings } from './replay/tape-bindings.ts'
 export type { TapeBindingsOptions } from './replay/tape-bindings.ts'
@@ -104,5 +104,5 @@ export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/t
 
 // JSON-RPC as it travels.
 export { canonicalJson } from './wire/canonical.ts'
-export { classify } from './wire/message.ts'
+export { classifyMessage } from './wire/message.ts'
 export type { Message, Notification, Request, Response } from './wire/message.ts'

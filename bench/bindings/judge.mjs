@@ -1,12 +1,12 @@
 // Judges bindings by the truth: re-binding what was sent in one run onto the answers of another must give what was sent there.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { correlate } from '../../dist/correlate/correlate.js'
-import { confirm } from '../../dist/correlate/confirm.js'
-import { Rebinder } from '../../dist/correlate/rebinder.js'
+import { findBindings } from '../../dist/correlate/correlate.js'
+import { confirmBindings } from '../../dist/correlate/confirm.js'
+import { LiveValueBinder } from '../../dist/correlate/rebinder.js'
 import { loadTape } from '../../dist/store/read.js'
-import { leafText, leavesOf } from '../../dist/wire/leaves.js'
-import { membersOf, rangeAt } from '../../dist/wire/members.js'
+import { decodeLeaf, jsonLeaves } from '../../dist/wire/leaves.js'
+import { memberRanges, findRange } from '../../dist/wire/members.js'
 import { formatPath } from '../../dist/wire/path.js'
 
 const FOLDER = join(import.meta.dirname, '../../test/fixtures/bindings')
@@ -18,9 +18,9 @@ export async function judgeTape(name, { confirmed = false } = {}) {
     ['a', 'b'].map((run) => loadTape(join(FOLDER, `${name}-${run}.tape.jsonl`))),
   )
   const { started } = one.header
-  const found = correlate(one.turns, { started })
+  const found = findBindings(one.turns, { started })
   const runs = { turns: one.turns, other: other.turns, otherStarted: other.header.started }
-  const { bindings } = confirmed ? confirm(found, runs) : found
+  const { bindings } = confirmed ? confirmBindings(found, runs) : found
   const bound = rebound(one, other, bindings)
   const labels = JSON.parse(readFileSync(join(FOLDER, `${name}.labels.json`), 'utf8'))
   return labels.map((label) => judgeValue(label, bound.get(label.request), bindings))
@@ -29,7 +29,7 @@ export async function judgeTape(name, { confirmed = false } = {}) {
 /** What is sent in the second run's place, beside what was sent there. */
 function rebound(one, other, bindings) {
   let now = 0
-  const rebinder = new Rebinder(bindings, { now: () => now })
+  const rebinder = new LiveValueBinder(bindings, { now: () => now })
   const sent = new Map()
   for (const { at, turn } of happenings(one.turns)) {
     const twin = other.turns[one.turns.indexOf(turn)]
@@ -38,7 +38,7 @@ function rebound(one, other, bindings) {
       continue
     }
     now = Date.parse(other.header.started) + twin.trigger.t
-    const { text } = rebinder.bind(turn.trigger)
+    const { text } = rebinder.fill(turn.trigger)
     sent.set(turn.trigger.message.id, {
       frame: turn.trigger.n,
       recorded: turn.trigger.text,
@@ -76,14 +76,16 @@ function judgeValue({ request, path, key, bound }, { frame, recorded, text, live
 // Names of members may be others now, so a value is found by its place in the text.
 function sameValue(recorded, text, live, { path, key }) {
   if (key !== undefined) return valueAt(text, { path, key }) === valueAt(live, { path, key })
-  const place = leavesOf(recorded).findIndex((leaf) => formatPath(leaf.path) === formatPath(path))
-  return leafText(text, leavesOf(text)[place]) === leafText(live, leavesOf(live)[place])
+  const place = jsonLeaves(recorded).findIndex((leaf) => formatPath(leaf.path) === formatPath(path))
+  return decodeLeaf(text, jsonLeaves(text)[place]) === decodeLeaf(live, jsonLeaves(live)[place])
 }
 
 function valueAt(text, { path, key }) {
-  const range = rangeAt(text, path)
+  const range = findRange(text, path)
   const json = text.slice(range.start, range.end)
-  return key === undefined ? leafText(json, { start: 0, end: json.length }) : [...membersOf(json).keys()][key]
+  return key === undefined
+    ? decodeLeaf(json, { start: 0, end: json.length })
+    : [...memberRanges(json).keys()][key]
 }
 
 /** Precision: of what was bound, how much is carried over and right. Recall: of what is carried over, how much is bound and right. */

@@ -1,22 +1,22 @@
 import type { AnyFetch } from '../record/record-fetch.ts'
-import { kindOfFetch } from './mcp-fetch.ts'
-import { callersOf, isFromSdk } from './sdk-caller.ts'
+import { classifyFetch } from './mcp-fetch.ts'
+import { callerStack, isSdkFetch } from './sdk-caller.ts'
 
 /** A server that is reached over HTTP. */
-interface Endpoint {
+interface FetchedEndpoint {
   readonly endpoint: URL
   /** Reaches it. */
   readonly fetch: AnyFetch
 }
 
 /** Says what is to be used in place of `fetch` for a server; asked once for each. */
-export type OnFetch = (endpoint: Endpoint) => AnyFetch
+export type FetchInterceptor = (endpoint: FetchedEndpoint) => AnyFetch
 
 /**
  * The HTTP transports of both SDKs call the global `fetch`. Only what is a request to an MCP server is looked at; every other
  * fetch of the program, those for tokens among them, happens as ever.
  */
-export function hookFetch(onFetch: OnFetch): void {
+export function hookFetch(onFetch: FetchInterceptor): void {
   const original = globalThis.fetch
   const servers = new Map<string, AnyFetch>()
   const fetchOf = (url: URL, isMessage: boolean): AnyFetch => {
@@ -29,7 +29,7 @@ export function hookFetch(onFetch: OnFetch): void {
   }
   const fetch = (...[input, init]: Parameters<typeof original>): Promise<Response> => {
     if (input instanceof Request || !URL.canParse(String(input))) return original(input, init)
-    const kind = kindOfFetch(init, isFromSdk(callersOf(fetch)))
+    const kind = classifyFetch(init, isSdkFetch(callerStack(fetch)))
     return kind === 'other'
       ? original(input, init)
       : fetchOf(new URL(input), kind === 'sse message')(input, init)

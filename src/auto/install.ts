@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import { createScreen } from '../serve/screen.ts'
-import { visible } from '../wire/visible.ts'
+import { createReportRedactor } from '../serve/screen.ts'
+import { escapeControlChars } from '../wire/visible.ts'
 import { hookFetch } from './fetch-hook.ts'
-import { recordLinks } from './record-links.ts'
-import { replayLinks } from './replay-links.ts'
+import { recordServers } from './record-links.ts'
+import { replayServers } from './replay-links.ts'
 import { hookSpawn } from './spawn-hook.ts'
 import { readSwitches } from './switches.ts'
 
@@ -12,19 +12,20 @@ export function install(env: NodeJS.ProcessEnv): void {
   try {
     const switches = readSwitches(env)
     if (switches.kind === 'off') return
-    const { onStart, onFetch } = switches.kind === 'record' ? recordLinks(switches) : replayLinks(switches)
+    const { onStart, onFetch } =
+      switches.kind === 'record' ? recordServers(switches) : replayServers(switches)
     hookSpawn(onStart)
     hookFetch(onFetch)
   } catch (error) {
-    refuse(error)
+    exitWithError(error)
   }
 }
 
 /** A program that was to be recorded or replayed does not run without that. */
-function refuse(error: unknown): never {
+function exitWithError(error: unknown): never {
   if (!(error instanceof ReelayError)) throw error
-  const { text } = createScreen()
-  const hint = error.hint === undefined ? '' : `  hint: ${visible(text(error.hint))}\n`
-  process.stderr.write(`reelay: ${error.code} ${visible(text(error.message))}\n${hint}`)
+  const { text } = createReportRedactor()
+  const hint = error.hint === undefined ? '' : `  hint: ${escapeControlChars(text(error.hint))}\n`
+  process.stderr.write(`reelay: ${error.code} ${escapeControlChars(text(error.message))}\n${hint}`)
   process.exit(error.exitCode)
 }

@@ -1,8 +1,8 @@
-import type { OnFetch } from './fetch-hook.ts'
-import type { OnStart } from './spawn-hook.ts'
+import type { FetchInterceptor } from './fetch-hook.ts'
+import type { SpawnInterceptor } from './spawn-hook.ts'
 
 /** What becomes of the servers of a program: those that it starts, and those that it reaches over HTTP. */
-export interface Links {
-  readonly onStart: OnStart
-  readonly onFetch: OnFetch
+export interface ServerHooks {
+  readonly onStart: SpawnInterceptor
+  readonly onFetch: FetchInterceptor
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kindOfFetch } from './mcp-fetch.ts'
+import { classifyFetch } from './mcp-fetch.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const BOTH = { accept: 'application/json, text/event-stream' }
@@ -23,5 +23,5 @@ test.each<[string, RequestInit | undefined, boolean, string]>([
   ['an upload', { method: 'PUT', headers: SESSION }, false, 'other'],
   ['headers that cannot be', { method: 'POST', headers: { 'a b': 'c' }, body: BODY }, false, 'other'],
 ])('%s is told from the rest', (_, init, isFromSdk, kind) => {
-  expect(kindOfFetch(init, isFromSdk)).toBe(kind)
+  expect(classifyFetch(init, isFromSdk)).toBe(kind)
 })

@@ -5,7 +5,7 @@ import { parseJson } from '../wire/parse-json.ts'
  * Whether a fetch talks to an MCP server: it has the shape that Streamable HTTP demands, or it comes from an SDK and has that of
  * the legacy SSE transport. Everything else is `other`.
  */
-export function kindOfFetch(
+export function classifyFetch(
   init: RequestInit | undefined,
   isFromSdk: boolean,
 ): 'streamable' | 'sse stream' | 'sse message' | 'other' {

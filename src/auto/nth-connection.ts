@@ -1,16 +1,16 @@
 import { ReelayError } from '../errors.ts'
 import type { Tape } from '../store/read.ts'
-import { placeOf } from '../serve/recorded-sessions.ts'
-import type { Part } from './tape-set.ts'
+import { firstMessageOf } from '../serve/recorded-sessions.ts'
+import type { ServerOnTape } from './tape-set.ts'
 
 /** The part of the tape that was recorded when the server was started for the nth time. */
-export function connectionOf({ tape, server }: Part, conn: number): Part {
+export function nthConnection({ tape, server }: ServerOnTape, conn: number): ServerOnTape {
   // Over HTTP a connection may be a single exchange, and what is played over pipes is all of them.
   if (tape.header.servers[server]?.transport === 'http') return { tape, server }
-  const ofServer = tape.turns.filter((turn) => placeOf(turn)?.server === server)
-  const recorded = ofServer.reduce((most, turn) => Math.max(most, placeOf(turn)?.conn ?? 0), 0)
+  const ofServer = tape.turns.filter((turn) => firstMessageOf(turn)?.server === server)
+  const recorded = ofServer.reduce((most, turn) => Math.max(most, firstMessageOf(turn)?.conn ?? 0), 0)
   if (conn > Math.max(recorded, 1)) throw startedTooOften(tape, server, recorded)
-  return { tape: { ...tape, turns: ofServer.filter((turn) => placeOf(turn)?.conn === conn) }, server }
+  return { tape: { ...tape, turns: ofServer.filter((turn) => firstMessageOf(turn)?.conn === conn) }, server }
 }
 
 function startedTooOften({ path }: Tape, server: string, recorded: number): ReelayError {

@@ -2,23 +2,23 @@ import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 
-export interface PlayedProcessOptions {
+export interface RecordedProcessOptions {
   readonly command: readonly string[]
   readonly hasStderr: boolean
   /** Makes ready to play; when that fails, the process fails to start. */
-  readonly prepare: () => Promise<(streams: PlayedStreams) => Promise<void>>
+  readonly prepare: () => Promise<(streams: ProcessStreams) => Promise<void>>
 }
 
-interface PlayedStreams {
+interface ProcessStreams {
   readonly input: Readable
   readonly output: Writable
   readonly signal: AbortSignal
 }
 
-const LONG = 2 ** 30
+const KEEP_ALIVE_MS = 2 ** 30
 
 /** Looks like a child process to the program that started it, and is none: what it says is played in this process. */
-export class PlayedProcess extends EventEmitter {
+export class RecordedProcess extends EventEmitter {
   readonly stdin: PassThrough = new PassThrough()
   readonly stdout: PassThrough = new PassThrough()
   readonly stderr: PassThrough | null
@@ -32,9 +32,9 @@ export class PlayedProcess extends EventEmitter {
   killed: boolean = false
   readonly #stop = new AbortController()
   /** A program waits for a child that runs; without one, it would have nothing to wait for. */
-  readonly #running = setInterval(() => {}, LONG)
+  readonly #running = setInterval(() => {}, KEEP_ALIVE_MS)
 
-  constructor({ command, hasStderr, prepare }: PlayedProcessOptions) {
+  constructor({ command, hasStderr, prepare }: RecordedProcessOptions) {
     super()
     this.spawnfile = command[0] ?? ''
     this.spawnargs = command
@@ -64,7 +64,7 @@ export class PlayedProcess extends EventEmitter {
     this.#running.unref()
   }
 
-  async #run(prepare: PlayedProcessOptions['prepare']): Promise<void> {
+  async #run(prepare: RecordedProcessOptions['prepare']): Promise<void> {
     const { signal } = this.#stop
     try {
       const play = await prepare()

@@ -1,20 +1,20 @@
 import type { Drift } from '../serve/drift.ts'
-import type { Outlet } from '../serve/outlet.ts'
-import { Player, type PlayerOptions } from '../serve/player.ts'
-import { Rests } from '../serve/rests.ts'
+import type { ReplyChannel } from '../serve/outlet.ts'
+import { SessionPlayer, type SessionPlayerOptions } from '../serve/player.ts'
+import { ClientPauses } from '../serve/rests.ts'
 import type { Message } from '../wire/message.ts'
-import { SseStream } from './sse-stream.ts'
+import { SseResponseStream } from './sse-stream.ts'
 
 /** One client of a played server over HTTP: each answer leaves by the stream that waits for it. */
-export class PlayedSession {
-  readonly #player: Player
+export class RecordedEndpointSession {
+  readonly #player: SessionPlayer
   /** Those that wait for an answer, the newest last. */
-  readonly #streams = new Set<SseStream>()
+  readonly #streams = new Set<SseResponseStream>()
   readonly #waiting: string[] = []
-  #standing: SseStream | undefined
+  #standing: SseResponseStream | undefined
 
-  constructor(options: Omit<PlayerOptions, 'send' | 'later'>) {
-    this.#player = new Player({ ...options, send: this.#send, later: new Rests().later })
+  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later'>) {
+    this.#player = new SessionPlayer({ ...options, send: this.#send, later: new ClientPauses().later })
     this.#player.start()
   }
 
@@ -23,34 +23,38 @@ export class PlayedSession {
   }
 
   /** Everything leaves by this one stream, as in the legacy SSE transport. */
-  stand(stream: SseStream): void {
+  useStandingStream(stream: SseResponseStream): void {
     this.#standing = stream
     this.#sendWaiting(stream)
   }
 
   /** Takes a message; the answer to a request comes by the stream that is returned, or by the standing one. */
-  post(text: string, message: Message, signal: AbortSignal | null | undefined): SseStream | undefined {
+  post(
+    text: string,
+    message: Message,
+    signal: AbortSignal | null | undefined,
+  ): SseResponseStream | undefined {
     const isAnsweredHere = message.kind === 'request' && this.#standing === undefined
     const stream = isAnsweredHere ? this.#open(signal) : undefined
-    setImmediate(() => this.#player.take(text, message, stream && this.#outletOf(stream)))
+    setImmediate(() => this.#player.handle(text, message, stream && this.#outletOf(stream)))
     return stream
   }
 
-  #open(signal: AbortSignal | null | undefined): SseStream {
-    const stream = new SseStream(signal)
+  #open(signal: AbortSignal | null | undefined): SseResponseStream {
+    const stream = new SseResponseStream(signal)
     this.#streams.add(stream)
     this.#sendWaiting(stream)
     return stream
   }
 
-  #outletOf(stream: SseStream): Outlet {
+  #outletOf(stream: SseResponseStream): ReplyChannel {
     return {
       scope: '',
-      send: (text) => (stream.isOpen ? stream.event(text) : this.#send(text)),
+      send: (text) => (stream.isOpen ? stream.write(text) : this.#send(text)),
       reply: (text) => {
         if (text === undefined) return
         this.#streams.delete(stream)
-        stream.event(text)
+        stream.write(text)
         stream.end()
       },
     }
@@ -61,10 +65,10 @@ export class PlayedSession {
     const open = [...this.#streams].filter(({ isOpen }) => isOpen)
     const stream = this.#standing ?? open.at(-1)
     if (stream === undefined) this.#waiting.push(text)
-    else stream.event(text)
+    else stream.write(text)
   }
 
-  #sendWaiting(stream: SseStream): void {
-    for (const text of this.#waiting.splice(0)) stream.event(text)
+  #sendWaiting(stream: SseResponseStream): void {
+    for (const text of this.#waiting.splice(0)) stream.write(text)
   }
 }

@@ -1,14 +1,14 @@
 import { stdioServer } from '../record/header.ts'
 import { serverName } from '../record/server-name.ts'
 import { labelsFromEnv } from '../record/labels.ts'
-import { nameOfUrl } from '../record/url-tape.ts'
+import { serverNameFromUrl } from '../record/url-tape.ts'
 import { recordFetch } from '../record/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import type { Links } from './links.ts'
+import type { ServerHooks } from './links.ts'
 import { ServerNames } from './server-names.ts'
-import { SWITCHES } from './switches.ts'
-import { tapChild } from './tap-child.ts'
+import { SWITCH_VARIABLES } from './switches.ts'
+import { recordChild } from './tap-child.ts'
 
 interface RecordSwitches {
   readonly tape: string
@@ -17,22 +17,22 @@ interface RecordSwitches {
 }
 
 /** Records every server that this process talks to into one tape of its own. */
-export function recordLinks({ tape, isMeant, vault }: RecordSwitches): Links {
+export function recordServers({ tape, isMeant, vault }: RecordSwitches): ServerHooks {
   const redact = vault === undefined ? {} : { vault }
   const recording = new Recording({ tape, redact, ...labelsFromEnv(process.env) })
   const names = new ServerNames()
-  process.once('exit', () => end(recording))
+  process.once('exit', () => closeRecording(recording))
   return {
     onStart: ({ command, options, run }) => {
       const server = names.nameOf(command, serverName(command))
       if (!isMeant(server)) return undefined
       const env = withoutSwitches(options.env)
       const child = run(env)
-      tapChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env), env }))
+      recordChild(child, recording.pipes({ server, info: stdioServer(command, env ?? process.env), env }))
       return child
     },
     onFetch: ({ endpoint, fetch }) => {
-      const server = names.nameOf(endpoint.href, nameOfUrl(endpoint))
+      const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
       return isMeant(server) ? recordFetch(fetch, { recording, server, url: endpoint }) : fetch
     },
   }
@@ -41,11 +41,13 @@ export function recordLinks({ tape, isMeant, vault }: RecordSwitches): Links {
 /** A server that is a client of other servers is one link of this program; what is behind it is its own affair. */
 function withoutSwitches(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv | undefined {
   if (env === undefined) return undefined
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !SWITCHES.some((each) => each === name)))
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !SWITCH_VARIABLES.some((each) => each === name)),
+  )
 }
 
 /** The process is about to be gone: only what happens now still happens. */
-function end(recording: Recording): void {
+function closeRecording(recording: Recording): void {
   void recording.close()
   const { path, failure } = recording
   if (failure !== undefined) say(`TAPE_UNWRITABLE ${path ?? 'nothing was recorded'}: ${failure}`)

@@ -2,25 +2,25 @@ import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss-text.ts'
 import { serverName } from '../record/server-name.ts'
-import { nameOfUrl } from '../record/url-tape.ts'
+import { serverNameFromUrl } from '../record/url-tape.ts'
 import { serveCommandLine } from '../serve/command-line.ts'
-import { driftAsText, hasDrifted, type Drift } from '../serve/drift.ts'
-import { screenFor } from '../serve/screen.ts'
-import { playerOptions, type ServeOptions } from '../serve/serve-options.ts'
+import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import { reportRedactorFor } from '../serve/screen.ts'
+import { sessionPlayerOptions, type ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import { httpCast } from './http-cast.ts'
-import type { Links } from './links.ts'
-import { connectionOf } from './nth-connection.ts'
-import { PlayedEndpoint, type HttpRole } from './played-endpoint.ts'
-import { PlayedProcess, type PlayedProcessOptions } from './played-process.ts'
+import { recordedHttpSessions } from './http-cast.ts'
+import type { ServerHooks } from './links.ts'
+import { nthConnection } from './nth-connection.ts'
+import { RecordedEndpoint, type EndpointRecording } from './played-endpoint.ts'
+import { RecordedProcess, type RecordedProcessOptions } from './played-process.ts'
 import { ServerNames } from './server-names.ts'
-import { TapeSet, wantedCommand, wantedUrl, type Part } from './tape-set.ts'
+import { TapeSet, queryForCommand, queryForUrl, type ServerOnTape } from './tape-set.ts'
 
 /** Plays every server that this process talks to from the tape: no process is started, no socket opened. */
-export function replayLinks({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): Links {
-  if (!existsSync(resolveTape(name))) throw noTape(name)
+export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
+  if (!existsSync(resolveTape(name))) throw tapeNotFound(name)
   const tapes = new TapeSet(name)
   const names = new ServerNames()
   const starts = new Map<string, number>()
@@ -30,48 +30,49 @@ export function replayLinks({ tape: name, isMeant }: { tape: string; isMeant: Se
       if (!isMeant(server)) return undefined
       const conn = (starts.get(server) ?? 0) + 1
       starts.set(server, conn)
-      const prepare: PlayedProcessOptions['prepare'] = async () => {
-        const part = connectionOf(await tapes.partOf(wantedCommand(command)), conn)
-        return async (streams) => report(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
+      const prepare: RecordedProcessOptions['prepare'] = async () => {
+        const part = nthConnection(await tapes.findServer(queryForCommand(command)), conn)
+        return async (streams) =>
+          reportDrift(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
       }
       const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
-      return new PlayedProcess({ command, hasStderr, prepare }).asChild()
+      return new RecordedProcess({ command, hasStderr, prepare }).asChild()
     },
     onFetch: ({ endpoint, fetch }) => {
-      const server = names.nameOf(endpoint.href, nameOfUrl(endpoint))
+      const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
       if (!isMeant(server)) return fetch
-      let part: Part | undefined
-      const played = new PlayedEndpoint(async () => {
-        part = await tapes.partOf(wantedUrl(endpoint))
-        return httpRole(part, name)
+      let part: ServerOnTape | undefined
+      const played = new RecordedEndpoint(async () => {
+        part = await tapes.findServer(queryForUrl(endpoint))
+        return endpointRecordingFor(part, name)
       })
       // A server over HTTP does not know when its last client has left.
-      process.once('exit', () => played.drifts().forEach((drift) => part && report(part, drift)))
+      process.once('exit', () => played.drifts().forEach((drift) => part && reportDrift(part, drift)))
       return played.fetch
     },
   }
 }
 
-function serveOptions({ tape, server }: Part, name: string): ServeOptions {
+function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions {
   return { tape, name, server, onMiss: (miss) => say(missAsText(miss)) }
 }
 
-function httpRole(part: Part, name: string): HttpRole {
+function endpointRecordingFor(part: ServerOnTape, name: string): EndpointRecording {
   const options = serveOptions(part, name)
   return {
-    cast: httpCast(part),
+    cast: recordedHttpSessions(part),
     playing: (turns) =>
-      playerOptions({ ...options, tape: { ...part.tape, turns } }, (loosening) =>
+      sessionPlayerOptions({ ...options, tape: { ...part.tape, turns } }, (loosening) =>
         serveCommandLine(name, part.server, loosening),
       ),
   }
 }
 
-function report({ tape, server }: Part, drift: Drift): void {
-  if (hasDrifted(drift)) say(`reelay: ${server}: ${driftAsText(drift, screenFor(tape.header))}`)
+function reportDrift({ tape, server }: ServerOnTape, drift: Drift): void {
+  if (hasDrifted(drift)) say(`reelay: ${server}: ${formatDrift(drift, reportRedactorFor(tape.header))}`)
 }
 
-function noTape(name: string): ReelayError {
+function tapeNotFound(name: string): ReelayError {
   return new ReelayError('TAPE_NOT_FOUND', `there is no tape ${name}: ${resolveTape(name)} does not exist`, {
     hint: `record it first, with REELAY_RECORD=${name} in place of REELAY_REPLAY; reelay list shows what there is`,
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isFromSdk, isStartOfSdk } from './sdk-caller.ts'
+import { isSdkFetch, isSdkSpawn } from './sdk-caller.ts'
 
 const CROSS_SPAWN = '    at spawn (/app/node_modules/cross-spawn/index.js:12:24)'
 const PROMISE = '    at new Promise (<anonymous>)'
@@ -30,7 +30,7 @@ test.each([
     '    at StdioClientTransport.start (/app/a.js:98:1)',
   ],
 ])('the start of a server by %s is seen', (_, ...frames) => {
-  expect(isStartOfSdk(stackOf(...frames))).toBe(true)
+  expect(isSdkSpawn(stackOf(...frames))).toBe(true)
 })
 
 test.each([
@@ -53,11 +53,11 @@ test.each([
   ],
   ['nobody that is known'],
 ])('a child process of %s is not taken for a server', (_, ...frames) => {
-  expect(isStartOfSdk(stackOf(...frames))).toBe(false)
+  expect(isSdkSpawn(stackOf(...frames))).toBe(false)
 })
 
 test('a fetch comes from an SDK when one of its client transports is among the callers', () => {
   const sse = '    at async fetch (/app/node_modules/@modelcontextprotocol/client/dist/index.cjs:1104:23)'
-  expect(isFromSdk(stackOf('    at tracedFetch (/app/a.js:1:1)', sse))).toBe(true)
-  expect(isFromSdk(stackOf('    at tracedFetch (/app/a.js:1:1)'))).toBe(false)
+  expect(isSdkFetch(stackOf('    at tracedFetch (/app/a.js:1:1)', sse))).toBe(true)
+  expect(isSdkFetch(stackOf('    at tracedFetch (/app/a.js:1:1)'))).toBe(false)
 })

@@ -2,20 +2,20 @@
  * Whether the callers of `spawn`, nearest first, are those of an SDK's stdio client transport that starts its server:
  * the nearest lies in the SDK's own file, or the `start` method is at work, which is all that a bundle keeps of it.
  */
-export function isStartOfSdk(stack: string | undefined): boolean {
+export function isSdkSpawn(stack: string | undefined): boolean {
   const frames = (stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
   const callers = frames.filter((line) => !CROSS_SPAWN.test(line))
   const [caller = ''] = callers
-  return SDK_FILE.test(caller) || callers.slice(0, NEAR).some((line) => START.test(line))
+  return SDK_FILE.test(caller) || callers.slice(0, NEAREST_CALLERS).some((line) => START.test(line))
 }
 
 /** Whether a client transport of an SDK is among the callers of `fetch`; programs like to put functions of their own between. */
-export function isFromSdk(stack: string | undefined): boolean {
+export function isSdkFetch(stack: string | undefined): boolean {
   return SDK_CLIENT.test(stack ?? '')
 }
 
 /** The call stack below a function, whatever the program has done to the length of stacks. */
-export function callersOf(callee: (...args: never[]) => unknown): string | undefined {
+export function callerStack(callee: (...args: never[]) => unknown): string | undefined {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 10
   const trace: { stack?: string } = {}
@@ -25,7 +25,7 @@ export function callersOf(callee: (...args: never[]) => unknown): string | undef
 }
 
 /** The promise around the call, and the helper that starts programs on Windows too. */
-const NEAR = 5
+const NEAREST_CALLERS = 5
 const CROSS_SPAWN = /[\\/]cross-spawn[\\/]/
 const SDK_FILE =
   /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]stdio\.[cm]?js\b/

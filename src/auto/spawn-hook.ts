@@ -1,9 +1,9 @@
 import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
-import { callersOf, isStartOfSdk } from './sdk-caller.ts'
+import { callerStack, isSdkSpawn } from './sdk-caller.ts'
 
 /** What an SDK wants to start. */
-interface Start {
+interface ServerStart {
   readonly command: readonly string[]
   readonly options: SpawnOptions
   /** Starts it, with the environment given. */
@@ -11,7 +11,7 @@ interface Start {
 }
 
 /** Stands in for the start of a server; undefined lets it happen as if nobody looked. */
-export type OnStart = (start: Start) => ChildProcess | undefined
+export type SpawnInterceptor = (start: ServerStart) => ChildProcess | undefined
 
 type Spawn = (command: string, ...rest: readonly unknown[]) => ChildProcess
 
@@ -19,12 +19,12 @@ type Spawn = (command: string, ...rest: readonly unknown[]) => ChildProcess
  * Both SDKs start a server with `child_process.spawn`, from ES modules and from CommonJS. Only calls that come straight from
  * their stdio transport are looked at; every other child process of the program is started as ever.
  */
-export function hookSpawn(onStart: OnStart): void {
+export function hookSpawn(onStart: SpawnInterceptor): void {
   const original = childProcess.spawn as unknown as Spawn
   const spawn: Spawn = (command, ...rest) => {
     const plain = (): ChildProcess => original(command, ...rest)
     const [args, options] = rest
-    if (!Array.isArray(args) || !hasPipes(options) || !isStartOfSdk(callersOf(spawn))) return plain()
+    if (!Array.isArray(args) || !hasPipes(options) || !isSdkSpawn(callerStack(spawn))) return plain()
     const run = (env: NodeJS.ProcessEnv | undefined): ChildProcess =>
       original(command, args, { ...options, env })
     return onStart({ command: [command, ...args.map(String)], options, run }) ?? plain()

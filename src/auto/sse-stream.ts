@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events'
-import { eventText } from '../serve/http/event-writer.ts'
+import { sseEventText } from '../serve/http/event-writer.ts'
 
-const LONG = 2 ** 30
+const KEEP_ALIVE_MS = 2 ** 30
 /** A client has one signal for all that is under way. */
-const MANY = 1500
+const MAX_LISTENERS = 1500
 
 /** A stream of server-sent events that a played server answers with. */
-export class SseStream {
+export class SseResponseStream {
   readonly #body: ReadableStream<Uint8Array>
   readonly #signal: AbortSignal | null | undefined
   /** A program waits for an answer that is on its way over a socket; without one, it would have nothing to wait for. */
-  readonly #open = setInterval(() => {}, LONG)
+  readonly #open = setInterval(() => {}, KEEP_ALIVE_MS)
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor(signal: AbortSignal | null | undefined) {
@@ -20,7 +20,7 @@ export class SseStream {
       cancel: () => this.#leave(),
     })
     if (!signal) return
-    setMaxListeners(MANY, signal)
+    setMaxListeners(MAX_LISTENERS, signal)
     signal.addEventListener('abort', this.#abort)
   }
 
@@ -33,8 +33,8 @@ export class SseStream {
     return new Response(this.#body, { headers: { 'content-type': 'text/event-stream', ...headers } })
   }
 
-  event(data: string, event = 'message'): void {
-    this.#controller?.enqueue(Buffer.from(eventText(data, { event })))
+  write(data: string, event = 'message'): void {
+    this.#controller?.enqueue(Buffer.from(sseEventText(data, { event })))
   }
 
   end(): void {

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import type { SessionTape } from '../record/session-tape.ts'
+import type { StdioRecorder } from '../record/session-tape.ts'
 
 /** Puts on the tape what crosses the pipes of a child process. Nothing is done to the child: its streams flow, wait and end as ever. */
-export function tapChild(child: ChildProcess, tape: SessionTape): void {
-  const toServer = tape.tap('c2s')
-  const fromServer = tape.tap('s2c')
+export function recordChild(child: ChildProcess, tape: StdioRecorder): void {
+  const toServer = tape.recordDirection('c2s')
+  const fromServer = tape.recordDirection('s2c')
   tape.event('start', child.pid === undefined ? {} : { pid: child.pid })
-  if (child.stdin !== null) tapInput(child.stdin, toServer.pass)
+  if (child.stdin !== null) recordInput(child.stdin, toServer.pass)
   onChunk(child.stdout, (chunk) => fromServer.pass(chunk, () => {}))
   onChunk(child.stderr, (chunk) => tape.stderr(chunk))
   child.stdin?.once('finish', () => {
@@ -24,7 +24,7 @@ export function tapChild(child: ChildProcess, tape: SessionTape): void {
 
 type Pass = (chunk: Uint8Array, handOn: () => void) => void
 
-function tapInput(input: Writable, pass: Pass): void {
+function recordInput(input: Writable, pass: Pass): void {
   const write = input.write.bind(input) as (...args: readonly unknown[]) => boolean
   const end = input.end.bind(input) as (...args: readonly unknown[]) => Writable
   const recorded = <Result>(work: (...args: readonly unknown[]) => Result) => {

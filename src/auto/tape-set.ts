@@ -1,42 +1,42 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { serverName } from '../record/server-name.ts'
-import { nameOfUrl } from '../record/url-tape.ts'
-import { screenRedactor } from '../serve/screen.ts'
-import { numbered } from '../store/create.ts'
+import { serverNameFromUrl } from '../record/url-tape.ts'
+import { createThrowawayRedactor } from '../serve/screen.ts'
+import { numberedPath } from '../store/create.ts'
 import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/read.ts'
-import type { ServerInfo } from '../tape/header.ts'
+import type { TapeServer } from '../tape/header.ts'
 
 /** A server on a tape. */
-export interface Part {
+export interface ServerOnTape {
   readonly tape: Tape
   readonly server: string
 }
 
 /** A server that a program wants to talk to. */
-export interface Wanted {
+export interface ServerQuery {
   /** What it is called, unless another has that name. */
   readonly name: string
-  readonly isSame: (info: ServerInfo) => boolean
+  readonly isSame: (info: TapeServer) => boolean
   /** For people. */
   readonly words: string
 }
 
-export function wantedCommand(command: readonly string[]): Wanted {
+export function queryForCommand(command: readonly string[]): ServerQuery {
   const text = JSON.stringify(command)
-  const isSame = (info: ServerInfo): boolean => JSON.stringify(info.command) === text
+  const isSame = (info: TapeServer): boolean => JSON.stringify(info.command) === text
   return {
     name: serverName(command),
     isSame,
-    words: `the command ${screenRedactor().command(command).join(' ')}`,
+    words: `the command ${createThrowawayRedactor().command(command).join(' ')}`,
   }
 }
 
-export function wantedUrl(url: URL): Wanted {
-  const isSame = (info: ServerInfo): boolean =>
+export function queryForUrl(url: URL): ServerQuery {
+  const isSame = (info: TapeServer): boolean =>
     info.url !== undefined && URL.canParse(info.url) && withoutQuery(new URL(info.url)) === withoutQuery(url)
-  return { name: nameOfUrl(url), isSame, words: screenRedactor().url(url.href) }
+  return { name: serverNameFromUrl(url), isSame, words: createThrowawayRedactor().url(url.href) }
 }
 
 function withoutQuery({ origin, pathname }: URL): string {
@@ -55,15 +55,15 @@ export class TapeSet {
     this.#name = name
   }
 
-  async partOf(wanted: Wanted): Promise<Part> {
+  async findServer(wanted: ServerQuery): Promise<ServerOnTape> {
     const held: string[] = []
     for (const path of pathsOf(resolveTape(this.#name))) {
       const tape = await this.#load(path)
-      const server = serverOn(tape, wanted)
+      const server = matchServer(tape, wanted)
       if (server !== undefined) return { tape, server }
       held.push(...Object.keys(tape.header.servers))
     }
-    throw notThere(this.#name, held, wanted)
+    throw serverNotFound(this.#name, held, wanted)
   }
 
   #load(path: string): Promise<Tape> {
@@ -75,13 +75,13 @@ export class TapeSet {
 
 function pathsOf(path: string): readonly string[] {
   const paths = [path]
-  for (let next = numbered(path, 2); existsSync(next); next = numbered(path, paths.length + 1))
+  for (let next = numberedPath(path, 2); existsSync(next); next = numberedPath(path, paths.length + 1))
     paths.push(next)
   return paths
 }
 
 /** By the very command or URL; else by the name that it gives the server, unless several have been given the same. */
-function serverOn({ header }: Tape, { name, isSame }: Wanted): string | undefined {
+function matchServer({ header }: Tape, { name, isSame }: ServerQuery): string | undefined {
   const servers = Object.entries(header.servers)
   const same = servers.find(([, info]) => isSame(info))
   if (same !== undefined) return same[0]
@@ -89,7 +89,7 @@ function serverOn({ header }: Tape, { name, isSame }: Wanted): string | undefine
   return alike.length === 1 && alike[0]?.[0] === name ? name : undefined
 }
 
-function notThere(name: string, held: readonly string[], { words }: Wanted): ReelayError {
+function serverNotFound(name: string, held: readonly string[], { words }: ServerQuery): ReelayError {
   return new ReelayError(
     'USAGE',
     `the tape ${name} holds no server for ${words}: it holds ${held.join(', ')}`,

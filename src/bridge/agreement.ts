@@ -1,31 +1,31 @@
 import { member, type Message, type Request } from '../wire/message.ts'
-import { messageHeaders, type Agreed } from './message-headers.ts'
-import { ParamHeaders } from './param-headers.ts'
+import { headersForMessage, type NegotiatedState } from './message-headers.ts'
+import { ToolParamHeaders } from './param-headers.ts'
 
 /** What a session over HTTP has agreed on so far: learnt from the answers that pass by, and told in the headers of what follows. */
-export class Agreement {
-  readonly #params = new ParamHeaders()
-  #agreed: Agreed = { session: undefined, version: undefined }
+export class NegotiatedSession {
+  readonly #params = new ToolParamHeaders()
+  #state: NegotiatedState = { session: undefined, version: undefined }
 
-  get agreed(): Agreed {
-    return this.#agreed
+  get state(): NegotiatedState {
+    return this.#state
   }
 
   headersFor(message: Message): readonly string[] {
-    return messageHeaders(message, this.#agreed, this.#params)
+    return headersForMessage(message, this.#state, this.#params)
   }
 
   begin(session: string): void {
-    this.#agreed = { ...this.#agreed, session }
+    this.#state = { ...this.#state, session }
   }
 
   end(): void {
-    this.#agreed = { ...this.#agreed, session: undefined }
+    this.#state = { ...this.#state, session: undefined }
   }
 
   learn({ method }: Request, result: unknown): void {
     const version = member(result, 'protocolVersion')
-    if (method === 'initialize' && typeof version === 'string') this.#agreed = { ...this.#agreed, version }
+    if (method === 'initialize' && typeof version === 'string') this.#state = { ...this.#state, version }
     if (method === 'tools/list') this.#params.learn(result)
   }
 }

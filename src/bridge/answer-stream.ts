@@ -1,25 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isEventStream, textOf, type Answer } from './http-ask.ts'
-import type { Owed } from './owed.ts'
-import { readEvents, type Bookmark } from './read-events.ts'
-import { resumeHeaders, RETRY_MS, type StreamOptions } from './server-stream.ts'
+import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from './http-ask.ts'
+import type { UnansweredIds } from './owed.ts'
+import { readEventStream, type StreamPosition } from './read-events.ts'
+import { resumeHeaders, RETRY_MS, type EventStreamOptions } from './server-stream.ts'
 
 /** Hears the stream that answers a POST to its end, and takes it up again where it broke off as long as something is owed. */
-export async function hearAnswer(first: Answer, owed: Owed, options: StreamOptions): Promise<void> {
+export async function readResponseStream(
+  first: BridgeHttpResponse,
+  owed: UnansweredIds,
+  options: EventStreamOptions,
+): Promise<void> {
   const { onMessage, signal } = options
-  const mark: Bookmark = {}
-  let answer: Answer | undefined = first
+  const mark: StreamPosition = {}
+  let answer: BridgeHttpResponse | undefined = first
   while (answer !== undefined) {
-    await readEvents(answer, { onMessage }, mark).catch(() => {}) // a break is an end
+    await readEventStream(answer, { onMessage }, mark).catch(() => {}) // a break is an end
     const isOver = owed.isSettled || mark.lastEventId === undefined || signal.aborted
-    answer = isOver ? undefined : await resume(mark, options)
+    answer = isOver ? undefined : await resumeStream(mark, options)
   }
 }
 
-async function resume(mark: Bookmark, { ask, signal }: StreamOptions): Promise<Answer | undefined> {
+async function resumeStream(
+  mark: StreamPosition,
+  { ask, signal }: EventStreamOptions,
+): Promise<BridgeHttpResponse | undefined> {
   await delay(mark.retryMs ?? RETRY_MS, undefined, { signal })
   const answer = await ask(resumeHeaders(mark))
-  if (answer.status === 200 && isEventStream(answer)) return answer
-  await textOf(answer)
+  if (answer.status === 200 && isEventStreamResponse(answer)) return answer
+  await readBodyText(answer)
   return undefined
 }

@@ -1,7 +1,7 @@
-import type { Way } from './http-ask.ts'
+import type { BridgeRoute } from './http-ask.ts'
 
 /** The two sides that a bridge joins. */
-export interface BridgeEnds extends Way {
+export interface BridgeContext extends BridgeRoute {
   /** A message for the client, without line feeds. */
   readonly toClient: (message: string) => void
   /** For people. */
@@ -9,6 +9,6 @@ export interface BridgeEnds extends Way {
 }
 
 /** Between the tokens of JSON a line feed is white space. */
-export function onOneLine(text: string): string {
+export function asSingleLine(text: string): string {
   return text.trim().replaceAll(/[\r\n]+/g, ' ')
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
+import { findHeader, type RawHeaders } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
-import { withOwnHeaders } from '../transport/own-headers.ts'
-import type { Requests } from './requests.ts'
+import { withAddedHeaders } from '../transport/own-headers.ts'
+import type { BridgeTarget } from './requests.ts'
 
 /** A request of the bridge. */
-export interface Ask {
+export interface BridgeHttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly path: string
   readonly headers: RawHeaders
@@ -15,7 +15,7 @@ export interface Ask {
   readonly onSent?: () => void
 }
 
-export interface Answer {
+export interface BridgeHttpResponse {
   readonly status: number
   readonly headers: RawHeaders
   /** The body as it comes, which must be read to its end or left early. */
@@ -23,19 +23,22 @@ export interface Answer {
 }
 
 /** Where requests go, and who looks on. */
-export interface Way {
-  readonly target: Requests
+export interface BridgeRoute {
+  readonly target: BridgeTarget
   readonly watch: (line: RequestLine) => ExchangeWatcher
 }
 
 /** Sends a request and returns when the head of the answer is there; rejects when the server cannot be reached. Nothing is tried twice. */
-export function sendAsk({ target, watch }: Way, ask: Ask): Promise<Answer> {
+export function sendBridgeRequest(
+  { target, watch }: BridgeRoute,
+  ask: BridgeHttpRequest,
+): Promise<BridgeHttpResponse> {
   const { method, path, body, signal, onSent = () => {} } = ask
   const watcher = watch({ method, path, headers: ask.headers }) // without our own: they do not reach the tape
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))]
   const headers = ['Host', target.url.host, ...ask.headers, ...length, 'Connection', 'keep-alive']
   return new Promise((resolve, reject) => {
-    const out = target.request({ method, path, headers: withOwnHeaders(headers, target.own) })
+    const out = target.request({ method, path, headers: withAddedHeaders(headers, target.own) })
     const leave = (): void => void out.destroy(new Error('left'))
     signal.addEventListener('abort', leave)
     out.on('close', () => signal.removeEventListener('abort', leave))
@@ -49,7 +52,7 @@ export function sendAsk({ target, watch }: Way, ask: Ask): Promise<Answer> {
     out.on('finish', onSent)
     out.on('response', (answer) => {
       isAnswered = true
-      resolve(watchedAnswer(answer, watcher, signal))
+      resolve(watchedResponse(answer, watcher, signal))
     })
     out.end(body)
     if (body !== undefined) watcher.request.chunk(Buffer.from(body))
@@ -58,7 +61,11 @@ export function sendAsk({ target, watch }: Way, ask: Ask): Promise<Answer> {
   })
 }
 
-function watchedAnswer(answer: IncomingMessage, watcher: ExchangeWatcher, signal: AbortSignal): Answer {
+function watchedResponse(
+  answer: IncomingMessage,
+  watcher: ExchangeWatcher,
+  signal: AbortSignal,
+): BridgeHttpResponse {
   const { rawHeaders: headers, statusCode: status = 0 } = answer
   const seen = watcher.answered(status, headers)
   return {
@@ -81,12 +88,12 @@ function watchedAnswer(answer: IncomingMessage, watcher: ExchangeWatcher, signal
 }
 
 /** Reads a body to its end. */
-export async function textOf(answer: Answer): Promise<string> {
+export async function readBodyText(answer: BridgeHttpResponse): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of answer.chunks()) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
 }
 
-export function isEventStream({ headers }: Answer): boolean {
-  return headerOf(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
+export function isEventStreamResponse({ headers }: BridgeHttpResponse): boolean {
+  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }

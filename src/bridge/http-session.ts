@@ -1,122 +1,127 @@
-import { headerOf } from '../transport/http-heads.ts'
-import { classify, type Message, type Response } from '../wire/message.ts'
+import { findHeader } from '../transport/http-heads.ts'
+import { classifyMessage, type Message, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { Agreement } from './agreement.ts'
-import { hearAnswer } from './answer-stream.ts'
-import { onOneLine, type BridgeEnds } from './bridge-ends.ts'
-import { isEventStream, textOf, type Answer } from './http-ask.ts'
+import { NegotiatedSession } from './agreement.ts'
+import { readResponseStream } from './answer-stream.ts'
+import { asSingleLine, type BridgeContext } from './bridge-ends.ts'
+import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from './http-ask.ts'
 import { sessionHeaders, streamHeaders } from './message-headers.ts'
-import { OpenPosts, type Post } from './open-posts.ts'
-import { Owed } from './owed.ts'
-import { SESSION_LOST, UNREACHABLE } from './own-error.ts'
-import { askFollowing } from './redirects.ts'
-import { refusalOf, refusedWith, type Refusal } from './refusal.ts'
-import { hearServer, type StreamOptions } from './server-stream.ts'
+import { PendingPosts, type PendingPost } from './open-posts.ts'
+import { UnansweredIds } from './owed.ts'
+import { SESSION_LOST_MESSAGE, STATUS_UNREACHABLE } from './own-error.ts'
+import { sendFollowingRedirects } from './redirects.ts'
+import { rejectionFrom, rejectedWith, type RejectedMessage } from './refusal.ts'
+import { listenToServer, type EventStreamOptions } from './server-stream.ts'
 
-const GOODBYE_MS = 1000
+const DELETE_TIMEOUT_MS = 1000
 
 /** A client's side of Streamable HTTP, both forms: each message is a POST, answers come as JSON or as events. */
-export class HttpSession {
-  readonly #ends: BridgeEnds
-  readonly #agreement = new Agreement()
-  readonly #posts = new OpenPosts()
+export class BridgeHttpSession {
+  readonly #context: BridgeContext
+  readonly #session = new NegotiatedSession()
+  readonly #posts = new PendingPosts()
   readonly #stop = new AbortController()
-  readonly #said = new Set<string>()
+  readonly #reported = new Set<string>()
 
-  constructor(ends: BridgeEnds) {
-    this.#ends = ends
+  constructor(ends: BridgeContext) {
+    this.#context = ends
   }
 
   /** Whether somebody still waits for an answer. */
-  get isOwing(): boolean {
-    return this.#posts.isOwing
+  get isAwaitingResponses(): boolean {
+    return this.#posts.isAwaitingResponses
   }
 
   /**
    * Sends a message, and returns when the next one may be sent: a request must only be on its way, anything else must have
    * arrived. The first request of a session returns its refusal, if any, because there may be another way to say it.
    */
-  async send(text: string, message: Message): Promise<Refusal | undefined> {
-    if (this.#posts.takeBack(message)) return undefined
-    if (isOpening(message)) return this.#open(text, message)
-    const post = { message, owed: new Owed(message), abort: new AbortController() }
+  async send(text: string, message: Message): Promise<RejectedMessage | undefined> {
+    if (this.#posts.cancel(message)) return undefined
+    if (isInitialize(message)) return this.#open(text, message)
+    const post = { message, owed: new UnansweredIds(message), abort: new AbortController() }
     await new Promise<void>((mayGoOn) => {
       const onSent = message.kind === 'request' ? mayGoOn : undefined
-      void this.#answer(post, text, onSent).then(mayGoOn)
+      void this.#post(post, text, onSent).then(mayGoOn)
     })
     if (message.kind === 'notification' && message.method === 'notifications/initialized')
-      void hearServer(this.#stream(this.#stop.signal))
+      void listenToServer(this.#stream(this.#stop.signal))
     return undefined
   }
 
   /** A client may show less of an error than people need to know. */
-  tell({ lines, words }: Refusal): void {
-    for (const line of lines) this.#ends.toClient(line)
-    if ((lines.length > 0 && words !== SESSION_LOST) || this.#said.has(words)) return
-    this.#said.add(words)
-    this.#ends.say(words)
+  reportRejection({ lines, words }: RejectedMessage): void {
+    for (const line of lines) this.#context.toClient(line)
+    if ((lines.length > 0 && words !== SESSION_LOST_MESSAGE) || this.#reported.has(words)) return
+    this.#reported.add(words)
+    this.#context.say(words)
   }
 
   /** Leaves what is under way and ends the session; may be called twice. */
   async close(): Promise<void> {
-    const { agreed } = this.#agreement
+    const { state } = this.#session
     this.#stop.abort()
-    this.#posts.leaveAll()
-    if (agreed.session === undefined) return
-    this.#agreement.end()
-    const signal = AbortSignal.timeout(GOODBYE_MS)
-    await askFollowing(this.#ends, { method: 'DELETE', headers: sessionHeaders(agreed), signal })
-      .then(textOf)
+    this.#posts.abortAll()
+    if (state.session === undefined) return
+    this.#session.end()
+    const signal = AbortSignal.timeout(DELETE_TIMEOUT_MS)
+    await sendFollowingRedirects(this.#context, { method: 'DELETE', headers: sessionHeaders(state), signal })
+      .then(readBodyText)
       .catch(() => {}) // a server may not know how, or be gone
   }
 
-  async #answer(post: Post, text: string, onSent?: () => void): Promise<void> {
+  async #post(post: PendingPost, text: string, onSent?: () => void): Promise<void> {
     const refusal = await this.#exchange(post, text, onSent)
-    if (refusal !== undefined) this.tell(refusal)
+    if (refusal !== undefined) this.reportRejection(refusal)
   }
 
   /** With its answer the session is there, also when the server leaves the stream of that answer open. */
-  #open(text: string, message: Message): Promise<Refusal | undefined> {
+  #open(text: string, message: Message): Promise<RejectedMessage | undefined> {
     return new Promise((resolve) => {
-      const owed = new Owed(message, () => resolve(undefined))
+      const owed = new UnansweredIds(message, () => resolve(undefined))
       void this.#exchange({ message, owed, abort: new AbortController() }, text).then(resolve)
     })
   }
 
-  async #exchange(post: Post, body: string, onSent?: () => void): Promise<Refusal | undefined> {
+  async #exchange(
+    post: PendingPost,
+    body: string,
+    onSent?: () => void,
+  ): Promise<RejectedMessage | undefined> {
     const { message, owed, abort } = post
     this.#posts.add(post)
     const { signal } = abort
-    const headers = this.#agreement.headersFor(message)
+    const headers = this.#session.headersFor(message)
     try {
       const ask = { method: 'POST', headers, body, signal, ...(onSent && { onSent }) } as const
-      return await this.#take(await askFollowing(this.#ends, ask), post)
+      return await this.#handleResponse(await sendFollowingRedirects(this.#context, ask), post)
     } catch (error) {
       if (signal.aborted) return undefined
       const why = error instanceof Error ? error.message : String(error)
-      return refusedWith(owed, UNREACHABLE, `cannot reach ${this.#ends.target.url.origin}: ${why}`)
+      return rejectedWith(owed, STATUS_UNREACHABLE, `cannot reach ${this.#context.target.url.origin}: ${why}`)
     } finally {
       this.#posts.delete(post)
     }
   }
 
-  async #take(answer: Answer, post: Post): Promise<Refusal | undefined> {
+  async #handleResponse(answer: BridgeHttpResponse, post: PendingPost): Promise<RejectedMessage | undefined> {
     const { status, headers } = answer
     if (status < 200 || status > 299)
-      return refusalOf(answer, post.owed, { ...this.#agreement.agreed, url: this.#ends.target.url })
-    const session = headerOf(headers, 'mcp-session-id')
-    if (session !== undefined && isOpening(post.message)) this.#agreement.begin(session)
-    if (isEventStream(answer)) await hearAnswer(answer, post.owed, this.#stream(post.abort.signal))
-    else this.#deliver(await textOf(answer))
+      return rejectionFrom(answer, post.owed, { ...this.#session.state, url: this.#context.target.url })
+    const session = findHeader(headers, 'mcp-session-id')
+    if (session !== undefined && isInitialize(post.message)) this.#session.begin(session)
+    if (isEventStreamResponse(answer))
+      await readResponseStream(answer, post.owed, this.#stream(post.abort.signal))
+    else this.#deliver(await readBodyText(answer))
     if (post.owed.isSettled || post.abort.signal.aborted) return undefined
-    return refusedWith(post.owed, UNREACHABLE, 'the server ended the exchange before it answered')
+    return rejectedWith(post.owed, STATUS_UNREACHABLE, 'the server ended the exchange before it answered')
   }
 
-  #stream(signal: AbortSignal): StreamOptions {
+  #stream(signal: AbortSignal): EventStreamOptions {
     return {
       ask: (resume) => {
-        const headers = [...streamHeaders(this.#agreement.agreed), ...resume]
-        return askFollowing(this.#ends, { method: 'GET', headers, signal })
+        const headers = [...streamHeaders(this.#session.state), ...resume]
+        return sendFollowingRedirects(this.#context, { method: 'GET', headers, signal })
       },
       onMessage: (text) => this.#deliver(text),
       signal,
@@ -127,19 +132,19 @@ export class HttpSession {
     if (text.trim() === '') return
     const value = parseJson(text)
     if (value === undefined)
-      return this.#ends.say('the server sent something that is no JSON; it is on the tape')
-    const message = classify(value)
+      return this.#context.say('the server sent something that is no JSON; it is on the tape')
+    const message = classifyMessage(value)
     for (const item of message.kind === 'batch' ? message.items : [message])
       if (item.kind === 'response') this.#settle(item)
-    this.#ends.toClient(onOneLine(text))
+    this.#context.toClient(asSingleLine(text))
   }
 
   #settle({ id, outcome }: Response): void {
     const message = id === null ? undefined : this.#posts.settle(id)
-    if (message?.kind === 'request' && 'result' in outcome) this.#agreement.learn(message, outcome.result)
+    if (message?.kind === 'request' && 'result' in outcome) this.#session.learn(message, outcome.result)
   }
 }
 
-function isOpening(message: Message): boolean {
+function isInitialize(message: Message): boolean {
   return message.kind === 'request' && message.method === 'initialize'
 }

@@ -1,10 +1,10 @@
 import { member, type Message, type Request } from '../wire/message.ts'
-import { META, metaOf } from '../wire/methods.ts'
-import { headerValue } from './header-value.ts'
-import type { ParamHeaders } from './param-headers.ts'
+import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { encodeHeaderValue } from './header-value.ts'
+import type { ToolParamHeaders } from './param-headers.ts'
 
 /** What a session over HTTP has agreed on. */
-export interface Agreed {
+export interface NegotiatedState {
   readonly session: string | undefined
   readonly version: string | undefined
 }
@@ -12,27 +12,31 @@ export interface Agreed {
 const JSON_OR_EVENTS = 'application/json, text/event-stream'
 
 /** The headers that Streamable HTTP wants beside a message. In the modern era they repeat what the message says. */
-export function messageHeaders(message: Message, agreed: Agreed, params: ParamHeaders): readonly string[] {
+export function headersForMessage(
+  message: Message,
+  agreed: NegotiatedState,
+  params: ToolParamHeaders,
+): readonly string[] {
   const common = ['Content-Type', 'application/json', 'Accept', JSON_OR_EVENTS, 'Accept-Encoding', 'identity']
-  const version = modernVersion(message)
+  const version = modernProtocolVersion(message)
   if (version === undefined || message.kind !== 'request') return [...common, ...sessionHeaders(agreed)]
   return [
     ...common,
     'MCP-Protocol-Version',
-    headerValue(version),
+    encodeHeaderValue(version),
     'Mcp-Method',
-    headerValue(message.method),
+    encodeHeaderValue(message.method),
     ...nameHeader(message),
     ...params.headersFor(message),
   ]
 }
 
 /** The headers of a request that carries no message. */
-export function streamHeaders(agreed: Agreed): readonly string[] {
+export function streamHeaders(agreed: NegotiatedState): readonly string[] {
   return ['Accept', 'text/event-stream', 'Accept-Encoding', 'identity', ...sessionHeaders(agreed)]
 }
 
-export function sessionHeaders({ session, version }: Agreed): readonly string[] {
+export function sessionHeaders({ session, version }: NegotiatedState): readonly string[] {
   return [
     ...(session === undefined ? [] : ['Mcp-Session-Id', session]),
     ...(version === undefined ? [] : ['MCP-Protocol-Version', version]),
@@ -40,14 +44,14 @@ export function sessionHeaders({ session, version }: Agreed): readonly string[] 
 }
 
 /** The version that a modern request names itself; undefined in the legacy era. */
-export function modernVersion(message: Message): string | undefined {
+export function modernProtocolVersion(message: Message): string | undefined {
   if (message.kind !== 'request') return undefined
-  const version = metaOf(message.params, META.protocolVersion)
+  const version = metaValue(message.params, META_KEYS.protocolVersion)
   return typeof version === 'string' ? version : undefined
 }
 
 function nameHeader({ method, params }: Request): readonly string[] {
   const names = method.startsWith('tasks/') ? ['taskId'] : ['name', 'uri']
   const name = names.map((key) => member(params, key)).find((value) => typeof value === 'string')
-  return name === undefined ? [] : ['Mcp-Name', headerValue(name)]
+  return name === undefined ? [] : ['Mcp-Name', encodeHeaderValue(name)]
 }

@@ -1,69 +1,76 @@
 import { idKey, type Id } from '../wire/id.ts'
-import { classify, type Message } from '../wire/message.ts'
+import { classifyMessage, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { onOneLine, type BridgeEnds } from './bridge-ends.ts'
-import { isEventStream, sendAsk, textOf, type Answer } from './http-ask.ts'
-import { messageHeaders, streamHeaders } from './message-headers.ts'
-import { Owed } from './owed.ts'
-import { ownError, statusInWords, UNREACHABLE } from './own-error.ts'
-import { ParamHeaders } from './param-headers.ts'
-import { readEvents } from './read-events.ts'
+import { asSingleLine, type BridgeContext } from './bridge-ends.ts'
+import {
+  isEventStreamResponse,
+  sendBridgeRequest,
+  readBodyText,
+  type BridgeHttpResponse,
+} from './http-ask.ts'
+import { headersForMessage, streamHeaders } from './message-headers.ts'
+import { UnansweredIds } from './owed.ts'
+import { bridgeErrorResponse, describeStatus, STATUS_UNREACHABLE } from './own-error.ts'
+import { ToolParamHeaders } from './param-headers.ts'
+import { readEventStream } from './read-events.ts'
 
 const ENDPOINT_MS = 10_000
-const NOTHING_AGREED = { session: undefined, version: undefined }
+const NO_SESSION = { session: undefined, version: undefined }
 
 /** A client's side of HTTP+SSE of 2024-11-05: one stream brings everything, and names where messages are to be posted. */
-export class OldSession {
-  readonly #ends: BridgeEnds
+export class BridgeSseSession {
+  readonly #context: BridgeContext
   readonly #stop = new AbortController()
-  readonly #owed = new Map<string, Id>()
+  readonly #unanswered = new Map<string, Id>()
   #endpoint: URL | undefined
-  #isOver = false
+  #isEnded = false
 
-  constructor(ends: BridgeEnds) {
-    this.#ends = ends
+  constructor(ends: BridgeContext) {
+    this.#context = ends
   }
 
-  get isOwing(): boolean {
-    return this.#owed.size > 0
+  get isAwaitingResponses(): boolean {
+    return this.#unanswered.size > 0
   }
 
   /** Opens the stream; says whether it is one of these. */
   async open(): Promise<boolean> {
-    const { target } = this.#ends
+    const { target } = this.#context
     const ask = { method: 'GET', path: target.url.pathname + target.url.search } as const
-    const answer = await sendAsk(this.#ends, {
+    const answer = await sendBridgeRequest(this.#context, {
       ...ask,
-      headers: streamHeaders(NOTHING_AGREED),
+      headers: streamHeaders(NO_SESSION),
       signal: this.#stop.signal,
     }).catch(() => undefined)
     if (answer === undefined) return false
-    if (answer.status === 200 && isEventStream(answer)) return this.#untilEndpoint(answer)
-    await textOf(answer).catch(() => '')
+    if (answer.status === 200 && isEventStreamResponse(answer)) return this.#waitForEndpoint(answer)
+    await readBodyText(answer).catch(() => '')
     return false
   }
 
   async send(body: string, message: Message): Promise<void> {
-    const owed = new Owed(message)
-    if (this.#isOver || this.#endpoint === undefined) return this.#refuse(owed.ids, UNREACHABLE, STREAM_ENDED)
-    for (const id of owed.ids) this.#owed.set(idKey(id), id)
+    const owed = new UnansweredIds(message)
+    if (this.#isEnded || this.#endpoint === undefined)
+      return this.#reject(owed.ids, STATUS_UNREACHABLE, STREAM_ENDED)
+    for (const id of owed.ids) this.#unanswered.set(idKey(id), id)
     const { pathname, search } = this.#endpoint
-    const headers = messageHeaders(message, NOTHING_AGREED, new ParamHeaders())
+    const headers = headersForMessage(message, NO_SESSION, new ToolParamHeaders())
     try {
       const { signal } = this.#stop
-      const answer = await sendAsk(this.#ends, {
+      const answer = await sendBridgeRequest(this.#context, {
         method: 'POST',
         path: pathname + search,
         headers,
         body,
         signal,
       })
-      await textOf(answer)
+      await readBodyText(answer)
       if (answer.status > 299)
-        this.#refuse(owed.ids, answer.status, statusInWords(answer.status, this.#endpoint))
+        this.#reject(owed.ids, answer.status, describeStatus(answer.status, this.#endpoint))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      if (!this.#stop.signal.aborted) this.#refuse(owed.ids, UNREACHABLE, `cannot reach the server: ${why}`)
+      if (!this.#stop.signal.aborted)
+        this.#reject(owed.ids, STATUS_UNREACHABLE, `cannot reach the server: ${why}`)
     }
   }
 
@@ -72,29 +79,29 @@ export class OldSession {
     return Promise.resolve()
   }
 
-  async #untilEndpoint(answer: Answer): Promise<boolean> {
+  async #waitForEndpoint(answer: BridgeHttpResponse): Promise<boolean> {
     const onMessage = (text: string): void => this.#deliver(text)
     const isNamed = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), ENDPOINT_MS)
       const onOther = (event: string, data: string): void => {
         if (event !== 'endpoint') return
         clearTimeout(timer)
-        resolve(this.#name(data))
+        resolve(this.#setEndpoint(data))
       }
       const over = (): void => {
         clearTimeout(timer)
-        this.#over()
+        this.#onStreamEnd()
         resolve(false)
       }
-      readEvents(answer, { onMessage, onOther }, {}).then(over, over)
+      readEventStream(answer, { onMessage, onOther }, {}).then(over, over)
     })
     if (!isNamed) this.#stop.abort()
     return isNamed
   }
 
   /** An endpoint elsewhere is not trusted: our headers would go along. */
-  #name(data: string): boolean {
-    const { url } = this.#ends.target
+  #setEndpoint(data: string): boolean {
+    const { url } = this.#context.target
     const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined
     if (endpoint?.origin !== url.origin) return false
     this.#endpoint = endpoint
@@ -102,22 +109,23 @@ export class OldSession {
   }
 
   #deliver(text: string): void {
-    const message = classify(parseJson(text))
-    if (message.kind === 'response' && message.id !== null) this.#owed.delete(idKey(message.id))
-    if (parseJson(text) !== undefined) this.#ends.toClient(onOneLine(text))
+    const message = classifyMessage(parseJson(text))
+    if (message.kind === 'response' && message.id !== null) this.#unanswered.delete(idKey(message.id))
+    if (parseJson(text) !== undefined) this.#context.toClient(asSingleLine(text))
   }
 
-  #over(): void {
-    this.#isOver = true
-    if (!this.#stop.signal.aborted) this.#refuse([...this.#owed.values()], UNREACHABLE, STREAM_ENDED)
+  #onStreamEnd(): void {
+    this.#isEnded = true
+    if (!this.#stop.signal.aborted)
+      this.#reject([...this.#unanswered.values()], STATUS_UNREACHABLE, STREAM_ENDED)
   }
 
-  #refuse(ids: readonly Id[], status: number, words: string): void {
+  #reject(ids: readonly Id[], status: number, words: string): void {
     for (const id of ids) {
-      this.#owed.delete(idKey(id))
-      this.#ends.toClient(ownError(id, status, words))
+      this.#unanswered.delete(idKey(id))
+      this.#context.toClient(bridgeErrorResponse(id, status, words))
     }
-    if (ids.length === 0) this.#ends.say(words)
+    if (ids.length === 0) this.#context.say(words)
   }
 }
 

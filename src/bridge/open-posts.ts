@@ -1,35 +1,35 @@
 import { isId, type Id } from '../wire/id.ts'
 import { member, type Message } from '../wire/message.ts'
-import { modernVersion } from './message-headers.ts'
-import type { Owed } from './owed.ts'
+import { modernProtocolVersion } from './message-headers.ts'
+import type { UnansweredIds } from './owed.ts'
 
 /** One POST, until its answers are there. */
-export interface Post {
+export interface PendingPost {
   readonly message: Message
-  readonly owed: Owed
+  readonly owed: UnansweredIds
   readonly abort: AbortController
 }
 
 /** The POSTs that are under way, and what the server owes them. */
-export class OpenPosts {
-  readonly #posts = new Set<Post>()
+export class PendingPosts {
+  readonly #posts = new Set<PendingPost>()
 
   /** Whether somebody still waits for an answer. A subscription lasts as long as its client and does not count. */
-  get isOwing(): boolean {
+  get isAwaitingResponses(): boolean {
     return [...this.#posts].some(({ message, owed }) => !owed.isSettled && !isSubscription(message))
   }
 
-  add(post: Post): void {
+  add(post: PendingPost): void {
     this.#posts.add(post)
   }
 
-  delete(post: Post): void {
+  delete(post: PendingPost): void {
     this.#posts.delete(post)
   }
 
   /** The message that this answers, where one waits for it. */
   settle(id: Id): Message | undefined {
-    const post = this.#waitingFor(id)
+    const post = this.#postFor(id)
     post?.owed.settle(id)
     return post?.message
   }
@@ -38,23 +38,23 @@ export class OpenPosts {
    * Takes back what a `notifications/cancelled` names, and says whether that is all: in the modern era leaving is how it is
    * done; in the legacy era the server is told, and owes nothing more.
    */
-  takeBack(message: Message): boolean {
+  cancel(message: Message): boolean {
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return false
     const id = member(message.params, 'requestId')
-    const post = isId(id) ? this.#waitingFor(id) : undefined
+    const post = isId(id) ? this.#postFor(id) : undefined
     if (post === undefined || !isId(id)) return false
     post.owed.settle(id)
-    if (modernVersion(post.message) === undefined) return false
+    if (modernProtocolVersion(post.message) === undefined) return false
     post.abort.abort()
     return true
   }
 
-  leaveAll(): void {
+  abortAll(): void {
     for (const { abort } of this.#posts) abort.abort()
   }
 
-  #waitingFor(id: Id): Post | undefined {
-    return [...this.#posts].find(({ owed }) => owed.holds(id))
+  #postFor(id: Id): PendingPost | undefined {
+    return [...this.#posts].find(({ owed }) => owed.has(id))
   }
 }
 

@@ -2,7 +2,7 @@ import { idKey, type Id } from '../wire/id.ts'
 import type { Message } from '../wire/message.ts'
 
 /** The answers that one POST is owed. */
-export class Owed {
+export class UnansweredIds {
   readonly #ids = new Map<string, Id>()
   readonly #onSettled: (() => void) | undefined
 
@@ -21,7 +21,7 @@ export class Owed {
     return this.#ids.size === 0
   }
 
-  holds(id: Id): boolean {
+  has(id: Id): boolean {
     return this.#ids.has(idKey(id))
   }
 

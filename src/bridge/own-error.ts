@@ -1,18 +1,18 @@
 import type { Id } from '../wire/id.ts'
 
 /** Outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's; the last digits are a status of HTTP. */
-const BASE = -39_000
+const ERROR_CODE_BASE = -39_000
 
 /** An answer in place of the server's, for a request that will not get one. */
-export function ownError(id: Id, status: number, why: string): string {
-  const error = { code: BASE - status, message: `reelay: ${why}`, data: { by: 'reelay' } }
+export function bridgeErrorResponse(id: Id, status: number, why: string): string {
+  const error = { code: ERROR_CODE_BASE - status, message: `reelay: ${why}`, data: { by: 'reelay' } }
   return JSON.stringify({ jsonrpc: '2.0', id, error })
 }
 
-export const UNREACHABLE = 502
+export const STATUS_UNREACHABLE = 502
 
 /** What a status means for somebody who speaks stdio to us. */
-export function statusInWords(status: number, url: URL, message?: string): string {
+export function describeStatus(status: number, url: URL, message?: string): string {
   const where = `${url.origin}${url.pathname}`
   if (status === 401 || status === 403)
     return (
@@ -22,5 +22,5 @@ export function statusInWords(status: number, url: URL, message?: string): strin
   return `${where} answered with status ${status}${message === undefined ? ' and no message' : `: ${message}`}`
 }
 
-export const SESSION_LOST =
+export const SESSION_LOST_MESSAGE =
   'the server has forgotten this session (status 404), as after a restart: restart the server in the client'

@@ -1,5 +1,5 @@
 import { isObject, member, type JsonObject, type Request } from '../wire/message.ts'
-import { headerValue } from './header-value.ts'
+import { encodeHeaderValue } from './header-value.ts'
 
 /** An argument of a tool that is repeated in a header. */
 interface MirroredParam {
@@ -7,20 +7,20 @@ interface MirroredParam {
   readonly path: readonly string[]
 }
 
-const DEEPEST = 32
+const MAX_SCHEMA_DEPTH = 32
 
 /**
  * Which arguments of which tools go into headers too: those that a tool's schema marks with `x-mcp-header`. Learnt from the
  * answers to `tools/list` that pass by.
  */
-export class ParamHeaders {
+export class ToolParamHeaders {
   readonly #tools = new Map<string, readonly MirroredParam[]>()
 
   learn(result: unknown): void {
     const tools = member(result, 'tools')
     for (const tool of Array.isArray(tools) ? (tools as readonly unknown[]) : []) {
       const name = member(tool, 'name')
-      if (typeof name === 'string') this.#tools.set(name, mirroredIn(member(tool, 'inputSchema'), []))
+      if (typeof name === 'string') this.#tools.set(name, findMirroredParams(member(tool, 'inputSchema'), []))
     }
   }
 
@@ -29,23 +29,23 @@ export class ParamHeaders {
     if (method !== 'tools/call' || typeof name !== 'string') return []
     return (this.#tools.get(name) ?? []).flatMap(({ header, path }) => {
       const value = path.reduce(member, member(params, 'arguments'))
-      return isScalar(value) ? [`Mcp-Param-${header}`, headerValue(String(value))] : []
+      return isScalar(value) ? [`Mcp-Param-${header}`, encodeHeaderValue(String(value))] : []
     })
   }
 }
 
-function mirroredIn(schema: unknown, path: readonly string[]): readonly MirroredParam[] {
+function findMirroredParams(schema: unknown, path: readonly string[]): readonly MirroredParam[] {
   const properties = member(schema, 'properties')
-  if (!isObject(properties) || path.length > DEEPEST) return []
+  if (!isObject(properties) || path.length > MAX_SCHEMA_DEPTH) return []
   return Object.entries(properties).flatMap(([key, value]) =>
-    isObject(value) ? mirroredAt(value, [...path, key]) : [],
+    isObject(value) ? mirroredParamsAt(value, [...path, key]) : [],
   )
 }
 
-function mirroredAt(schema: JsonObject, path: readonly string[]): readonly MirroredParam[] {
+function mirroredParamsAt(schema: JsonObject, path: readonly string[]): readonly MirroredParam[] {
   const header = member(schema, 'x-mcp-header')
   const isName = typeof header === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)
-  return [...(isName ? [{ header, path }] : []), ...mirroredIn(schema, path)]
+  return [...(isName ? [{ header, path }] : []), ...findMirroredParams(schema, path)]
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

@@ -7,20 +7,20 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { MAX_HEAD_BYTES } from '../transport/http-heads.ts'
-import type { OwnHeader } from '../transport/own-headers.ts'
+import type { AddedHeader } from '../transport/own-headers.ts'
 
 /** The way to the server that a bridge leads to. */
-export interface Requests {
+export interface BridgeTarget {
   readonly url: URL
   /** What we add to every request. It goes to this server alone: no redirect to another is followed. */
-  readonly own: readonly OwnHeader[]
+  readonly own: readonly AddedHeader[]
   readonly request: (options: { method: string; path: string; headers: string[] }) => ClientRequest
   readonly close: () => void
 }
 
-export function openRequests(url: URL, own: readonly OwnHeader[]): Requests {
+export function openBridgeTarget(url: URL, own: readonly AddedHeader[]): BridgeTarget {
   const isSecure = url.protocol === 'https:'
-  const agent = isSecure ? new TlsSockets(SOCKETS) : new PlainSockets(SOCKETS)
+  const agent = isSecure ? new TlsAgent(AGENT_OPTIONS) : new PlainAgent(AGENT_OPTIONS)
   const host = url.hostname.replaceAll(/[[\]]/g, '')
   const base: RequestOptions & { servername?: string } = {
     agent,
@@ -34,14 +34,14 @@ export function openRequests(url: URL, own: readonly OwnHeader[]): Requests {
   return { url, own, request: (options) => send({ ...base, ...options }), close: () => agent.destroy() }
 }
 
-const SOCKETS = { keepAlive: true, noDelay: true, scheduling: 'lifo' } as const
+const AGENT_OPTIONS = { keepAlive: true, noDelay: true, scheduling: 'lifo' } as const
 
 // Nothing is sent twice, so a request must not meet a socket that the server is just closing: most servers keep an idle one for 5 seconds or more.
 const IDLE_MS = 2000
 
-class PlainSockets extends HttpAgent {
+class PlainAgent extends HttpAgent {
   override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
+    return keepIdleBriefly(socket)
   }
 
   override reuseSocket(socket: Socket, request: ClientRequest): void {
@@ -50,9 +50,9 @@ class PlainSockets extends HttpAgent {
   }
 }
 
-class TlsSockets extends HttpsAgent {
+class TlsAgent extends HttpsAgent {
   override keepSocketAlive(socket: Socket): boolean {
-    return keepBriefly(socket)
+    return keepIdleBriefly(socket)
   }
 
   override reuseSocket(socket: Socket, request: ClientRequest): void {
@@ -61,7 +61,7 @@ class TlsSockets extends HttpsAgent {
   }
 }
 
-function keepBriefly(socket: Socket): boolean {
+function keepIdleBriefly(socket: Socket): boolean {
   socket.setKeepAlive(true)
   socket.unref()
   socket.setTimeout(IDLE_MS)

@@ -13,34 +13,34 @@ export const caCommand: Command = new Command('ca')
         const { makeAuthority } = await import('../transport/certificates.ts')
         const now = new Date()
         const name = `Reelay local CA ${now.toISOString().slice(0, 10)} ${hostname()}`
-        print(described(writeCa(caFolder(), await makeAuthority(name.slice(0, 64), now))))
+        print(caDescription(writeCa(caFolder(), await makeAuthority(name.slice(0, 64), now))))
       }),
   )
   .addCommand(
     new Command('show')
       .description('print where the certificate is, and how to trust it')
-      .action(() => print(described(existing()))),
+      .action(() => print(caDescription(requireCa()))),
   )
   .addCommand(
     new Command('remove').description('remove the local CA and its private key').action(() => {
-      if (!removeCa(caFolder())) throw missing()
+      if (!removeCa(caFolder())) throw caNotFound()
       print('removed the local CA; take it out of every place where you said that it is to be trusted\n')
     }),
   )
 
-function existing(): CaFiles {
+function requireCa(): CaFiles {
   const ca = readCa(caFolder())
-  if (ca === undefined) throw missing()
+  if (ca === undefined) throw caNotFound()
   return ca
 }
 
-function missing(): ReelayError {
+function caNotFound(): ReelayError {
   return new ReelayError('CA_NOT_FOUND', `there is no local CA in ${caFolder()}`, {
     hint: 'make one with reelay ca create',
   })
 }
 
-function described({ certPath, keyPath, expires }: CaFiles): string {
+function caDescription({ certPath, keyPath, expires }: CaFiles): string {
   return `certificate  ${certPath}
 private key  ${keyPath} (whoever has it can read what trusts the certificate: never share it)
 valid until  ${expires.toISOString().slice(0, 10)}

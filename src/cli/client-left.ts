@@ -1,20 +1,20 @@
-import { watchClient } from '../transport/client-gone.ts'
+import { clientGoneCheck } from '../transport/client-gone.ts'
 
-const LOOK_EVERY_MS = 250
+const CLIENT_CHECK_MS = 250
 
 /**
  * Aborts when the client on stdin and stdout is gone for good. Only the end of the input is told to us, and a client may still
  * read what it is owed; but one that was killed does not, and what it is owed may never come.
  */
-export function clientLeft(): AbortSignal {
+export function abortWhenClientLeaves(): AbortSignal {
   const left = new AbortController()
-  const isGone = watchClient()
+  const isGone = clientGoneCheck()
   process.stdin.once('end', () => {
     const timer = setInterval(() => {
       if (!isGone()) return
       clearInterval(timer)
       left.abort('the client is gone')
-    }, LOOK_EVERY_MS)
+    }, CLIENT_CHECK_MS)
     timer.unref()
   })
   return left.signal

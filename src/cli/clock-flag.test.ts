@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clockFor, readClock } from './clock-flag.ts'
+import { fixedClock, readClockOption } from './clock-flag.ts'
 
 test.each([
   ['2026-11-15', '2026-11-15T00:00:00.000Z'],
@@ -7,19 +7,19 @@ test.each([
   ['2026-11-15T07:20:59.5', '2026-11-15T07:20:59.500Z'],
   ['2026-11-15T07:20:59+02:00', '2026-11-15T05:20:59.000Z'],
 ])('%s is %s, wherever the run is', (text, time) => {
-  const { now } = clockFor(readClock(text), { started: '2020-01-01T00:00:00Z' })
+  const { now } = fixedClock(readClockOption(text), { started: '2020-01-01T00:00:00Z' })
   expect(new Date(now?.() ?? 0).toISOString()).toBe(time)
 })
 
 test('the recorded time is when the tape was begun', () => {
-  const { now } = clockFor(readClock('recorded'), { started: '2020-01-01T00:00:00Z' })
+  const { now } = fixedClock(readClockOption('recorded'), { started: '2020-01-01T00:00:00Z' })
   expect(now?.()).toBe(Date.parse('2020-01-01T00:00:00Z'))
-  expect(clockFor(undefined, { started: '2020-01-01T00:00:00Z' })).toEqual({})
+  expect(fixedClock(undefined, { started: '2020-01-01T00:00:00Z' })).toEqual({})
 })
 
 test.each(['yesterday', '2026-13-01', '15.11.2026', '', '1763190000'])(
   '%j is refused with a hint',
   (text) => {
-    expect(() => readClock(text)).toThrow(`--clock ${text} is no time`)
+    expect(() => readClockOption(text)).toThrow(`--clock ${text} is no time`)
   },
 )

@@ -4,7 +4,7 @@ import { ReelayError } from '../errors.ts'
 export type ClockFlag = 'recorded' | number
 
 /** Reads `recorded`, a date, or a date and time; without a zone it is UTC. */
-export function readClock(text: string): ClockFlag {
+export function readClockOption(text: string): ClockFlag {
   if (text === 'recorded') return 'recorded'
   const isIso = ISO.test(text)
   const time = isIso ? Date.parse(HAS_ZONE.test(text) || !text.includes('T') ? text : `${text}Z`) : Number.NaN
@@ -18,7 +18,7 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:
 const HAS_ZONE = /(?:Z|[+-]\d\d:\d\d)$/
 
 /** What the run asks for the time; nothing means the clock on the wall. */
-export function clockFor(
+export function fixedClock(
   clock: ClockFlag | undefined,
   { started }: { readonly started: string },
 ): { readonly now?: () => number } {

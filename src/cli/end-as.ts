@@ -1,7 +1,7 @@
-import type { Exit } from '../transport/server-process.ts'
+import type { ProcessExit } from '../transport/server-process.ts'
 
 /** Whoever started us sees what it would have seen of the process that we ran for it. */
-export function endAs({ code, signal }: Exit): void {
+export function exitLike({ code, signal }: ProcessExit): void {
   if (signal === null) process.exit(code ?? 0)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)

@@ -1,15 +1,15 @@
 import { inspect, styleText } from 'node:util'
 import { ReelayError } from '../errors.ts'
-import { visible } from '../wire/visible.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { createOutputRedactor } from './without-secrets.ts'
 
 /** Says in a few words what went wrong and what to do, and sets the exit code. A stack trace is for REELAY_DEBUG only. */
-export function fail(thrown: unknown): void {
+export function reportError(thrown: unknown): void {
   const error = asReelayError(thrown)
   const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
-  const shown = withoutSecrets()
-  process.stderr.write(`${label} ${visible(shown(error.message))}\n`)
-  if (error.hint !== undefined) process.stderr.write(`  hint: ${visible(shown(error.hint))}\n`)
+  const shown = createOutputRedactor()
+  process.stderr.write(`${label} ${escapeControlChars(shown(error.message))}\n`)
+  if (error.hint !== undefined) process.stderr.write(`  hint: ${escapeControlChars(shown(error.hint))}\n`)
   if (process.env['REELAY_DEBUG'] !== undefined) process.stderr.write(`${shown(inspect(thrown))}\n`)
   process.exitCode = error.exitCode
 }

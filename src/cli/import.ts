@@ -1,39 +1,39 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Command } from 'commander'
-import { FORMATS, readForeign } from '../convert/index.ts'
+import { IMPORT_FORMATS, readImportedRecording } from '../convert/index.ts'
 import { ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
-import { onOneLine } from '../wire/one-line.ts'
+import { jsonOnOneLine } from '../wire/one-line.ts'
 import { print } from './print.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { createOutputRedactor } from './without-secrets.ts'
 
 export const importCommand: Command = new Command('import')
   .description("make a tape of another tool's recording")
   .argument('<file>', 'the recording')
   .option(
     '--format <format>',
-    `${FORMATS.map(({ name, about }) => `${name} (${about})`).join(', ')}; by default told by its looks`,
+    `${IMPORT_FORMATS.map(({ name, description }) => `${name} (${description})`).join(', ')}; by default told by its looks`,
   )
   .option('-o, --output <tape>', 'a tape name, or a path; by default the name of the file')
   .option('--server <name>', 'what to call the server on the tape', 'imported')
   .option('--vault <file>', 'add the values that get stand-ins to this file, for replay --secrets')
   .option('--no-redact', 'leave secrets as they are')
   .action(async (file: string, { format, output, server, redact, vault }: ImportFlags) => {
-    const { messages, notes, format: found } = readForeign(await contentOf(file), format)
+    const { messages, notes, format: found } = readImportedRecording(await readImportFile(file), format)
     const tape = output ?? basename(file).replace(/\..*$/, '')
-    const care = careFor(redact, vault)
+    const care = redactOption(redact, vault)
     if (vault !== undefined)
-      (await import('./vault-warning.ts')).warnOfVault({ output: undefined, name: tape, redact: care })
+      (await import('./vault-warning.ts')).warnAboutVault({ output: undefined, name: tape, redact: care })
     const recording = createRecording({ tape, redact: care })
     const pipes = recording.pipes({ server, info: { transport: 'import' } })
-    const taps = { c2s: pipes.tap('c2s'), s2c: pipes.tap('s2c') }
-    for (const { dir, text } of messages) taps[dir].pass(Buffer.from(`${onOneLine(text)}\n`), () => {})
+    const taps = { c2s: pipes.recordDirection('c2s'), s2c: pipes.recordDirection('s2c') }
+    for (const { dir, text } of messages) taps[dir].pass(Buffer.from(`${jsonOnOneLine(text)}\n`), () => {})
     for (const tap of Object.values(taps)) tap.end()
     const { path, loss } = await recording.close()
     if (loss !== undefined || path === undefined) throw unwritable(tape, loss?.why ?? 'no file was made')
-    const shown = withoutSecrets()
+    const shown = createOutputRedactor()
     for (const note of notes) process.stderr.write(`note: ${shown(note)}\n`)
     print(`${messages.length} messages (${found}) to ${path}\n`)
   })
@@ -46,7 +46,7 @@ interface ImportFlags {
   readonly vault?: string
 }
 
-function careFor(redact: boolean, vault: string | undefined): RedactOption {
+function redactOption(redact: boolean, vault: string | undefined): RedactOption {
   if (redact) return vault === undefined ? {} : { vault }
   if (vault === undefined) return false
   throw new ReelayError('USAGE', '--no-redact and --vault', {
@@ -54,7 +54,7 @@ function careFor(redact: boolean, vault: string | undefined): RedactOption {
   })
 }
 
-async function contentOf(file: string): Promise<string> {
+async function readImportFile(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
   } catch (error) {

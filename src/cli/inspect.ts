@@ -3,23 +3,23 @@ import { readBindingsFile } from '../correlate/bindings-file.ts'
 import { bindingsAsJson } from '../report/bindings-json.ts'
 import { bindingsAsText } from '../report/bindings-text.ts'
 import { bindingsAsYaml } from '../report/bindings-yaml.ts'
-import { bindingFacts, bindingsOf, type BoundTape } from '../report/bindings.ts'
+import { bindingFacts, findTapeBindings, type BindingsTape } from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect-json.ts'
-import { jsonDocument, plain } from '../report/json-text.ts'
+import { jsonDocument, jsonValue } from '../report/json-text.ts'
 import { inspectAsText, overviewLines } from '../report/inspect-text.ts'
 import { inspectTape } from '../report/inspect.ts'
-import { onlyServers } from '../report/only-servers.ts'
-import { overviewOf } from '../report/overview.ts'
-import { inBindingsFile, readBindingsBeside } from '../store/bindings-file.ts'
+import { selectTapeServers } from '../report/only-servers.ts'
+import { readOverview } from '../report/overview.ts'
+import { withBindingsFilePath, readBindingsForTape } from '../store/bindings-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/indexed-tape.ts'
 import { openTape, readTape, type Tape } from '../store/read.ts'
-import { forecastAsText, forecastFaults } from '../serve/fault-forecast.ts'
+import { formatForecast, forecastFaults } from '../serve/fault-forecast.ts'
 import { readSeed } from './play-flags.ts'
 import { readFaultsFile } from './playing-in-force.ts'
 import { printLines } from './print-lines.ts'
 import { print } from './print.ts'
-import { shownTape } from './without-secrets.ts'
+import { redactTapeForOutput } from './without-secrets.ts'
 
 export const inspectCommand: Command = new Command('inspect')
   .description('show what a tape holds: who talked to whom, every exchange, errors, stderr, misses')
@@ -33,27 +33,27 @@ export const inspectCommand: Command = new Command('inspect')
   .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
   .action(async (name: string, flags: InspectFlags) => {
     const opened = await openTape(resolveTape(name))
-    const { tape, text } = shownTape(opened)
+    const { tape, text } = redactTapeForOutput(opened)
     // What is bound, and what a fault is for, is told by values as they are.
-    const read = isAboutMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
-    const reader = flags.server === undefined ? read : await onlyServers(read, flags.server)
-    if (isAtAGlance(flags)) return printLines(overviewLines(await overviewOf(reader)), text)
-    if (isAboutBindings(flags) && flags.server === undefined)
-      return print(text(await bindingsOnDisk(opened.path, flags)))
-    print(text(await shown(await readTape(reader), flags)))
+    const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
+    const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
+    if (showsOverview(flags)) return printLines(overviewLines(await readOverview(reader)), text)
+    if (showsBindings(flags) && flags.server === undefined)
+      return print(text(await indexedBindingsText(opened.path, flags)))
+    print(text(await inspectOutput(await readTape(reader), flags)))
   })
 
-function isAboutMessages(flags: InspectFlags): boolean {
-  return !isAboutBindings(flags) && flags.faults === undefined
+function showsMessages(flags: InspectFlags): boolean {
+  return !showsBindings(flags) && flags.faults === undefined
 }
 
-function isAboutBindings({ bindings, bindingsFile }: InspectFlags): boolean {
+function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
   return bindings === true || bindingsFile === true
 }
 
 /** Whether nothing is wanted that takes all of the tape at once. */
-function isAtAGlance(flags: InspectFlags): boolean {
-  return isAboutMessages(flags) && flags.json === undefined && flags.verbose === undefined
+function showsOverview(flags: InspectFlags): boolean {
+  return showsMessages(flags) && flags.json === undefined && flags.verbose === undefined
 }
 
 interface InspectFlags {
@@ -66,18 +66,18 @@ interface InspectFlags {
   readonly seed?: number
 }
 
-async function shown(tape: Tape, flags: InspectFlags): Promise<string> {
-  if (isAboutBindings(flags)) return bindingsText(tape, flags)
+async function inspectOutput(tape: Tape, flags: InspectFlags): Promise<string> {
+  if (showsBindings(flags)) return bindingsText(tape, flags)
   return flags.faults === undefined ? inspectionText(tape, flags) : faultsText(tape, flags.faults, flags)
 }
 
 async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags): Promise<string> {
   const forecast = forecastFaults(tape.turns, await readFaultsFile(file), seed)
-  return json ? jsonDocument({ faults: forecast.map(plain) }) : forecastAsText(forecast)
+  return json ? jsonDocument({ faults: forecast.map(jsonValue) }) : formatForecast(forecast)
 }
 
 /** Of a tape that may be larger than the memory. */
-async function bindingsOnDisk(path: string, flags: InspectFlags): Promise<string> {
+async function indexedBindingsText(path: string, flags: InspectFlags): Promise<string> {
   const tape = await openIndexedTape(path)
   try {
     return await bindingsText(tape, flags)
@@ -86,10 +86,10 @@ async function bindingsOnDisk(path: string, flags: InspectFlags): Promise<string
   }
 }
 
-async function bindingsText(tape: BoundTape, { json, bindingsFile }: InspectFlags): Promise<string> {
-  const file = await readBindingsBeside(tape.path)
-  const correlation = inBindingsFile(file?.path ?? '', () =>
-    bindingsOf(tape, file === undefined ? undefined : readBindingsFile(file.value)),
+async function bindingsText(tape: BindingsTape, { json, bindingsFile }: InspectFlags): Promise<string> {
+  const file = await readBindingsForTape(tape.path)
+  const correlation = withBindingsFilePath(file?.path ?? '', () =>
+    findTapeBindings(tape, file === undefined ? undefined : readBindingsFile(file.value)),
   )
   if (bindingsFile) return bindingsAsYaml(correlation.bindings)
   const facts = bindingFacts(tape, correlation)

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
-import { redactedLabels } from '../redact/redacted-header.ts'
+import { redactTapeLabels } from '../redact/redacted-header.ts'
 import { listAsJson } from '../report/list-json.ts'
 import { listAsText } from '../report/list-text.ts'
 import { tapeFolder } from '../store/home.ts'
 import { listTapes, type TapeSummary } from '../store/list.ts'
-import { serverFilter } from '../tape/server-filter.ts'
+import { parseServerFilter } from '../tape/server-filter.ts'
 import { print } from './print.ts'
-import { screenRedactor } from '../serve/screen.ts'
+import { createThrowawayRedactor } from '../serve/screen.ts'
 
 export const listCommand: Command = new Command('list')
   .description('list the tapes in the tape folder')
@@ -14,8 +14,8 @@ export const listCommand: Command = new Command('list')
   .option('--server <filter>', 'tapes of these servers only: names with commas between, * for anything')
   .action(async ({ json, server }: { json?: true; server?: string }) => {
     const folder = tapeFolder()
-    const isMeant = serverFilter(server)
-    const found = (await listTapes(folder)).map(shownSummary)
+    const isMeant = parseServerFilter(server)
+    const found = (await listTapes(folder)).map(redactedSummary)
     const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
     if (json) print(listAsJson(folder, tapes))
     else if (tapes.length > 0) print(listAsText(tapes))
@@ -25,7 +25,7 @@ export const listCommand: Command = new Command('list')
   })
 
 /** Labels of a tape that was never redacted may hold anything. */
-function shownSummary(tape: TapeSummary): TapeSummary {
+function redactedSummary(tape: TapeSummary): TapeSummary {
   if (tape.kind === 'problem' || tape.isRedacted) return tape
-  return { ...tape, labels: redactedLabels(tape.labels, screenRedactor()) }
+  return { ...tape, labels: redactTapeLabels(tape.labels, createThrowawayRedactor()) }
 }

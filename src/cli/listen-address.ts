@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
 
 /** `host:port`, `[address]:port` or a port alone, as the value of an option. */
-export function readListen(text: string, option = '--listen'): { host: string; port: number } {
+export function readListenAddress(text: string, option = '--listen'): { host: string; port: number } {
   const found = /^(?:(?:\[([^\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(text)
   const port = Number(found?.[3])
   if (found === null || port > 65_535)
@@ -12,10 +12,10 @@ export function readListen(text: string, option = '--listen'): { host: string; p
 }
 
 /** Reads the value of an option that may stand without one, and so may have taken the tape for it. */
-export function listenOf(option: string): (text: string) => ReturnType<typeof readListen> {
+export function listenOptionReader(option: string): (text: string) => ReturnType<typeof readListenAddress> {
   return (text) => {
     try {
-      return readListen(text, option)
+      return readListenAddress(text, option)
     } catch (error) {
       if (!(error instanceof ReelayError)) throw error
       const hint = `${error.hint}; a tape goes before it: reelay serve my-tape ${option}`

@@ -1,10 +1,10 @@
 import { ReelayError } from '../errors.ts'
-import type { LiveTarget } from '../serve/live-target.ts'
-import { readTarget } from '../transport/target.ts'
-import { readHeader } from './record-headers.ts'
+import type { UpstreamTarget } from '../serve/live-target.ts'
+import { parseServerUrl } from '../transport/target.ts'
+import { readHeaderOption } from './record-headers.ts'
 
 /** How the command line names a live server that is there. */
-export interface LiveFlags {
+export interface LiveServerFlags {
   readonly url?: string
   readonly header?: readonly string[]
 }
@@ -12,21 +12,24 @@ export interface LiveFlags {
 /** The live server that the user named, if any: a command or a URL. */
 export function readLiveTarget(
   [file, ...args]: readonly string[],
-  { url, header = [] }: LiveFlags,
-): LiveTarget | undefined {
+  { url, header = [] }: LiveServerFlags,
+): UpstreamTarget | undefined {
   if (file !== undefined && url !== undefined)
-    throw usage('both a command and a --url were given', 'there is one live server: leave one of them out')
+    throw liveTargetUsageError(
+      'both a command and a --url were given',
+      'there is one live server: leave one of them out',
+    )
   if (url === undefined && header.length > 0)
-    throw usage('--header goes with --url', 'it is sent to the live server at that URL')
-  if (url !== undefined) return { kind: 'url', url: readTarget(url), headers: headersIn(header) }
+    throw liveTargetUsageError('--header goes with --url', 'it is sent to the live server at that URL')
+  if (url !== undefined) return { kind: 'url', url: parseServerUrl(url), headers: readTargetHeaders(header) }
   return file === undefined ? undefined : { kind: 'command', command: [file, ...args] }
 }
 
-function headersIn(texts: readonly string[]): Readonly<Record<string, string>> {
-  const headers = texts.map((text) => readHeader(text, process.env))
+function readTargetHeaders(texts: readonly string[]): Readonly<Record<string, string>> {
+  const headers = texts.map((text) => readHeaderOption(text, process.env))
   return Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
 }
 
-function usage(message: string, hint: string): ReelayError {
+function liveTargetUsageError(message: string, hint: string): ReelayError {
   return new ReelayError('USAGE', message, { hint })
 }

@@ -3,19 +3,19 @@
 import type { Command } from 'commander'
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../transport/process-group.ts'
-import { PASSED_ON, startServer } from '../transport/server-process.ts'
-import { parseRecordArgs, type CommandArgs, type RecordArgs } from './record-args.ts'
-import { record } from './record.ts'
+import { FORWARDED_SIGNALS, startServer } from '../transport/server-process.ts'
+import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './record-args.ts'
+import { runStdioRecording } from './record.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
-  if (verb === 'serve' && isOneName(rest)) return (await import('./serve-one.ts')).serveOne(rest[0])
+  if (verb === 'serve' && isSingleName(rest)) return (await import('./serve-one.ts')).serveSingleTape(rest[0])
   const { runProgram } = await import('./run-program.ts')
   await runProgram(process.argv, await commandsFor(verb))
 }
 
-function isOneName(words: readonly string[]): words is readonly [string] {
+function isSingleName(words: readonly string[]): words is readonly [string] {
   return words.length === 1 && !words[0]?.startsWith('-')
 }
 
@@ -28,19 +28,19 @@ async function commandsFor(verb: string | undefined): Promise<readonly Command[]
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
   if (args.redact !== false && args.redact.vault !== undefined)
-    (await import('./vault-warning.ts')).warnOfVault(args)
-  if (args.kind === 'command') return recordCommand(args)
-  if (args.kind === 'forward') return (await import('./record-forward.ts')).recordForward(args)
-  if (args.kind === 'bridge') return (await import('./record-bridge.ts')).recordBridge(args)
-  const { recordUrl } = await import('./record-url.ts')
-  await recordUrl(args)
+    (await import('./vault-warning.ts')).warnAboutVault(args)
+  if (args.kind === 'command') return startServerAndRecord(args)
+  if (args.kind === 'forward') return (await import('./record-forward.ts')).runForwardRecording(args)
+  if (args.kind === 'bridge') return (await import('./record-bridge.ts')).runBridgeRecording(args)
+  const { runUrlRecording } = await import('./record-url.ts')
+  await runUrlRecording(args)
 }
 
-async function recordCommand(args: CommandArgs): Promise<void> {
+async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
   const server = await startServer(args.command)
-  for (const signal of PASSED_ON) process.on(signal, () => server.child.kill(signal))
+  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => server.child.kill(signal))
   try {
-    await record(args, server)
+    await runStdioRecording(args, server)
   } catch (error) {
     if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // a fault of ours must not leave a server that nobody talks to
     throw error
@@ -48,6 +48,6 @@ async function recordCommand(args: CommandArgs): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { fail } = await import('./fail.ts')
-  fail(error)
+  const { reportError } = await import('./fail.ts')
+  reportError(error)
 })

@@ -3,13 +3,13 @@ import { styleText } from 'node:util'
 type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'cyan'
 
 /** Text for stderr: coloured on a terminal, plain in a pipe. */
-export function paint(colour: Colour, text: string): string {
+export function colourText(colour: Colour, text: string): string {
   return styleText(colour, text, { stream: process.stderr })
 }
 
 /** The miss report with its labels coloured. */
-export function paintMiss(report: string): string {
-  return paintLines(report, [
+export function colourMissReport(report: string): string {
+  return colourLines(report, [
     [/^REPLAY MISS/, 'red'],
     [/^ {2}~.*/, 'yellow'],
     [/^ {2}=.*/, 'dim'],
@@ -20,24 +20,24 @@ export function paintMiss(report: string): string {
 }
 
 /** The drift report, what was not as recorded in colour. */
-export function paintDrift(report: string): string {
-  return paintLines(report, [
+export function colourDriftReport(report: string): string {
+  return colourLines(report, [
     [/^(skipped a baseline step|missed):/, 'yellow'],
     [/^note:/, 'dim'],
   ])
 }
 
-type Rule = readonly [pattern: RegExp, colour: Colour]
+type ColourRule = readonly [pattern: RegExp, colour: Colour]
 
-function paintLines(report: string, rules: readonly Rule[]): string {
+function colourLines(report: string, rules: readonly ColourRule[]): string {
   return report
     .split('\n')
-    .map((line) => paintLine(line, rules))
+    .map((line) => colourLine(line, rules))
     .join('\n')
 }
 
-function paintLine(line: string, rules: readonly Rule[]): string {
+function colourLine(line: string, rules: readonly ColourRule[]): string {
   const [pattern, colour] = rules.find(([candidate]) => candidate.test(line)) ?? []
   if (pattern === undefined || colour === undefined) return line
-  return line.replace(pattern, (part) => paint(colour, part))
+  return line.replace(pattern, (part) => colourText(colour, part))
 }

@@ -1,16 +1,20 @@
 import { Option, type Command } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { ANSWER_POLICIES } from '../serve/asks.ts'
-import { readClock } from './clock-flag.ts'
-import { readDuration } from '../serve/duration.ts'
-import { readPace } from '../serve/pace.ts'
+import { CLIENT_ANSWER_POLICIES } from '../serve/asks.ts'
+import { readClockOption } from './clock-flag.ts'
+import { parseDuration } from '../serve/duration.ts'
+import { parsePace } from '../serve/pace.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 
 /** Adds the options of playing to a command. */
-export function addPlayFlags(command: Command): Command {
+export function declarePlayOptions(command: Command): Command {
   return command
-    .option('--pace <speed>', 'keep the recorded times: recorded, x2 for twice as fast, or none', takePace)
-    .option('--pace-cap <time>', 'the longest single wait for the sake of the pace, such as 2s', takeDuration)
+    .option(
+      '--pace <speed>',
+      'keep the recorded times: recorded, x2 for twice as fast, or none',
+      readPaceOption,
+    )
+    .option('--pace-cap <time>', 'the longest single wait for the sake of the pace, such as 2s', readPaceCap)
     .addOption(
       new Option(
         '--order <order>',
@@ -21,7 +25,7 @@ export function addPlayFlags(command: Command): Command {
       new Option(
         '--on-client-answer <policy>',
         'what it means when the client answers the server otherwise than on the tape',
-      ).choices(ANSWER_POLICIES),
+      ).choices(CLIENT_ANSWER_POLICIES),
     )
     .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
     .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
@@ -33,7 +37,7 @@ export function addPlayFlags(command: Command): Command {
     .option(
       '--clock <time>',
       'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
-      readClock,
+      readClockOption,
     )
 }
 
@@ -42,12 +46,12 @@ export function readSeed(text: string): number {
   throw new ReelayError('USAGE', `--seed ${text} is not a whole number`, { hint: 'such as --seed 7' })
 }
 
-function takePace(text: string): ServeOptions['pace'] {
-  return readPace(text)?.speed ?? 'none'
+function readPaceOption(text: string): ServeOptions['pace'] {
+  return parsePace(text)?.speed ?? 'none'
 }
 
-function takeDuration(text: string): number {
-  const ms = readDuration(text)
+function readPaceCap(text: string): number {
+  const ms = parseDuration(text)
   if (ms !== undefined) return ms
   throw new ReelayError('USAGE', `--pace-cap ${text} is no time`, { hint: 'such as 250ms or 2s' })
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { addPlayFlags } from './play-flags.ts'
-import { playWords } from './play-words.ts'
+import { declarePlayOptions } from './play-flags.ts'
+import { formatPlayFlags } from './play-words.ts'
 
 test.each([
   [[]],
@@ -10,10 +10,10 @@ test.each([
   [['--override', 'a.yaml', '--faults', 'b.yaml', '--seed', '7', '--clock', 'recorded']],
   [['--clock', '2026-11-15T00:00:00.000Z']],
 ])('the options of playing are written as they were read: %j', (words) => {
-  const command = addPlayFlags(new Command()).parse(words, { from: 'user' })
-  expect(playWords(command.opts())).toEqual(words)
+  const command = declarePlayOptions(new Command()).parse(words, { from: 'user' })
+  expect(formatPlayFlags(command.opts())).toEqual(words)
 })
 
 test('a path with a space can be pasted into a shell', () => {
-  expect(playWords({ faults: 'my faults.yaml' })).toEqual(['--faults', "'my faults.yaml'"])
+  expect(formatPlayFlags({ faults: 'my faults.yaml' })).toEqual(['--faults', "'my faults.yaml'"])
 })

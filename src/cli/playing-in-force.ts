@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import type { AnswerPolicy } from '../serve/asks.ts'
-import { readFaults, type FaultRule } from '../serve/fault-rules.ts'
-import { readOverrides, type Override } from '../serve/overrides.ts'
+import type { ClientAnswerPolicy } from '../serve/asks.ts'
+import { parseFaultRules, type FaultRule } from '../serve/fault-rules.ts'
+import { parseOverrides, type Override } from '../serve/overrides.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
-import { readSettingsFile } from '../serve/settings-file.ts'
+import { readRuleFile } from '../serve/settings-file.ts'
 import type { ClockFlag } from './clock-flag.ts'
 
 /** How a tape is to be played, as the command line says it. */
@@ -11,7 +11,7 @@ export interface PlayFlags {
   readonly pace?: ServeOptions['pace']
   readonly paceCap?: number
   readonly order?: 'any' | 'recorded'
-  readonly onClientAnswer?: AnswerPolicy
+  readonly onClientAnswer?: ClientAnswerPolicy
   readonly override?: string
   readonly faults?: string
   readonly seed?: number
@@ -19,7 +19,7 @@ export interface PlayFlags {
 }
 
 /** The options that the flags stand for; files are read now. */
-export async function playFlags(flags: PlayFlags): Promise<Partial<ServeOptions>> {
+export async function readPlayFlags(flags: PlayFlags): Promise<Partial<ServeOptions>> {
   const { pace, paceCap, order, onClientAnswer, override, faults, seed } = flags
   if (paceCap !== undefined && pace === undefined)
     throw new ReelayError('USAGE', '--pace-cap bounds the waits of a pace, and there is none', {
@@ -37,11 +37,11 @@ export async function playFlags(flags: PlayFlags): Promise<Partial<ServeOptions>
 }
 
 export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
-  const { value, place } = await readSettingsFile(path)
-  return readFaults(value, place)
+  const { value, place } = await readRuleFile(path)
+  return parseFaultRules(value, place)
 }
 
 async function readOverridesFile(path: string): Promise<readonly Override[]> {
-  const { value, place } = await readSettingsFile(path)
-  return readOverrides(value, place)
+  const { value, place } = await readRuleFile(path)
+  return parseOverrides(value, place)
 }

@@ -4,14 +4,14 @@ export function print(text: string): void {
 }
 
 /** Whoever reads our output may leave early, as in `| head`, and that is no fault; a full disk is one. */
-export function expectEarlyLeavers(): void {
+export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') void report(error)
+    if (error.code !== 'EPIPE') void reportWriteError(error)
   })
   process.stderr.on('error', () => {}) // there is nowhere left to say it
 }
 
-async function report(error: Error): Promise<void> {
-  const { fail } = await import('./fail.ts')
-  fail(error)
+async function reportWriteError(error: Error): Promise<void> {
+  const { reportError } = await import('./fail.ts')
+  reportError(error)
 }

@@ -1,18 +1,18 @@
 import type { ReelayError } from '../errors.ts'
-import { usage } from './record-limits.ts'
+import { recordUsageError } from './record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
-import { lastOf, takeOptions, type Given } from './taken-options.ts'
-import { tapeArgs, type TapeArgs } from './tape-args.ts'
+import { lastValueOf, takeRecordOptions, type GivenOption } from './taken-options.ts'
+import { readTapeArgs, type RecordTapeArgs } from './tape-args.ts'
 
 /** A server command to start, the URL of a server that runs, or whatever a client names. */
-export type RecordArgs = CommandArgs | UrlArgs | BridgeArgs | ForwardArgs
+export type RecordArgs = RecordCommandArgs | RecordUrlArgs | RecordBridgeArgs | RecordForwardArgs
 
-export interface CommandArgs extends TapeArgs {
+export interface RecordCommandArgs extends RecordTapeArgs {
   readonly kind: 'command'
   readonly command: readonly [string, ...string[]]
 }
 
-export interface UrlArgs extends TapeArgs {
+export interface RecordUrlArgs extends RecordTapeArgs {
   readonly kind: 'url'
   readonly url: string
   readonly listen: string | undefined
@@ -32,11 +32,11 @@ export type HeaderArg =
     }
 
 /** A server at a URL for a client that speaks stdio to us. */
-export interface BridgeArgs extends Omit<UrlArgs, 'kind' | 'listen'> {
+export interface RecordBridgeArgs extends Omit<RecordUrlArgs, 'kind' | 'listen'> {
   readonly kind: 'bridge'
 }
 
-export interface ForwardArgs extends TapeArgs {
+export interface RecordForwardArgs extends RecordTapeArgs {
   readonly kind: 'forward'
   /** The client to start, if any. */
   readonly command: readonly [string, ...string[]] | undefined
@@ -48,110 +48,124 @@ export interface ForwardArgs extends TapeArgs {
  * started before anything of that size is loaded.
  */
 export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
-  const { given, rest } = takeOptions(argv)
+  const { given, rest } = takeRecordOptions(argv)
   if (given.some(({ long }) => long === '--help')) return undefined
-  const last = lastOf(given)
-  const url = urlIn(given)
-  if (last('--forward') !== undefined) return forwardArgs(given, rest)
-  if (url !== undefined) return urlArgs(given, url, nameIn(rest))
-  if (last('--bridge') !== undefined) throw usage('--bridge leads to a server at a URL: give its --url too')
+  const last = lastValueOf(given)
+  const url = readUrlOption(given)
+  if (last('--forward') !== undefined) return readForwardArgs(given, rest)
+  if (url !== undefined) return readUrlArgs(given, url, readTapeName(rest))
+  if (last('--bridge') !== undefined)
+    throw recordUsageError('--bridge leads to a server at a URL: give its --url too')
   if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   if (last('--listen') !== undefined)
-    throw usage('--listen is for a proxy, and neither --url nor --forward is given')
-  const { name, command } = splitName(rest)
+    throw recordUsageError('--listen is for a proxy, and neither --url nor --forward is given')
+  const { name, command } = splitNameAndCommand(rest)
   const [file, ...args] = command
   if (file === undefined || file === '') throw noCommand()
-  return { kind: 'command', command: [file, ...args], ...tapeArgs(given, name) }
+  return { kind: 'command', command: [file, ...args], ...readTapeArgs(given, name) }
 }
 
-function urlIn(given: readonly Given[]): string | undefined {
+function readUrlOption(given: readonly GivenOption[]): string | undefined {
   const { long, value } = given.findLast((each) => each.long === '--url' || each.long === '--url-env') ?? {}
   if (long !== '--url-env' || value === undefined) return value
   const url = process.env[value]
   if (url) return url
-  throw usage(
+  throw recordUsageError(
     `--url-env needs ${value}, which is not in the environment`,
     'set it to the URL of the server, or give --url',
   )
 }
 
-function urlArgs(given: readonly Given[], url: string, name: string | undefined): UrlArgs | BridgeArgs {
-  const last = lastOf(given)
-  const headers = given.flatMap(readHeaders)
-  const rest = { url, headers, ...tapeArgs(given, name) }
+function readUrlArgs(
+  given: readonly GivenOption[],
+  url: string,
+  name: string | undefined,
+): RecordUrlArgs | RecordBridgeArgs {
+  const last = lastValueOf(given)
+  const headers = given.flatMap(readHeaderArg)
+  const rest = { url, headers, ...readTapeArgs(given, name) }
   if (last('--bridge') === undefined) return { kind: 'url', listen: last('--listen'), ...rest }
   if (last('--listen') !== undefined)
-    throw usage(
+    throw recordUsageError(
       '--listen and --bridge',
       'give one of the two: a bridge is started by its client, and does not listen',
     )
   return { kind: 'bridge', ...rest }
 }
 
-function readHeaders({ long, value }: Given): readonly HeaderArg[] {
+function readHeaderArg({ long, value }: GivenOption): readonly HeaderArg[] {
   if (long === '--header') return [{ kind: 'written', text: value }]
   if (long !== '--header-env') return []
   const [, name, variable, mark] = /^([^=:\s]+)=([^\s{}?]+)(\?)?$/.exec(value) ?? []
   if (name === undefined || variable === undefined)
-    throw usage(
+    throw recordUsageError(
       '--header-env is not of the form Name=VARIABLE, or Name=VARIABLE? for one that may be missing',
     )
   return [{ kind: 'variable', name, variable, mayBeMissing: mark !== undefined }]
 }
 
-function forwardArgs(given: readonly Given[], rest: readonly string[]): ForwardArgs {
-  const last = lastOf(given)
-  if (urlIn(given) !== undefined)
-    throw usage('--url and --forward', 'give one of the two: --forward records whatever the client names')
+function readForwardArgs(given: readonly GivenOption[], rest: readonly string[]): RecordForwardArgs {
+  const last = lastValueOf(given)
+  if (readUrlOption(given) !== undefined)
+    throw recordUsageError(
+      '--url and --forward',
+      'give one of the two: --forward records whatever the client names',
+    )
   if (last('--header') !== undefined || last('--header-env') !== undefined) throw headerWithoutUrl()
   const at = rest.indexOf('--')
   const [name, extra] = at < 0 ? rest : rest.slice(0, at)
   const [file, ...args] = at < 0 ? [] : rest.slice(at + 1)
   if (extra !== undefined || (at >= 0 && file === undefined))
-    throw usage('no client command behind --', 'as in: reelay record --forward my-tape -- node client.js')
+    throw recordUsageError(
+      'no client command behind --',
+      'as in: reelay record --forward my-tape -- node client.js',
+    )
   const command = file === undefined ? undefined : ([file, ...args] as const)
-  return { kind: 'forward', command, listen: last('--listen'), ...tapeArgs(given, name) }
+  return { kind: 'forward', command, listen: last('--listen'), ...readTapeArgs(given, name) }
 }
 
 /** With a URL, there is nothing behind our options but the tape's name. */
-function nameIn([name, extra]: readonly string[]): string | undefined {
+function readTapeName([name, extra]: readonly string[]): string | undefined {
   if (name === '--' || extra !== undefined)
-    throw usage('a URL and a server command', 'give one of the two; options stand before the name')
+    throw recordUsageError('a URL and a server command', 'give one of the two; options stand before the name')
   return name
 }
 
 /** `name -- command`, `-- command` or just `command`; whatever could be read in two ways is refused. */
-function splitName(rest: readonly string[]): { name: string | undefined; command: readonly string[] } {
+function splitNameAndCommand(rest: readonly string[]): {
+  name: string | undefined
+  command: readonly string[]
+} {
   const [first, second] = rest
-  if (second === '--url' || second?.startsWith('--url=') === true) throw ambiguous(rest)
+  if (second === '--url' || second?.startsWith('--url=') === true) throw ambiguousArguments(rest)
   if (first === '--') return { name: undefined, command: rest.slice(1) }
   if (second === '--') return { name: first, command: rest.slice(2) }
   const dashes = rest.indexOf('--')
-  if (dashes > 1 && rest.slice(1, dashes).every(looksLikeOurs)) throw ambiguous(rest)
+  if (dashes > 1 && rest.slice(1, dashes).every(looksLikeRecordOption)) throw ambiguousArguments(rest)
   return { name: undefined, command: rest }
 }
 
-function looksLikeOurs(word: string, index: number, words: readonly string[]): boolean {
+function looksLikeRecordOption(word: string, index: number, words: readonly string[]): boolean {
   const names = RECORD_OPTIONS.flatMap(({ short, long }) => [short, long])
   return names.includes(word as never) || names.includes(words[index - 1] as never)
 }
 
 function noCommand(): ReelayError {
-  return usage(
+  return recordUsageError(
     'no server command to record',
     'put it behind --, as in: reelay record my-tape -- npx -y some-mcp-server',
   )
 }
 
 function headerWithoutUrl(): ReelayError {
-  return usage(
+  return recordUsageError(
     '--header is for the proxy of --url, which is not given',
     'a server command takes its secrets from the environment; --forward passes on what its client sends',
   )
 }
 
-function ambiguous(rest: readonly string[]): ReelayError {
-  return usage(
+function ambiguousArguments(rest: readonly string[]): ReelayError {
+  return recordUsageError(
     `"${rest.join(' ')}" can be read in two ways: ${rest[0]} as the tape's name, or as the server command`,
     `for a name, put the options before it; for a command, put -- before it`,
   )

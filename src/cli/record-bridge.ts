@@ -1,42 +1,42 @@
-import { recordBridge as startBridge } from '../record/bridge-recorder.ts'
-import { nameOfUrl } from '../record/url-tape.ts'
-import { watchClient } from '../transport/client-gone.ts'
-import { readTarget } from '../transport/target.ts'
-import { firstSignal } from './first-signal.ts'
-import type { BridgeArgs } from './record-args.ts'
-import { readHeaders } from './record-headers.ts'
-import { announce, say, sumUp, tapePath } from './record-talk.ts'
+import { recordBridgeSession as startBridge } from '../record/bridge-recorder.ts'
+import { serverNameFromUrl } from '../record/url-tape.ts'
+import { clientGoneCheck } from '../transport/client-gone.ts'
+import { parseServerUrl } from '../transport/target.ts'
+import { waitForSignal } from './first-signal.ts'
+import type { RecordBridgeArgs } from './record-args.ts'
+import { readHeaderArgs } from './record-headers.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-talk.ts'
 import { TailProcess } from './tail-process.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { createOutputRedactor } from './without-secrets.ts'
 
 const MIB = 1024 * 1024
 
 /** Is the server at a URL for a client that started us as a command, until the client or a signal ends it. */
-export async function recordBridge(args: BridgeArgs): Promise<void> {
-  const server = args.server ?? nameOfUrl(readTarget(args.url))
-  const headers = readHeaders(args.headers, process.env)
+export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
+  const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
+  const headers = readHeaderArgs(args.headers, process.env)
   const view = args.tail ? new TailProcess() : undefined
-  const shown = withoutSecrets() // words of the server may be among them
+  const shown = createOutputRedactor() // words of the server may be among them
   const stop = new AbortController()
-  void firstSignal().then((signal) => stop.abort(signal))
+  void waitForSignal().then((signal) => stop.abort(signal))
   process.stdout.on('error', () => stop.abort('the client is gone'))
   const summary = await startBridge({
     ...args.rules,
     url: args.url,
-    tape: tapePath(args, server),
+    tape: recordingPath(args, server),
     server,
     ...args.labels,
     redact: args.redact,
     maxMessageBytes: args.maxLineMiB * MIB,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-    client: { input: process.stdin, output: process.stdout, isGone: watchClient() },
-    onBegin: (begun) => announce(args, begun),
+    client: { input: process.stdin, output: process.stdout, isGone: clientGoneCheck() },
+    onBegin: (begun) => announceRecording(args, begun),
     onTape: view?.follow,
-    onPending: say,
-    say: (words) => say(shown(words)),
+    onPending: printNotice,
+    say: (words) => printNotice(shown(words)),
     stop: stop.signal,
   })
   await view?.end()
-  sumUp(args, summary)
+  printRecordingSummary(args, summary)
   process.exit(stop.signal.reason === 'SIGINT' ? 130 : 0)
 }

@@ -1,69 +1,69 @@
 import { ReelayError } from '../errors.ts'
-import { recordForward as startForward, type ForwardNotice } from '../record/forward-recorder.ts'
-import { proxyEnv } from '../record/proxy-env.ts'
+import { recordForwardProxy as startForward, type ForwardProxyNotice } from '../record/forward-recorder.ts'
+import { proxyEnvironment } from '../record/proxy-env.ts'
 import { caFolder, readCa, type CaFiles } from '../store/ca-files.ts'
-import { runInherited } from '../transport/inherited-process.ts'
-import type { Listen } from '../transport/listen.ts'
+import { runWithInheritedStdio } from '../transport/inherited-process.ts'
+import type { ListenAddress } from '../transport/listen.ts'
 import { isLoopback } from '../transport/loopback.ts'
-import { visible } from '../wire/visible.ts'
-import { endAs } from './end-as.ts'
-import { firstSignal } from './first-signal.ts'
-import { readListen } from './listen-address.ts'
-import type { ForwardArgs } from './record-args.ts'
-import { announce, say, sumUp, tapePath } from './record-talk.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { exitLike } from './end-as.ts'
+import { waitForSignal } from './first-signal.ts'
+import { readListenAddress } from './listen-address.ts'
+import type { RecordForwardArgs } from './record-args.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-talk.ts'
 import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
 /** Records whatever servers a client names, until the client command or a signal ends it. */
-export async function recordForward(args: ForwardArgs): Promise<void> {
-  const listen = readLoopback(args.listen ?? '127.0.0.1:0')
+export async function runForwardRecording(args: RecordForwardArgs): Promise<void> {
+  const listen = readLoopbackAddress(args.listen ?? '127.0.0.1:0')
   const ca = usableCa()
   const view = args.tail ? new TailProcess() : undefined
   const recording = await startForward({
     listen,
-    tape: tapePath(args, args.server ?? 'forward'),
+    tape: recordingPath(args, args.server ?? 'forward'),
     server: args.server,
     ...args.labels,
     redact: args.redact,
     maxMessageBytes: args.maxLineMiB * MIB,
     ...args.rules,
     onTape: view?.follow,
-    onPending: say,
-    onNotice: (notice) => say(inWords(notice)),
-    ...(ca && { contextFor: (await import('../transport/certificates.ts')).leafContexts(ca) }),
+    onPending: printNotice,
+    onNotice: (notice) => printNotice(noticeText(notice)),
+    ...(ca && { contextFor: (await import('../transport/certificates.ts')).certificateContexts(ca) }),
   })
   const { tape, failure, keyTrouble } = recording
-  announce(args, { path: tape, failure, keyTrouble })
-  const trust = ca && (await import('../record/trust-files.ts')).trustFiles(caFolder(), ca, process.env)
-  const added = proxyEnv({ env: process.env, proxy: recording.proxy, trust })
+  announceRecording(args, { path: tape, failure, keyTrouble })
+  const trust = ca && (await import('../record/trust-files.ts')).writeTrustFiles(caFolder(), ca, process.env)
+  const added = proxyEnvironment({ env: process.env, proxy: recording.proxy, trust })
   const finish = async (): Promise<void> => {
     const summary = await recording.close()
     await view?.end()
-    sumUp(args, summary)
+    printRecordingSummary(args, summary)
   }
   if (args.command === undefined) {
-    introduce(added)
-    const signal = await firstSignal()
+    printProxyVariables(added)
+    const signal = await waitForSignal()
     await finish()
     process.exit(signal === 'SIGINT' ? 130 : 0)
   }
-  const ending = runInherited(args.command, { ...process.env, ...added })
+  const ending = runWithInheritedStdio(args.command, { ...process.env, ...added })
   await Promise.allSettled([ending])
   await finish()
   const end = await ending
-  if (!recording.isUsed()) say(NOBODY_CAME)
-  endAs(end)
+  if (!recording.isUsed()) printNotice(UNUSED_NOTICE)
+  exitLike(end)
 }
 
 /** Said however quiet we are to be: the tape is empty, and the client worked. */
-const NOBODY_CAME =
+const UNUSED_NOTICE =
   'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
   'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/oauth.md)'
 
 /** Never for other machines: they could reach through us whatever we can. */
-function readLoopback(text: string): Listen {
-  const listen = readListen(text)
+function readLoopbackAddress(text: string): ListenAddress {
+  const listen = readListenAddress(text)
   if (isLoopback(listen.host)) return listen
   throw new ReelayError('USAGE', `--forward does not listen on ${listen.host}: other machines could use it`, {
     hint: 'listen on 127.0.0.1',
@@ -79,13 +79,13 @@ function usableCa(): CaFiles | undefined {
 }
 
 /** Said however quiet we are to be: without them nobody is recorded. */
-function introduce(added: Readonly<Record<string, string>>): void {
-  say('start the client with these variables:')
-  for (const [name, value] of Object.entries(added)) say(`  ${name}=${value}`)
+function printProxyVariables(added: Readonly<Record<string, string>>): void {
+  printNotice('start the client with these variables:')
+  for (const [name, value] of Object.entries(added)) printNotice(`  ${name}=${value}`)
 }
 
-function inWords({ kind, host }: ForwardNotice): string {
-  const name = visible(host)
+function noticeText({ kind, host }: ForwardProxyNotice): string {
+  const name = escapeControlChars(host)
   if (kind === 'tunnelled')
     return `not recording ${name}: HTTPS passes untouched without a local CA; make one with reelay ca create`
   return `nothing came from a client of ${name}: it may not trust the local CA; see reelay ca show`

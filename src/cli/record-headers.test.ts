@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
 import { ReelayError } from '../errors.ts'
 import type { HeaderArg } from './record-args.ts'
-import { readHeader, readHeaders } from './record-headers.ts'
+import { readHeaderOption, readHeaderArgs } from './record-headers.ts'
 
 const ENV = { TOKEN: 'abc', EMPTY: '', BAD: 'a\nb' }
 
 test('a header is read with its variables, wherever they stand in the value', () => {
-  expect(readHeader('Authorization: Bearer ${env.TOKEN}', ENV)).toEqual({
+  expect(readHeaderOption('Authorization: Bearer ${env.TOKEN}', ENV)).toEqual({
     name: 'Authorization',
     value: 'Bearer abc',
   })
-  expect(readHeader('X-Key:${env.TOKEN}-${env.TOKEN}', ENV)).toEqual({ name: 'X-Key', value: 'abc-abc' })
-  expect(readHeader('X-Plain: a: b ${TOKEN}', ENV)).toEqual({ name: 'X-Plain', value: 'a: b ${TOKEN}' })
+  expect(readHeaderOption('X-Key:${env.TOKEN}-${env.TOKEN}', ENV)).toEqual({
+    name: 'X-Key',
+    value: 'abc-abc',
+  })
+  expect(readHeaderOption('X-Plain: a: b ${TOKEN}', ENV)).toEqual({ name: 'X-Plain', value: 'a: b ${TOKEN}' })
 })
 
 test.each([
@@ -25,7 +28,7 @@ test.each([
   ['X-Bad: ${env.BAD}', 'no header can have'],
   ['X-None:', 'has no value'],
 ])('%s is refused, and its value is not shown', (text, why) => {
-  const refused = (): unknown => readHeader(text, ENV)
+  const refused = (): unknown => readHeaderOption(text, ENV)
   expect(refused).toThrow(why)
   expect(refused).not.toThrow('s3cret')
   expect(refused).toThrow(ReelayError)
@@ -39,13 +42,13 @@ const from = (variable: string, mayBeMissing = false): HeaderArg => ({
 })
 
 test('a header from a variable: empty where it is empty, left out where it may be missing, and refused where it must not', () => {
-  expect(readHeaders([from('TOKEN'), from('EMPTY')], ENV)).toEqual([
+  expect(readHeaderArgs([from('TOKEN'), from('EMPTY')], ENV)).toEqual([
     { name: 'X-Key', value: 'abc' },
     { name: 'X-Key', value: '' },
   ])
-  expect(readHeaders([from('EMPTY', true), from('NONE', true), from('TOKEN', true)], ENV)).toEqual([
+  expect(readHeaderArgs([from('EMPTY', true), from('NONE', true), from('TOKEN', true)], ENV)).toEqual([
     { name: 'X-Key', value: 'abc' },
   ])
-  expect(() => readHeaders([from('NONE')], ENV)).toThrow('needs NONE')
-  expect(() => readHeaders([from('BAD', true)], ENV)).toThrow('no header can have')
+  expect(() => readHeaderArgs([from('NONE')], ENV)).toThrow('needs NONE')
+  expect(() => readHeaderArgs([from('BAD', true)], ENV)).toThrow('no header can have')
 })

@@ -1,27 +1,27 @@
 import { recordHttp, type HttpRecording } from '../record/http-recorder.ts'
-import { nameOfUrl } from '../record/url-tape.ts'
-import { readTarget } from '../transport/target.ts'
-import { screenRedactor } from '../serve/screen.ts'
-import { visible } from '../wire/visible.ts'
-import { readListen } from './listen-address.ts'
-import { readHeaders } from './record-headers.ts'
-import type { UrlArgs } from './record-args.ts'
-import { firstSignal } from './first-signal.ts'
-import { announce, say, sumUp, tapePath } from './record-talk.ts'
+import { serverNameFromUrl } from '../record/url-tape.ts'
+import { parseServerUrl } from '../transport/target.ts'
+import { createThrowawayRedactor } from '../serve/screen.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { readListenAddress } from './listen-address.ts'
+import { readHeaderArgs } from './record-headers.ts'
+import type { RecordUrlArgs } from './record-args.ts'
+import { waitForSignal } from './first-signal.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-talk.ts'
 import { TailProcess } from './tail-process.ts'
 
 const MIB = 1024 * 1024
 
 /** Records a server at a URL until a signal ends it. */
-export async function recordUrl(args: UrlArgs): Promise<void> {
+export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
   const { url, labels, rules, maxLineMiB, redact } = args
-  const server = args.server ?? nameOfUrl(readTarget(url))
-  const headers = readHeaders(args.headers, process.env)
-  const listen = args.listen === undefined ? undefined : readListen(args.listen)
+  const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
+  const headers = readHeaderArgs(args.headers, process.env)
+  const listen = args.listen === undefined ? undefined : readListenAddress(args.listen)
   const view = args.tail ? new TailProcess() : undefined
   const recording = await recordHttp({
     url,
-    tape: tapePath(args, server),
+    tape: recordingPath(args, server),
     server,
     ...labels,
     redact,
@@ -29,27 +29,27 @@ export async function recordUrl(args: UrlArgs): Promise<void> {
     ...(listen && { listen }),
     ...rules,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-    onChallenge: once(() => say(headers.length === 0 ? NO_OAUTH : REFUSED)),
+    onChallenge: onlyOnce(() => printNotice(headers.length === 0 ? OAUTH_NOTICE : REFUSED_NOTICE)),
     onTape: view?.follow,
-    onPending: say,
+    onPending: printNotice,
   })
-  introduce(args, recording)
-  const signal = await firstSignal()
+  announceProxy(args, recording)
+  const signal = await waitForSignal()
   const summary = await recording.close()
   await view?.end()
-  sumUp(args, summary)
+  printRecordingSummary(args, summary)
   process.exit(signal === 'SIGINT' ? 130 : 0)
 }
 
 /** What the client gets is the server's own answer, unchanged; only the user can be told what to do. */
-const NO_OAUTH =
+const OAUTH_NOTICE =
   'the server wants to know who asks (401), and a client cannot run OAuth through this proxy. What works: ' +
   "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
   'or recordFetch in the program of the client (docs/oauth.md)'
-const REFUSED =
+const REFUSED_NOTICE =
   'the server refused what --header holds (401): it may have expired, or be meant for another server'
 
-function once(work: () => void): () => void {
+function onlyOnce(work: () => void): () => void {
   let isDone = false
   return () => {
     if (!isDone) work()
@@ -57,14 +57,14 @@ function once(work: () => void): () => void {
   }
 }
 
-function introduce(args: UrlArgs, recording: HttpRecording): void {
+function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
   const { url, tape, failure, keyTrouble, isOpen } = recording
   const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
   if (isOpen)
-    say(
-      `WARNING: other machines can reach this recorder, and through it ${visible(screenRedactor().url(args.url))}${reach}`,
+    printNotice(
+      `WARNING: other machines can reach this recorder, and through it ${escapeControlChars(createThrowawayRedactor().url(args.url))}${reach}`,
     )
-  announce(args, { path: tape, failure, keyTrouble })
+  announceRecording(args, { path: tape, failure, keyTrouble })
   // Without a port of the user's choice nobody else knows it, however quiet we are to be.
-  if (!args.quiet || args.listen === undefined) say(`give this URL to the client: ${url}`)
+  if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
 }

@@ -1,21 +1,21 @@
 import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { withChanges, type RuleChanges } from '../redact/rule-set.ts'
-import { exactly } from '../redact/written-pattern.ts'
-import { findingsOf } from '../share/findings.ts'
-import { openForRedaction, type RedactionWishes } from '../share/open-for-redaction.ts'
-import { redactTape, type RedactionFacts } from '../share/redacted-tape.ts'
-import { redactCopy } from '../share/share-tape.ts'
+import { mergeRuleChanges, type RedactionRuleChanges } from '../redact/rule-set.ts'
+import { exactPattern } from '../redact/written-pattern.ts'
+import { findSecretOccurrences } from '../share/findings.ts'
+import { openTapeForRedaction, type TapeRedactionOptions } from '../share/open-for-redaction.ts'
+import { writeRedactedTape, type TapeRedactionSummary } from '../share/redacted-tape.ts'
+import { copyTapeRedacted } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
-import type { Header } from '../tape/header.ts'
-import { visible } from '../wire/visible.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { escapeControlChars } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { review } from './review.ts'
-import { onTerminal } from './terminal.ts'
-import { warnOfCopied } from './vault-warning.ts'
-import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
+import { reviewSecrets } from './review.ts'
+import { withTerminal } from './terminal.ts'
+import { warnAboutCopyVault } from './vault-warning.ts'
+import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './rule-flags.ts'
 
-export const redactCommand: Command = addRuleFlags(new Command('redact'))
+export const redactCommand: Command = declareRedactionOptions(new Command('redact'))
   .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
   .argument('<tape>', 'a tape name, or a path to a tape file')
   .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
@@ -26,17 +26,21 @@ export const redactCommand: Command = addRuleFlags(new Command('redact'))
   .action(async (name: string, flags: RedactFlags) => {
     const { output, json, review: isReviewed, server, vault, ...rules } = flags
     const from = resolveTape(name)
-    const asked = { changes: ruleChanges(rules), server }
-    const changes = isReviewed ? await reviewed(from, asked) : asked.changes
-    if (changes === undefined) return left()
+    const asked = { changes: readRedactionFlags(rules), server }
+    const changes = isReviewed ? await reviewRules(from, asked) : asked.changes
+    if (changes === undefined) return reportAbandonedReview()
     if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
-    if (output === undefined) return scan(name, from, { json, changes, server })
-    const copied = await redactCopy({ from, to: output, changes, server, vault })
-    print(json ? asJson(copied) : `wrote ${visible(copied.path)}: ${inWords(copied)} replaced\n`)
-    warnOfCopied(copied)
+    if (output === undefined) return scanTape(name, from, { json, changes, server })
+    const copied = await copyTapeRedacted({ from, to: output, changes, server, vault })
+    print(
+      json
+        ? factsJson(copied)
+        : `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)} replaced\n`,
+    )
+    warnAboutCopyVault(copied)
   })
 
-interface RedactFlags extends RuleFlags {
+interface RedactFlags extends RedactionFlags {
   readonly output?: string
   readonly review?: true
   readonly server?: string
@@ -44,31 +48,35 @@ interface RedactFlags extends RuleFlags {
   readonly json?: true
 }
 
-async function scan(
+async function scanTape(
   name: string,
   from: string,
-  { json, ...wishes }: RedactionWishes & { readonly json: true | undefined },
+  { json, ...wishes }: TapeRedactionOptions & { readonly json: true | undefined },
 ): Promise<void> {
-  const { reader, redactor } = await openForRedaction(from, wishes)
-  const facts = await redactTape(reader, redactor, () => {})
-  const note = noteOn(reader.header, redactor.mark.key, facts)
-  print(json ? asJson(facts) : `${visible(name)}: ${inWords(facts)}\n${placesOf(facts)}${note}`)
+  const { reader, redactor } = await openTapeForRedaction(from, wishes)
+  const facts = await writeRedactedTape(reader, redactor, () => {})
+  const note = unknownKeyNote(reader.header, redactor.identity.key, facts)
+  print(
+    json
+      ? factsJson(facts)
+      : `${escapeControlChars(name)}: ${redactionSummary(facts)}\n${placesOf(facts)}${note}`,
+  )
   process.exitCode = facts.secrets === 0 ? 0 : 1
 }
 
 /** The rules without what a person says is no secret; undefined when that person left. */
-async function reviewed(
+async function reviewRules(
   from: string,
-  wishes: RedactionWishes & { readonly changes: RuleChanges },
-): Promise<RuleChanges | undefined> {
-  const { reader, redactor } = await openForRedaction(from, wishes)
-  await redactTape(reader, redactor, () => {})
-  const findings = await findingsOf(reader, redactor.replaced)
-  const kept = await onTerminal((ask) => review(findings, ask), {
+  wishes: TapeRedactionOptions & { readonly changes: RedactionRuleChanges },
+): Promise<RedactionRuleChanges | undefined> {
+  const { reader, redactor } = await openTapeForRedaction(from, wishes)
+  await writeRedactedTape(reader, redactor, () => {})
+  const findings = await findSecretOccurrences(reader, redactor.replacedValues)
+  const kept = await withTerminal((ask) => reviewSecrets(findings, ask), {
     needs: '--review',
     instead: 'leave --review out; --allow <value> says that a value is no secret',
   })
-  return kept && withChanges(wishes.changes, { allow: kept.map(exactly) })
+  return kept && mergeRuleChanges(wishes.changes, { allow: kept.map(exactPattern) })
 }
 
 function vaultWithoutCopy(): ReelayError {
@@ -77,32 +85,37 @@ function vaultWithoutCopy(): ReelayError {
   })
 }
 
-function left(): void {
+function reportAbandonedReview(): void {
   process.stderr.write('reelay redact: the review was left, and nothing was written\n')
   process.exitCode = 130
 }
 
-export function inWords({ secrets, changed, frames, isHeaderChanged }: RedactionFacts): string {
+export function redactionSummary({
+  secrets,
+  changed,
+  frames,
+  isHeaderChanged,
+}: TapeRedactionSummary): string {
   const where = `${changed.length} of ${frames} frames${isHeaderChanged ? ' and in the header' : ''}`
   return secrets === 0 ? 'no secrets' : `${secrets} ${secrets === 1 ? 'secret' : 'secrets'} in ${where}`
 }
 
 /** Where they are, never what they are. */
-function placesOf({ changed, isHeaderChanged, secrets }: RedactionFacts): string {
+function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): string {
   if (secrets === 0) return ''
   const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `#${n}`)]
-  const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
-  return `  in ${places.slice(0, SHOWN).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
+  const more = places.length > MAX_SCAN_PLACES ? ` and ${places.length - MAX_SCAN_PLACES} more` : ''
+  return `  in ${places.slice(0, MAX_SCAN_PLACES).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
 }
 
 /** Only the key tells a stand-in from a secret. */
-function noteOn({ redaction }: Header, key: string, { secrets }: RedactionFacts): string {
+function unknownKeyNote({ redaction }: TapeHeader, key: string, { secrets }: TapeRedactionSummary): string {
   if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
-  return `  the tape was redacted with the key ${visible(redaction.key)}, which is not here: these may be its stand-ins\n`
+  return `  the tape was redacted with the key ${escapeControlChars(redaction.key)}, which is not here: these may be its stand-ins\n`
 }
 
-const SHOWN = 20
+const MAX_SCAN_PLACES = 20
 
-function asJson(facts: RedactionFacts): string {
+function factsJson(facts: TapeRedactionSummary): string {
   return `${JSON.stringify(facts, undefined, 2)}\n`
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { review } from './review.ts'
-import type { Ask } from './terminal.ts'
+import { reviewSecrets } from './review.ts'
+import type { AskQuestion } from './terminal.ts'
 
 const FINDINGS = [
   { value: 'ghp_0123456789', frames: [0, 2] },
@@ -9,10 +9,10 @@ const FINDINGS = [
 ]
 
 /** Gives these answers, one after the other, and then leaves; the questions are kept. */
-function answering(...answers: readonly string[]): { readonly ask: Ask; readonly asked: string[] } {
+function answering(...answers: readonly string[]): { readonly ask: AskQuestion; readonly asked: string[] } {
   const asked: string[] = []
   const rest = [...answers]
-  const ask: Ask = async (question) => {
+  const ask: AskQuestion = async (question) => {
     asked.push(question)
     return rest.shift()
   }
@@ -21,7 +21,7 @@ function answering(...answers: readonly string[]): { readonly ask: Ask; readonly
 
 test('each finding is shown with its places and hardly a character, and what is no secret is kept', async () => {
   const { ask, asked } = answering('', 'y', 'NO')
-  expect(await review(FINDINGS, ask)).toEqual(['no-secret-1'])
+  expect(await reviewSecrets(FINDINGS, ask)).toEqual(['no-secret-1'])
   expect(asked).toEqual([
     '1 of 3: ghp…89 (14 characters), in the header, #2\n  a secret? [Y]es, no, show, all, quit: ',
     '2 of 3: h… (7 characters), in #1, #2, #3, #4, #5 and 1 more\n  a secret? [Y]es, no, show, all, quit: ',
@@ -31,7 +31,7 @@ test('each finding is shown with its places and hardly a character, and what is 
 
 test('a value is shown whole only to who asks for it, and a word that means nothing is asked again', async () => {
   const { ask, asked } = answering('what', 'show', 'all')
-  expect(await review(FINDINGS, ask)).toEqual([])
+  expect(await reviewSecrets(FINDINGS, ask)).toEqual([])
   expect(asked.map((question) => question.split(',')[0])).toEqual([
     '1 of 3: ghp…89 (14 characters)',
     '1 of 3: ghp…89 (14 characters)',
@@ -40,6 +40,6 @@ test('a value is shown whole only to who asks for it, and a word that means noth
 })
 
 test('who leaves, in words or without, has decided nothing', async () => {
-  expect(await review(FINDINGS, answering('no', 'quit').ask)).toBeUndefined()
-  expect(await review(FINDINGS, answering('no').ask)).toBeUndefined()
+  expect(await reviewSecrets(FINDINGS, answering('no', 'quit').ask)).toBeUndefined()
+  expect(await reviewSecrets(FINDINGS, answering('no').ask)).toBeUndefined()
 })

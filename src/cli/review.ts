@@ -1,12 +1,15 @@
-import type { Finding } from '../share/findings.ts'
-import { visible } from '../wire/visible.ts'
-import type { Ask } from './terminal.ts'
+import type { SecretOccurrence } from '../share/findings.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import type { AskQuestion } from './terminal.ts'
 
 /** Asks of each finding whether it is a secret. Gives those that are none; undefined when the review was left. */
-export async function review(findings: readonly Finding[], ask: Ask): Promise<readonly string[] | undefined> {
+export async function reviewSecrets(
+  findings: readonly SecretOccurrence[],
+  ask: AskQuestion,
+): Promise<readonly string[] | undefined> {
   const kept: string[] = []
   for (const [place, finding] of findings.entries()) {
-    const answer = await askOf(finding, `${place + 1} of ${findings.length}`, ask)
+    const answer = await askAboutSecret(finding, `${place + 1} of ${findings.length}`, ask)
     if (answer === 'quit') return undefined
     if (answer === 'all') return kept
     if (answer === 'no') kept.push(finding.value)
@@ -14,33 +17,37 @@ export async function review(findings: readonly Finding[], ask: Ask): Promise<re
   return kept
 }
 
-type Answer = 'yes' | 'no' | 'all' | 'quit'
+type ReviewAnswer = 'yes' | 'no' | 'all' | 'quit'
 
-async function askOf({ value, frames }: Finding, place: string, ask: Ask): Promise<Answer> {
+async function askAboutSecret(
+  { value, frames }: SecretOccurrence,
+  place: string,
+  ask: AskQuestion,
+): Promise<ReviewAnswer> {
   let shown = masked(value)
   for (;;) {
     const said = await ask(
-      `${place}: ${shown}, ${placesOf(frames)}\n  a secret? [Y]es, no, show, all, quit: `,
+      `${place}: ${shown}, ${framesText(frames)}\n  a secret? [Y]es, no, show, all, quit: `,
     )
     const word = (said ?? 'quit').trim().toLowerCase()
     const answer = ANSWERS.find((one) => one.startsWith(word === '' ? 'y' : word))
     if (answer !== undefined) return answer
-    if (word !== '' && 'show'.startsWith(word)) shown = visible(value)
+    if (word !== '' && 'show'.startsWith(word)) shown = escapeControlChars(value)
   }
 }
 
-const ANSWERS: readonly Answer[] = ['yes', 'no', 'all', 'quit']
+const ANSWERS: readonly ReviewAnswer[] = ['yes', 'no', 'all', 'quit']
 
 /** Enough to know it again, for one who knows it. */
 function masked(value: string): string {
   const ends = value.length < 12 ? `${value.slice(0, 1)}…` : `${value.slice(0, 3)}…${value.slice(-2)}`
-  return `${visible(ends)} (${value.length} characters)`
+  return `${escapeControlChars(ends)} (${value.length} characters)`
 }
 
-function placesOf(frames: readonly number[]): string {
-  const names = frames.slice(0, SHOWN).map((n) => (n === 0 ? 'the header' : `#${n}`))
-  const more = frames.length > SHOWN ? ` and ${frames.length - SHOWN} more` : ''
+function framesText(frames: readonly number[]): string {
+  const names = frames.slice(0, MAX_REVIEW_PLACES).map((n) => (n === 0 ? 'the header' : `#${n}`))
+  const more = frames.length > MAX_REVIEW_PLACES ? ` and ${frames.length - MAX_REVIEW_PLACES} more` : ''
   return names.length === 0 ? 'cut by the end of a frame' : `in ${names.join(', ')}${more}`
 }
 
-const SHOWN = 5
+const MAX_REVIEW_PLACES = 5

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { RuleChanges } from '../redact/rule-set.ts'
+import type { RedactionRuleChanges } from '../redact/rule-set.ts'
 import { defaultRules } from '../redact/rules.ts'
-import { writtenPattern, writtenValue } from '../redact/written-pattern.ts'
+import { parsePattern, parseValuePattern } from '../redact/written-pattern.ts'
 
 /** What a command line adds to the rules of redaction, and takes from them. */
-export interface RuleFlags {
+export interface RedactionFlags {
   readonly rule?: readonly RegExp[]
   readonly field?: readonly string[]
   readonly allow?: readonly RegExp[]
@@ -12,16 +12,30 @@ export interface RuleFlags {
   readonly email?: true
 }
 
-export function addRuleFlags(command: Command): Command {
+export function declareRedactionOptions(command: Command): Command {
   return command
-    .option('--rule <pattern>', 'look for this too, such as /acme-\\d{6}/; may be repeated', each(patternOf))
-    .option('--field <name>', 'values of this name are secrets; may be repeated', each(String))
-    .option('--allow <value>', 'this value, or /pattern/, is no secret; may be repeated', each(allowedBy))
-    .option('--off <rule>', 'do not use this rule; may be repeated', each(knownRule))
+    .option(
+      '--rule <pattern>',
+      'look for this too, such as /acme-\\d{6}/; may be repeated',
+      collectEach(readPattern),
+    )
+    .option('--field <name>', 'values of this name are secrets; may be repeated', collectEach(String))
+    .option(
+      '--allow <value>',
+      'this value, or /pattern/, is no secret; may be repeated',
+      collectEach(readAllowed),
+    )
+    .option('--off <rule>', 'do not use this rule; may be repeated', collectEach(readRuleName))
     .option('--email', 'give e-mail addresses stand-ins too')
 }
 
-export function ruleChanges({ rule = [], field = [], allow = [], off = [], email }: RuleFlags): RuleChanges {
+export function readRedactionFlags({
+  rule = [],
+  field = [],
+  allow = [],
+  off = [],
+  email,
+}: RedactionFlags): RedactionRuleChanges {
   return {
     rules: rule.map((pattern) => ({ name: '--rule', keywords: [], pattern, isLearned: true })),
     fields: field,
@@ -32,22 +46,24 @@ export function ruleChanges({ rule = [], field = [], allow = [], off = [], email
 }
 
 /** Gathers what an option is given each time. */
-function each<Value>(read: (text: string) => Value): (text: string, before?: readonly Value[]) => Value[] {
+function collectEach<Value>(
+  read: (text: string) => Value,
+): (text: string, before?: readonly Value[]) => Value[] {
   return (text, before = []) => [...before, read(text)]
 }
 
-function patternOf(text: string): RegExp {
-  const pattern = readable(() => writtenPattern(text))
+function readPattern(text: string): RegExp {
+  const pattern = orInvalidArgument(() => parsePattern(text))
   if (pattern.test(''))
     throw new InvalidArgumentError('It matches nothing at all, so it would match everywhere.')
   return pattern
 }
 
-function allowedBy(text: string): RegExp {
-  return readable(() => writtenValue(text))
+function readAllowed(text: string): RegExp {
+  return orInvalidArgument(() => parseValuePattern(text))
 }
 
-function readable(read: () => RegExp): RegExp {
+function orInvalidArgument(read: () => RegExp): RegExp {
   try {
     return read()
   } catch (error) {
@@ -55,7 +71,7 @@ function readable(read: () => RegExp): RegExp {
   }
 }
 
-function knownRule(name: string): string {
+function readRuleName(name: string): string {
   const names = [...new Set(defaultRules().map((rule) => rule.name))]
   if (names.includes(name)) return name
   throw new InvalidArgumentError(`The rules are ${names.join(', ')}.`)

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ReelayError } from '../errors.ts'
-import { labelsAsEnv, readTag } from '../record/labels.ts'
+import { labelsToEnv, parseTag } from '../record/labels.ts'
 import { resolveTape } from '../store/home.ts'
-import { labelsOf, type Labels } from '../tape/labels.ts'
+import { pickLabels, type TapeLabels } from '../tape/labels.ts'
 
 export interface RunFlags {
   readonly record?: string
@@ -18,12 +18,12 @@ export interface RunFlags {
 }
 
 /** Says before the program runs what could not work. */
-export function checkSwitches(flags: RunFlags, env: NodeJS.ProcessEnv): void {
+export function checkRunFlags(flags: RunFlags, env: NodeJS.ProcessEnv): void {
   const { record, replay, vault } = flags
-  if ((record === undefined) === (replay === undefined)) throw eitherOr()
-  const labels = Object.keys(labelsAsEnv(labelsIn(flags)))
-  if (replay !== undefined && labels.length > 0) throw nothingToLabel()
-  if (replay !== undefined && vault !== undefined) throw nothingToKeep()
+  if ((record === undefined) === (replay === undefined)) throw recordOrReplay()
+  const labels = Object.keys(labelsToEnv(readRunLabels(flags)))
+  if (replay !== undefined && labels.length > 0) throw labelsWithoutRecord()
+  if (replay !== undefined && vault !== undefined) throw vaultWithoutRecord()
   const path = resolveTape(record ?? replay ?? '', env)
   if (replay === undefined || existsSync(path)) return
   throw new ReelayError('TAPE_NOT_FOUND', `there is no tape ${replay}: ${path} does not exist`, {
@@ -32,7 +32,7 @@ export function checkSwitches(flags: RunFlags, env: NodeJS.ProcessEnv): void {
 }
 
 /** The environment in which every Node program records or replays. Switches from outside give way to those of the command line. */
-export function switchedEnv(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function runEnvironment(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { record, replay, server, vault } = flags
   const mode = record === undefined ? 'REELAY_REPLAY' : 'REELAY_RECORD'
   const cleared = Object.entries(env).filter(
@@ -44,32 +44,32 @@ export function switchedEnv(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.Pro
     [mode]: resolveTape(record ?? replay ?? '', env),
     ...(server !== undefined && { [`${mode}_SERVER`]: server }),
     ...(vault !== undefined && { REELAY_RECORD_VAULT: resolve(vault) }),
-    ...labelsAsEnv(labelsIn(flags)),
-    NODE_OPTIONS: [env['NODE_OPTIONS'], `--import=${AUTO}`].filter(Boolean).join(' '),
+    ...labelsToEnv(readRunLabels(flags)),
+    NODE_OPTIONS: [env['NODE_OPTIONS'], `--import=${AUTO_MODULE}`].filter(Boolean).join(' '),
   }
 }
 
 /** They travel in one variable, with commas between. */
-function labelsIn({ tag = [], ...flags }: RunFlags): Labels {
-  const tags = tag.map((text) => readTag('--tag', text))
+function readRunLabels({ tag = [], ...flags }: RunFlags): TapeLabels {
+  const tags = tag.map((text) => parseTag('--tag', text))
   if (tag.some((text) => text.includes(',')))
     throw new ReelayError('USAGE', 'a tag of a run has no comma in it', { hint: 'give several --tag' })
-  return labelsOf({ ...flags, tags: Object.fromEntries(tags) })
+  return pickLabels({ ...flags, tags: Object.fromEntries(tags) })
 }
 
-const AUTO = new URL('../auto/index.js', import.meta.url).href
+const AUTO_MODULE = new URL('../auto/index.js', import.meta.url).href
 
-function nothingToLabel(): ReelayError {
+function labelsWithoutRecord(): ReelayError {
   const hint = 'leave out --session, --endpoint, --agent, --note and --tag, or record'
   return new ReelayError('USAGE', 'a replay makes no tape that could be labelled', { hint })
 }
 
-function nothingToKeep(): ReelayError {
+function vaultWithoutRecord(): ReelayError {
   const hint = 'leave out --vault, or record'
   return new ReelayError('USAGE', 'a replay writes no vault', { hint })
 }
 
-function eitherOr(): ReelayError {
+function recordOrReplay(): ReelayError {
   const hint = 'as in: reelay run --record my-tape -- node app.js'
   return new ReelayError('USAGE', 'give either --record <tape> or --replay <tape>', { hint })
 }

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { lastNumber } from '../store/create.ts'
+import { lastTapeNumber } from '../store/create.ts'
 import { resolveTape } from '../store/home.ts'
-import { runInherited } from '../transport/inherited-process.ts'
-import { endAs } from './end-as.ts'
-import { warnOfVault } from './vault-warning.ts'
-import { checkSwitches, switchedEnv, type RunFlags } from './run-env.ts'
+import { runWithInheritedStdio } from '../transport/inherited-process.ts'
+import { exitLike } from './end-as.ts'
+import { warnAboutVault } from './vault-warning.ts'
+import { checkRunFlags, runEnvironment, type RunFlags } from './run-env.ts'
 
 export const runCommand: Command = new Command('run')
   .description('run a Node program and record, or replay, the MCP servers that it starts')
@@ -25,17 +25,17 @@ export const runCommand: Command = new Command('run')
   .option('--tag <key=value...>', 'a tag for the header; may be given several times')
   .action(async ([file, ...args]: readonly string[], flags: RunFlags) => {
     if (file === undefined) throw new ReelayError('USAGE', 'no command to run')
-    checkSwitches(flags, process.env)
+    checkRunFlags(flags, process.env)
     if (flags.vault !== undefined)
-      warnOfVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
-    const tapes = (): number => lastNumber(resolveTape(flags.record ?? flags.replay ?? ''))
+      warnAboutVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
+    const tapes = (): number => lastTapeNumber(resolveTape(flags.record ?? flags.replay ?? ''))
     const before = tapes()
-    const end = await runInherited([file, ...args], switchedEnv(flags, process.env))
+    const end = await runWithInheritedStdio([file, ...args], runEnvironment(flags, process.env))
     if (flags.record !== undefined && tapes() === before)
-      process.stderr.write(`reelay: ${NOTHING}
+      process.stderr.write(`reelay: ${NOTHING_RECORDED}
 `)
-    endAs(end)
+    exitLike(end)
   })
 
-const NOTHING =
+const NOTHING_RECORDED =
   'nothing was recorded: no Node program with an MCP client of either SDK opened a link that --server means (docs/run.md)'

@@ -1,16 +1,16 @@
 import { dirname, resolve } from 'node:path'
-import { projectConfig } from '../config/project-config.ts'
+import { findProjectConfig } from '../config/project-config.ts'
 import type { Setting } from '../config/setting.ts'
 import { ReelayError } from '../errors.ts'
-import { isPath } from '../store/home.ts'
-import type { Listen } from '../transport/listen.ts'
-import { readListen } from './listen-address.ts'
+import { isTapePath } from '../store/home.ts'
+import type { ListenAddress } from '../transport/listen.ts'
+import { readListenAddress } from './listen-address.ts'
 import type { ServeFlags } from './serve-tapes.ts'
-import type { WantedTape } from './wanted-tapes.ts'
+import type { RequestedTape } from './wanted-tapes.ts'
 
 /** The tapes that the project's config lists, for a `reelay serve` that names none. */
-export function manifestTapes(flags: ServeFlags, folder: string): readonly WantedTape[] {
-  const config = projectConfig(folder)
+export function configTapes(flags: ServeFlags, folder: string): readonly RequestedTape[] {
+  const config = findProjectConfig(folder)
   const section = config?.section('serve')
   if (config === undefined || section === undefined)
     throw new ReelayError('USAGE', 'no tape is named, and no config of the project lists any', {
@@ -27,32 +27,32 @@ export function manifestTapes(flags: ServeFlags, folder: string): readonly Wante
 }
 
 /** Reads the section `serve`; paths in it start at the folder of the config. */
-export function readServeSection(section: Setting, folder: string): readonly WantedTape[] {
+export function readServeSection(section: Setting, folder: string): readonly RequestedTape[] {
   const { tapes } = section.members(['tapes'])
   const entries = tapes?.items() ?? []
-  if (entries.length === 0) throw section.broken('lists no "tapes"')
-  return entries.map((entry) => tapeIn(entry, folder))
+  if (entries.length === 0) throw section.invalid('lists no "tapes"')
+  return entries.map((entry) => readTapeEntry(entry, folder))
 }
 
 /** A text alone is a tape on a free port. */
-function tapeIn(entry: Setting, folder: string): WantedTape {
-  if (typeof entry.value === 'string') return { name: nameIn(entry, folder), http: {} }
+function readTapeEntry(entry: Setting, folder: string): RequestedTape {
+  if (typeof entry.value === 'string') return { name: readTapePath(entry, folder), http: {} }
   const { tape, server, http, sse } = entry.members(['tape', 'server', 'http', 'sse'])
-  if (tape === undefined) throw entry.broken('needs "tape"')
+  if (tape === undefined) throw entry.invalid('needs "tape"')
   return {
-    name: nameIn(tape, folder),
+    name: readTapePath(tape, folder),
     ...(server && { server: server.text() }),
-    ...((http ?? !sse) && { http: http ? placeIn(http) : {} }),
-    ...(sse && { sse: placeIn(sse) }),
+    ...((http ?? !sse) && { http: http ? readAddress(http) : {} }),
+    ...(sse && { sse: readAddress(sse) }),
   }
 }
 
-function nameIn(setting: Setting, folder: string): string {
+function readTapePath(setting: Setting, folder: string): string {
   const text = setting.text()
-  return isPath(text) ? resolve(folder, text) : text
+  return isTapePath(text) ? resolve(folder, text) : text
 }
 
-function placeIn(setting: Setting): Partial<Listen> {
+function readAddress(setting: Setting): Partial<ListenAddress> {
   if (setting.value === true) return {}
-  return setting.as(({ value }) => readListen(String(value), 'the address'))
+  return setting.as(({ value }) => readListenAddress(String(value), 'the address'))
 }

@@ -1,8 +1,8 @@
-import { expectEarlyLeavers } from './print.ts'
+import { ignoreClosedOutput } from './print.ts'
 import { serveTapes } from './serve-tapes.ts'
 
 /** `reelay serve <tape>`, as most configs of clients have it: the parser of command lines would have nothing to do. */
-export async function serveOne(name: string): Promise<void> {
-  expectEarlyLeavers()
+export async function serveSingleTape(name: string): Promise<void> {
+  ignoreClosedOutput()
   await serveTapes([{ name }], {}, { kind: 'replay' })
 }

@@ -1,67 +1,75 @@
 import type { ServedHttp } from '../serve/http/serve-http.ts'
-import { storeOf, type PlayedTape } from '../serve/played-tape.ts'
+import { turnStoreOf, type PlayableTape } from '../serve/played-tape.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
-import { createScreen } from '../serve/screen.ts'
-import { tapeEra } from '../serve/tape-era.ts'
+import { createReportRedactor } from '../serve/screen.ts'
+import { eraOfServer } from '../serve/tape-era.ts'
 import type { Tape } from '../store/read.ts'
 import type { TurnKind } from '../tape/turn-store.ts'
-import { visible } from '../wire/visible.ts'
-import { paint } from './paint.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { colourText } from './paint.ts'
 
 /** A tape, what is wrong with it, and how it is to be served. */
 export interface TapeToServe extends ServeOptions {
-  readonly tape: PlayedTape & Pick<Tape, 'ended' | 'problems'>
+  readonly tape: PlayableTape & Pick<Tape, 'ended' | 'problems'>
   /** How requests are matched, where it is not by default. */
   readonly matching: readonly string[]
 }
 
 /** Says what is served, and what is wrong with it. */
-export function announce({ tape, name, matching }: TapeToServe, servers: readonly string[]): void {
-  const turns = storeOf(tape.turns)
+export function announceTape({ tape, name, matching }: TapeToServe, servers: readonly string[]): void {
+  const turns = turnStoreOf(tape.turns)
   const kinds = turns.kinds().filter((kind) => kind.trigger === 'request' && servers.includes(kind.server))
   const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
-  const { era, version } = servers.map((server) => tapeEra(turns, server)).find((found) => found.era) ?? {}
+  const { era, version } =
+    servers.map((server) => eraOfServer(turns, server)).find((found) => found.era) ?? {}
   const spoken =
     era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
-  say(`reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
+  printServeLine(
+    `reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
+  )
   const { problems, ended } = tape
-  const shown = createScreen()
-  for (const { line, why } of problems.slice(0, WARNINGS))
-    warn(`line ${line} of the tape: ${shown.text(why)}`)
-  if (problems.length > WARNINGS) warn(`${problems.length - WARNINGS} more lines of the tape cannot be read`)
-  if (!ended) warn('the tape has no end: it was cut off, or is still being recorded')
-  if (isProbe(kinds))
-    warn(
+  const shown = createReportRedactor()
+  for (const { line, why } of problems.slice(0, MAX_WARNINGS))
+    printServeWarning(`line ${line} of the tape: ${shown.text(why)}`)
+  if (problems.length > MAX_WARNINGS)
+    printServeWarning(`${problems.length - MAX_WARNINGS} more lines of the tape cannot be read`)
+  if (!ended) printServeWarning('the tape has no end: it was cut off, or is still being recorded')
+  if (holdsOnlyProbe(kinds))
+    printServeWarning(
       'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
     )
-  for (const line of matching) say(`reelay serve: ${shown.text(line)}`)
+  for (const line of matching) printServeLine(`reelay serve: ${shown.text(line)}`)
 }
 
-const WARNINGS = 5
+const MAX_WARNINGS = 5
 
 /** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
-function isProbe(kinds: readonly TurnKind[]): boolean {
+function holdsOnlyProbe(kinds: readonly TurnKind[]): boolean {
   return kinds.length > 0 && kinds.every(({ method }) => method === 'server/discover')
 }
 
 /** Says where, in lines that programs may read too; the tape is named where there are several, and so is the server. */
-export function sayWhere(served: readonly (ServedHttp & { readonly name: string | undefined })[]): void {
+export function announceEndpoints(
+  served: readonly (ServedHttp & { readonly name: string | undefined })[],
+): void {
   if (served.some(({ isOpen }) => isOpen))
-    warn('other machines can reach this server, and whatever the tape holds')
+    printServeWarning('other machines can reach this server, and whatever the tape holds')
   for (const { endpoints, name } of served) {
     const servers = new Set(endpoints.map(({ server }) => server))
     for (const { server, url } of endpoints) {
       const who = [...(name === undefined ? [] : [name]), ...(servers.size > 1 ? [server] : [])]
-      say(visible([...who, ...(who.length > 0 ? ['is'] : []), 'listening on', url].join(' ')))
+      printServeLine(
+        escapeControlChars([...who, ...(who.length > 0 ? ['is'] : []), 'listening on', url].join(' ')),
+      )
     }
   }
 }
 
-export function warn(text: string): void {
-  say(`reelay serve: ${paint('yellow', 'warning:')} ${text}`)
+export function printServeWarning(text: string): void {
+  printServeLine(`reelay serve: ${colourText('yellow', 'warning:')} ${text}`)
 }
 
 // stdout is the protocol's alone.
-export function say(text: string): void {
+export function printServeLine(text: string): void {
   process.stderr.write(`${text}\n`)
 }

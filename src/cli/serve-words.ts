@@ -1,43 +1,46 @@
 import { ReelayError } from '../errors.ts'
-import type { HttpFlags } from './wanted-tapes.ts'
+import type { ServeHttpFlags } from './wanted-tapes.ts'
 
 /** The words of a `serve`: tapes before `--`, the command of a live server behind it. */
-export interface ServeWords {
+export interface ServeArguments {
   readonly names: readonly string[]
   readonly command: readonly string[]
 }
 
 /** Commander drops the `--` and gives all words in a row. */
-export function wordsOf(words: readonly string[], argv: readonly string[]): ServeWords {
+export function splitServeArguments(words: readonly string[], argv: readonly string[]): ServeArguments {
   const cut = argv.indexOf('--')
   const tapes = cut < 0 ? words.length : words.length - (argv.length - cut - 1)
   return { names: words.slice(0, tapes), command: words.slice(tapes) }
 }
 
-export interface ServeUse extends Pick<ServeWords, 'names'>, HttpFlags {
+export interface ServeUsage extends Pick<ServeArguments, 'names'>, ServeHttpFlags {
   readonly stdio?: true
   /** Whether a live server is spoken of. */
   readonly isLive: boolean
 }
 
 /** What cannot be meant together. */
-export function refuseMisuse({ names, stdio, http, sse, isLive }: ServeUse): void {
+export function checkServeUsage({ names, stdio, http, sse, isLive }: ServeUsage): void {
   const isOverHttp = http !== undefined || sse !== undefined
-  if (names.length === 0) throw usage('no tape is named', 'name it before the --')
+  if (names.length === 0) throw serveUsageError('no tape is named', 'name it before the --')
   if (isOverHttp && stdio)
-    throw usage('--stdio goes with neither --http nor --sse', 'start it once for each, or leave --stdio out')
+    throw serveUsageError(
+      '--stdio goes with neither --http nor --sse',
+      'start it once for each, or leave --stdio out',
+    )
   if (isLive && names.length > 1)
-    throw usage(
+    throw serveUsageError(
       `there are ${names.length} tapes, and one live server cannot stand behind them all`,
       'serve the tape with a live server behind it in a run of its own',
     )
   if (!isOverHttp && names.length > 1)
-    throw usage(
+    throw serveUsageError(
       `${names.length} tapes cannot be served on one stdin and stdout`,
       'add --http, and each has a port of its own; the command of a live server stands behind --',
     )
 }
 
-function usage(message: string, hint: string): ReelayError {
+function serveUsageError(message: string, hint: string): ReelayError {
   return new ReelayError('USAGE', message, { hint })
 }

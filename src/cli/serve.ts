@@ -2,28 +2,32 @@ import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { isCi } from '../serve/ci.ts'
 import { resolveTape } from '../store/home.ts'
-import { listenOf } from './listen-address.ts'
-import { MODES, planLive } from './live-plan.ts'
+import { listenOptionReader } from './listen-address.ts'
+import { LIVE_MODES, planLiveServer } from './live-plan.ts'
 import { readLiveTarget } from './live-target.ts'
-import { withMatchFlags } from './match-flags.ts'
-import { addPlayFlags } from './play-flags.ts'
-import { warn } from './serve-talk.ts'
-import { secretsIn, serveTapes, stopOnSignals, type ServeFlags } from './serve-tapes.ts'
-import { refuseMisuse, wordsOf } from './serve-words.ts'
-import { wantedTapes } from './wanted-tapes.ts'
+import { declareMatchOptions } from './match-flags.ts'
+import { declarePlayOptions } from './play-flags.ts'
+import { printServeWarning } from './serve-talk.ts'
+import { readServeSecrets, serveTapes, abortServeOnSignals, type ServeFlags } from './serve-tapes.ts'
+import { checkServeUsage, splitServeArguments } from './serve-words.ts'
+import { requestedTapes } from './wanted-tapes.ts'
 
-export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('serve')))
+export const serveCommand: Command = declarePlayOptions(declareMatchOptions(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
   .argument(
     '[tape...]',
     'a tape name, or a path to a tape file; over HTTP several, one port each; without one, the tapes of the project',
   )
   .option('--stdio', 'on stdin and stdout, which is the default')
-  .option('--http [host:port]', 'over Streamable HTTP (a free port of 127.0.0.1)', listenOf('--http'))
+  .option(
+    '--http [host:port]',
+    'over Streamable HTTP (a free port of 127.0.0.1)',
+    listenOptionReader('--http'),
+  )
   .option(
     '--sse [host:port]',
     'over HTTP+SSE, the transport of 2024-11-05; may be given with --http',
-    listenOf('--sse'),
+    listenOptionReader('--sse'),
   )
   .option(
     '--server <filter>',
@@ -46,42 +50,44 @@ export const serveCommand: Command = addPlayFlags(withMatchFlags(new Command('se
     ).choices(['fail', 'note']),
   )
   .addOption(
-    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(MODES),
+    new Option('--mode <mode>', 'when the live server is recorded; in CI, none by default').choices(
+      LIVE_MODES,
+    ),
   )
   .option('--url <url>', 'the live server, where it is not a command behind --')
   .option(
     '--header <header>',
     'a header for every request to --url, as Name: value; ${env.NAME} is read from the environment',
-    addHeader,
+    collectHeader,
   )
   .action(async (words: readonly string[], flags: ServeFlags) => {
-    const { names, command } = wordsOf(words, process.argv)
+    const { names, command } = splitServeArguments(words, process.argv)
     if (words.length === 0 && flags.url === undefined) {
-      const { manifestTapes } = await import('./serve-manifest.ts')
-      return serveTapes(manifestTapes(flags, process.cwd()), flags, { kind: 'replay' })
+      const { configTapes } = await import('./serve-manifest.ts')
+      return serveTapes(configTapes(flags, process.cwd()), flags, { kind: 'replay' })
     }
     const target = readLiveTarget(command, flags)
     const { mode, onMiss } = flags
-    refuseMisuse({ ...flags, names, isLive: (target ?? mode ?? onMiss) !== undefined })
+    checkServeUsage({ ...flags, names, isLive: (target ?? mode ?? onMiss) !== undefined })
     const path = resolveTape(names[0] ?? '')
     const wishes = { target, ...(mode && { mode }), ...(onMiss && { onMiss }) }
-    const plan = planLive({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
-    if (plan.warning !== undefined) warn(plan.warning)
-    const wanted = wantedTapes(names, flags)
+    const plan = planLiveServer({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
+    if (plan.warning !== undefined) printServeWarning(plan.warning)
+    const wanted = requestedTapes(names, flags)
     if (plan.kind !== 'record') return serveTapes(wanted, flags, plan)
-    const { recordAnew } = await import('./serve-anew.ts')
+    const { recordLiveServer } = await import('./serve-anew.ts')
     const { server } = flags
-    const signal = stopOnSignals()
-    process.exitCode = await recordAnew({
+    const signal = abortServeOnSignals()
+    process.exitCode = await recordLiveServer({
       path,
       target: plan.target,
       server,
-      places: wanted[0] ?? {},
-      secrets: await secretsIn(flags),
+      addresses: wanted[0] ?? {},
+      secrets: await readServeSecrets(flags),
       signal,
     })
   })
 
-function addHeader(text: string, before: readonly string[] = []): readonly string[] {
+function collectHeader(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text]
 }

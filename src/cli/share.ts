@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import { shareTape } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
-import { visible } from '../wire/visible.ts'
+import { escapeControlChars } from '../wire/visible.ts'
 import { print } from './print.ts'
-import { inWords } from './redact.ts'
-import { warnOfCopied } from './vault-warning.ts'
-import { addRuleFlags, ruleChanges, type RuleFlags } from './rule-flags.ts'
+import { redactionSummary } from './redact.ts'
+import { warnAboutCopyVault } from './vault-warning.ts'
+import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './rule-flags.ts'
 
-export const shareCommand: Command = addRuleFlags(new Command('share'))
+export const shareCommand: Command = declareRedactionOptions(new Command('share'))
   .description(
     'write a copy of a tape that can be given away, after proving that it holds no secret and still replays',
   )
@@ -20,19 +20,19 @@ export const shareCommand: Command = addRuleFlags(new Command('share'))
   .option('--json', 'print the result as JSON')
   .option('--server <filter>', 'share these servers only: names with commas between, * for anything')
   .action(async (name: string, { output, json = false, server, vault, ...flags }: ShareFlags) => {
-    const changes = ruleChanges(flags)
+    const changes = readRedactionFlags(flags)
     const copied = await shareTape({ from: resolveTape(name), to: output, changes, server, vault })
-    warnOfCopied(copied)
+    warnAboutCopyVault(copied)
     if (json) return print(`${JSON.stringify(copied, undefined, 2)}\n`)
     print(
-      `wrote ${visible(copied.path)}: ${inWords(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
+      `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
     print(
       `  played to itself: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
     )
   })
 
-interface ShareFlags extends RuleFlags {
+interface ShareFlags extends RedactionFlags {
   readonly output: string
   readonly server?: string
   readonly json?: boolean

@@ -1,13 +1,13 @@
 import { Command } from 'commander'
-import { jsonDocument, plain } from '../report/json-text.ts'
-import { onlyServers } from '../report/only-servers.ts'
-import { overviewOf } from '../report/overview.ts'
+import { jsonDocument, jsonValue } from '../report/json-text.ts'
+import { selectTapeServers } from '../report/only-servers.ts'
+import { readOverview } from '../report/overview.ts'
 import { statsAsText } from '../report/stats-text.ts'
-import { statsOf } from '../report/stats.ts'
+import { callStats } from '../report/stats.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape } from '../store/read.ts'
 import { print } from './print.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { createOutputRedactor } from './without-secrets.ts'
 
 export const statsCommand: Command = new Command('stats')
   .description('count the calls of a tape: how many, how fast, how many failed')
@@ -16,8 +16,10 @@ export const statsCommand: Command = new Command('stats')
   .option('--server <filter>', 'these servers only: names with commas between, * for anything')
   .action(async (name: string, { json, server }: { json?: true; server?: string }) => {
     const tape = await openTape(resolveTape(name))
-    const { exchanges } = await overviewOf(server === undefined ? tape : await onlyServers(tape, server))
-    const calls = statsOf(exchanges)
-    const text = json ? jsonDocument({ calls: calls.map(plain) }) : statsAsText(calls)
-    print(tape.header.redaction === undefined ? withoutSecrets()(text) : text)
+    const { exchanges } = await readOverview(
+      server === undefined ? tape : await selectTapeServers(tape, server),
+    )
+    const calls = callStats(exchanges)
+    const text = json ? jsonDocument({ calls: calls.map(jsonValue) }) : statsAsText(calls)
+    print(tape.header.redaction === undefined ? createOutputRedactor()(text) : text)
   })

@@ -1,32 +1,32 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 /** How long a session that is over may wait for the last lines to be shown. */
-const PATIENCE_MS = 2000
+const TAIL_TIMEOUT_MS = 2000
 
 /**
  * `reelay tail` beside a recorder, with its lines on our stderr. A process of its own: reading the tape back takes time and
  * memory that belong to the link. It ends with the tape, or with us.
  */
 export class TailProcess {
-  #isOver = false
-  #shown: Promise<void> = Promise.resolve()
+  #isEnded = false
+  #finished: Promise<void> = Promise.resolve()
 
   /** One tape after the other, in the order in which they are begun. */
   readonly follow = (path: string): void => {
-    this.#shown = this.#shown.then(() => (this.#isOver ? undefined : show(path)))
+    this.#finished = this.#finished.then(() => (this.#isEnded ? undefined : startTail(path)))
   }
 
   /** The last tape is written: what is still to be shown gets a moment. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    const limit = new Promise<void>((resolve) => void (timer = setTimeout(resolve, PATIENCE_MS)))
-    await Promise.race([this.#shown, limit])
+    const limit = new Promise<void>((resolve) => void (timer = setTimeout(resolve, TAIL_TIMEOUT_MS)))
+    await Promise.race([this.#finished, limit])
     clearTimeout(timer)
-    this.#isOver = true
+    this.#isEnded = true
   }
 }
 
-function show(path: string): Promise<void> {
+function startTail(path: string): Promise<void> {
   const [node, program = ''] = [process.execPath, process.argv[1]]
   // Of a group of its own, so that Ctrl+C does not end it before the last exchange is shown.
   const child = spawn(node, [program, 'tail', path], {
@@ -34,7 +34,7 @@ function show(path: string): Promise<void> {
     detached: process.platform !== 'win32',
     windowsHide: true,
   })
-  letGo(child)
+  unrefChild(child)
   return new Promise((resolve) => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve()) // then nothing is shown, which must not harm the recording
@@ -42,7 +42,7 @@ function show(path: string): Promise<void> {
 }
 
 /** The channel tells it when we are gone; nothing of it keeps us here. */
-function letGo(child: ChildProcess): void {
+function unrefChild(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()
 }

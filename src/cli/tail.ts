@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import type { ExchangeFacts } from '../report/exchange-facts.ts'
 import { exchangeJson } from '../report/inspect-json.ts'
-import { LiveExchanges } from '../report/live-exchanges.ts'
-import { tailText } from '../report/tail-text.ts'
+import { ExchangeFollower } from '../report/live-exchanges.ts'
+import { createTailFormatter } from '../report/tail-text.ts'
 import { followTape, type FollowedTape } from '../store/follow.ts'
 import { resolveTape } from '../store/home.ts'
-import { serverFilter, type ServerFilter } from '../tape/server-filter.ts'
-import { visible, visibleJson } from '../wire/visible.ts'
-import { shownTape } from './without-secrets.ts'
+import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
+import { escapeControlChars, escapeControlCharsInJson } from '../wire/visible.ts'
+import { redactTapeForOutput } from './without-secrets.ts'
 
 export const tailCommand: Command = new Command('tail')
   .description('show the exchanges of a tape as they complete, while it is being recorded')
@@ -19,29 +19,33 @@ export const tailCommand: Command = new Command('tail')
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
     process.once('disconnect', () => stop.abort('the recorder is gone')) // it started us, and talks to us no more
     process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
-    const { tape, text } = shownTape(await followTape(resolveTape(name), stop.signal))
+    const { tape, text } = redactTapeForOutput(await followTape(resolveTape(name), stop.signal))
     const lineOf = json ? jsonLine(tape) : textLine(tape)
     const view = {
       lineOf: (exchange: ExchangeFacts) => text(lineOf(exchange)),
-      isMeant: serverFilter(server),
+      isMeant: parseServerFilter(server),
     }
-    const passedOver = await show(tape, view, stop.signal)
+    const passedOver = await printExchanges(tape, view, stop.signal)
     if (server !== undefined && passedOver)
       process.stderr.write(`no server "${server}" had an exchange: choose from ${passedOver}\n`)
     process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
     if (process.connected) process.disconnect()
   })
 
-type Line = (exchange: ExchangeFacts) => string
+type FormatExchange = (exchange: ExchangeFacts) => string
 
-interface View {
-  readonly lineOf: Line
+interface TailView {
+  readonly lineOf: FormatExchange
   readonly isMeant: ServerFilter
 }
 
 /** Gives the servers that were passed over, when nobody else had an exchange until the end of the tape. */
-async function show(tape: FollowedTape, view: View, signal: AbortSignal): Promise<string | undefined> {
-  const live = new LiveExchanges()
+async function printExchanges(
+  tape: FollowedTape,
+  view: TailView,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const live = new ExchangeFollower()
   const spoken = new Set<string>()
   const put = (exchanges: readonly ExchangeFacts[]): void => {
     for (const exchange of exchanges) {
@@ -51,16 +55,16 @@ async function show(tape: FollowedTape, view: View, signal: AbortSignal): Promis
   }
   for await (const frame of tape.frames()) put(live.add(frame))
   if (signal.aborted) return undefined
-  put(live.rest())
-  return [...spoken].some(view.isMeant) ? undefined : [...spoken].map(visible).join(', ')
+  put(live.unanswered())
+  return [...spoken].some(view.isMeant) ? undefined : [...spoken].map(escapeControlChars).join(', ')
 }
 
-function jsonLine(tape: FollowedTape): Line {
-  return (exchange) => visibleJson(exchangeJson(exchange, tape))
+function jsonLine(tape: FollowedTape): FormatExchange {
+  return (exchange) => escapeControlCharsInJson(exchangeJson(exchange, tape))
 }
 
-function textLine({ header }: FollowedTape): Line {
-  const { heading, line } = tailText(Object.keys(header.servers).length !== 1)
+function textLine({ header }: FollowedTape): FormatExchange {
+  const { heading, line } = createTailFormatter(Object.keys(header.servers).length !== 1)
   process.stdout.write(`${heading}\n`)
   return line
 }

@@ -1,17 +1,20 @@
-import { usage } from './record-limits.ts'
+import { recordUsageError } from './record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
 
 /** An option of `reelay record`, with its value; `''` for one that takes none. */
-export type Given = { readonly long: string; readonly value: string }
+export type GivenOption = { readonly long: string; readonly value: string }
 
 /** Takes our options off the front; what follows them belongs to the server command, flags and all. */
-export function takeOptions(argv: readonly string[]): { given: readonly Given[]; rest: readonly string[] } {
-  const given: Given[] = []
+export function takeRecordOptions(argv: readonly string[]): {
+  given: readonly GivenOption[]
+  rest: readonly string[]
+} {
+  const given: GivenOption[] = []
   let at = 0
   for (let word = argv[at]; word !== undefined && isFlag(word); word = argv[at]) {
-    const { option, inline } = readFlag(word)
+    const { option, inline } = findRecordOption(word)
     const value = option.value === undefined ? '' : (inline ?? argv[++at])
-    if (value === undefined) throw usage(`${option.long} needs a value: <${option.value}>`)
+    if (value === undefined) throw recordUsageError(`${option.long} needs a value: <${option.value}>`)
     given.push({ long: option.long, value })
     at++
   }
@@ -22,7 +25,7 @@ function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '--' && word !== '-'
 }
 
-function readFlag(word: string): {
+function findRecordOption(word: string): {
   option: { long: string; value: string | undefined }
   inline: string | undefined
 } {
@@ -32,8 +35,11 @@ function readFlag(word: string): {
     word.startsWith('--') && word.includes('=') ? splitOnce(word, '=') : [word, undefined]
   const option = RECORD_OPTIONS.find(({ short, long }) => flag === long || flag === short)
   if (option === undefined)
-    throw usage(`unknown option ${flag}`, 'options of the server command go behind it, or behind --')
-  if (inline !== undefined && option.value === undefined) throw usage(`${flag} takes no value`)
+    throw recordUsageError(
+      `unknown option ${flag}`,
+      'options of the server command go behind it, or behind --',
+    )
+  if (inline !== undefined && option.value === undefined) throw recordUsageError(`${flag} takes no value`)
   return { option, inline }
 }
 
@@ -43,6 +49,6 @@ function splitOnce(text: string, mark: string): [before: string, after: string] 
 }
 
 /** The value of an option: of the last, where it is given several times. */
-export function lastOf(given: readonly Given[]): (long: string) => string | undefined {
+export function lastValueOf(given: readonly GivenOption[]): (long: string) => string | undefined {
   return (long) => given.findLast((each) => each.long === long)?.value
 }

@@ -2,20 +2,26 @@ import { createInterface } from 'node:readline/promises'
 import { ReelayError } from '../errors.ts'
 
 /** Puts a question and gives the answer; undefined when whoever was asked has left. */
-export type Ask = (question: string) => Promise<string | undefined>
+export type AskQuestion = (question: string) => Promise<string | undefined>
 
 /** Asks on the terminal. Whoever ends the input, or interrupts, has left. */
-export async function onTerminal<Result>(talk: (ask: Ask) => Promise<Result>, need: Need): Promise<Result> {
+export async function withTerminal<Result>(
+  talk: (ask: AskQuestion) => Promise<Result>,
+  need: TerminalNeed,
+): Promise<Result> {
   requireTerminal(need)
-  return talked(talk)
+  return withPrompt(talk)
 }
 
 /** Asks one question on the terminal, until nobody waits for the answer any more. */
-export async function askOnce(question: string, stop: AbortSignal): Promise<string | undefined> {
-  return stop.aborted ? undefined : talked((ask) => ask(question), stop)
+export async function askOneQuestion(question: string, stop: AbortSignal): Promise<string | undefined> {
+  return stop.aborted ? undefined : withPrompt((ask) => ask(question), stop)
 }
 
-async function talked<Result>(talk: (ask: Ask) => Promise<Result>, stop?: AbortSignal): Promise<Result> {
+async function withPrompt<Result>(
+  talk: (ask: AskQuestion) => Promise<Result>,
+  stop?: AbortSignal,
+): Promise<Result> {
   const left = new AbortController()
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const leave = (): void => lines.close()
@@ -34,12 +40,12 @@ async function talked<Result>(talk: (ask: Ask) => Promise<Result>, stop?: AbortS
 }
 
 /** What asks, and what to do where nobody can be asked. */
-export interface Need {
+export interface TerminalNeed {
   readonly needs: string
   readonly instead: string
 }
 
-export function requireTerminal({ needs, instead }: Need): void {
+export function requireTerminal({ needs, instead }: TerminalNeed): void {
   if (process.stdin.isTTY) return
   throw new ReelayError('USAGE', `${needs} asks on a terminal, and stdin is none`, { hint: instead })
 }

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../../test/support/config-folder.ts'
-import { projectConfig, readConfig } from './project-config.ts'
+import { findProjectConfig, readProjectConfig } from './project-config.ts'
 
 test('the config of the nearest folder upward is read, and what is not in it is not there', () => {
   const folder = folderWith('reelay.config.json', '{ "match": { "strategy": "exact" }, "replay": null }')
   const inside = join(folder, 'a', 'b')
   mkdirSync(inside, { recursive: true })
-  const config = projectConfig(inside)
+  const config = findProjectConfig(inside)
   expect(config?.file).toBe(join(folder, 'reelay.config.json'))
   expect(config?.section('match')?.value).toEqual({ strategy: 'exact' })
   expect([config?.section('replay'), config?.section('redaction')]).toEqual([undefined, undefined])
@@ -17,7 +17,7 @@ test('the config of the nearest folder upward is read, and what is not in it is 
 test('two configs in one folder would contradict each other sooner or later', () => {
   const folder = folderWith('reelay.config.yaml', '')
   writeFileSync(join(folder, 'reelay.config.mjs'), 'export default {}')
-  expect(() => projectConfig(folder)).toThrow(/there are both .*\.yaml and .*\.mjs/)
+  expect(() => findProjectConfig(folder)).toThrow(/there are both .*\.yaml and .*\.mjs/)
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ['reelay.config.cjs', 'module.exports = { match: { strategy: "exact" } }'],
 ])('%s is a module that exports the config', (name, text) => {
   const folder = folderWith(name, text)
-  expect(readConfig(join(folder, name)).section('match')?.value).toEqual({ strategy: 'exact' })
+  expect(readProjectConfig(join(folder, name)).section('match')?.value).toEqual({ strategy: 'exact' })
 })
 
 test.each([
@@ -40,18 +40,18 @@ test.each([
   ['reelay.config.json', '{"match": [}', /reelay\.config\.json, line 1, column 12: /],
 ])('%s with %j is refused', (name, text, message) => {
   const folder = folderWith(name, text)
-  expect(() => projectConfig(folder)).toThrow(message)
+  expect(() => findProjectConfig(folder)).toThrow(message)
 })
 
 test('a config in TypeScript is loaded where Node can, and else refused with what to do', () => {
   const folder = folderWith('reelay.config.ts', 'export default { match: {} } satisfies object')
   const refusal = `${join(folder, 'reelay.config.ts')} is TypeScript, which Node ${process.version} cannot load`
   const loads = Boolean(Reflect.get(process.features, 'typescript'))
-  expect(outcomeOf(() => projectConfig(folder)?.section('match') !== undefined)).toBe(loads || refusal)
+  expect(outcomeOf(() => findProjectConfig(folder)?.section('match') !== undefined)).toBe(loads || refusal)
 })
 
 test('a file that is not there is named', () => {
-  expect(() => readConfig('no-such.yaml')).toThrow(/no-such\.yaml cannot be read: .*ENOENT/)
+  expect(() => readProjectConfig('no-such.yaml')).toThrow(/no-such\.yaml cannot be read: .*ENOENT/)
 })
 
 function outcomeOf(act: () => unknown): unknown {

@@ -1,33 +1,33 @@
 import { readFileSync } from 'node:fs'
-import { requireHere } from './require-here.ts'
+import { requireSync } from './require-here.ts'
 import type { Document, LineCounter, Node } from 'yaml'
 import { ReelayError } from '../errors.ts'
-import type { ConfigText, ConfigPath } from './setting.ts'
+import type { ConfigSource, ConfigPath } from './setting.ts'
 
 type Yaml = typeof import('yaml')
 
 /** Reads YAML, and JSON as the YAML that it is, with the place of everything. */
-export function readText(file: string): ConfigText {
+export function readTextConfig(file: string): ConfigSource {
   // A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
-  const yaml = requireHere('yaml') as Yaml
+  const yaml = requireSync('yaml') as Yaml
   const lines = new yaml.LineCounter()
-  const document = yaml.parseDocument(textOf(file), { lineCounter: lines })
+  const document = yaml.parseDocument(readConfigText(file), { lineCounter: lines })
   const [error] = document.errors
   if (error !== undefined)
     throw new ReelayError(
       'SETTINGS_INVALID',
-      `${placeAt(file, lines, error.pos[0])}: ${error.message.split(/ at line|\n/)[0]}`,
+      `${formatLocation(file, lines, error.pos[0])}: ${error.message.split(/ at line|\n/)[0]}`,
       { hint: 'correct that place in the file, or remove the file', cause: error },
     )
   return {
     file,
-    value: valueOf(file, document),
-    placeOf: (path, part) => placeAt(file, lines, offsetOf({ yaml, document }, path, part)),
+    value: documentValue(file, document),
+    locate: (path, part) => formatLocation(file, lines, offsetOf({ yaml, document }, path, part)),
   }
 }
 
 /** References may be endless, or few that stand for more than there is memory for. */
-function valueOf(file: string, document: Document): unknown {
+function documentValue(file: string, document: Document): unknown {
   try {
     const value: unknown = document.toJS()
     JSON.stringify(value)
@@ -41,7 +41,7 @@ function valueOf(file: string, document: Document): unknown {
   }
 }
 
-function textOf(file: string): string {
+function readConfigText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -52,7 +52,7 @@ function textOf(file: string): string {
   }
 }
 
-function placeAt(file: string, lines: LineCounter, offset: number): string {
+function formatLocation(file: string, lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset)
   return `${file}, line ${line}, column ${col}`
 }

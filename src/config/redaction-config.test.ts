@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { ReelayError } from '../errors.ts'
-import { redactionConfig } from './redaction-config.ts'
+import { readRedactionConfig } from './redaction-config.ts'
 
 test('the section adds rules and fields, switches rules off and allows values', () => {
   const folder = folderWith(
@@ -22,7 +22,7 @@ redaction:
   email: true
 `,
   )
-  expect(redactionConfig(folder)).toEqual({
+  expect(readRedactionConfig(folder)).toEqual({
     rules: [
       { name: 'ticket', pattern: /acme-(?<secret>\d{6})/i, keywords: ['acme-'], isLearned: true },
       { name: 'badge', pattern: /B\d{8}/, keywords: [], isLearned: true },
@@ -35,12 +35,12 @@ redaction:
 })
 
 test('JSON will do, and so will no config and no section', () => {
-  expect(redactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'))).toEqual({
+  expect(readRedactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'))).toEqual({
     fields: ['a'],
   })
-  expect(redactionConfig(folderWith('reelay.config.yaml', 'match: {}'))).toEqual({})
-  expect(redactionConfig(folderWith('reelay.config.yaml', ''))).toEqual({})
-  expect(redactionConfig(folderWith('other.yaml', 'redaction: 5'))).toEqual({})
+  expect(readRedactionConfig(folderWith('reelay.config.yaml', 'match: {}'))).toEqual({})
+  expect(readRedactionConfig(folderWith('reelay.config.yaml', ''))).toEqual({})
+  expect(readRedactionConfig(folderWith('other.yaml', 'redaction: 5'))).toEqual({})
 })
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
   ],
 ])('%j is refused with its place', (text, why) => {
   const folder = folderWith('reelay.config.yaml', text)
-  const read = (): unknown => redactionConfig(folder)
+  const read = (): unknown => readRedactionConfig(folder)
   expect(read).toThrow(ReelayError)
   expect(read).toThrow(`${join(folder, 'reelay.config.yaml')}, ${why}`)
 })
@@ -89,7 +89,7 @@ test('a config in JavaScript may hold patterns as they are', () => {
     'reelay.config.mjs',
     'export default { redaction: { rules: [{ name: "t", pattern: /t-(\\d+)/ }], allow: [/^x$/, "a.b"] } }',
   )
-  expect(redactionConfig(folder)).toEqual({
+  expect(readRedactionConfig(folder)).toEqual({
     rules: [{ name: 't', pattern: /t-(\d+)/, keywords: [], isLearned: true }],
     allow: [/^x$/, /^a\.b$/],
   })

@@ -1,12 +1,12 @@
 import { ReelayError } from '../errors.ts'
-import type { RuleChanges } from '../redact/rule-set.ts'
-import { projectConfig } from './project-config.ts'
+import type { RedactionRuleChanges } from '../redact/rule-set.ts'
+import { findProjectConfig } from './project-config.ts'
 import { readRedactionSection } from './redaction-section.ts'
 
 /** What the project says about redaction, or nothing. */
-export function redactionConfig(folder: string): RuleChanges {
+export function readRedactionConfig(folder: string): RedactionRuleChanges {
   try {
-    const section = projectConfig(folder)?.section('redaction')
+    const section = findProjectConfig(folder)?.section('redaction')
     return section === undefined ? {} : readRedactionSection(section)
   } catch (error) {
     if (!(error instanceof ReelayError)) throw error

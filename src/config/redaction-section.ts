@@ -1,53 +1,53 @@
-import type { Rule } from '../redact/rule.ts'
-import type { RuleChanges } from '../redact/rule-set.ts'
+import type { RedactionRule } from '../redact/rule.ts'
+import type { RedactionRuleChanges } from '../redact/rule-set.ts'
 import { defaultRules, EMAIL_RULE } from '../redact/rules.ts'
 import type { Setting } from './setting.ts'
 
 /** The `redaction` section of a config: what it adds to the rules that come with Reelay, and takes from them. */
-export function readRedactionSection(section: Setting): RuleChanges {
+export function readRedactionSection(section: Setting): RedactionRuleChanges {
   const { rules, off, fields, allow, email } = section.members(['rules', 'off', 'fields', 'allow', 'email'])
   return {
-    ...(rules && { rules: rules.items().map(ruleIn) }),
-    ...(off && { off: off.items().map(knownRule) }),
+    ...(rules && { rules: rules.items().map(readRule) }),
+    ...(off && { off: off.items().map(readRuleName) }),
     ...(fields && { fields: fields.texts() }),
-    ...(allow && { allow: allow.items().map(allowedIn) }),
+    ...(allow && { allow: allow.items().map(readAllowedValue) }),
     ...(email && { email: email.flag() }),
   }
 }
 
-function ruleIn(rule: Setting): Rule {
+function readRule(rule: Setting): RedactionRule {
   const { name, pattern, keywords } = rule.members(['name', 'pattern', 'keywords'])
-  if (name === undefined || pattern === undefined) throw rule.broken('needs "name" and "pattern"')
+  if (name === undefined || pattern === undefined) throw rule.invalid('needs "name" and "pattern"')
   return {
     name: name.text(),
-    pattern: patternIn(pattern),
+    pattern: readPattern(pattern),
     keywords: keywords?.texts() ?? [],
     isLearned: true,
   }
 }
 
-function knownRule(setting: Setting): string {
+function readRuleName(setting: Setting): string {
   const name = setting.text()
   if ([...defaultRules(), EMAIL_RULE].some((rule) => rule.name === name)) return name
-  throw setting.broken(`switches off "${name}", and there is no such rule`)
+  throw setting.invalid(`switches off "${name}", and there is no such rule`)
 }
 
 /** `/…/` is a pattern; everything else is the value itself. */
-function allowedIn(setting: Setting): RegExp {
-  if (setting.value instanceof RegExp || WRITTEN.test(setting.text())) return patternIn(setting)
+function readAllowedValue(setting: Setting): RegExp {
+  if (setting.value instanceof RegExp || PATTERN_SYNTAX.test(setting.text())) return readPattern(setting)
   return new RegExp(`^${setting.text().replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)
 }
 
-const WRITTEN = /^\/(.*)\/([imsu]*)$/s
+const PATTERN_SYNTAX = /^\/(.*)\/([imsu]*)$/s
 
-function patternIn(setting: Setting): RegExp {
-  const pattern = setting.value instanceof RegExp ? setting.value : setting.as(writtenPattern)
+function readPattern(setting: Setting): RegExp {
+  const pattern = setting.value instanceof RegExp ? setting.value : setting.as(patternFromText)
   if (!pattern.test('')) return pattern
-  throw setting.broken('matches nothing at all, so it would match everywhere')
+  throw setting.invalid('matches nothing at all, so it would match everywhere')
 }
 
-function writtenPattern(setting: Setting): RegExp {
+function patternFromText(setting: Setting): RegExp {
   const text = setting.text()
-  const [, source = text, flags = ''] = WRITTEN.exec(text) ?? []
+  const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
   return new RegExp(source, flags)
 }

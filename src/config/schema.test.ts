@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { STRATEGIES } from '../match/strategies/index.ts'
-import { projectConfig } from './project-config.ts'
-import { redactionConfig } from './redaction-config.ts'
+import { findProjectConfig } from './project-config.ts'
+import { readRedactionConfig } from './redaction-config.ts'
 
 const schema: unknown = JSON.parse(readFileSync('schema/config-1.json', 'utf8'))
 const fits = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(Object(schema))
@@ -21,7 +21,7 @@ test.each(['docs/redaction.md', 'docs/matching.md', 'docs/config.md'])(
     fits(parse(text))
     expect(fits.errors).toBeNull()
     const folder = folderWith('reelay.config.yaml', text)
-    expect([projectConfig(folder)?.file, redactionConfig(folder)]).not.toContain(undefined)
+    expect([findProjectConfig(folder)?.file, readRedactionConfig(folder)]).not.toContain(undefined)
   },
 )
 

@@ -6,34 +6,34 @@ import { formatPath } from '../wire/path.ts'
 export type ConfigPath = readonly (string | number)[]
 
 /** What a config file holds, and how to say where something in it stands. */
-export interface ConfigText {
+export interface ConfigSource {
   readonly file: string
   readonly value: unknown
   /** As `file, line 2, column 9`. */
-  readonly placeOf: (path: ConfigPath, part: 'name' | 'value') => string
+  readonly locate: (path: ConfigPath, part: 'name' | 'value') => string
 }
 
 /** One value of a config. It is read as what it has to be, and refused with its place where it is not. */
 export class Setting {
-  readonly #text: ConfigText
+  readonly #source: ConfigSource
   readonly #path: ConfigPath
   readonly value: unknown
 
-  constructor(text: ConfigText, value: unknown, path: ConfigPath) {
-    this.#text = text
+  constructor(text: ConfigSource, value: unknown, path: ConfigPath) {
+    this.#source = text
     this.value = value
     this.#path = path
   }
 
   /** The members of a map; names may be written in snake_case too. One that is not known is refused. */
   members<Name extends string>(known: readonly Name[]): Readonly<Partial<Record<Name, Setting>>> {
-    if (!isObject(this.value)) throw this.broken('is not a map')
+    if (!isObject(this.value)) throw this.invalid('is not a map')
     const found: Partial<Record<Name, Setting>> = {}
     for (const [written, value] of Object.entries(this.value)) {
-      const setting = new Setting(this.#text, value, [...this.#path, written])
-      const name = known.find((one) => one === inCamelCase(written))
-      if (name === undefined) throw setting.#broken('name', `is not known; there are ${known.join(', ')}`)
-      if (found[name] !== undefined) throw setting.#broken('name', 'stands there twice')
+      const setting = new Setting(this.#source, value, [...this.#path, written])
+      const name = known.find((one) => one === toCamelCase(written))
+      if (name === undefined) throw setting.#invalid('name', `is not known; there are ${known.join(', ')}`)
+      if (found[name] !== undefined) throw setting.#invalid('name', 'stands there twice')
       found[name] = setting
     }
     return found
@@ -43,19 +43,19 @@ export class Setting {
   choice<Name extends string>(known: readonly Name[]): readonly [Name, Setting] {
     const [name, ...more] = typeof this.value === 'string' ? [] : typedEntries(this.members(known))
     if (name !== undefined && more.length === 0) return name
-    const word = known.find((one) => one === inCamelCase(String(this.value)))
-    if (word === undefined) throw this.broken(`has to be one of ${known.join(', ')}`)
-    return [word, new Setting(this.#text, undefined, this.#path)]
+    const word = known.find((one) => one === toCamelCase(String(this.value)))
+    if (word === undefined) throw this.invalid(`has to be one of ${known.join(', ')}`)
+    return [word, new Setting(this.#source, undefined, this.#path)]
   }
 
   items(): readonly Setting[] {
-    if (!Array.isArray(this.value)) throw this.broken('is not a list')
-    return this.value.map((item: unknown, place) => new Setting(this.#text, item, [...this.#path, place]))
+    if (!Array.isArray(this.value)) throw this.invalid('is not a list')
+    return this.value.map((item: unknown, place) => new Setting(this.#source, item, [...this.#path, place]))
   }
 
   text(): string {
     if (typeof this.value === 'string' && this.value !== '') return this.value
-    throw this.broken('is not a text')
+    throw this.invalid('is not a text')
   }
 
   texts(): readonly string[] {
@@ -64,13 +64,13 @@ export class Setting {
 
   flag(): boolean {
     if (typeof this.value === 'boolean') return this.value
-    throw this.broken('is not true or false')
+    throw this.invalid('is not true or false')
   }
 
   /** A number that is not negative. */
   number(): number {
     if (typeof this.value === 'number' && Number.isFinite(this.value) && this.value >= 0) return this.value
-    throw this.broken('is not a number from 0 on')
+    throw this.invalid('is not a number from 0 on')
   }
 
   /** Milliseconds: a number of them, or `100ms`, `1.5s`. */
@@ -78,25 +78,25 @@ export class Setting {
     const found = /^(?<count>\d+(?:\.\d+)?) ?(?<unit>ms|s)$/.exec(String(this.value))?.groups
     if (found !== undefined) return Number(found['count']) * (found['unit'] === 's' ? 1000 : 1)
     if (typeof this.value === 'number') return this.number()
-    throw this.broken('is not a time, such as 100 (milliseconds), 100ms or 1s')
+    throw this.invalid('is not a time, such as 100 (milliseconds), 100ms or 1s')
   }
 
   /** A whole number that counts something. */
   count(): number {
     if (Number.isSafeInteger(this.value) && this.number() > 0) return this.number()
-    throw this.broken('is not a whole number from 1 on')
+    throw this.invalid('is not a whole number from 1 on')
   }
 
   /** A function, which only a module can hold; what it throws is told with its place. */
   function(): (...given: readonly unknown[]) => unknown {
     const { value } = this
     if (isFunction(value)) return (...given) => this.as(() => value(...given))
-    throw this.broken('is not a function, which only a config in JavaScript can hold')
+    throw this.invalid('is not a function, which only a config in JavaScript can hold')
   }
 
   /** Where it stands, for messages of others. */
-  get place(): string {
-    return this.#text.placeOf(this.#path, 'name')
+  get location(): string {
+    return this.#source.locate(this.#path, 'name')
   }
 
   /** Passes on what `read` says; where it refuses, the place is added. */
@@ -104,18 +104,18 @@ export class Setting {
     try {
       return read(this)
     } catch (error) {
-      if (error instanceof ReelayError && error.message.startsWith(this.#text.file)) throw error
-      throw this.broken(`cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
+      if (error instanceof ReelayError && error.message.startsWith(this.#source.file)) throw error
+      throw this.invalid(`cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
     }
   }
 
   /** What is thrown when the value makes no sense. */
-  broken(why: string, cause?: unknown): ReelayError {
-    return this.#broken('value', why, cause)
+  invalid(why: string, cause?: unknown): ReelayError {
+    return this.#invalid('value', why, cause)
   }
 
-  #broken(part: 'name' | 'value', why: string, cause?: unknown): ReelayError {
-    const place = this.#text.placeOf(this.#path, part)
+  #invalid(part: 'name' | 'value', why: string, cause?: unknown): ReelayError {
+    const place = this.#source.locate(this.#path, part)
     const name = this.#path.length === 0 ? 'it' : `"${formatPath(this.#path)}"`
     return new ReelayError('SETTINGS_INVALID', `${place}: ${name} ${why}`, {
       hint:
@@ -136,6 +136,6 @@ function typedEntries<Name extends string>(
   return Object.entries(members) as unknown as readonly (readonly [Name, Setting])[]
 }
 
-function inCamelCase(name: string): string {
+function toCamelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,32 +1,32 @@
 import { ReelayError } from '../errors.ts'
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import type { ForeignFormat, ForeignMessage, ForeignRecording } from './foreign.ts'
+import type { ImportFormat, ImportedMessage, ImportedRecording } from './foreign.ts'
 
 /** What `shadow import --format mcp` writes, and what Shadow's own recorder does: calls as content-addressed records. */
-export const agentlog: ForeignFormat = {
+export const agentlogFormat: ImportFormat = {
   name: 'agentlog',
-  about: 'the records of Shadow, with the calls of tools in them',
-  isLike: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
+  description: 'the records of Shadow, with the calls of tools in them',
+  matches: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
   read: readAgentlog,
 }
 
 /** A request and what it was answered, as a record tells it. */
-interface Call {
+interface LoggedCall {
   readonly method: string
   readonly params: unknown
   readonly outcome: JsonObject
 }
 
-function readAgentlog(text: string): ForeignRecording {
+function readAgentlog(text: string): ImportedRecording {
   const records = recordsIn(text)
-  const calls = [...records.flatMap(listedTools), ...records.flatMap(metadataCalls), ...toolCalls(records)]
+  const calls = [...records.flatMap(toolsListCalls), ...records.flatMap(metadataCalls), ...toolCalls(records)]
   if (calls.length === 0)
     throw new ReelayError('IMPORT_FAILED', 'the records hold no call of an MCP server', {
       hint: 'record the session with Reelay, or import the JSON-RPC messages themselves with --format mcp',
     })
   const notes = ['the handshake is not in these records: `reelay serve` answers it by what the rest shows']
-  return { messages: calls.flatMap(messagesOf), notes }
+  return { messages: calls.flatMap(messagesForCall), notes }
 }
 
 function recordsIn(text: string): readonly JsonObject[] {
@@ -38,7 +38,7 @@ function recordsIn(text: string): readonly JsonObject[] {
 }
 
 /** The tools that the metadata names, as an answer to `tools/list`. */
-function listedTools({ kind, payload }: JsonObject): readonly Call[] {
+function toolsListCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   const tools = kind === 'metadata' ? member(payload, 'tools') : undefined
   if (!Array.isArray(tools)) return []
   const named = tools.filter(isObject).map(({ name, description, input_schema: inputSchema }) => ({
@@ -50,7 +50,7 @@ function listedTools({ kind, payload }: JsonObject): readonly Call[] {
 }
 
 /** Calls of any method, which the metadata may hold whole. */
-function metadataCalls({ kind, payload }: JsonObject): readonly Call[] {
+function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   const calls = kind === 'metadata' ? member(member(payload, 'mcp'), 'calls') : undefined
   if (!Array.isArray(calls)) return []
   return calls.filter(isObject).flatMap(({ method, params, result, error }) => {
@@ -60,8 +60,8 @@ function metadataCalls({ kind, payload }: JsonObject): readonly Call[] {
 }
 
 /** Calls of tools: as records of their own, or as parts of a chat. */
-function toolCalls(records: readonly JsonObject[]): readonly Call[] {
-  const parts = records.flatMap(partsOf)
+function toolCalls(records: readonly JsonObject[]): readonly LoggedCall[] {
+  const parts = records.flatMap(loggedParts)
   const results = new Map(parts.filter(({ is }) => is === 'result').map((part) => [part.id, part.value]))
   return parts.flatMap(({ is, id, value }) => {
     const result = results.get(id)
@@ -71,13 +71,13 @@ function toolCalls(records: readonly JsonObject[]): readonly Call[] {
   })
 }
 
-interface Part {
+interface LoggedPart {
   readonly is: 'use' | 'result'
   readonly id: unknown
   readonly value: JsonObject
 }
 
-function partsOf({ kind, payload }: JsonObject): readonly Part[] {
+function loggedParts({ kind, payload }: JsonObject): readonly LoggedPart[] {
   const record = isObject(payload) ? payload : {}
   if (kind === 'tool_call') return [usePart(record['tool_call_id'], record['tool_name'], record['arguments'])]
   if (kind === 'tool_result')
@@ -94,25 +94,25 @@ function chatPart({
   tool_use_id: of,
   content,
   is_error: failed,
-}: JsonObject): readonly Part[] {
+}: JsonObject): readonly LoggedPart[] {
   if (type === 'tool_use') return [usePart(id, name, input)]
   return type === 'tool_result' ? [resultPart(of, content, failed)] : []
 }
 
-function usePart(id: unknown, name: unknown, input: unknown): Part {
+function usePart(id: unknown, name: unknown, input: unknown): LoggedPart {
   return { is: 'use', id, value: { name, arguments: input ?? {} } }
 }
 
-function resultPart(id: unknown, output: unknown, failed: unknown): Part {
-  const content = Array.isArray(output) ? output : [{ type: 'text', text: textOf(output) }]
+function resultPart(id: unknown, output: unknown, failed: unknown): LoggedPart {
+  const content = Array.isArray(output) ? output : [{ type: 'text', text: outputText(output) }]
   return { is: 'result', id, value: { content, ...(failed === true && { isError: true }) } }
 }
 
-function textOf(output: unknown): string {
+function outputText(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output ?? null)
 }
 
-function messagesOf({ method, params, outcome }: Call, id: number): readonly ForeignMessage[] {
+function messagesForCall({ method, params, outcome }: LoggedCall, id: number): readonly ImportedMessage[] {
   const request = { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) }
   return [
     { dir: 'c2s', text: JSON.stringify(request) },

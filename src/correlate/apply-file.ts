@@ -1,25 +1,34 @@
 import { ReelayError } from '../errors.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
-import type { Spoken } from '../tape/turn.ts'
-import { EVERY, type Path } from '../wire/path.ts'
-import type { Binding, Consumer, Correlation, Lens, Place, Producer } from './binding.ts'
-import type { BindingsFile, ForbiddenPlace, UserBinding } from './bindings-file.ts'
-import { readSpot } from './lens.ts'
-import type { WrittenPlace, WrittenStep } from './place-parse.ts'
-import { placeText } from './place-text.ts'
-import { tokenPlace } from './token-place.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
+import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
+import type {
+  Binding,
+  BindingConsumer,
+  FoundBindings,
+  LocationStep,
+  TapeLocation,
+  BindingProducer,
+} from './binding.ts'
+import type { BindingsFile, ForbiddenLocation, UserBinding } from './bindings-file.ts'
+import { readLocation } from './lens.ts'
+import type { WrittenLocation, WrittenLocationStep } from './place-parse.ts'
+import { formatTapeLocation } from './place-text.ts'
+import { describeToken } from './token-place.ts'
 
 /** The correlation of a tape with what its user added, fixed and forbade. */
 export function applyBindingsFile(
-  { bindings, guesses }: Correlation,
+  { bindings, guesses }: FoundBindings,
   file: BindingsFile,
   turns: RecordedTurns,
-): Correlation {
-  const added = file.bind.map((one) => resolve(one, turns))
-  const isFree = (consumer: Consumer): boolean =>
-    !file.forbid.some((place) => forbids(place, consumer)) &&
-    !added.some(({ consumers }) => consumers.some((other) => placeText(other) === placeText(consumer)))
+): FoundBindings {
+  const added = file.bind.map((one) => resolveBinding(one, turns))
+  const isFree = (consumer: BindingConsumer): boolean =>
+    !file.forbid.some((place) => isForbiddenBy(place, consumer)) &&
+    !added.some(({ consumers }) =>
+      consumers.some((other) => formatTapeLocation(other) === formatTapeLocation(consumer)),
+    )
   const without = (list: readonly Binding[]): readonly Binding[] =>
     list
       .map((binding) => ({ ...binding, consumers: binding.consumers.filter(isFree) }))
@@ -27,27 +36,27 @@ export function applyBindingsFile(
   return { bindings: [...without(bindings), ...added], guesses: without(guesses) }
 }
 
-function forbids({ frame, path }: ForbiddenPlace, consumer: Consumer): boolean {
-  return (frame === undefined || frame === consumer.frame) && covers(path, consumer.path)
+function isForbiddenBy({ frame, path }: ForbiddenLocation, consumer: BindingConsumer): boolean {
+  return (frame === undefined || frame === consumer.frame) && patternCovers(path, consumer.path)
 }
 
-function covers(pattern: Path, path: Path): boolean {
+function patternCovers(pattern: PathPattern, path: PathPattern): boolean {
   return (
     pattern.length <= path.length &&
     pattern.every(
-      (segment, at) => segment === path[at] || (segment === EVERY && typeof path[at] === 'number'),
+      (segment, at) => segment === path[at] || (segment === EVERY_ITEM && typeof path[at] === 'number'),
     )
   )
 }
 
-function resolve({ from, to }: UserBinding, turns: RecordedTurns): Binding {
-  const consumers = to.map((place) => consumerAt(place, turns))
+function resolveBinding({ from, to }: UserBinding, turns: RecordedTurns): Binding {
+  const consumers = to.map((place) => resolveConsumer(place, turns))
   const [first] = consumers
-  const spoken = first === undefined ? undefined : spokenAt(first, turns)?.spoken
-  const value = first === undefined || spoken === undefined ? undefined : readSpot(spoken.text, first)
+  const spoken = first === undefined ? undefined : findMessage(first, turns)?.spoken
+  const value = first === undefined || spoken === undefined ? undefined : readLocation(spoken.text, first)
   return {
     value: value ?? '',
-    producer: 'kind' in from ? from : producerAt(from, turns),
+    producer: 'kind' in from ? from : resolveProducer(from, turns),
     also: [],
     consumers,
     confidence: 'certain',
@@ -56,43 +65,44 @@ function resolve({ from, to }: UserBinding, turns: RecordedTurns): Binding {
   }
 }
 
-function consumerAt(written: WrittenPlace, turns: RecordedTurns): Consumer {
-  const place = placeAt(written, turns)
+function resolveConsumer(written: WrittenLocation, turns: RecordedTurns): BindingConsumer {
+  const place = resolveLocation(written, turns)
   const last = place.inside.at(-1)?.kind
   const use = last === 'key' ? 'key' : last === 'span' || last === 'token' ? 'part' : 'value'
   return { ...place, use }
 }
 
-function producerAt(written: WrittenPlace, turns: RecordedTurns): Producer {
-  return { kind: 'message', ...placeAt(written, turns) }
+function resolveProducer(written: WrittenLocation, turns: RecordedTurns): BindingProducer {
+  return { kind: 'message', ...resolveLocation(written, turns) }
 }
 
-function placeAt(written: WrittenPlace, turns: RecordedTurns): Place {
+function resolveLocation(written: WrittenLocation, turns: RecordedTurns): TapeLocation {
   const { frame, item, path, steps } = written
-  const found = spokenAt(written, turns)
-  if (found === undefined) throw nothingAt(`#${frame} is no message of the tape`)
+  const found = findMessage(written, turns)
+  if (found === undefined) throw locationNotFound(`#${frame} is no message of the tape`)
   const place = { frame, ...(item === undefined ? {} : { item }), path }
-  const inside: Lens[] = []
-  for (const step of steps) inside.push(lensFor(step, readSpot(found.spoken.text, { path, inside })))
-  if (readSpot(found.spoken.text, { path, inside }) === undefined)
-    throw nothingAt(`there is no text or number at ${placeText({ ...place, inside })}`)
+  const inside: LocationStep[] = []
+  for (const step of steps) inside.push(resolveStep(step, readLocation(found.spoken.text, { path, inside })))
+  if (readLocation(found.spoken.text, { path, inside }) === undefined)
+    throw locationNotFound(`there is no text or number at ${formatTapeLocation({ ...place, inside })}`)
   return { turn: found.turn, ...place, inside }
 }
 
-function lensFor(step: WrittenStep, text: string | undefined): Lens {
+function resolveStep(step: WrittenLocationStep, text: string | undefined): LocationStep {
   if (step.kind !== 'around') return step
   const start = text?.indexOf(step.before) ?? -1
-  if (text === undefined || start < 0) throw nothingAt(`${JSON.stringify(step.before)} is not in the text`)
+  if (text === undefined || start < 0)
+    throw locationNotFound(`${JSON.stringify(step.before)} is not in the text`)
   const from = start + step.before.length
   const ends = step.after === '' ? text.slice(from).search(/\s|$/) + from : text.indexOf(step.after, from)
-  if (ends <= from) throw nothingAt(`${JSON.stringify(step.after)} does not follow`)
-  return { kind: 'token', token: tokenPlace(text, from, ends) }
+  if (ends <= from) throw locationNotFound(`${JSON.stringify(step.after)} does not follow`)
+  return { kind: 'token', token: describeToken(text, from, ends) }
 }
 
-function spokenAt(
-  { frame, item }: Pick<Place, 'frame' | 'item'>,
+function findMessage(
+  { frame, item }: Pick<TapeLocation, 'frame' | 'item'>,
   turns: RecordedTurns,
-): { readonly turn: number; readonly spoken: Spoken } | undefined {
+): { readonly turn: number; readonly spoken: RecordedMessage } | undefined {
   for (let index = 0; index < turns.size; index++) {
     const turn = turns.turn(index)
     const spoken = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
@@ -101,7 +111,7 @@ function spokenAt(
   return undefined
 }
 
-function nothingAt(why: string): ReelayError {
+function locationNotFound(why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot use the bindings: ${why}`, {
     hint: 'frames are numbered as `reelay inspect --bindings` shows them; after recording anew the numbers may be others',
   })

@@ -1,34 +1,35 @@
-import type { Binding, Consumer, Correlation, Producer } from './binding.ts'
-import { detached } from './detached.ts'
-import { SharedPaths } from './shared-paths.ts'
+import type { Binding, BindingConsumer, FoundBindings, BindingProducer } from './binding.ts'
+import { detachedCopy } from './detached.ts'
+import { SharedLocations } from './shared-paths.ts'
 
 /** Bindings as they are found: uses of one value of one producer come together. */
-export class BindingList {
-  readonly #bindings = new Map<string, Growing>()
-  readonly #guesses = new Map<string, Growing>()
-  readonly #shared = new SharedPaths()
+export class BindingCollector {
+  readonly #bindings = new Map<string, GrowingBinding>()
+  readonly #guesses = new Map<string, GrowingBinding>()
+  readonly #shared = new SharedLocations()
 
   add(kind: 'binding' | 'guess', binding: Binding): void {
     const list = kind === 'binding' ? this.#bindings : this.#guesses
     const { value, producer, confidence } = binding
     const key = JSON.stringify([value, producer, confidence])
-    const consumers = binding.consumers.map((consumer) => this.#shared.placed(consumer))
+    const consumers = binding.consumers.map((consumer) => this.#shared.share(consumer))
     const known = list.get(key)
-    if (known === undefined) list.set(key, { ...this.#alone(binding), consumers })
+    if (known === undefined) list.set(key, { ...this.#detached(binding), consumers })
     else known.consumers.push(...consumers)
   }
 
-  correlation(): Correlation {
+  result(): FoundBindings {
     return { bindings: [...this.#bindings.values()], guesses: [...this.#guesses.values()] }
   }
 
-  #alone(binding: Binding): Binding {
-    const shared = (one: Producer): Producer => (one.kind === 'message' ? this.#shared.placed(one) : one)
+  #detached(binding: Binding): Binding {
+    const shared = (one: BindingProducer): BindingProducer =>
+      one.kind === 'message' ? this.#shared.share(one) : one
     const { value, producer, also } = binding
-    return { ...binding, value: detached(value), producer: shared(producer), also: also.map(shared) }
+    return { ...binding, value: detachedCopy(value), producer: shared(producer), also: also.map(shared) }
   }
 }
 
-interface Growing extends Binding {
-  readonly consumers: Consumer[]
+interface GrowingBinding extends Binding {
+  readonly consumers: BindingConsumer[]
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { call, client, tapeOf } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
 import { applyBindingsFile } from './apply-file.ts'
-import { bindingsAsFile, readBindingsFile } from './bindings-file.ts'
-import { correlate } from './correlate.ts'
-import { Origins } from './origins.ts'
-import { placeText, producerText } from './place-text.ts'
-import { Rebinder } from './rebinder.ts'
+import { toBindingsFile, readBindingsFile } from './bindings-file.ts'
+import { findBindings } from './correlate.ts'
+import { BindingsByConsumer } from './origins.ts'
+import { formatTapeLocation, formatProducer } from './place-text.ts'
+import { LiveValueBinder } from './rebinder.ts'
 
 const TAPE = tapeOf(
   ...call(1, 'start', {}, 'The code word is rosa, remember it. Run a1b2c3d4.'),
@@ -18,9 +18,13 @@ const TAPE = tapeOf(
 )
 
 function applied(file: unknown): readonly string[] {
-  const { bindings } = applyBindingsFile(correlate(TAPE.turns), readBindingsFile(file), heldTurns(TAPE.turns))
+  const { bindings } = applyBindingsFile(
+    findBindings(TAPE.turns),
+    readBindingsFile(file),
+    turnsInMemory(TAPE.turns),
+  )
   return bindings.flatMap(({ producer, consumers, standing }) =>
-    consumers.map((consumer) => `${producerText(producer)} -> ${placeText(consumer)} ${standing}`),
+    consumers.map((consumer) => `${formatProducer(producer)} -> ${formatTapeLocation(consumer)} ${standing}`),
   )
 }
 
@@ -39,15 +43,15 @@ test('a file adds a binding that could not be found, and replay carries it', () 
     '#2 result.content[0].text > text "The code word is {}, rememb" -> #3 params.arguments.word user',
   ])
   const { bindings } = applyBindingsFile(
-    correlate(TAPE.turns),
+    findBindings(TAPE.turns),
     readBindingsFile({ bind }),
-    heldTurns(TAPE.turns),
+    turnsInMemory(TAPE.turns),
   )
-  const rebinder = new Rebinder(bindings, { now: () => 0 })
+  const rebinder = new LiveValueBinder(bindings, { now: () => 0 })
   const [first, second] = TAPE.turns
   const live = '{"result":{"content":[{"text":"The code word is lilie, remember it. Run ffff0000."}]}}'
   if (first?.response) rebinder.learn(first.response, live)
-  expect(second?.trigger && JSON.parse(rebinder.bind(second.trigger).text).params.arguments).toEqual({
+  expect(second?.trigger && JSON.parse(rebinder.fill(second.trigger).text).params.arguments).toEqual({
     word: 'lilie',
     run: 'ffff0000',
   })
@@ -65,8 +69,8 @@ test('a file forbids a binding, in one frame or wherever the path occurs', () =>
 })
 
 test('what is printed as a file can be read again, and says the same', () => {
-  const { bindings } = correlate(TAPE.turns)
-  const file = bindingsAsFile(bindings)
+  const { bindings } = findBindings(TAPE.turns)
+  const file = toBindingsFile(bindings)
   expect(file.bind).toEqual([
     {
       from: '#2 result.content[0].text > text "rosa, remember it. Run {}."',
@@ -78,7 +82,7 @@ test('what is printed as a file can be read again, and says the same', () => {
 })
 
 test('the binding of a value in a request is looked up by frame and path', () => {
-  const origins = new Origins(correlate(TAPE.turns).bindings)
+  const origins = new BindingsByConsumer(findBindings(TAPE.turns).bindings)
   expect(origins.of(3, ['params', 'arguments', 'run']).map(({ value }) => value)).toEqual(['a1b2c3d4'])
   expect(origins.of(3, ['params', 'arguments', 'word'])).toEqual([])
 })

@@ -1,10 +1,10 @@
-import { detached } from './detached.ts'
-import { isNumeric } from './distinct.ts'
-import { namesQuantity } from './names.ts'
-import { pieceUses, type Use } from './uses.ts'
+import { detachedCopy } from './detached.ts'
+import { isNumericText } from './distinct.ts'
+import { isQuantityName } from './names.ts'
+import { consumerPieces, type ConsumerCandidate } from './uses.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */
-export class ClientWords {
+export class ClientValues {
   readonly #first = new Map<string, number>()
   readonly #isKnown: (value: string) => boolean
 
@@ -14,24 +14,24 @@ export class ClientWords {
   }
 
   /** Takes what the client sent, in its order. */
-  add(whole: Use): void {
+  add(whole: ConsumerCandidate): void {
     if (this.#isKnown(whole.value)) this.#note(whole)
-    for (const piece of pieceUses(whole, this.#isKnown)) this.#note(piece)
+    for (const piece of consumerPieces(whole, this.#isKnown)) this.#note(piece)
   }
 
   /** Whether the client had said the value before this frame. */
-  saidBefore(use: Use, frame: number): boolean {
-    return (this.#first.get(keyOf(use)) ?? Infinity) < frame
+  isSentBefore(use: ConsumerCandidate, frame: number): boolean {
+    return (this.#first.get(clientValueKey(use)) ?? Infinity) < frame
   }
 
-  #note(use: Use): void {
-    const key = keyOf(use)
-    if (!this.#first.has(key)) this.#first.set(detached(key), use.consumer.frame)
+  #note(use: ConsumerCandidate): void {
+    const key = clientValueKey(use)
+    if (!this.#first.has(key)) this.#first.set(detachedCopy(key), use.consumer.frame)
   }
 }
 
 // Clients count pages and set limits all the time: such a number is theirs only under the name under which they said it.
-function keyOf({ value, names }: Use): string {
-  const isCounted = isNumeric(value) && (value.length < 4 || namesQuantity(names))
+function clientValueKey({ value, names }: ConsumerCandidate): string {
+  const isCounted = isNumericText(value) && (value.length < 4 || isQuantityName(names))
   return isCounted ? `${names.own.join(' ')}=${value}` : value
 }

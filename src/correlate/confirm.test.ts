@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { confirm, type Confirmed } from './confirm.ts'
-import { correlate } from './correlate.ts'
-import { placeText } from './place-text.ts'
+import { confirmBindings, type ConfirmedBindings } from './confirm.ts'
+import { findBindings } from './correlate.ts'
+import { formatTapeLocation } from './place-text.ts'
 
 function session(answer: object, args: object): readonly Said[] {
   return [
@@ -12,16 +12,20 @@ function session(answer: object, args: object): readonly Said[] {
   ]
 }
 
-function confirmed(one: readonly Said[], other: readonly Said[]): Confirmed {
+function confirmed(one: readonly Said[], other: readonly Said[]): ConfirmedBindings {
   const tape = tapeOf(...one)
   const second = tapeOf(...other)
-  const found = correlate(tape.turns, tape.header)
-  return confirm(found, { turns: tape.turns, other: second.turns, otherStarted: '2027-01-01T00:00:00Z' })
+  const found = findBindings(tape.turns, tape.header)
+  return confirmBindings(found, {
+    turns: tape.turns,
+    other: second.turns,
+    otherStarted: '2027-01-01T00:00:00Z',
+  })
 }
 
 const on = (due: string): readonly Said[] => session({}, { due })
 
-const standings = ({ bindings }: Confirmed): readonly string[] =>
+const standings = ({ bindings }: ConfirmedBindings): readonly string[] =>
   bindings.map(({ value, standing }) => `${value} ${standing}`)
 
 test('a value that is another one in the second run and still comes back is confirmed', () => {
@@ -48,9 +52,9 @@ test('a value that the client sends whatever the server says is refuted, and bou
 
 test('a guess becomes a binding when the second run confirms it', () => {
   const one = session({ id: 7 }, { parent_id: 7 })
-  expect(correlate(tapeOf(...one).turns).bindings).toEqual([])
+  expect(findBindings(tapeOf(...one).turns).bindings).toEqual([])
   const result = confirmed(one, session({ id: 9 }, { parent_id: 9 }))
-  expect(result.bindings.flatMap(({ consumers }) => consumers.map(placeText))).toEqual([
+  expect(result.bindings.flatMap(({ consumers }) => consumers.map(formatTapeLocation))).toEqual([
     '#3 params.arguments.parent_id',
   ])
   expect(confirmed(one, session({ id: 9 }, { parent_id: 7 })).bindings).toEqual([])

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { correlate } from './correlate.ts'
-import { Rebinder } from './rebinder.ts'
+import { findBindings } from './correlate.ts'
+import { LiveValueBinder } from './rebinder.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 
@@ -38,9 +38,9 @@ test('a server that answers as it did is sent what it was sent, to the byte', ()
   fc.assert(
     fc.property(session, (said) => {
       const { turns } = tapeOf(...said)
-      const rebinder = new Rebinder(correlate(turns).bindings, { now: () => 0 })
+      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
       for (const { trigger = fail(), response } of turns) {
-        expect(rebinder.bind(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
+        expect(rebinder.fill(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
         if (response !== undefined) rebinder.learn(response, response.text)
       }
     }),
@@ -60,7 +60,9 @@ test('messages that share no word with others are left out, and no binding is lo
         ]),
         client({ id: 99, method: 'tools/call', params: { name: 'get', arguments: pad } }),
       ]
-      expect(correlate(tapeOf(...saidWith({})).turns)).toEqual(correlate(tapeOf(...saidWith(SHARED)).turns))
+      expect(findBindings(tapeOf(...saidWith({})).turns)).toEqual(
+        findBindings(tapeOf(...saidWith(SHARED)).turns),
+      )
     }),
     { numRuns: 500 },
   )
@@ -70,9 +72,9 @@ test('whatever a live server answers, what is sent is JSON of the same shape', (
   fc.assert(
     fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {
       const { turns } = tapeOf(...said)
-      const rebinder = new Rebinder(correlate(turns).bindings, { now: () => 0 })
+      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
       for (const [index, { trigger = fail(), response }] of turns.entries()) {
-        const sent: unknown = JSON.parse(rebinder.bind(trigger).text)
+        const sent: unknown = JSON.parse(rebinder.fill(trigger).text)
         expect(sent).toMatchObject({ jsonrpc: '2.0', id: index, method: 'tools/call' })
         if (response !== undefined)
           rebinder.learn(response, JSON.stringify({ id: index, result: live[index] }))

@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest'
 import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import type { Correlation } from './binding.ts'
-import { correlate } from './correlate.ts'
-import { placeText, producerText } from './place-text.ts'
-import { hashOf } from './word-hashes.ts'
+import type { FoundBindings } from './binding.ts'
+import { findBindings } from './correlate.ts'
+import { formatTapeLocation, formatProducer } from './place-text.ts'
+import { wordHash } from './word-hashes.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 
-function correlationOf(...said: readonly Said[]): Correlation {
+function correlationOf(...said: readonly Said[]): FoundBindings {
   const tape = tapeOf(...said)
-  return correlate(tape.turns, { started: tape.header.started })
+  return findBindings(tape.turns, { started: tape.header.started })
 }
 
-function linksIn({ bindings }: Correlation): readonly string[] {
+function linksIn({ bindings }: FoundBindings): readonly string[] {
   return bindings.flatMap(({ producer, consumers, confidence }) =>
-    consumers.map((consumer) => `${producerText(producer)} -> ${placeText(consumer)} (${confidence})`),
+    consumers.map(
+      (consumer) => `${formatProducer(producer)} -> ${formatTapeLocation(consumer)} (${confidence})`,
+    ),
   )
 }
 
@@ -99,7 +101,7 @@ test('a uuid is found among other parts of a composite', () => {
 
 test('a value is not taken for another one that has the same hash and length', () => {
   const [said, sent] = ['d02b32c9-5642-4c9c-826a-84bd0b509a10', '03af0c5e-cfe2-4af9-9f9b-3f2480973069']
-  expect(hashOf(said)).toBe(hashOf(sent))
+  expect(wordHash(said)).toBe(wordHash(sent))
   const found = correlationOf(
     asked(1, 'make_item', {}),
     structured(1, { item: { id: said }, link: `item://${said}` }),
@@ -129,7 +131,7 @@ test('a small number is bound only when the names say the same; else it is a gue
     asked(2, 'get_issue', { issue_id: 7, parent_id: 7, priority: 3, limit: 7, page: 2 }),
   )
   expect(linksIn(found)).toEqual(['#2 result.structuredContent.id -> #3 params.arguments.issue_id (medium)'])
-  expect(found.guesses.flatMap(({ consumers }) => consumers.map(placeText))).toEqual([
+  expect(found.guesses.flatMap(({ consumers }) => consumers.map(formatTapeLocation))).toEqual([
     '#3 params.arguments.parent_id',
   ])
 })

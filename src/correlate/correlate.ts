@@ -1,18 +1,18 @@
-import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
+import { toRecordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { Correlation } from './binding.ts'
-import { detached } from './detached.ts'
-import { Finder } from './finder.ts'
+import type { FoundBindings } from './binding.ts'
+import { detachedCopy } from './detached.ts'
+import { BindingFinder } from './finder.ts'
 import type { TapeMessage } from './messages.ts'
-import { isRenewed } from './protocol-pairs.ts'
+import { isRenewedByProtocol } from './protocol-pairs.ts'
 import { SchemaValues } from './schema-values.ts'
-import { sightingsIn, type Sighting } from './sightings.ts'
-import { usesIn } from './uses.ts'
-import { WantedPieces } from './wanted-pieces.ts'
-import { Wanted } from './wanted.ts'
-import { worthALook } from './worth-a-look.ts'
+import { producerCandidatesIn, type ProducerCandidate } from './sightings.ts'
+import { consumerCandidatesIn } from './uses.ts'
+import { SentValueScanner } from './wanted-pieces.ts'
+import { SentValues } from './wanted.ts'
+import { findCandidateMessages } from './worth-a-look.ts'
 
-export interface CorrelateOptions {
+export interface FindBindingsOptions {
   /** When the clock of the tape stood at 0, from its header: dates that hang on now are found with it. */
   readonly started?: string
 }
@@ -21,55 +21,64 @@ export interface CorrelateOptions {
  * Finds the values that the server made up and the client sent back, from the tape alone. Messages are looked at one by one,
  * several times: what is kept grows with what is found, and not with the tape.
  */
-export function correlate(
+export function findBindings(
   given: readonly Turn[] | RecordedTurns,
-  { started }: CorrelateOptions = {},
-): Correlation {
-  const turns = recordedTurns(given)
-  const messages = worthALook(turns)
+  { started }: FindBindingsOptions = {},
+): FoundBindings {
+  const turns = toRecordedTurns(given)
+  const messages = findCandidateMessages(turns)
   const sent = messages.filter(({ dir }) => dir === 'c2s')
   if (sent.length === 0) return { bindings: [], guesses: [] }
   const schemas = new SchemaValues(turns)
-  const finderOf = (sightings: Sightings): Finder =>
-    new Finder({ sightings, schemas, started: started === undefined ? undefined : Date.parse(started) })
-  const wholes = addSightings(new Map(), messages, wantedWholes(sent))
-  const pieces = wantedPieces(sent, finderOf(wholes))
-  const finder = finderOf(pieces.isEmpty ? wholes : addSightings(wholes, messages, pieces))
-  for (const message of sent) finder.look(usesIn(message))
-  return finder.found.correlation()
+  const finderOf = (producers: ProducersByValue): BindingFinder =>
+    new BindingFinder({
+      producers,
+      schemas,
+      started: started === undefined ? undefined : Date.parse(started),
+    })
+  const wholes = addProducerCandidates(new Map(), messages, sentWholeValues(sent))
+  const pieces = sentPieces(sent, finderOf(wholes))
+  const finder = finderOf(pieces.isEmpty ? wholes : addProducerCandidates(wholes, messages, pieces))
+  for (const message of sent) finder.bindMessage(consumerCandidatesIn(message))
+  return finder.found.result()
 }
 
-function wantedWholes(sent: readonly TapeMessage[]): Wanted {
-  const wanted = new Wanted()
-  for (const message of sent) for (const use of usesIn(message)) wanted.add(use)
+function sentWholeValues(sent: readonly TapeMessage[]): SentValues {
+  const wanted = new SentValues()
+  for (const message of sent) for (const use of consumerCandidatesIn(message)) wanted.add(use)
   return wanted
 }
 
 /** What stands inside of a leaf that is bound as a whole is not wanted: a uuid has fifteen parts, and many share one with another. */
-function wantedPieces(sent: readonly TapeMessage[], finder: Finder): Wanted {
-  const wanted = new Wanted()
-  for (const message of sent) for (const use of finder.openIn(usesIn(message))) wanted.addPieces(use)
+function sentPieces(sent: readonly TapeMessage[], finder: BindingFinder): SentValues {
+  const wanted = new SentValues()
+  for (const message of sent)
+    for (const use of finder.leavesToSplit(consumerCandidatesIn(message))) wanted.addPieces(use)
   return wanted
 }
 
-type Sightings = ReadonlyMap<string, readonly Sighting[]>
+type ProducersByValue = ReadonlyMap<string, readonly ProducerCandidate[]>
 
 // The first places count, and of what is renewed with each answer the last: a handle that every answer repeats costs no more.
-const MOST_SIGHTINGS = 100
+const MOST_PRODUCERS = 100
 
 /** Adds where the server said what is wanted, if that is not known already. */
-function addSightings(known: Sightings, messages: readonly TapeMessage[], values: Wanted): Sightings {
-  const wanted = new WantedPieces(values)
-  const sightings = new Map<string, Sighting[]>()
+function addProducerCandidates(
+  known: ProducersByValue,
+  messages: readonly TapeMessage[],
+  values: SentValues,
+): ProducersByValue {
+  const wanted = new SentValueScanner(values)
+  const sightings = new Map<string, ProducerCandidate[]>()
   const isFull = (value: string): boolean =>
-    known.has(value) || (sightings.get(value)?.length ?? 0) >= MOST_SIGHTINGS
+    known.has(value) || (sightings.get(value)?.length ?? 0) >= MOST_PRODUCERS
   for (const message of messages) {
     if (message.dir === 'c2s') continue
-    for (const sighting of sightingsIn(message, wanted, isFull)) {
+    for (const sighting of producerCandidatesIn(message, wanted, isFull)) {
       if (known.has(sighting.value)) continue
       const list = sightings.get(sighting.value) ?? []
-      if (list.length >= MOST_SIGHTINGS && !isRenewed(sighting.spot)) continue
-      const kept = alone(sighting)
+      if (list.length >= MOST_PRODUCERS && !isRenewedByProtocol(sighting.spot)) continue
+      const kept = detachedCandidate(sighting)
       list.push(kept)
       if (list.length === 1) sightings.set(kept.value, list)
     }
@@ -77,6 +86,6 @@ function addSightings(known: Sightings, messages: readonly TapeMessage[], values
   return known.size === 0 ? sightings : new Map([...known, ...sightings])
 }
 
-function alone({ message, ...seen }: Sighting): Sighting {
-  return { message, ...detached(seen) }
+function detachedCandidate({ message, ...seen }: ProducerCandidate): ProducerCandidate {
+  return { message, ...detachedCopy(seen) }
 }

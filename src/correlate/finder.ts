@@ -1,170 +1,174 @@
-import type { Producer, Spot } from './binding.ts'
-import { BindingList } from './binding-list.ts'
-import { ClientWords } from './client-words.ts'
+import type { BindingProducer, ValueLocation } from './binding.ts'
+import { BindingCollector } from './binding-list.ts'
+import { ClientValues } from './client-words.ts'
 import { distinctnessOf } from './distinct.ts'
-import { judge, judgeInComposite, type Judgement } from './judge.ts'
-import { familyOf } from './names.ts'
-import { producesFor } from './protocol-pairs.ts'
-import { relativeTo } from './relative-date.ts'
+import { judgePair, judgeCompositePart, type PairJudgement } from './judge.ts'
+import { relateNames } from './names.ts'
+import { producesForPair } from './protocol-pairs.ts'
+import { findClockProducer } from './relative-date.ts'
 import type { SchemaValues } from './schema-values.ts'
-import { producerOf, type Sighting } from './sightings.ts'
-import { pieceUses, type Use } from './uses.ts'
+import { toProducer, type ProducerCandidate } from './sightings.ts'
+import { consumerPieces, type ConsumerCandidate } from './uses.ts'
 
 const MOST_OTHERS = 3
 
 // BlazeMeter's bound: what appears this often is a word of the trade.
 const MOST_APPEARANCES = 50
 
-interface Known {
-  readonly sightings: ReadonlyMap<string, readonly Sighting[]>
+interface FinderInput {
+  readonly producers: ReadonlyMap<string, readonly ProducerCandidate[]>
   readonly schemas: SchemaValues
   readonly started: number | undefined
 }
 
-interface Found {
-  readonly judgement: Exclude<Judgement, { kind: 'chance' }>
-  readonly producer: Producer
-  readonly also: readonly Producer[]
+interface FoundProducer {
+  readonly judgement: Exclude<PairJudgement, { kind: 'chance' }>
+  readonly producer: BindingProducer
+  readonly also: readonly BindingProducer[]
 }
 
 /** Binds what the client sent to where the server had said it, message by message in their order. */
-export class Finder {
-  readonly found: BindingList = new BindingList()
-  readonly #known: Known
-  readonly #words: ClientWords
+export class BindingFinder {
+  readonly found: BindingCollector = new BindingCollector()
+  readonly #input: FinderInput
+  readonly #clientValues: ClientValues
 
-  constructor(known: Known) {
-    this.#known = known
-    this.#words = new ClientWords((value) => known.sightings.has(value))
+  constructor(known: FinderInput) {
+    this.#input = known
+    this.#clientValues = new ClientValues((value) => known.producers.has(value))
   }
 
   /** The leaves of one message that have to be looked into: they are neither bound as a whole nor known as a word. */
-  openIn(uses: readonly Use[]): readonly Use[] {
+  leavesToSplit(uses: readonly ConsumerCandidate[]): readonly ConsumerCandidate[] {
     this.#note(uses)
     return uses.filter(
       (whole) =>
-        whole.hasPieces && this.#judged(whole)?.judgement.kind !== 'binding' && !this.#isKnownWord(whole),
+        whole.hasPieces &&
+        this.#findProducer(whole)?.judgement.kind !== 'binding' &&
+        !this.#isServerWord(whole),
     )
   }
 
   /** Looks at the leaves of one message; what stands inside a leaf that is bound as a whole is not looked at again. */
-  look(uses: readonly Use[]): void {
+  bindMessage(uses: readonly ConsumerCandidate[]): void {
     this.#note(uses)
     const bound = new Set<string>()
     for (const whole of uses) {
       const { consumer } = whole
-      if (this.#isOffered(whole)) continue
-      if (consumer.use === 'value' && outersOf(consumer).some((outer) => bound.has(outer))) continue
-      if (this.#bind(whole)) bound.add(spotKey(consumer))
-      else if (!this.#isKnownWord(whole)) this.#bindPieces(whole)
+      if (this.#isOfferedBySchema(whole)) continue
+      if (consumer.use === 'value' && enclosingKeys(consumer).some((outer) => bound.has(outer))) continue
+      if (this.#bind(whole)) bound.add(locationKey(consumer))
+      else if (!this.#isServerWord(whole)) this.#bindPieces(whole)
     }
   }
 
   // Beside a part that is surely a handle, the other parts of a composite may be plain: `APO/5f2c9d1e`.
-  #bindPieces(whole: Use): void {
-    const pieces = pieceUses(whole, (value) => this.#known.sightings.has(value))
-    const taken: Use[] = []
+  #bindPieces(whole: ConsumerCandidate): void {
+    const pieces = consumerPieces(whole, (value) => this.#input.producers.has(value))
+    const taken: ConsumerCandidate[] = []
     for (const inComposite of [false, true]) {
       if (inComposite && taken.length === 0) return
       for (const piece of pieces) {
-        if (taken.some((other) => overlap(other, piece))) continue
+        if (taken.some((other) => piecesOverlap(other, piece))) continue
         if (this.#bind(piece, inComposite)) taken.push(piece)
       }
     }
   }
 
-  #note(uses: readonly Use[]): void {
-    for (const use of uses) this.#words.add(use)
+  #note(uses: readonly ConsumerCandidate[]): void {
+    for (const use of uses) this.#clientValues.add(use)
   }
 
-  #bind(use: Use, inComposite = false): boolean {
-    const found = this.#judged(use, inComposite)
+  #bind(use: ConsumerCandidate, inComposite = false): boolean {
+    const found = this.#findProducer(use, inComposite)
     if (found !== undefined) this.#keep(use, found)
     return found?.judgement.kind === 'binding'
   }
 
-  #judged(use: Use, inComposite = false): Found | undefined {
-    const [first, ...others] = this.#producersOf(use)
-    if (first === undefined) return this.#boundToClock(use)
-    const judgement = inComposite ? judgeInComposite(first, use) : judge(first, use)
-    const producer = judgement.kind === 'chance' ? undefined : producerOf(first)
-    if (judgement.kind === 'chance' || producer === undefined) return this.#boundToClock(use)
-    const also = others.slice(0, MOST_OTHERS).map(producerOf)
+  #findProducer(use: ConsumerCandidate, inComposite = false): FoundProducer | undefined {
+    const [first, ...others] = this.#rankedProducers(use)
+    if (first === undefined) return this.#findClockProducer(use)
+    const judgement = inComposite ? judgeCompositePart(first, use) : judgePair(first, use)
+    const producer = judgement.kind === 'chance' ? undefined : toProducer(first)
+    if (judgement.kind === 'chance' || producer === undefined) return this.#findClockProducer(use)
+    const also = others.slice(0, MOST_OTHERS).map(toProducer)
     return { judgement, producer, also: also.filter((one) => one !== undefined) }
   }
 
-  #boundToClock({ value, consumer, message }: Use): Found | undefined {
-    const { started } = this.#known
+  #findClockProducer({ value, consumer, message }: ConsumerCandidate): FoundProducer | undefined {
+    const { started } = this.#input
     if (started === undefined || consumer.use !== 'value') return undefined
-    const producer = relativeTo(value, started + message.spoken.t)
+    const producer = findClockProducer(value, started + message.spoken.t)
     if (producer === undefined) return undefined
     const reason = 'a date that hangs on the moment at which it was sent'
     return { judgement: { kind: 'binding', confidence: 'low', reason }, producer, also: [] }
   }
 
-  #keep({ value, consumer }: Use, { judgement, producer, also }: Found): void {
+  #keep({ value, consumer }: ConsumerCandidate, { judgement, producer, also }: FoundProducer): void {
     const { confidence, reason, kind } = judgement
     const consumers = [consumer]
     this.found.add(kind, { value, producer, also, consumers, confidence, standing: 'found', reason })
   }
 
   /** Where the server had said the value before it was sent, the best place first. */
-  #producersOf(use: Use): readonly Sighting[] {
-    const earlier = (this.#known.sightings.get(use.value) ?? []).filter((one) => isEarlier(one, use))
+  #rankedProducers(use: ConsumerCandidate): readonly ProducerCandidate[] {
+    const earlier = (this.#input.producers.get(use.value) ?? []).filter((one) => isEarlier(one, use))
     const { pair } = use
     if (pair !== undefined) {
-      const fitting = earlier.filter(({ form, spot }) => form !== 'token' && producesFor(pair, spot))
+      const fitting = earlier.filter(({ form, spot }) => form !== 'token' && producesForPair(pair, spot))
       if (pair.pick === 'latest') return fitting.toReversed().slice(0, 1)
-      return fitting.toSorted((a, b) => promise(a) - promise(b))
+      return fitting.toSorted((a, b) => responseRank(a) - responseRank(b))
     }
-    return this.#isClients(use, earlier) ? [] : earlier.toSorted((a, b) => rank(a, use) - rank(b, use))
+    return this.#isClientValue(use, earlier)
+      ? []
+      : earlier.toSorted((a, b) => producerRank(a, use) - producerRank(b, use))
   }
 
-  #isClients(use: Use, earlier: readonly Sighting[]): boolean {
+  #isClientValue(use: ConsumerCandidate, earlier: readonly ProducerCandidate[]): boolean {
     const [first] = earlier
     if (first === undefined) return true
     if (earlier.length > MOST_APPEARANCES && distinctnessOf(use.value) !== 'strong') return true
-    return this.#words.saidBefore(use, first.message.n)
+    return this.#clientValues.isSentBefore(use, first.message.n)
   }
 
   // What the server says as one word is no composite.
-  #isKnownWord(use: Use): boolean {
-    return !/\s/.test(use.value) && this.#producersOf(use).length > 0
+  #isServerWord(use: ConsumerCandidate): boolean {
+    return !/\s/.test(use.value) && this.#rankedProducers(use).length > 0
   }
 
-  #isOffered({ value, message, consumer }: Use): boolean {
-    return this.#known.schemas.offers(message.tool, consumer.path, value)
+  #isOfferedBySchema({ value, message, consumer }: ConsumerCandidate): boolean {
+    return this.#input.schemas.offers(message.tool, consumer.path, value)
   }
 }
 
 /** The leaf that holds a spot, and the texts opened on the way. */
-function outersOf({ path, inside }: Spot): readonly string[] {
-  return inside.map((_, depth) => spotKey({ path, inside: inside.slice(0, depth) }))
+function enclosingKeys({ path, inside }: ValueLocation): readonly string[] {
+  return inside.map((_, depth) => locationKey({ path, inside: inside.slice(0, depth) }))
 }
 
-function spotKey({ path, inside }: Spot): string {
+function locationKey({ path, inside }: ValueLocation): string {
   return JSON.stringify([path, inside])
 }
 
-function isEarlier({ message }: Sighting, use: Use): boolean {
+function isEarlier({ message }: ProducerCandidate, use: ConsumerCandidate): boolean {
   return message.n < use.message.n && message.server === use.message.server
 }
 
 const FORM_RANK = { member: 0, nested: 1, token: 2 }
-const FAMILY_RANK = { same: 0, kin: 1, none: 2 }
+const NAME_RANK = { same: 0, kin: 1, none: 2 }
 
 // A value that nobody makes up twice comes from where it was said first; any other from where it has the right name.
-function rank(sighting: Sighting, use: Use): number {
-  const named = distinctnessOf(use.value) === 'strong' ? 0 : FAMILY_RANK[familyOf(sighting.names, use.names)]
-  return named * 1e14 + promise(sighting) * 1e12 + sighting.message.n * 10 + FORM_RANK[sighting.form]
+function producerRank(sighting: ProducerCandidate, use: ConsumerCandidate): number {
+  const named = distinctnessOf(use.value) === 'strong' ? 0 : NAME_RANK[relateNames(sighting.names, use.names)]
+  return named * 1e14 + responseRank(sighting) * 1e12 + sighting.message.n * 10 + FORM_RANK[sighting.form]
 }
 
 // An answer is owed; a notification comes when it comes, or not at all.
-function promise({ message }: Sighting): number {
+function responseRank({ message }: ProducerCandidate): number {
   return message.isResponse ? 0 : 1
 }
 
-function overlap(one: Use, other: Use): boolean {
+function piecesOverlap(one: ConsumerCandidate, other: ConsumerCandidate): boolean {
   const [a, b] = [one.consumer.inside.at(-1), other.consumer.inside.at(-1)]
   return a?.kind === 'span' && b?.kind === 'span' && a.start < b.end && b.start < a.end
 }

@@ -1,10 +1,10 @@
-import { hashOf } from './word-hashes.ts'
+import { wordHash } from './word-hashes.ts'
 
 /**
  * Texts by their hashes and lengths: eight bytes for each, however long it is. A text that is not in the set is taken for one
  * of a hundred thousand of its length once in 40,000 times, so that whoever relies on it compares the texts.
  */
-export class HashSet {
+export class TextHashSet {
   #slots: Float64Array = new Float64Array(1024)
   #size = 0
   readonly #lengths = new Set<number>()
@@ -16,13 +16,13 @@ export class HashSet {
   add(text: string): void {
     this.#lengths.add(text.length)
     if (this.#size * 2 >= this.#slots.length) this.#widen()
-    if (this.#put(keyOf(text))) this.#size++
+    if (this.#put(textHashKey(text))) this.#size++
   }
 
   // Most texts have a length that none in the set has.
   has(text: string): boolean {
     if (!this.#lengths.has(text.length)) return false
-    const key = keyOf(text)
+    const key = textHashKey(text)
     return this.#slots[this.#slotOf(key)] === key
   }
 
@@ -51,6 +51,6 @@ export class HashSet {
 const LENGTHS = 2 ** 20
 
 /** 52 bits, never 0. */
-function keyOf(text: string): number {
-  return (hashOf(text) >>> 0) * LENGTHS + (text.length % (LENGTHS - 1)) + 1
+function textHashKey(text: string): number {
+  return (wordHash(text) >>> 0) * LENGTHS + (text.length % (LENGTHS - 1)) + 1
 }

@@ -1,5 +1,5 @@
 /** The words of a message by their hashes, filled anew for each. */
-export class Hashes {
+export class WordHashList {
   /** Whether a date stands among the words. */
   hasDate = false
   #list = new Int32Array(256)

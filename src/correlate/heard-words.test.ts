@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { heldTurns, type RecordedTurns } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
-import { classify } from '../wire/message.ts'
-import { HeardWords, type Heard } from './heard-words.ts'
+import { turnsInMemory, type RecordedTurns } from '../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
+import { classifyMessage } from '../wire/message.ts'
+import { TapeWords, type MessageWords } from './heard-words.ts'
 
 test('the words of a tape are heard again as they were heard first, and the tape is read once', () => {
   const { turns, reads } = counted([
@@ -10,9 +10,9 @@ test('the words of a tape are heard again as they were heard first, and the tape
     exchange(3, 'on 2026-11-15'),
     exchange(5, '{"in":1}'),
   ])
-  const heard = new HeardWords(turns)
+  const heard = new TapeWords(turns)
   const first = listed(heard)
-  expect(first.map(({ isClients, isWorthy }) => [isClients, isWorthy])).toEqual([
+  expect(first.map(({ isFromClient, isAlwaysCandidate }) => [isFromClient, isAlwaysCandidate])).toEqual([
     [true, false],
     [false, false],
     [true, true],
@@ -27,7 +27,7 @@ test('the words of a tape are heard again as they were heard first, and the tape
 test('a tape with more words than may be kept is read again for them', () => {
   const long = Array.from({ length: 3000 }, (_, at) => `w${at}x`).join('-')
   const { turns, reads } = counted([exchange(1, 'a1'), exchange(3, long)])
-  const heard = new HeardWords(turns)
+  const heard = new TapeWords(turns)
   const first = listed(heard)
   expect(first[2]?.words.length).toBe(3000)
   expect(listed(heard)).toEqual(first)
@@ -35,11 +35,11 @@ test('a tape with more words than may be kept is read again for them', () => {
   expect(reads()).toBe(6)
 })
 
-interface Listed extends Omit<Heard, 'hashes'> {
+interface Listed extends Omit<MessageWords, 'hashes'> {
   readonly words: readonly number[]
 }
 
-function listed(heard: HeardWords): readonly Listed[] {
+function listed(heard: TapeWords): readonly Listed[] {
   const all: Listed[] = []
   heard.each(({ hashes, ...one }) => {
     all.push({ ...one, words: Array.from({ length: hashes.size }, (_, at) => hashes.at(at)) })
@@ -48,7 +48,7 @@ function listed(heard: HeardWords): readonly Listed[] {
 }
 
 function counted(turns: readonly Turn[]): { turns: RecordedTurns; reads: () => number } {
-  const held = heldTurns(turns)
+  const held = turnsInMemory(turns)
   let reads = 0
   const reading: RecordedTurns = {
     size: held.size,
@@ -70,8 +70,8 @@ function exchange(n: number, argument: string): Turn {
   return { trigger, steps: [{ kind: 'respond', message: response }], response }
 }
 
-function spoken(n: number, dir: Spoken['dir'], value: object): Spoken {
-  const message = classify(value)
+function spoken(n: number, dir: RecordedMessage['dir'], value: object): RecordedMessage {
+  const message = classifyMessage(value)
   if (message.kind === 'batch') throw new Error('no batch')
   return { n, t: n, server: 's', conn: 1, dir, text: JSON.stringify(value), message }
 }

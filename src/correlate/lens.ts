@@ -1,38 +1,38 @@
-import { leafText } from '../wire/leaves.ts'
-import { membersOf, rangeAt, type Path } from '../wire/members.ts'
-import { decodeBase64 } from './base64.ts'
-import type { Lens, Spot } from './binding.ts'
+import { decodeLeaf } from '../wire/leaves.ts'
+import { memberRanges, findRange, type JsonPath } from '../wire/members.ts'
+import { decodeBase64Text } from './base64.ts'
+import type { LocationStep, ValueLocation } from './binding.ts'
 import { findToken } from './token-place.ts'
-import { jsonIn } from './values.ts'
+import { embeddedJson } from './values.ts'
 
 /** The value at a spot of a message: a string's text, or a number as it is spelled; undefined when it is not there. */
-export function readSpot(text: string, { path, inside }: Spot): string | undefined {
-  const range = rangeAt(text, path)
+export function readLocation(text: string, { path, inside }: ValueLocation): string | undefined {
+  const range = findRange(text, path)
   if (range === undefined) return undefined
   const json = text.slice(range.start, range.end)
   const [first] = inside
-  if (first?.kind === 'key') return keyAt(json, first.index)
-  return inside.reduce<string | undefined>(lookInto, scalarIn(json))
+  if (first?.kind === 'key') return memberNameAt(json, first.index)
+  return inside.reduce<string | undefined>(followStep, scalarText(json))
 }
 
 /** The text of a string or number; undefined for what is neither. */
-function scalarIn(json: string): string | undefined {
-  return /^["\d-]/.test(json) ? leafText(json, { start: 0, end: json.length }) : undefined
+function scalarText(json: string): string | undefined {
+  return /^["\d-]/.test(json) ? decodeLeaf(json, { start: 0, end: json.length }) : undefined
 }
 
-function keyAt(json: string, index: number): string | undefined {
-  return json.startsWith('{') ? [...membersOf(json).keys()][index] : undefined
+function memberNameAt(json: string, index: number): string | undefined {
+  return json.startsWith('{') ? [...memberRanges(json).keys()][index] : undefined
 }
 
-function lookInto(text: string | undefined, lens: Lens): string | undefined {
+function followStep(text: string | undefined, lens: LocationStep): string | undefined {
   if (text === undefined) return undefined
   switch (lens.kind) {
     case 'json':
-      return jsonAt(text, lens.path)
+      return readJsonPath(text, lens.path)
     case 'base64':
-      return decodeBase64(text)
+      return decodeBase64Text(text)
     case 'token':
-      return sliceOf(text, findToken(text, lens.token))
+      return sliceSpan(text, findToken(text, lens.token))
     case 'span':
       return text.slice(lens.start, lens.end)
     case 'key':
@@ -40,13 +40,15 @@ function lookInto(text: string | undefined, lens: Lens): string | undefined {
   }
 }
 
-function jsonAt(text: string, path: Path): string | undefined {
-  const json = jsonIn(text)
-  const range = json === undefined ? undefined : rangeAt(json, path)
-  return json === undefined || range === undefined ? undefined : scalarIn(json.slice(range.start, range.end))
+function readJsonPath(text: string, path: JsonPath): string | undefined {
+  const json = embeddedJson(text)
+  const range = json === undefined ? undefined : findRange(json, path)
+  return json === undefined || range === undefined
+    ? undefined
+    : scalarText(json.slice(range.start, range.end))
 }
 
-function sliceOf(
+function sliceSpan(
   text: string,
   span: { readonly start: number; readonly end: number } | undefined,
 ): string | undefined {

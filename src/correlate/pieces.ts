@@ -1,7 +1,7 @@
-import { RUNS } from './runs.ts'
+import { WORD_RUNS } from './runs.ts'
 
 /** A stretch of a text that may be a value of its own. */
-export interface Piece {
+export interface TextPiece {
   readonly start: number
   readonly end: number
 }
@@ -14,13 +14,16 @@ const MOST_RUNS = 12
  * inside. So tokens, parts of a composite, segments and query values of a URI and folders of a path are found. Of pieces in
  * one place the longest comes first, because a uuid is no five handles.
  */
-export function piecesOf(text: string, isMeant: (piece: string) => boolean): readonly Piece[] {
-  return piecesByWord(text, (word) => piecesIn(word, isMeant))
+export function findPieces(text: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
+  return findPiecesByWord(text, (word) => findPiecesInWord(word, isMeant))
 }
 
 /** The same for whoever knows the pieces of a word: they hang on nothing around it. */
-export function piecesByWord(text: string, inWord: (word: string) => readonly Piece[]): readonly Piece[] {
-  const pieces: Piece[] = []
+export function findPiecesByWord(
+  text: string,
+  inWord: (word: string) => readonly TextPiece[],
+): readonly TextPiece[] {
+  const pieces: TextPiece[] = []
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
     for (const { start, end } of inWord(word)) pieces.push({ start: start + index, end: end + index })
   }
@@ -28,23 +31,24 @@ export function piecesByWord(text: string, inWord: (word: string) => readonly Pi
 }
 
 /** The pieces of one word. */
-export function piecesIn(word: string, isMeant: (piece: string) => boolean): readonly Piece[] {
-  const pieces: Piece[] = []
-  for (const piece of stretchesOf(word))
-    for (const one of spellings(word, piece)) if (isMeant(word.slice(one.start, one.end))) pieces.push(one)
+export function findPiecesInWord(word: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
+  const pieces: TextPiece[] = []
+  for (const piece of piecesOfWord(word))
+    for (const one of pieceVariants(word, piece))
+      if (isMeant(word.slice(one.start, one.end))) pieces.push(one)
   return pieces
 }
 
 // Most words of most texts are plain, and are one run.
-const PLAIN = /^[A-Za-z]+(?=[.,;:!?]?$)/
+const PLAIN_WORD = /^[A-Za-z]+(?=[.,;:!?]?$)/
 
-function stretchesOf(word: string): Iterable<Piece> {
-  const plain = PLAIN.exec(word)
-  return plain === null ? runsIn(word) : [{ start: 0, end: plain[0].length }]
+function piecesOfWord(word: string): Iterable<TextPiece> {
+  const plain = PLAIN_WORD.exec(word)
+  return plain === null ? runCombinations(word) : [{ start: 0, end: plain[0].length }]
 }
 
-function* runsIn(word: string): Iterable<Piece> {
-  const runs = [...word.matchAll(RUNS)].map(({ 0: { length }, index }) => ({
+function* runCombinations(word: string): Iterable<TextPiece> {
+  const runs = [...word.matchAll(WORD_RUNS)].map(({ 0: { length }, index }) => ({
     start: index,
     end: index + length,
   }))
@@ -55,7 +59,7 @@ function* runsIn(word: string): Iterable<Piece> {
 }
 
 // An absolute path starts with its slash, and base64 may end in its padding.
-function spellings(text: string, piece: Piece): readonly Piece[] {
+function pieceVariants(text: string, piece: TextPiece): readonly TextPiece[] {
   const { start, end } = piece
   if (text[start - 1] !== '/' && text[end] !== '=') return [piece]
   const isPath = /(^|[\s"'`=(]|:\/\/)\/$/.test(text.slice(Math.max(0, start - 5), start))
@@ -68,7 +72,7 @@ function spellings(text: string, piece: Piece): readonly Piece[] {
 }
 
 /** The words that name a piece: what stands right before it in its text, behind the last number. */
-export function labelBefore(text: string, start: number): readonly string[] {
+export function labelWordsBefore(text: string, start: number): readonly string[] {
   const lead = text.slice(Math.max(0, start - 40), start).replace(/^.*\p{N}/su, '')
   return (lead.match(/\p{L}+/gu) ?? []).slice(-3)
 }

@@ -1,21 +1,21 @@
 import { formatPath } from '../wire/path.ts'
-import type { Lens, Place, Producer } from './binding.ts'
+import type { LocationStep, TapeLocation, BindingProducer } from './binding.ts'
 
 /** A place as a bindings file writes it: `#12 result.content[0].text > json issue.id`. */
-export function placeText({ frame, item, path, inside }: Omit<Place, 'turn'>): string {
+export function formatTapeLocation({ frame, item, path, inside }: Omit<TapeLocation, 'turn'>): string {
   const at = item === undefined ? `#${frame}` : `#${frame}/${item}`
-  return [`${at} ${formatPath(path)}`, ...inside.map(lensText)].join(' > ')
+  return [`${at} ${formatPath(path)}`, ...inside.map(formatLocationStep)].join(' > ')
 }
 
 /** Who made a value, as a bindings file writes it. */
-export function producerText(producer: Producer): string {
-  if (producer.kind === 'message') return placeText(producer)
+export function formatProducer(producer: BindingProducer): string {
+  if (producer.kind === 'message') return formatTapeLocation(producer)
   const { unit, offset } = producer
   const amount = unit === 'day' ? offset : Math.round(offset / 1000)
   return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit === 'day' ? 'days' : 'seconds'}`
 }
 
-function lensText(lens: Lens): string {
+function formatLocationStep(lens: LocationStep): string {
   switch (lens.kind) {
     case 'json':
       return `json ${formatPath(lens.path)}`

@@ -1,5 +1,5 @@
-import type { Path } from '../wire/members.ts'
-import type { Spot } from './binding.ts'
+import type { JsonPath } from '../wire/members.ts'
+import type { ValueLocation } from './binding.ts'
 
 /** A pair that the protocol itself defines: what the server calls `from` comes back under this name. */
 export interface ProtocolPair {
@@ -11,42 +11,44 @@ export interface ProtocolPair {
 }
 
 /** The pair that a spot in a request of the client is the second half of. */
-export function protocolPairOf({ path, inside }: Spot): ProtocolPair | undefined {
-  if (inside[0]?.kind === 'key') return ROUND
+export function findProtocolPair({ path, inside }: ValueLocation): ProtocolPair | undefined {
+  if (inside[0]?.kind === 'key') return INPUT_ROUND_PAIR
   if (inside.length > 0 || path.includes('arguments') || path[0] !== 'params') return undefined
-  return PAIRS[String(path.findLast((step) => typeof step === 'string'))]
+  return PROTOCOL_PAIRS[String(path.findLast((step) => typeof step === 'string'))]
 }
 
 /** Whether the protocol says that this spot of a server's message produces for the pair. */
-export function producesFor({ from }: ProtocolPair, { path, inside }: Spot): boolean {
-  if (inside[0]?.kind === 'key') return from === ROUND.from
-  return inside.length === 0 && from === lastName(path)
+export function producesForPair({ from }: ProtocolPair, { path, inside }: ValueLocation): boolean {
+  if (inside[0]?.kind === 'key') return from === INPUT_ROUND_PAIR.from
+  return inside.length === 0 && from === lastNameOf(path)
 }
 
 /** Whether a spot of a server's message gets a new value with each answer. */
-export function isRenewed(spot: Spot): boolean {
-  return [ROUND, ...Object.values(PAIRS)].some((pair) => pair.pick === 'latest' && producesFor(pair, spot))
+export function isRenewedByProtocol(spot: ValueLocation): boolean {
+  return [INPUT_ROUND_PAIR, ...Object.values(PROTOCOL_PAIRS)].some(
+    (pair) => pair.pick === 'latest' && producesForPair(pair, spot),
+  )
 }
 
-const ROUND: ProtocolPair = {
+const INPUT_ROUND_PAIR: ProtocolPair = {
   from: 'inputRequests',
   pick: 'latest',
   why: 'an answer is sent under the name that the server asked under',
 }
 
-const TASK: ProtocolPair = { from: 'taskId', pick: 'first', why: 'the server names its tasks' }
+const TASK_PAIR: ProtocolPair = { from: 'taskId', pick: 'first', why: 'the server names its tasks' }
 
-const PAIRS: Readonly<Record<string, ProtocolPair>> = Object.assign(Object.create(null), {
+const PROTOCOL_PAIRS: Readonly<Record<string, ProtocolPair>> = Object.assign(Object.create(null), {
   cursor: { from: 'nextCursor', pick: 'latest', why: 'a cursor is sent back as `nextCursor` gave it' },
   requestState: {
     from: 'requestState',
     pick: 'latest',
     why: 'the server gets its `requestState` back as it was',
   },
-  taskId: TASK,
-  taskIds: TASK,
+  taskId: TASK_PAIR,
+  taskIds: TASK_PAIR,
 })
 
-function lastName(path: Path): string {
+function lastNameOf(path: JsonPath): string {
   return String(path.findLast((step) => typeof step === 'string'))
 }

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerOf, call, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
-import { correlate } from './correlate.ts'
-import { Rebinder } from './rebinder.ts'
+import { findBindings } from './correlate.ts'
+import { LiveValueBinder } from './rebinder.ts'
 
 const NOW = Date.parse('2027-03-01T12:00:00Z')
 
 interface Session {
   readonly turns: readonly Turn[]
-  readonly rebinder: Rebinder
+  readonly rebinder: LiveValueBinder
   /** The live answer to a recorded turn. */
   readonly answer: (turn: number, message: object) => void
   /** The arguments that are sent in the place of a recorded turn's. */
@@ -19,11 +19,11 @@ interface Session {
 
 function sessionOf(...said: readonly Said[]): Session {
   const { turns, header } = tapeOf(...said)
-  const rebinder = new Rebinder(correlate(turns, header).bindings, { now: () => NOW })
-  const bind = (turn: number): ReturnType<Rebinder['bind']> => {
+  const rebinder = new LiveValueBinder(findBindings(turns, header).bindings, { now: () => NOW })
+  const bind = (turn: number): ReturnType<LiveValueBinder['fill']> => {
     const trigger = turns[turn]?.trigger
     if (trigger === undefined) throw new Error('nothing was sent in this turn')
-    return rebinder.bind(trigger)
+    return rebinder.fill(trigger)
   }
   return {
     turns,
@@ -50,7 +50,7 @@ test('the live value stands where the recorded one stood, and every other byte i
   )
   answer(0, answerOf(9, '{"note":"new","id":"ffff0000"}'))
   const trigger = turns[1]?.trigger
-  expect(trigger && rebinder.bind(trigger).text).toBe(request.replace('a1b2c3d4', 'ffff0000'))
+  expect(trigger && rebinder.fill(trigger).text).toBe(request.replace('a1b2c3d4', 'ffff0000'))
 })
 
 test('live values are found inside words, whatever stands elsewhere in the text', () => {
@@ -112,7 +112,7 @@ test('answers of a round of input go out under the live names, with the live sta
   )
   answer(0, { id: 1, result: { inputRequests: { 'k-1': {}, 'k-2': {} }, requestState: 'live' } })
   const trigger = turns[1]?.trigger
-  expect(trigger && JSON.parse(rebinder.bind(trigger).text).params).toEqual({
+  expect(trigger && JSON.parse(rebinder.fill(trigger).text).params).toEqual({
     name: 'deploy',
     inputResponses: { 'k-1': { action: 'accept' }, 'k-2': {} },
     requestState: 'live',
@@ -147,7 +147,7 @@ test('a value that someone changed on purpose is left alone', () => {
   answer(0, answerOf(1, '{"id":"ffff0000"}'))
   const trigger = turns[1]?.trigger
   const changed = trigger?.text.replace('a1b2c3d4', 'mine') ?? ''
-  expect(trigger && rebinder.bind(trigger, changed)).toEqual({ text: changed, used: [], unbound: [] })
+  expect(trigger && rebinder.fill(trigger, changed)).toEqual({ text: changed, used: [], unbound: [] })
 })
 
 test('a date that hung on the day of the recording hangs on today', () => {

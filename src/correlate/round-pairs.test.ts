@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withInputNames } from './round-names.ts'
-import { pairInputs, type Inputs } from './round-pairs.ts'
+import { renameInputResponses } from './round-names.ts'
+import { pairInputRequests, type RoundInputTexts } from './round-pairs.ts'
 
 const ELICIT = 'elicitation/create'
 const SURE = { method: ELICIT, params: { message: 'Sure?' } }
@@ -30,7 +30,7 @@ test.each<[string, object, object, object]>([
   ['one more than there was', { a: SURE }, { x: ROOTS, y: SURE }, { a: 'y' }],
   ['never one of another kind', { a: SURE }, { a: ROOTS }, {}],
 ])('inputs of a round are paired: %s', (_, recorded, live, pairs) => {
-  expect(Object.fromEntries(pairInputs(inputs(recorded), inputs(live)))).toEqual(pairs)
+  expect(Object.fromEntries(pairInputRequests(inputs(recorded), inputs(live)))).toEqual(pairs)
 })
 
 test('inputs that all differ find their own, whatever they are called and however they are shuffled', () => {
@@ -40,7 +40,7 @@ test('inputs that all differ find their own, whatever they are called and howeve
       const count = Math.min(then.length, now.length)
       const wishes = Array.from({ length: count }, (_, place) => asking(`question ${place}`))
       const turned = now.slice(0, count).map((name, place) => [name, wishes[(place + by) % count]] as const)
-      const pairs = pairInputs(
+      const pairs = pairInputRequests(
         inputs(Object.fromEntries(wishes.map((wish, place) => [`${place} ${then[place]}`, wish]))),
         new Map(turned.map(([name, wish]) => [name, JSON.stringify(wish)])),
       )
@@ -57,7 +57,7 @@ test('names that change hands are written all at once, and what is not asked any
     ['b', 'a'],
     ['c', undefined],
   ])
-  expect(withInputNames(text, names)).toBe('{"params": {"inputResponses":{"b":1,"a":2}},"id":1}')
+  expect(renameInputResponses(text, names)).toBe('{"params": {"inputResponses":{"b":1,"a":2}},"id":1}')
 })
 
 function asking(message: string): object {
@@ -71,6 +71,6 @@ function wanting(message: string, field: string): object {
   }
 }
 
-function inputs(wishes: object): Inputs {
+function inputs(wishes: object): RoundInputTexts {
   return new Map(Object.entries(wishes).map(([name, wish]) => [name, JSON.stringify(wish)]))
 }

@@ -2,35 +2,35 @@
  * The runs of letters and digits that a text is made of; a uuid is one of them. Its groups are short and no values by
  * themselves: among many uuids each of them stands in another one, or is some number of the client, by chance.
  */
-export const RUNS: RegExp = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\p{N}])|[\p{L}\p{N}]+/giu
+export const WORD_RUNS: RegExp = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\p{N}])|[\p{L}\p{N}]+/giu
 
 /** Whether a run of plain letters and digits goes on at a character, of which so many belong to it already. */
-export function isInRun(text: string, at: number, length: number): boolean {
+export function continuesRun(text: string, at: number, length: number): boolean {
   const code = text.charCodeAt(at)
-  return isPlain(code) || (code === DASH && isJoint(length) && isUuidAt(text, at - length))
+  return isAsciiAlphanumeric(code) || (code === DASH && isUuidDash(length) && isUuidAt(text, at - length))
 }
 
-export function isPlainLetter(code: number): boolean {
+export function isAsciiLetter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 }
 
 function isUuidAt(text: string, start: number): boolean {
   for (let at = 0; at < UUID_LENGTH; at++) {
     const code = text.charCodeAt(start + at)
-    if (isJoint(at) ? code !== DASH : !isHexDigit(code)) return false
+    if (isUuidDash(at) ? code !== DASH : !isHexDigit(code)) return false
   }
-  return !isPlain(text.charCodeAt(start + UUID_LENGTH))
+  return !isAsciiAlphanumeric(text.charCodeAt(start + UUID_LENGTH))
 }
 
 const UUID_LENGTH = 36
 const DASH = 0x2d
 
-function isJoint(at: number): boolean {
+function isUuidDash(at: number): boolean {
   return at === 8 || at === 13 || at === 18 || at === 23
 }
 
-function isPlain(code: number): boolean {
-  return isPlainLetter(code) || isDigit(code)
+function isAsciiAlphanumeric(code: number): boolean {
+  return isAsciiLetter(code) || isDigit(code)
 }
 
 function isHexDigit(code: number): boolean {

@@ -6,7 +6,7 @@ const BITS_PER_TURN = 128
  * Words that were said, by their hashes, as two bits each of a field of at most 32 megabytes: every word that was added is known,
  * and one in hundreds that was not.
  */
-export class SaidWords {
+export class WordBloomFilter {
   readonly #field: Int32Array
   readonly #mask: number
 

@@ -1,5 +1,5 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
-import type { Path } from '../wire/members.ts'
+import type { JsonPath } from '../wire/members.ts'
 import { isObject, member } from '../wire/message.ts'
 
 /** What the tools on the tape say about their arguments. */
@@ -17,10 +17,10 @@ export class SchemaValues {
   }
 
   /** Whether the tool's schema itself offers this value for an argument: an enum, a constant or a default. */
-  offers(tool: string | undefined, path: Path, value: string): boolean {
+  offers(tool: string | undefined, path: JsonPath, value: string): boolean {
     if (tool === undefined || path[1] !== 'arguments') return false
-    const schema = path.slice(2).reduce(schemaBelow, this.#schemas.get(tool))
-    return offered(schema).some((one) => String(one) === value)
+    const schema = path.slice(2).reduce(childSchema, this.#schemas.get(tool))
+    return valuesOfferedBy(schema).some((one) => String(one) === value)
   }
 
   #add(tool: unknown): void {
@@ -29,13 +29,13 @@ export class SchemaValues {
   }
 }
 
-function schemaBelow(schema: unknown, step: string | number): unknown {
+function childSchema(schema: unknown, step: string | number): unknown {
   return typeof step === 'string' ? member(member(schema, 'properties'), step) : member(schema, 'items')
 }
 
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf']
 
-function offered(schema: unknown): readonly unknown[] {
+function valuesOfferedBy(schema: unknown): readonly unknown[] {
   if (!isObject(schema)) return []
   const alternatives = ALTERNATIVES.flatMap((name) => listOf(member(schema, name)))
   return [

@@ -7,11 +7,11 @@ const MOST_PROBES = 8
  * this takes at most 54 megabytes whatever the tape holds, and two words that are taken for one only have more messages looked
  * at closely.
  */
-export class SentWords {
+export class LastSentWords {
   #keys = new Int32Array(FEWEST_SLOTS)
   #last = new Float64Array(FEWEST_SLOTS)
   /** 1 where words ended up that found no place of their own. */
-  #isMixed = new Uint8Array(FEWEST_SLOTS)
+  #isShared = new Uint8Array(FEWEST_SLOTS)
   #isEmpty = true
 
   get isEmpty(): boolean {
@@ -19,23 +19,23 @@ export class SentWords {
   }
 
   /** The client sends a word in this frame. */
-  sent(hash: number, frame: number): void {
+  markSent(hash: number, frame: number): void {
     this.#isEmpty = false
-    const slot = this.#placeFor(hash)
+    const slot = this.#slotFor(hash)
     if ((this.#last[slot] ?? 0) < frame) this.#last[slot] = frame
   }
 
   /** Whether the client sends a word after this frame. */
   isSentAfter(hash: number, frame: number): boolean {
-    const slot = this.#placeOf(hash, hash)
+    const slot = this.#findSlot(hash, hash)
     if (slot >= 0) return (this.#last[slot] ?? 0) > frame
-    const home = this.#homeOf(hash)
-    return this.#isMixed[home] === 1 && (this.#last[home] ?? 0) > frame
+    const home = this.#homeSlot(hash)
+    return this.#isShared[home] === 1 && (this.#last[home] ?? 0) > frame
   }
 
-  #placeFor(hash: number): number {
+  #slotFor(hash: number): number {
     for (;;) {
-      const slot = this.#placeOf(hash, 0)
+      const slot = this.#findSlot(hash, 0)
       if (slot >= 0) {
         this.#keys[slot] = hash
         return slot
@@ -43,14 +43,14 @@ export class SentWords {
       if (this.#keys.length >= MOST_SLOTS) break
       this.#widen()
     }
-    const home = this.#homeOf(hash)
-    this.#isMixed[home] = 1
+    const home = this.#homeSlot(hash)
+    this.#isShared[home] = 1
     return home
   }
 
   /** Where the word is, or the first place with the other key; -1 when neither is near. */
-  #placeOf(hash: number, other: number): number {
-    const home = this.#homeOf(hash)
+  #findSlot(hash: number, other: number): number {
+    const home = this.#homeSlot(hash)
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       const slot = (home + probe) & (this.#keys.length - 1)
       const key = this.#keys[slot]
@@ -60,7 +60,7 @@ export class SentWords {
     return -1
   }
 
-  #homeOf(hash: number): number {
+  #homeSlot(hash: number): number {
     return hash & (this.#keys.length - 1)
   }
 
@@ -68,7 +68,7 @@ export class SentWords {
     const [keys, last] = [this.#keys, this.#last]
     this.#keys = new Int32Array(keys.length * 2)
     this.#last = new Float64Array(keys.length * 2)
-    this.#isMixed = new Uint8Array(keys.length * 2)
-    for (const [slot, key] of keys.entries()) if (key !== 0) this.sent(key, last[slot] ?? 0)
+    this.#isShared = new Uint8Array(keys.length * 2)
+    for (const [slot, key] of keys.entries()) if (key !== 0) this.markSent(key, last[slot] ?? 0)
   }
 }

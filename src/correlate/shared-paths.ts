@@ -1,18 +1,18 @@
-import type { Spot } from './binding.ts'
-import { detached } from './detached.ts'
+import type { ValueLocation } from './binding.ts'
+import { detachedCopy } from './detached.ts'
 
-const MOST = 10_000
+const MOST_SHARED = 10_000
 
 /** Ways into messages: calls of one tool have the same, and thousands of bindings share a few. */
-export class SharedPaths {
-  readonly #known = new Map<string, Spot>()
+export class SharedLocations {
+  readonly #known = new Map<string, ValueLocation>()
 
   /** The same place, with what it shares with others; nothing of it holds on to the message that it was found in. */
-  placed<Place extends Spot>(place: Place): Place {
+  share<Place extends ValueLocation>(place: Place): Place {
     const { path, inside } = place
     const key = JSON.stringify([path, inside])
-    const known = this.#known.get(key) ?? detached({ path, inside })
-    if (this.#known.size < MOST) this.#known.set(key, known)
+    const known = this.#known.get(key) ?? detachedCopy({ path, inside })
+    if (this.#known.size < MOST_SHARED) this.#known.set(key, known)
     return { ...place, ...known }
   }
 }

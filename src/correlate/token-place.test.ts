@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { findToken, tokenPlace } from './token-place.ts'
+import { findToken, describeToken } from './token-place.ts'
 
 function foundIn(recorded: string, token: string, live: string): string | undefined {
   const start = recorded.indexOf(token)
-  const span = findToken(live, tokenPlace(recorded, start, start + token.length))
+  const span = findToken(live, describeToken(recorded, start, start + token.length))
   return span && live.slice(span.start, span.end)
 }
 

@@ -1,11 +1,11 @@
-import type { TokenPlace } from './binding.ts'
+import type { TokenPosition } from './binding.ts'
 
 /** Describes a token of a text, so that its like can be found in another text of the same making. */
-export function tokenPlace(text: string, start: number, end: number): TokenPlace {
+export function describeToken(text: string, start: number, end: number): TokenPosition {
   const joints = jointsOf(text, start, end)
   const tokens = tokensOf(text, joints)
   const before = contextBefore(text, start)
-  const alike = tokens.filter((token) => follows(text, token, before))
+  const alike = tokens.filter((token) => isPrecededBy(text, token, before))
   return {
     before,
     after: contextAfter(text, end),
@@ -17,29 +17,37 @@ export function tokenPlace(text: string, start: number, end: number): TokenPlace
 }
 
 /** The token of another text at that place; undefined when nothing there is like it. */
-export function findToken(text: string, place: TokenPlace): Span | undefined {
+export function findToken(text: string, place: TokenPosition): TokenSpan | undefined {
   const tokens = tokensOf(text, place.joints)
-  const alike = tokens.filter((token) => follows(text, token, place.before))
+  const alike = tokens.filter((token) => isPrecededBy(text, token, place.before))
   if (alike.length > 0) return alike[place.rank]
-  return onlyAfter(text, tokens, place.before) ?? sameOrdinal(text, tokens, place)
+  return findByShorterContext(text, tokens, place.before) ?? findByOrdinal(text, tokens, place)
 }
 
 // Words further back may have changed as well: the last ones before the token serve, as long as they name one token only.
-function onlyAfter(text: string, tokens: readonly Span[], before: string): Span | undefined {
+function findByShorterContext(
+  text: string,
+  tokens: readonly TokenSpan[],
+  before: string,
+): TokenSpan | undefined {
   for (const start of [...before.matchAll(/(?<=\P{L})\p{L}/gu)].map(({ index }) => index)) {
-    const alike = tokens.filter((token) => follows(text, token, before.slice(start)))
+    const alike = tokens.filter((token) => isPrecededBy(text, token, before.slice(start)))
     if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined
   }
   return undefined
 }
 
-function sameOrdinal(text: string, tokens: readonly Span[], place: TokenPlace): Span | undefined {
+function findByOrdinal(
+  text: string,
+  tokens: readonly TokenSpan[],
+  place: TokenPosition,
+): TokenSpan | undefined {
   const token = tokens.length === place.of ? tokens[place.ordinal] : undefined
   if (token === undefined) return undefined
   return contextAfter(text, token.end)[0] === place.after[0] ? token : undefined
 }
 
-export interface Span {
+export interface TokenSpan {
   readonly start: number
   readonly end: number
 }
@@ -59,16 +67,16 @@ function jointsOf(text: string, start: number, end: number): string {
   return [...new Set([...usual, ...Array.from(own + encoded)])].join('')
 }
 
-function tokensOf(text: string, joints: string): readonly Span[] {
+function tokensOf(text: string, joints: string): readonly TokenSpan[] {
   const escaped = joints.replace(/[\\\]^-]/g, '\\$&')
   const token = new RegExp(`[\\p{L}\\p{N}${escaped}]+`, 'gu')
   return [...text.matchAll(token)].map(({ 0: { length }, index }) =>
-    withoutFullStop(text, index, index + length),
+    trimPunctuation(text, index, index + length),
   )
 }
 
 // A sentence may end behind a token that holds dots itself.
-function withoutFullStop(text: string, start: number, end: number): Span {
+function trimPunctuation(text: string, start: number, end: number): TokenSpan {
   const last = text[end - 1] ?? ''
   return end - start > 1 && '.,:;'.includes(last) ? { start, end: end - 1 } : { start, end }
 }
@@ -85,6 +93,6 @@ function contextAfter(text: string, end: number): string {
   return /^[^\p{N}\n]*/u.exec(rest)?.[0] ?? ''
 }
 
-function follows(text: string, { start }: Span, before: string): boolean {
+function isPrecededBy(text: string, { start }: TokenSpan, before: string): boolean {
   return before !== '' && `\n${text.slice(Math.max(0, start - LONGEST_CONTEXT), start)}`.endsWith(before)
 }

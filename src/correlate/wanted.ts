@@ -1,22 +1,22 @@
 import { distinctnessOf } from './distinct.ts'
-import { HashSet } from './hash-set.ts'
-import { pieceUses, type Use } from './uses.ts'
+import { TextHashSet } from './hash-set.ts'
+import { consumerPieces, type ConsumerCandidate } from './uses.ts'
 
 /** What the client sent somewhere, whole or as a part: only that is worth a look in what the server said. */
-export class Wanted {
-  readonly #values = new HashSet()
+export class SentValues {
+  readonly #values = new TextHashSet()
 
   get isEmpty(): boolean {
     return this.#values.isEmpty
   }
 
-  add({ value, pair }: Use): void {
+  add({ value, pair }: ConsumerCandidate): void {
     if (pair !== undefined || distinctnessOf(value) !== 'none') this.#values.add(value)
   }
 
-  addPieces(whole: Use): void {
+  addPieces(whole: ConsumerCandidate): void {
     const inProse = /\s/.test(whole.value)
-    pieceUses(whole, (piece) => this.#addPiece(piece, inProse))
+    consumerPieces(whole, (piece) => this.#addPiece(piece, inProse))
   }
 
   /** True for little else, which is never looked up by its text. */

@@ -3,7 +3,7 @@ import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** What `reelay verify` found out about a live server. */
-export interface LiveCheck {
+export interface DemoVerification {
   readonly exitCode: number
   readonly stderr: string
   /** Requests that were sent. */
@@ -13,10 +13,10 @@ export interface LiveCheck {
 }
 
 /** Runs a `reelay verify … --json` to its end. */
-export function checkLive(
+export function runVerify(
   [file, ...args]: readonly [string, ...string[]],
   options: { readonly cwd: string; readonly signal: AbortSignal },
-): Promise<LiveCheck> {
+): Promise<DemoVerification> {
   return new Promise((resolve) => {
     const child = execFile(file, args, options, (_error, stdout, stderr) => {
       const report = parseJson(stdout)

@@ -1,21 +1,26 @@
 // The MCP server of `reelay demo`: stdio, written by hand, no SDK. It is a program of its own, started by its path.
 import { member, type Request } from '../wire/message.ts'
-import { Peer, type Outcome } from './peer.ts'
-import { TOOLS, type Caller, type Tool } from './tools.ts'
+import { DemoPeer, type DemoOutcome } from './peer.ts'
+import { DEMO_TOOLS, type DemoToolContext, type DemoTool } from './tools.ts'
 
-let clientTakesQuestions = false
+let clientSupportsElicitation = false
 
-const peer = new Peer({ input: process.stdin, output: process.stdout, answer, hear: () => {} })
+const peer = new DemoPeer({
+  input: process.stdin,
+  output: process.stdout,
+  onRequest: handleRequest,
+  onNotification: () => {},
+})
 process.stderr.write(`demo server ready, pid ${process.pid}\n`)
 
-function answer(request: Request): Outcome | Promise<Outcome> {
+function handleRequest(request: Request): DemoOutcome | Promise<DemoOutcome> {
   switch (request.method) {
     case 'initialize':
       return initialize(request.params)
     case 'ping':
       return { result: {} }
     case 'tools/list':
-      return { result: { tools: TOOLS.map(describeTool) } }
+      return { result: { tools: DEMO_TOOLS.map(describeTool) } }
     case 'tools/call':
       return callTool(request)
     default:
@@ -23,8 +28,8 @@ function answer(request: Request): Outcome | Promise<Outcome> {
   }
 }
 
-function initialize(params: unknown): Outcome {
-  clientTakesQuestions = member(member(params, 'capabilities'), 'elicitation') !== undefined
+function initialize(params: unknown): DemoOutcome {
+  clientSupportsElicitation = member(member(params, 'capabilities'), 'elicitation') !== undefined
   return {
     result: {
       protocolVersion: '2025-11-25',
@@ -34,7 +39,7 @@ function initialize(params: unknown): Outcome {
   }
 }
 
-function describeTool({ name, description, argument }: Tool): object {
+function describeTool({ name, description, argument }: DemoTool): object {
   const inputSchema = {
     type: 'object',
     properties: { [argument]: { type: 'string' } },
@@ -43,32 +48,32 @@ function describeTool({ name, description, argument }: Tool): object {
   return { name, description, inputSchema, annotations: { readOnlyHint: true } }
 }
 
-async function callTool(request: Request): Promise<Outcome> {
+async function callTool(request: Request): Promise<DemoOutcome> {
   const name = member(request.params, 'name')
-  const tool = TOOLS.find((candidate) => candidate.name === name)
+  const tool = DEMO_TOOLS.find((candidate) => candidate.name === name)
   if (tool === undefined) return { error: { code: -32602, message: `Unknown tool: ${String(name)}` } }
   const value = member(member(request.params, 'arguments'), tool.argument)
   if (typeof value !== 'string') return textResult(`"${tool.argument}" must be a text`, true)
-  return textResult(await tool.run(value, callerOf(request)), false)
+  return textResult(await tool.run(value, toolContextFor(request)), false)
 }
 
-function textResult(text: string, isError: boolean): Outcome {
+function textResult(text: string, isError: boolean): DemoOutcome {
   return { result: { content: [{ type: 'text', text }], isError } }
 }
 
-function callerOf(request: Request): Caller {
+function toolContextFor(request: Request): DemoToolContext {
   const progressToken = member(member(request.params, '_meta'), 'progressToken')
   return {
-    progress: (progress, total, message) => {
+    reportProgress: (progress, total, message) => {
       if (progressToken === undefined) return
       peer.notify('notifications/progress', { progressToken, progress, total, message })
     },
-    ask,
+    ask: askClient,
   }
 }
 
-async function ask(message: string, choices: readonly string[]): Promise<string | undefined> {
-  if (!clientTakesQuestions) return undefined
+async function askClient(message: string, choices: readonly string[]): Promise<string | undefined> {
+  if (!clientSupportsElicitation) return undefined
   const requestedSchema = {
     type: 'object',
     properties: { choice: { type: 'string', enum: choices } },

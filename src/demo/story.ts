@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import {
-  checkServer,
-  missOnPurpose,
-  playBack,
-  recordSession,
+  verifyServer,
+  showMiss,
+  serveFromTape,
+  recordDemoSession,
   showServerGone,
-  showTape,
-  type Stage,
+  showDemoTape,
+  type DemoContext,
 } from './acts.ts'
 
-export interface StoryOptions {
+export interface DemoOptions {
   /** How the user starts Reelay, for the closing lines. */
   readonly reelay: string
   readonly tell: (line: string) => void
@@ -20,9 +20,9 @@ export interface StoryOptions {
 }
 
 /** Records a session with a real server, ends the server, plays it from the tape, checks it with the tape; throws where that did not really happen. */
-export async function tellStory({ reelay, tell, signal }: StoryOptions): Promise<void> {
+export async function runDemo({ reelay, tell, signal }: DemoOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'reelay-demo-'))
-  const stage: Stage = { folder, tell, signal }
+  const stage: DemoContext = { folder, tell, signal }
   try {
     tell(
       styleText(
@@ -30,19 +30,19 @@ export async function tellStory({ reelay, tell, signal }: StoryOptions): Promise
         'Reelay records an MCP session, then plays the server without the server, and the client without the client.',
       ),
     )
-    const recorded = await recordSession(stage)
-    await showTape(stage)
+    const recorded = await recordDemoSession(stage)
+    await showDemoTape(stage)
     showServerGone(stage, recorded)
-    await playBack(stage, recorded)
-    await missOnPurpose(stage)
-    await checkServer(stage)
+    await serveFromTape(stage, recorded)
+    await showMiss(stage)
+    await verifyServer(stage)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  tellWhatNext(tell, reelay)
+  printNextSteps(tell, reelay)
 }
 
-function tellWhatNext(tell: StoryOptions['tell'], reelay: string): void {
+function printNextSteps(tell: DemoOptions['tell'], reelay: string): void {
   tell('')
   tell(
     `${styleText('bold', 'Your turn.')} The demo's tape is deleted. With your own server, in your client's config or here:`,

@@ -1,36 +1,36 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject } from '../wire/message.ts'
-import { identityKey } from './identity-key.ts'
-import { longestCommon } from './lcs.ts'
-import { similarity } from './similarity.ts'
+import { findIdentityKey } from './identity-key.ts'
+import { longestCommonSubsequence } from './lcs.ts'
+import { similarityOf } from './similarity.ts'
 
 /** Which item is which: places in the expected list, in the actual one, or in both. */
-export interface Alignment {
+export interface ListAlignment {
   /** Items that are to be compared with each other. */
   readonly pairs: readonly (readonly [expected: number, actual: number])[]
   readonly removed: readonly number[]
   readonly added: readonly number[]
 }
 
-export interface Lists {
+export interface ListsToAlign {
   readonly expected: readonly unknown[]
   readonly actual: readonly unknown[]
   readonly order: 'kept' | 'free'
 }
 
 /** Pairs the items of two lists: by their identity, else by equal content, else by likeness; a moved item is a pair too. */
-export function align(lists: Lists): Alignment {
-  const matching = new Matching(lists.expected.length, lists.actual.length)
-  const key = lists.order === 'free' ? identityKey(lists.expected, lists.actual) : undefined
+export function alignLists(lists: ListsToAlign): ListAlignment {
+  const matching = new ItemPairing(lists.expected.length, lists.actual.length)
+  const key = lists.order === 'free' ? findIdentityKey(lists.expected, lists.actual) : undefined
   if (key !== undefined)
-    matchBy(lists, matching, (item) => (isObject(item) ? `${typeof item[key]} ${String(item[key])}` : ''))
-  else if (lists.order === 'free') matchBy(lists, matching, canonicalJson)
-  else matchInOrder(lists, matching)
-  matchByLikeness(lists, matching)
+    pairByKey(lists, matching, (item) => (isObject(item) ? `${typeof item[key]} ${String(item[key])}` : ''))
+  else if (lists.order === 'free') pairByKey(lists, matching, canonicalJson)
+  else pairInOrder(lists, matching)
+  pairBySimilarity(lists, matching)
   return matching.alignment()
 }
 
-class Matching {
+class ItemPairing {
   readonly #actualOf: (number | undefined)[]
   readonly #taken: boolean[]
 
@@ -44,10 +44,10 @@ class Matching {
     this.#taken[actual] = true
   }
 
-  alone(): { readonly expected: readonly number[]; readonly actual: readonly number[] } {
+  unpaired(): { readonly expected: readonly number[]; readonly actual: readonly number[] } {
     return {
-      expected: placesWhere(this.#actualOf, (actual) => !isPaired(actual)),
-      actual: placesWhere(this.#taken, (taken) => !taken),
+      expected: indexesWhere(this.#actualOf, (actual) => !isPaired(actual)),
+      actual: indexesWhere(this.#taken, (taken) => !taken),
     }
   }
 
@@ -58,8 +58,8 @@ class Matching {
     }
   }
 
-  alignment(): Alignment {
-    const alone = this.alone()
+  alignment(): ListAlignment {
+    const alone = this.unpaired()
     const pairs = this.#actualOf.flatMap((actual, expected): [number, number][] =>
       actual === undefined ? [] : [[expected, actual]],
     )
@@ -71,11 +71,15 @@ function isPaired(actual: number | undefined): boolean {
   return actual !== undefined
 }
 
-function placesWhere<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly number[] {
+function indexesWhere<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly number[] {
   return items.flatMap((item, place) => (test(item) ? [place] : []))
 }
 
-function matchBy({ expected, actual }: Lists, matching: Matching, keyOf: (item: unknown) => string): void {
+function pairByKey(
+  { expected, actual }: ListsToAlign,
+  matching: ItemPairing,
+  keyOf: (item: unknown) => string,
+): void {
   const waiting = new Map<string, number[]>()
   for (const [place, item] of actual.entries()) {
     const places = waiting.get(keyOf(item))
@@ -88,25 +92,25 @@ function matchBy({ expected, actual }: Lists, matching: Matching, keyOf: (item: 
   }
 }
 
-function matchInOrder({ expected, actual }: Lists, matching: Matching): void {
-  const common = longestCommon(expected.map(canonicalJson), actual.map(canonicalJson))
+function pairInOrder({ expected, actual }: ListsToAlign, matching: ItemPairing): void {
+  const common = longestCommonSubsequence(expected.map(canonicalJson), actual.map(canonicalJson))
   for (const pair of common) matching.pair(pair.expected, pair.actual)
 }
 
 const MOST_COMPARISONS = 10_000
-const LEAST_LIKENESS = 0.34
+const LEAST_SIMILARITY = 0.34
 
 /** What is left is paired with its like; many that are left are paired by their place. */
-function matchByLikeness({ expected, actual, order }: Lists, matching: Matching): void {
-  const alone = matching.alone()
+function pairBySimilarity({ expected, actual, order }: ListsToAlign, matching: ItemPairing): void {
+  const alone = matching.unpaired()
   const byPlace = alone.expected.length * alone.actual.length > MOST_COMPARISONS
   const free = new Set(alone.actual)
   for (const place of alone.expected) {
     const gap = order === 'free' ? EVERYWHERE : matching.gapAround(place)
     const candidates = byPlace
-      ? firstOf(free, gap)
+      ? firstInGap(free, gap)
       : [...free].filter((at) => at > gap.after && at < gap.before)
-    const like = byPlace ? candidates[0] : mostAlike(expected[place], place, candidates, actual)
+    const like = byPlace ? candidates[0] : mostSimilarItem(expected[place], place, candidates, actual)
     if (like === undefined) continue
     free.delete(like)
     matching.pair(place, like)
@@ -121,12 +125,12 @@ interface Gap {
 
 const EVERYWHERE: Gap = { after: -1, before: Infinity }
 
-function firstOf(places: ReadonlySet<number>, { after, before }: Gap): readonly number[] {
+function firstInGap(places: ReadonlySet<number>, { after, before }: Gap): readonly number[] {
   for (const at of places) if (at > after) return at < before ? [at] : []
   return []
 }
 
-function mostAlike(
+function mostSimilarItem(
   item: unknown,
   place: number,
   candidates: readonly number[],
@@ -134,8 +138,8 @@ function mostAlike(
 ): number | undefined {
   let best: { readonly at: number; readonly score: number } | undefined
   for (const at of candidates) {
-    const likeness = similarity(item, actual[at])
-    if (likeness < LEAST_LIKENESS && at !== place) continue
+    const likeness = similarityOf(item, actual[at])
+    if (likeness < LEAST_SIMILARITY && at !== place) continue
     const score = likeness - Math.abs(at - place) * 1e-6
     if (best === undefined || score > best.score) best = { at, score }
   }

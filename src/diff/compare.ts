@@ -1,17 +1,17 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
-import { align } from './align.ts'
+import { alignLists } from './align.ts'
 import { ExactNumber, jsonTypeOf, type Difference } from './difference.ts'
-import { DEEPEST, hasMember, isEqual, type Settings } from './equal.ts'
-import { jsonPair } from './json-text.ts'
-import type { RuleNode } from './rules.ts'
+import { DEEPEST_COMPARED, hasOwnMember, isEqual, type EqualitySettings } from './equal.ts'
+import { parseJsonPair } from './json-text.ts'
+import type { DiffRuleNode } from './rules.ts'
 
-export interface CompareSettings extends Settings {
+export interface CompareSettings extends EqualitySettings {
   readonly order: 'kept' | 'free'
 }
 
 /** Walks two values side by side and notes where they part. The path is written down only where they do. */
-export class Comparison {
+export class ValueComparison {
   readonly differences: Difference[] = []
   readonly #settings: CompareSettings
   readonly #path: (string | number)[] = []
@@ -20,34 +20,34 @@ export class Comparison {
     this.#settings = settings
   }
 
-  compare(expected: unknown, actual: unknown, node: RuleNode | undefined): void {
+  compare(expected: unknown, actual: unknown, node: DiffRuleNode | undefined): void {
     if (expected === actual || node?.ignored === true) return
     if (Array.isArray(expected) && Array.isArray(actual)) return this.#arrays(expected, actual, node)
-    if (isMembers(expected) && isMembers(actual)) return this.#objects(expected, actual, node)
+    if (isPlainObject(expected) && isPlainObject(actual)) return this.#objects(expected, actual, node)
     this.#scalars(expected, actual, node)
   }
 
-  #objects(expected: JsonObject, actual: JsonObject, node: RuleNode | undefined): void {
+  #objects(expected: JsonObject, actual: JsonObject, node: DiffRuleNode | undefined): void {
     if (this.#isTooDeep(expected, actual)) return
     for (const key in expected) {
       const one = expected[key]
       const other = actual[key]
       if (one === other && one !== undefined && key !== '__proto__') continue
       this.#path.push(key)
-      if (hasMember(actual, key, other)) this.compare(one, other, node?.child(key))
-      else this.#lone('removed', one, node?.child(key))
+      if (hasOwnMember(actual, key, other)) this.compare(one, other, node?.child(key))
+      else this.#addedOrRemoved('removed', one, node?.child(key))
       this.#path.pop()
     }
     for (const key in actual) {
-      if (hasMember(expected, key, expected[key])) continue
+      if (hasOwnMember(expected, key, expected[key])) continue
       this.#path.push(key)
-      this.#lone('added', actual[key], node?.child(key))
+      this.#addedOrRemoved('added', actual[key], node?.child(key))
       this.#path.pop()
     }
   }
 
   /** Equal beginnings and ends are passed over, so that one changed item costs no search for its like. */
-  #arrays(expected: readonly unknown[], actual: readonly unknown[], node: RuleNode | undefined): void {
+  #arrays(expected: readonly unknown[], actual: readonly unknown[], node: DiffRuleNode | undefined): void {
     if (this.#isTooDeep(expected, actual)) return
     const same = (left: number, right: number): boolean =>
       isEqual(expected[left], actual[right], node?.child(left), this.#settings, this.#path.length)
@@ -57,32 +57,32 @@ export class Comparison {
     while (start < limit && same(start, start)) start++
     let tail = 0
     while (tail < limit - start && same(expected.length - 1 - tail, actual.length - 1 - tail)) tail++
-    this.#middles(
+    this.#slices(
       { items: expected, start, end: expected.length - tail },
       { items: actual, start, end: actual.length - tail },
       node,
     )
   }
 
-  #middles(expected: Middle, actual: Middle, node: RuleNode | undefined): void {
+  #slices(expected: ListSlice, actual: ListSlice, node: DiffRuleNode | undefined): void {
     if (expected.start === expected.end && actual.start === actual.end) return
     if (expected.end - expected.start === 1 && actual.end - actual.start === 1)
       return this.#pair(expected, actual, [0, 0], node)
-    const { pairs, removed, added } = align({
+    const { pairs, removed, added } = alignLists({
       expected: expected.items.slice(expected.start, expected.end),
       actual: actual.items.slice(actual.start, actual.end),
       order: node?.order ?? this.#settings.order,
     })
     for (const pair of pairs) this.#pair(expected, actual, pair, node)
-    for (const place of removed) this.#loneItem('removed', expected, place, node)
-    for (const place of added) this.#loneItem('added', actual, place, node)
+    for (const place of removed) this.#addedOrRemovedItem('removed', expected, place, node)
+    for (const place of added) this.#addedOrRemovedItem('added', actual, place, node)
   }
 
   #pair(
-    expected: Middle,
-    actual: Middle,
+    expected: ListSlice,
+    actual: ListSlice,
     [one, other]: readonly [number, number],
-    node: RuleNode | undefined,
+    node: DiffRuleNode | undefined,
   ): void {
     const place = expected.start + one
     this.#path.push(place)
@@ -90,33 +90,33 @@ export class Comparison {
     this.#path.pop()
   }
 
-  #loneItem(
+  #addedOrRemovedItem(
     kind: 'added' | 'removed',
-    { items, start }: Middle,
+    { items, start }: ListSlice,
     at: number,
-    node: RuleNode | undefined,
+    node: DiffRuleNode | undefined,
   ): void {
     this.#path.push(start + at)
-    this.#lone(kind, items[start + at], node?.child(start + at))
+    this.#addedOrRemoved(kind, items[start + at], node?.child(start + at))
     this.#path.pop()
   }
 
-  #scalars(expected: unknown, actual: unknown, node: RuleNode | undefined): void {
+  #scalars(expected: unknown, actual: unknown, node: DiffRuleNode | undefined): void {
     if (isEqual(expected, actual, node, this.#settings)) return
     const inside =
-      typeof expected === 'string' && typeof actual === 'string' ? jsonPair(expected, actual) : undefined
+      typeof expected === 'string' && typeof actual === 'string' ? parseJsonPair(expected, actual) : undefined
     if (inside !== undefined) return this.compare(inside.expected, inside.actual, node)
     const kind = jsonTypeOf(expected) === jsonTypeOf(actual) ? 'changed' : 'type'
     this.#note({ kind, expected, actual })
   }
 
-  #lone(kind: 'added' | 'removed', value: unknown, node: RuleNode | undefined): void {
+  #addedOrRemoved(kind: 'added' | 'removed', value: unknown, node: DiffRuleNode | undefined): void {
     if (node?.ignored === true) return
     this.#note(kind === 'added' ? { kind, actual: value } : { kind, expected: value })
   }
 
   #isTooDeep(expected: unknown, actual: unknown): boolean {
-    if (this.#path.length <= DEEPEST) return false
+    if (this.#path.length <= DEEPEST_COMPARED) return false
     if (canonicalJson(expected) !== canonicalJson(actual)) this.#note({ kind: 'changed', expected, actual })
     return true
   }
@@ -127,12 +127,12 @@ export class Comparison {
 }
 
 /** A stretch of a list. */
-interface Middle {
+interface ListSlice {
   readonly items: readonly unknown[]
   readonly start: number
   readonly end: number
 }
 
-function isMembers(value: unknown): value is JsonObject {
+function isPlainObject(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof ExactNumber)
 }

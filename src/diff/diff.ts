@@ -1,8 +1,8 @@
-import { EVERY, type Path } from '../wire/path.ts'
-import { Comparison } from './compare.ts'
+import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
+import { ValueComparison } from './compare.ts'
 import type { Difference } from './difference.ts'
-import { readJson } from './read-json.ts'
-import { RuleNode, type Rule } from './rules.ts'
+import { parseExactJson } from './read-json.ts'
+import { DiffRuleNode, type DiffRule } from './rules.ts'
 import { StructureComparison } from './structure.ts'
 
 export interface DiffOptions {
@@ -12,18 +12,18 @@ export interface DiffOptions {
    */
   readonly mode?: 'exact' | 'structural' | 'partial'
   /** Places that are not compared. */
-  readonly ignore?: readonly Path[]
+  readonly ignore?: readonly PathPattern[]
   /** In mode `partial`: the places that count. */
-  readonly required?: readonly Path[]
+  readonly required?: readonly PathPattern[]
   /** Whether a moved item of a list is a difference; `free` unless said. */
   readonly order?: 'kept' | 'free'
   /** Lists in which the order counts, or does not, whatever holds elsewhere. */
-  readonly ordered?: readonly Path[]
-  readonly unordered?: readonly Path[]
+  readonly ordered?: readonly PathPattern[]
+  readonly unordered?: readonly PathPattern[]
   /** How far numbers may be apart, as a share of the larger one. */
   readonly tolerance?: number
   /** The same for single places. */
-  readonly tolerances?: readonly { readonly path: Path; readonly relative: number }[]
+  readonly tolerances?: readonly { readonly path: PathPattern; readonly relative: number }[]
 }
 
 /** Compares texts and values under options that were read once. */
@@ -35,17 +35,19 @@ export interface Differ {
 
 export function createDiffer(options: DiffOptions = {}): Differ {
   const { mode = 'exact', required = [], order = 'free', tolerance = 0 } = options
-  const rules = RuleNode.compile(rulesOf(options))
+  const rules = DiffRuleNode.compile(diffRulesOf(options))
   const values = (expected: unknown, actual: unknown): readonly Difference[] => {
     const comparison =
-      mode === 'structural' ? new StructureComparison() : new Comparison({ relative: tolerance, order })
+      mode === 'structural' ? new StructureComparison() : new ValueComparison({ relative: tolerance, order })
     comparison.compare(expected, actual, rules)
-    return mode === 'partial' ? partial(comparison.differences, required) : comparison.differences
+    return mode === 'partial' ? partialDifferences(comparison.differences, required) : comparison.differences
   }
   return {
     values,
     texts: (expected, actual) =>
-      expected === actual ? [] : values(readJson(expected) ?? expected, readJson(actual) ?? actual),
+      expected === actual
+        ? []
+        : values(parseExactJson(expected) ?? expected, parseExactJson(actual) ?? actual),
   }
 }
 
@@ -54,29 +56,32 @@ export function diffJson(expected: string, actual: string, options?: DiffOptions
   return expected === actual ? [] : createDiffer(options).texts(expected, actual)
 }
 
-function rulesOf({
+function diffRulesOf({
   ignore = [],
   ordered = [],
   unordered = [],
   tolerances = [],
-}: DiffOptions): readonly Rule[] {
+}: DiffOptions): readonly DiffRule[] {
   return [
-    ...ignore.map((path): Rule => ({ path, effect: { kind: 'ignore' } })),
-    ...ordered.map((path): Rule => ({ path, effect: { kind: 'order', order: 'kept' } })),
-    ...unordered.map((path): Rule => ({ path, effect: { kind: 'order', order: 'free' } })),
-    ...tolerances.map(({ path, relative }): Rule => ({ path, effect: { kind: 'tolerance', relative } })),
+    ...ignore.map((path): DiffRule => ({ path, effect: { kind: 'ignore' } })),
+    ...ordered.map((path): DiffRule => ({ path, effect: { kind: 'order', order: 'kept' } })),
+    ...unordered.map((path): DiffRule => ({ path, effect: { kind: 'order', order: 'free' } })),
+    ...tolerances.map(({ path, relative }): DiffRule => ({ path, effect: { kind: 'tolerance', relative } })),
   ]
 }
 
-function partial(differences: readonly Difference[], required: readonly Path[]): readonly Difference[] {
+function partialDifferences(
+  differences: readonly Difference[],
+  required: readonly PathPattern[],
+): readonly Difference[] {
   if (required.length === 0) return differences.filter(({ kind }) => kind !== 'added')
-  return differences.filter(({ path }) => required.some((place) => meet(place, path)))
+  return differences.filter(({ path }) => required.some((place) => pathsOverlap(place, path)))
 }
 
 /** Whether one of two paths lies on the way to the other. */
-function meet(pattern: Path, path: Path): boolean {
+function pathsOverlap(pattern: PathPattern, path: PathPattern): boolean {
   const shared = Math.min(pattern.length, path.length)
   return pattern
     .slice(0, shared)
-    .every((segment, at) => segment === path[at] || (segment === EVERY && typeof path[at] === 'number'))
+    .every((segment, at) => segment === path[at] || (segment === EVERY_ITEM && typeof path[at] === 'number'))
 }

@@ -1,9 +1,9 @@
-import type { Path } from '../wire/members.ts'
+import type { JsonPath } from '../wire/members.ts'
 
 /** One thing that is not the same. A side that has nothing there has no member. */
 export interface Difference {
   /** From the value that was compared; it goes on into JSON inside a text. */
-  readonly path: Path
+  readonly path: JsonPath
   readonly kind: 'added' | 'removed' | 'changed' | 'type'
   readonly expected?: unknown
   readonly actual?: unknown

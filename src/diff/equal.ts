@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '../wire/message.ts'
 import { ExactNumber } from './difference.ts'
-import { jsonPair } from './json-text.ts'
-import type { RuleNode } from './rules.ts'
+import { parseJsonPair } from './json-text.ts'
+import type { DiffRuleNode } from './rules.ts'
 
 /** How values are compared: what holds everywhere, beside the rules of a place. */
-export interface Settings {
+export interface EqualitySettings {
   readonly relative: number
 }
 
 /** A hostile message nests deeper than any call stack: below this, values are compared by their text. */
-export const DEEPEST = 100
+export const DEEPEST_COMPARED = 100
 
 /**
  * Whether two values are seen to be the same under the rules; where there are no rules, at the speed of a plain comparison.
@@ -18,14 +18,14 @@ export const DEEPEST = 100
 export function isEqual(
   expected: unknown,
   actual: unknown,
-  node: RuleNode | undefined,
-  settings: Settings,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
   depth = 0,
 ): boolean {
   if (expected === actual || node?.ignored === true) return true
   if (typeof expected !== 'object' || typeof actual !== 'object' || expected === null || actual === null)
     return isEqualScalar(expected, actual, node, settings, depth)
-  if (depth > DEEPEST) return false
+  if (depth > DEEPEST_COMPARED) return false
   if (Array.isArray(expected))
     return Array.isArray(actual) && areEqualItems(expected, actual, node, settings, depth + 1)
   if (expected instanceof ExactNumber || actual instanceof ExactNumber) return sameNumber(expected, actual)
@@ -35,12 +35,12 @@ export function isEqual(
 }
 
 /** Whether two numbers are as near to each other as was asked for. */
-function isNear(expected: number, actual: number, relative: number): boolean {
+function isWithinTolerance(expected: number, actual: number, relative: number): boolean {
   return Math.abs(expected - actual) <= relative * Math.max(Math.abs(expected), Math.abs(actual))
 }
 
 /** Whether a member is an object's own; only names that every object inherits need the question. */
-export function hasMember(object: object, key: string, value: unknown): boolean {
+export function hasOwnMember(object: object, key: string, value: unknown): boolean {
   if (value !== undefined && typeof value !== 'function' && key !== '__proto__') return true
   return Object.hasOwn(object, key) && value !== undefined
 }
@@ -48,23 +48,23 @@ export function hasMember(object: object, key: string, value: unknown): boolean 
 function isEqualScalar(
   expected: unknown,
   actual: unknown,
-  node: RuleNode | undefined,
-  settings: Settings,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
   depth: number,
 ): boolean {
   const relative = node?.relative ?? settings.relative
   if (relative > 0 && typeof expected === 'number' && typeof actual === 'number')
-    return isNear(expected, actual, relative)
+    return isWithinTolerance(expected, actual, relative)
   if (typeof expected !== 'string' || typeof actual !== 'string') return false
-  const inside = jsonPair(expected, actual)
+  const inside = parseJsonPair(expected, actual)
   return inside !== undefined && isEqual(inside.expected, inside.actual, node, settings, depth + 1)
 }
 
 function areEqualItems(
   expected: readonly unknown[],
   actual: readonly unknown[],
-  node: RuleNode | undefined,
-  settings: Settings,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
   depth: number,
 ): boolean {
   if (expected.length !== actual.length) return false
@@ -77,8 +77,8 @@ function areEqualItems(
 function areEqualMembers(
   left: JsonObject,
   right: JsonObject,
-  node: RuleNode | undefined,
-  settings: Settings,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
   depth: number,
 ): boolean {
   for (const key in left) {
@@ -87,10 +87,10 @@ function areEqualMembers(
     if (one === other && one !== undefined && key !== '__proto__') continue
     const below = node?.child(key)
     if (below?.ignored === true) continue
-    if (!hasMember(right, key, other) || !isEqual(one, other, below, settings, depth)) return false
+    if (!hasOwnMember(right, key, other) || !isEqual(one, other, below, settings, depth)) return false
   }
   for (const key in right) {
-    if (!hasMember(left, key, left[key]) && node?.child(key)?.ignored !== true) return false
+    if (!hasOwnMember(left, key, left[key]) && node?.child(key)?.ignored !== true) return false
   }
   return true
 }

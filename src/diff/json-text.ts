@@ -1,13 +1,13 @@
-import { readJson } from './read-json.ts'
+import { parseExactJson } from './read-json.ts'
 
 /** The values of two texts that are both JSON objects or arrays: they are compared as what they mean. */
-export function jsonPair(
+export function parseJsonPair(
   expected: string,
   actual: string,
 ): { readonly expected: unknown; readonly actual: unknown } | undefined {
-  if (!OPENS.test(expected) || !OPENS.test(actual)) return undefined
-  const values = { expected: readJson(expected), actual: readJson(actual) }
+  if (!STARTS_CONTAINER.test(expected) || !STARTS_CONTAINER.test(actual)) return undefined
+  const values = { expected: parseExactJson(expected), actual: parseExactJson(actual) }
   return values.expected === undefined || values.actual === undefined ? undefined : values
 }
 
-const OPENS = /^\s*[{[]/
+const STARTS_CONTAINER = /^\s*[{[]/

@@ -1,5 +1,5 @@
 /** Two places that hold the same. */
-export interface Common {
+export interface CommonItem {
   readonly expected: number
   readonly actual: number
 }
@@ -8,7 +8,10 @@ export interface Common {
 const MOST_CHANGES = 1000
 
 /** The longest run of common items, in order (Myers 1986); what lists that share too little have in common is not looked for. */
-export function longestCommon(expected: readonly string[], actual: readonly string[]): readonly Common[] {
+export function longestCommonSubsequence(
+  expected: readonly string[],
+  actual: readonly string[],
+): readonly CommonItem[] {
   const [rows, columns] = [expected.length, actual.length]
   const limit = Math.min(rows + columns, MOST_CHANGES)
   const furthest = new Int32Array(2 * limit + 3)
@@ -16,32 +19,32 @@ export function longestCommon(expected: readonly string[], actual: readonly stri
   for (let changes = 0; changes <= limit; changes++) {
     trace.push(furthest.slice())
     for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
-      let row = startOf(furthest, diagonal, changes, limit)
+      let row = diagonalStart(furthest, diagonal, changes, limit)
       while (row < rows && row - diagonal < columns && expected[row] === actual[row - diagonal]) row++
       furthest[diagonal + limit + 1] = row
-      if (row >= rows && row - diagonal >= columns) return walkBack({ trace, limit, rows, columns })
+      if (row >= rows && row - diagonal >= columns) return traceBack({ trace, limit, rows, columns })
     }
   }
   return []
 }
 
 /** Where a path that made so many changes enters a diagonal: from the one above or the one below, whichever got further. */
-function startOf(furthest: Int32Array, diagonal: number, changes: number, limit: number): number {
+function diagonalStart(furthest: Int32Array, diagonal: number, changes: number, limit: number): number {
   const below = furthest[diagonal + limit] ?? 0
   const above = furthest[diagonal + limit + 2] ?? 0
   const comesDown = diagonal === -changes || (diagonal !== changes && below < above)
   return comesDown ? above : below + 1
 }
 
-interface Walk {
+interface SubsequenceTrace {
   readonly trace: readonly Int32Array[]
   readonly limit: number
   readonly rows: number
   readonly columns: number
 }
 
-function walkBack({ trace, limit, rows, columns }: Walk): readonly Common[] {
-  const common: Common[] = []
+function traceBack({ trace, limit, rows, columns }: SubsequenceTrace): readonly CommonItem[] {
+  const common: CommonItem[] = []
   let [row, column] = [rows, columns]
   for (let changes = trace.length - 1; changes >= 0; changes--) {
     const furthest = trace[changes] ?? new Int32Array()

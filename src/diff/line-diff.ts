@@ -1,4 +1,4 @@
-import { longestCommon } from './lcs.ts'
+import { longestCommonSubsequence } from './lcs.ts'
 
 /** One line of two texts laid side by side. */
 export interface LineChange {
@@ -15,7 +15,7 @@ export function diffLines(expected: string, actual: string): readonly LineChange
     while (row < toRow) changes.push({ kind: 'removed', line: before[row++] ?? '' })
     while (column < toColumn) changes.push({ kind: 'added', line: after[column++] ?? '' })
   }
-  for (const common of longestCommon(before, after)) {
+  for (const common of longestCommonSubsequence(before, after)) {
     advance(common.expected, common.actual)
     changes.push({ kind: 'kept', line: before[row] ?? '' })
     row++

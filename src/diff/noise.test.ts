@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { diffJson } from './diff.ts'
-import { learnNoise, type Noise } from './noise.ts'
+import { learnNoise, type LearnedNoise } from './noise.ts'
 
 const text = (value: unknown): string => JSON.stringify(value)
 
-function judged(noise: Noise, expected: unknown, actual: unknown): readonly string[] {
-  return noise.judge(diffJson(text(expected), text(actual))).kept.map(({ path }) => path.join('.'))
+function judged(noise: LearnedNoise, expected: unknown, actual: unknown): readonly string[] {
+  return noise.separate(diffJson(text(expected), text(actual))).kept.map(({ path }) => path.join('.'))
 }
 
 test('a place on which the server disagrees with itself explains a difference there, and nowhere else', () => {

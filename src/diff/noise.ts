@@ -1,10 +1,10 @@
-import { EVERY, formatPath, type Path } from '../wire/path.ts'
+import { EVERY_ITEM, formatPath, type PathPattern } from '../wire/path.ts'
 import { createDiffer, type DiffOptions } from './diff.ts'
 import { jsonTypeOf, type Difference, type JsonType } from './difference.ts'
-import { fits, templateOf, widen, type TextTemplate } from './text-template.ts'
+import { fitsTemplate, textTemplate, widenTemplate, type TextTemplate } from './text-template.ts'
 
 /** A place on which the same server disagreed with itself. */
-export interface NoisyPath {
+export interface LearnedNoisePath {
   /** With `[*]` for the places of items. */
   readonly path: string
   /** How it disagreed. */
@@ -15,7 +15,7 @@ export interface NoisyPath {
   readonly seen: number
 }
 
-export interface Judged {
+export interface NoiseSeparation {
   /** What is not explained by noise. */
   readonly kept: readonly Difference[]
   readonly suppressed: readonly Difference[]
@@ -25,20 +25,20 @@ export interface Judged {
  * What a server says differently each time, learned from repeats, never guessed from a name. It explains a difference only
  * at a place that was seen to differ, in a way that was seen, with a type that was seen; of a text only the words that differed.
  */
-export class Noise {
-  readonly #places = new Map<string, Place>()
-  readonly #values: (expected: string, actual: string) => readonly Difference[]
+export class LearnedNoise {
+  readonly #places = new Map<string, ObservedNoise>()
+  readonly #diff: (expected: string, actual: string) => readonly Difference[]
 
   constructor(options: DiffOptions = {}) {
-    this.#values = createDiffer(options).texts
+    this.#diff = createDiffer(options).texts
   }
 
   /** Takes two answers of the same server to the same request. */
   learn(one: string, other: string): void {
-    for (const difference of this.#values(one, other)) this.#add(difference)
+    for (const difference of this.#diff(one, other)) this.#add(difference)
   }
 
-  paths(): readonly NoisyPath[] {
+  paths(): readonly LearnedNoisePath[] {
     return [...this.#places].map(([path, { kinds, types, seen }]) => ({
       path,
       kinds: [...kinds],
@@ -47,7 +47,7 @@ export class Noise {
     }))
   }
 
-  judge(differences: readonly Difference[]): Judged {
+  separate(differences: readonly Difference[]): NoiseSeparation {
     const kept: Difference[] = []
     const suppressed: Difference[] = []
     for (const difference of differences) (this.#explains(difference) ? suppressed : kept).push(difference)
@@ -55,7 +55,7 @@ export class Noise {
   }
 
   #add(difference: Difference): void {
-    const key = generalised(difference.path)
+    const key = generalizePath(difference.path)
     const place = this.#places.get(key) ?? {
       kinds: new Set(),
       types: new Set(),
@@ -65,17 +65,17 @@ export class Noise {
     place.kinds.add(difference.kind)
     for (const value of sidesOf(difference)) place.types.add(jsonTypeOf(value))
     place.seen++
-    place.template = sidesOf(difference).filter(isText).reduce(widened, place.template)
+    place.template = sidesOf(difference).filter(isString).reduce(widenOrCreate, place.template)
     this.#places.set(key, place)
   }
 
   #explains(difference: Difference): boolean {
-    const place = this.#places.get(generalised(difference.path))
+    const place = this.#places.get(generalizePath(difference.path))
     if (place === undefined || !place.kinds.has(difference.kind)) return false
     return sidesOf(difference).every(
       (value) =>
         place.types.has(jsonTypeOf(value)) &&
-        (typeof value !== 'string' || place.template === undefined || fits(place.template, value)),
+        (typeof value !== 'string' || place.template === undefined || fitsTemplate(place.template, value)),
     )
   }
 }
@@ -84,21 +84,21 @@ export class Noise {
 export function learnNoise(
   pairs: Iterable<readonly [one: string, other: string]>,
   options?: DiffOptions,
-): Noise {
-  const noise = new Noise(options)
+): LearnedNoise {
+  const noise = new LearnedNoise(options)
   for (const [one, other] of pairs) noise.learn(one, other)
   return noise
 }
 
-interface Place {
+interface ObservedNoise {
   readonly kinds: Set<Difference['kind']>
   readonly types: Set<JsonType>
   seen: number
   template: TextTemplate | undefined
 }
 
-function generalised(path: Path): string {
-  return formatPath(path.map((step) => (typeof step === 'number' ? EVERY : step)))
+function generalizePath(path: PathPattern): string {
+  return formatPath(path.map((step) => (typeof step === 'number' ? EVERY_ITEM : step)))
 }
 
 function sidesOf(difference: Difference): readonly unknown[] {
@@ -108,10 +108,10 @@ function sidesOf(difference: Difference): readonly unknown[] {
   ]
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-function widened(template: TextTemplate | undefined, text: string): TextTemplate {
-  return template === undefined ? templateOf(text) : widen(template, text)
+function widenOrCreate(template: TextTemplate | undefined, text: string): TextTemplate {
+  return template === undefined ? textTemplate(text) : widenTemplate(template, text)
 }

@@ -1,26 +1,26 @@
-import { EVERY, type Path, type Segment } from '../wire/path.ts'
+import { EVERY_ITEM, type PathPattern, type PathSegment } from '../wire/path.ts'
 
 /** What holds at a path. */
-export type Effect =
+export type DiffRuleEffect =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'order'; readonly order: 'kept' | 'free' }
   | { readonly kind: 'tolerance'; readonly relative: number }
 
-export interface Rule {
-  readonly path: Path
-  readonly effect: Effect
+export interface DiffRule {
+  readonly path: PathPattern
+  readonly effect: DiffRuleEffect
 }
 
 /** The rules that matter at one place, ready for the way down: no path is compared while values are. */
-export class RuleNode {
+export class DiffRuleNode {
   readonly ignored: boolean
   readonly order: 'kept' | 'free' | undefined
   readonly relative: number | undefined
-  readonly #below: readonly Rule[]
-  readonly #children = new Map<string | number, RuleNode | undefined>()
-  #every: { readonly node: RuleNode | undefined } | undefined
+  readonly #below: readonly DiffRule[]
+  readonly #children = new Map<string | number, DiffRuleNode | undefined>()
+  #every: { readonly node: DiffRuleNode | undefined } | undefined
 
-  private constructor(here: readonly Effect[], below: readonly Rule[]) {
+  private constructor(here: readonly DiffRuleEffect[], below: readonly DiffRule[]) {
     this.#below = below
     this.ignored = here.some(({ kind }) => kind === 'ignore')
     this.order = here.findLast((effect) => effect.kind === 'order')?.order
@@ -28,18 +28,18 @@ export class RuleNode {
   }
 
   /** The root of compiled rules; undefined when there are none, so that nothing is asked on the way. */
-  static compile(rules: readonly Rule[]): RuleNode | undefined {
+  static compile(rules: readonly DiffRule[]): DiffRuleNode | undefined {
     if (rules.length === 0) return undefined
     const here = rules.filter(({ path }) => path.length === 0).map(({ effect }) => effect)
     const below = rules.filter(({ path }) => path.length > 0)
-    return new RuleNode(here, below)
+    return new DiffRuleNode(here, below)
   }
 
-  child(step: string | number): RuleNode | undefined {
+  child(step: string | number): DiffRuleNode | undefined {
     if (typeof step === 'number' && !this.#namesItem(step)) return this.#everyItem()
     if (this.#children.has(step)) return this.#children.get(step)
     const node = this.#descend(
-      (segment) => segment === step || (segment === EVERY && typeof step === 'number'),
+      (segment) => segment === step || (segment === EVERY_ITEM && typeof step === 'number'),
     )
     this.#children.set(step, node)
     return node
@@ -49,13 +49,13 @@ export class RuleNode {
     return this.#below.some(({ path }) => path[0] === step)
   }
 
-  #everyItem(): RuleNode | undefined {
-    this.#every ??= { node: this.#descend((segment) => segment === EVERY) }
+  #everyItem(): DiffRuleNode | undefined {
+    this.#every ??= { node: this.#descend((segment) => segment === EVERY_ITEM) }
     return this.#every.node
   }
 
-  #descend(leadsThere: (segment: Segment | undefined) => boolean): RuleNode | undefined {
-    return RuleNode.compile(
+  #descend(leadsThere: (segment: PathSegment | undefined) => boolean): DiffRuleNode | undefined {
+    return DiffRuleNode.compile(
       this.#below
         .filter(({ path }) => leadsThere(path[0]))
         .map(({ path, effect }) => ({ path: path.slice(1), effect })),

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../wire/message.ts'
-import { sharedEnds } from '../wire/shared-ends.ts'
+import { commonAffixLength } from '../wire/shared-ends.ts'
 import { jsonTypeOf } from './difference.ts'
 
 /** How much two items have in common, from 0 to 1; a look at their surface is enough to pair them. */
-export function similarity(expected: unknown, actual: unknown): number {
+export function similarityOf(expected: unknown, actual: unknown): number {
   if (expected === actual) return 1
   if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
   if (isObject(expected) && isObject(actual)) return sharedMembers(expected, actual)
-  if (typeof expected === 'string' && typeof actual === 'string') return textLikeness(expected, actual)
+  if (typeof expected === 'string' && typeof actual === 'string') return textSimilarity(expected, actual)
   return 0.4
 }
 
@@ -16,16 +16,16 @@ function sharedMembers(expected: JsonObject, actual: JsonObject): number {
   let shared = 0
   for (const name of names) {
     if (!Object.hasOwn(expected, name) || !Object.hasOwn(actual, name)) continue
-    shared += memberLikeness(expected[name], actual[name])
+    shared += memberSimilarity(expected[name], actual[name])
   }
   return names.size === 0 ? 1 : shared / names.size
 }
 
-function memberLikeness(expected: unknown, actual: unknown): number {
+function memberSimilarity(expected: unknown, actual: unknown): number {
   if (expected === actual) return 1
   return jsonTypeOf(expected) === jsonTypeOf(actual) ? 0.4 : 0
 }
 
-function textLikeness(a: string, b: string): number {
-  return Math.max(0.2, sharedEnds(a, b) / Math.max(a.length, b.length, 1))
+function textSimilarity(a: string, b: string): number {
+  return Math.max(0.2, commonAffixLength(a, b) / Math.max(a.length, b.length, 1))
 }

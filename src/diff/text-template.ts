@@ -1,21 +1,24 @@
-import { longestCommon } from './lcs.ts'
+import { longestCommonSubsequence } from './lcs.ts'
 
 /** What several texts have in common, word by word; `null` stands where they differ. */
 export type TextTemplate = readonly (string | null)[]
 
 /** The template of one text: itself. */
-export function templateOf(text: string): TextTemplate {
+export function textTemplate(text: string): TextTemplate {
   return text.match(/\s+|\S+/g) ?? []
 }
 
 /** The template that another text fits too. */
-export function widen(template: TextTemplate, text: string): TextTemplate {
-  const words = templateOf(text).map(String)
+export function widenTemplate(template: TextTemplate, text: string): TextTemplate {
+  const words = textTemplate(text).map(String)
   const known = template.map((word) => word ?? VARYING)
   const wide: (string | null)[] = []
   let [row, column] = [0, 0]
-  for (const common of [...longestCommon(known, words), { expected: known.length, actual: words.length }]) {
-    if (common.expected > row || common.actual > column) vary(wide)
+  for (const common of [
+    ...longestCommonSubsequence(known, words),
+    { expected: known.length, actual: words.length },
+  ]) {
+    if (common.expected > row || common.actual > column) appendVarying(wide)
     const word = known[common.expected]
     if (word !== undefined) wide.push(word)
     row = common.expected + 1
@@ -25,7 +28,7 @@ export function widen(template: TextTemplate, text: string): TextTemplate {
 }
 
 /** Whether a text has all that the template says, in its order, and something else only where the texts differed. */
-export function fits(template: TextTemplate, text: string): boolean {
+export function fitsTemplate(template: TextTemplate, text: string): boolean {
   let at = 0
   let mayPass = false
   for (const word of template) {
@@ -44,6 +47,6 @@ export function fits(template: TextTemplate, text: string): boolean {
 // No word of a text, because it is made of two kinds of characters that are never in one word.
 const VARYING = ' \0'
 
-function vary(template: (string | null)[]): void {
+function appendVarying(template: (string | null)[]): void {
   if (template.at(-1) !== null) template.push(null)
 }

@@ -1,9 +1,9 @@
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { Times } from './comparisons/comparison.ts'
-import type { Entry } from './matcher.ts'
+import type { RequestTimes } from './comparisons/comparison.ts'
+import type { RequestUsage } from './matcher.ts'
 
-export interface EvidenceOptions {
+export interface TapeLookupOptions {
   /** The turns of the whole tape, of all its servers. */
   readonly turns: TurnStore
   /** When the recording began, as in the tape's header. */
@@ -12,20 +12,20 @@ export interface EvidenceOptions {
 }
 
 /** What a miss report looks up on the tape. */
-export class Evidence {
+export class TapeLookup {
   readonly turns: TurnStore
   readonly #started: number
   readonly #now: () => number
   #places: ReadonlyMap<number, number> | undefined
 
-  constructor({ turns, started, now }: EvidenceOptions) {
+  constructor({ turns, started, now }: TapeLookupOptions) {
     this.turns = turns
     this.#started = Date.parse(started)
     this.#now = now
   }
 
   /** Looked up when a rule asks for them: the recorded one stands on the tape. */
-  timesOf(entry: Entry): Times {
+  timesOf(entry: RequestUsage): RequestTimes {
     const recordedAt = (): number => this.recordedAt(entry) ?? Number.NaN
     return {
       get recorded() {
@@ -36,7 +36,7 @@ export class Evidence {
   }
 
   /** In milliseconds since 1970; undefined when the tape does not say. */
-  recordedAt({ frame }: Entry): number | undefined {
+  recordedAt({ frame }: RequestUsage): number | undefined {
     const at = this.#started + (this.turnAt(frame)?.trigger?.t ?? Number.NaN)
     return Number.isNaN(at) ? undefined : at
   }
@@ -49,19 +49,19 @@ export class Evidence {
 
   /** The place of the turn that a request in this frame set off. */
   placeOf(frame: number): number | undefined {
-    const place = placeAmongOrdered(this.turns, frame)
+    const place = findPlaceByFrame(this.turns, frame)
     if (place !== undefined) return place
     this.#places ??= placesByFrame(this.turns)
     return this.#places.get(frame)
   }
 
-  hasOtherServerThan(server: string): boolean {
+  hasOtherServer(server: string): boolean {
     return this.turns.kinds().some((kind) => kind.trigger === 'request' && kind.server !== server)
   }
 }
 
 // The frames of most tapes are in order.
-function placeAmongOrdered(turns: TurnStore, frame: number): number | undefined {
+function findPlaceByFrame(turns: TurnStore, frame: number): number | undefined {
   let low = 0
   let high = turns.size
   while (low < high) {

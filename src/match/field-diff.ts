@@ -1,11 +1,11 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
-import type { Path, Segment } from '../wire/path.ts'
-import { sharedEnds } from '../wire/shared-ends.ts'
+import type { PathPattern, PathSegment } from '../wire/path.ts'
+import { commonAffixLength } from '../wire/shared-ends.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */
-export interface Difference {
-  readonly path: Path
+export interface FieldDifference {
+  readonly path: PathPattern
   readonly recorded?: unknown
   readonly got?: unknown
 }
@@ -14,29 +14,34 @@ export interface FieldDiff {
   /** 0 for equal values, 1 when no field is alike. */
   readonly distance: number
   readonly fields: number
-  readonly differences: readonly Difference[]
-  readonly equal: readonly Path[]
+  readonly differences: readonly FieldDifference[]
+  readonly equal: readonly PathPattern[]
 }
 
 /** Whether two values of a field count as equal, where something other than equality decides; undefined elsewhere. */
-export type Verdict = (path: Path, recorded: unknown, got: unknown) => boolean | undefined
+export type FieldEquality = (path: PathPattern, recorded: unknown, got: unknown) => boolean | undefined
 
 /** Compares two values field by field, from `root` on. */
-export function diffFields(recorded: unknown, got: unknown, root: Path, verdict?: Verdict): FieldDiff {
+export function diffFields(
+  recorded: unknown,
+  got: unknown,
+  root: PathPattern,
+  verdict?: FieldEquality,
+): FieldDiff {
   const tally: Tally = { cost: 0, differences: [], equal: [], verdict }
-  compare({ recorded, got }, root, tally)
+  compareFields({ recorded, got }, root, tally)
   const fields = tally.differences.length + tally.equal.length
   return { distance: tally.cost / fields, fields, differences: tally.differences, equal: tally.equal }
 }
 
 interface Tally {
   cost: number
-  readonly differences: Difference[]
-  readonly equal: Path[]
-  readonly verdict: Verdict | undefined
+  readonly differences: FieldDifference[]
+  readonly equal: PathPattern[]
+  readonly verdict: FieldEquality | undefined
 }
 
-interface Sides {
+interface FieldSides {
   readonly recorded?: unknown
   readonly got?: unknown
 }
@@ -44,27 +49,28 @@ interface Sides {
 // Deeper than this a value is compared as a whole: a hostile request must not exhaust the stack.
 const DEEPEST = 60
 
-function compare(sides: Sides, path: Path, tally: Tally): void {
-  const verdict = verdictOn(sides, path, tally)
+function compareFields(sides: FieldSides, path: PathPattern, tally: Tally): void {
+  const verdict = equalityByRule(sides, path, tally)
   if (verdict === true) return void tally.equal.push(path)
-  const inside = path.length < DEEPEST ? sidesInside(sides) : []
-  if (inside.length > 0) return inside.forEach(([segment, next]) => compare(next, [...path, segment], tally))
-  if (verdict === undefined && areEqual(sides)) return void tally.equal.push(path)
+  const inside = path.length < DEEPEST ? childSides(sides) : []
+  if (inside.length > 0)
+    return inside.forEach(([segment, next]) => compareFields(next, [...path, segment], tally))
+  if (verdict === undefined && areEqualFields(sides)) return void tally.equal.push(path)
   tally.differences.push({ path, ...sides })
-  tally.cost += costOf(sides)
+  tally.cost += differenceCost(sides)
 }
 
-function verdictOn(sides: Sides, path: Path, { verdict }: Tally): boolean | undefined {
+function equalityByRule(sides: FieldSides, path: PathPattern, { verdict }: Tally): boolean | undefined {
   if (verdict === undefined || !('recorded' in sides && 'got' in sides)) return undefined
   return verdict(path, sides.recorded, sides.got)
 }
 
-function sidesInside({ recorded, got }: Sides): readonly (readonly [Segment, Sides])[] {
-  if (Array.isArray(recorded) && Array.isArray(got)) return itemsInside(recorded, got)
-  return isObject(recorded) && isObject(got) ? membersInside(recorded, got) : []
+function childSides({ recorded, got }: FieldSides): readonly (readonly [PathSegment, FieldSides])[] {
+  if (Array.isArray(recorded) && Array.isArray(got)) return itemSides(recorded, got)
+  return isObject(recorded) && isObject(got) ? memberSides(recorded, got) : []
 }
 
-function itemsInside(recorded: readonly unknown[], got: readonly unknown[]): [Segment, Sides][] {
+function itemSides(recorded: readonly unknown[], got: readonly unknown[]): [PathSegment, FieldSides][] {
   return Array.from({ length: Math.max(recorded.length, got.length) }, (_, place) => [
     place,
     {
@@ -74,7 +80,7 @@ function itemsInside(recorded: readonly unknown[], got: readonly unknown[]): [Se
   ])
 }
 
-function membersInside(recorded: JsonObject, got: JsonObject): [Segment, Sides][] {
+function memberSides(recorded: JsonObject, got: JsonObject): [PathSegment, FieldSides][] {
   const names = new Set([...Object.keys(recorded), ...Object.keys(got)])
   return [...names].map((name) => [
     name,
@@ -85,15 +91,15 @@ function membersInside(recorded: JsonObject, got: JsonObject): [Segment, Sides][
   ])
 }
 
-function areEqual(sides: Sides): boolean {
+function areEqualFields(sides: FieldSides): boolean {
   if (Object.hasOwn(sides, 'recorded') !== Object.hasOwn(sides, 'got')) return false
   return canonicalJson(sides.recorded) === canonicalJson(sides.got)
 }
 
 // A changed value is nearer than a missing one, and two texts are the nearer the more of their ends they share.
-function costOf({ recorded, got }: Sides): number {
+function differenceCost({ recorded, got }: FieldSides): number {
   if (typeof recorded === 'number' && typeof got === 'number') return 0.5
   if (typeof recorded !== 'string' || typeof got !== 'string') return 1
   const longest = Math.max(recorded.length, got.length)
-  return 1 - (0.9 * sharedEnds(recorded, got)) / longest
+  return 1 - (0.9 * commonAffixLength(recorded, got)) / longest
 }

@@ -1,8 +1,8 @@
-import type { Annotation } from './annotations.ts'
-import type { Evidence } from './evidence.ts'
+import type { ValueAnnotation } from './annotations.ts'
+import type { TapeLookup } from './evidence.ts'
 import type { Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
-import type { Matching } from './matching.ts'
-import type { Candidate } from './nearest.ts'
+import type { RequestComparer } from './matching.ts'
+import type { NearestRequest } from './nearest.ts'
 
 /** Why a live request has no recorded answer. */
 export type MissReason =
@@ -19,31 +19,35 @@ export type MissReason =
   | 'WRONG_SERVER'
   | 'EMPTY_TAPE'
 
-export interface Finding {
+export interface MissDiagnosis {
   readonly reason: MissReason
   readonly why: string
   /** Recorded requests that can fairly be compared with this one, nearest first. */
-  readonly nearest: readonly Candidate[]
+  readonly nearest: readonly NearestRequest[]
   /** What is known of the values of the nearest one. */
-  readonly annotations: readonly Annotation[]
+  readonly annotations: readonly ValueAnnotation[]
   /** The same request, sent to another server. */
-  readonly elsewhere?: RecordedRequest
+  readonly onOtherServer?: RecordedRequest
 }
 
-export type NoHit = Exclude<MatchOutcome, { kind: 'hit' }>
+export type MissOutcome = Exclude<MatchOutcome, { kind: 'hit' }>
 
-export interface Context {
+export interface MissContext {
   readonly index: Pick<Matcher, 'next' | 'permissive' | 'kinds' | 'entries'>
-  readonly matching: Matching
-  readonly evidence: Evidence
+  readonly matching: RequestComparer
+  readonly evidence: TapeLookup
 }
 
 /** A finding with requests to compare with. */
-export function compared(reason: MissReason, why: string, nearest: readonly Candidate[]): Finding {
+export function comparableMiss(
+  reason: MissReason,
+  why: string,
+  nearest: readonly NearestRequest[],
+): MissDiagnosis {
   return { reason, why, nearest, annotations: [] }
 }
 
 /** A finding where nothing can fairly be compared: no difference is shown that would only mislead. */
-export function incomparable(reason: MissReason, why: string): Finding {
-  return compared(reason, why, [])
+export function incomparableMiss(reason: MissReason, why: string): MissDiagnosis {
+  return comparableMiss(reason, why, [])
 }

@@ -1,12 +1,16 @@
-import type { Times } from './comparisons/comparison.ts'
-import { diffFields, type FieldDiff, type Verdict } from './field-diff.ts'
-import type { Form } from './form.ts'
+import type { RequestTimes } from './comparisons/comparison.ts'
+import { diffFields, type FieldDiff, type FieldEquality } from './field-diff.ts'
+import type { ComparableRequest } from './form.ts'
 import { comparisonAt } from './ruleset.ts'
 
 /** What differs between two requests, field by field; where a rule governs, the rule decides. */
-export function formDiff(recorded: Form, live: Form, times: Times): FieldDiff {
+export function diffRequests(
+  recorded: ComparableRequest,
+  live: ComparableRequest,
+  times: RequestTimes,
+): FieldDiff {
   const { rules } = recorded
-  const verdict: Verdict = (path, then, now) => {
+  const verdict: FieldEquality = (path, then, now) => {
     const comparison = comparisonAt(rules, path)
     return comparison && comparison.distance(then, now, times) !== undefined
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { META } from '../wire/methods.ts'
-import { parseIgnored, requestKey } from './key.ts'
+import { META_KEYS } from '../wire/methods.ts'
+import { parseIgnoredPaths, requestKey } from './key.ts'
 
 test('the order of keys never matters, at any depth', () => {
   expect(keyOf({ a: 1, b: { c: [{ x: 1, y: 2 }], d: 3 } })).toBe(
@@ -38,7 +38,7 @@ test('server, method and every param tell requests apart', () => {
 test("what the protocol puts in _meta is out, the user's own stays in", () => {
   const protocol = {
     progressToken: 7,
-    [META.clientInfo]: { name: 'c', version: '1' },
+    [META_KEYS.clientInfo]: { name: 'c', version: '1' },
     'io.modelcontextprotocol/anything-new': 1,
     traceparent: '00-1',
     tracestate: 'x',
@@ -61,13 +61,16 @@ test('empty params, and params that hold only an empty _meta, are no params', ()
 
 test('the handshake is known by its method alone', () => {
   for (const method of ['initialize', 'server/discover']) {
-    const params = { clientInfo: { name: 'me' }, _meta: { [META.protocolVersion]: '2026-07-28', mine: 1 } }
+    const params = {
+      clientInfo: { name: 'me' },
+      _meta: { [META_KEYS.protocolVersion]: '2026-07-28', mine: 1 },
+    }
     expect(requestKey({ server: 's', method, params })).toBe(requestKey({ server: 's', method }))
   }
 })
 
 test('a modern request is not the legacy request of the same content', () => {
-  expect(keyOf({ _meta: { [META.protocolVersion]: '2026-07-28' } })).not.toBe(keyOf({}))
+  expect(keyOf({ _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } })).not.toBe(keyOf({}))
 })
 
 test('what stands at an ignored path is not compared', () => {
@@ -79,7 +82,7 @@ test('what stands at an ignored path is not compared', () => {
 })
 
 test('an ignored path that cannot match anything is refused', () => {
-  expect(() => parseIgnored(['arguments.limit'])).toThrow(
+  expect(() => parseIgnoredPaths(['arguments.limit'])).toThrow(
     expect.objectContaining({
       code: 'PATH_INVALID',
       message: 'the path "arguments.limit" does not start at "params"',
@@ -89,5 +92,5 @@ test('an ignored path that cannot match anything is refused', () => {
 })
 
 function keyOf(params: unknown, ignore: readonly string[] = []): string {
-  return requestKey({ server: 's', method: 'tools/call', params }, parseIgnored(ignore))
+  return requestKey({ server: 's', method: 'tools/call', params }, parseIgnoredPaths(ignore))
 }

@@ -1,7 +1,7 @@
 import type { MatchOptions } from './match-options.ts'
 
 /** The options under which a request that missed would have been answered. */
-export interface Loosening extends MatchOptions {
+export interface SuggestedMatchOptions extends MatchOptions {
   readonly rules: readonly string[]
   readonly ignore: readonly string[]
   readonly permissive: boolean

@@ -1,35 +1,35 @@
 import { formatPath } from '../wire/path.ts'
-import type { Rule } from './rule.ts'
-import { shellWord, tapeWord } from './shell-word.ts'
+import type { MatchRule } from './rule.ts'
+import { quoteShellWord, quoteTapeArgument } from './shell-word.ts'
 
 /** The commands that store rules of one scope beside a tape, and what they do in a few words. */
 export function matchAddCommands(
   tape: string,
-  rules: readonly Rule[],
+  rules: readonly MatchRule[],
 ): { readonly what: string; readonly command: string } {
   const kinds = [...new Set(rules.map(({ comparison }) => comparison.text))]
   return {
-    what: `${kinds.map(inWords).join(', ')}, from now on`,
-    command: kinds.map((kind) => commandFor(tape, kind, rules)).join(' && '),
+    what: `${kinds.map(describeComparison).join(', ')}, from now on`,
+    command: kinds.map((kind) => matchAddCommand(tape, kind, rules)).join(' && '),
   }
 }
 
-function commandFor(tape: string, kind: string, all: readonly Rule[]): string {
+function matchAddCommand(tape: string, kind: string, all: readonly MatchRule[]): string {
   const rules = all.filter(({ comparison }) => comparison.text === kind)
   return [
     'reelay match add',
-    tapeWord(tape),
-    ...rules.map(({ path }) => shellWord(formatPath(path))),
-    ...(kind === 'ignore' ? ['--ignore'] : ['--as', shellWord(kind)]),
-    ...scopeOptions(rules[0]),
+    quoteTapeArgument(tape),
+    ...rules.map(({ path }) => quoteShellWord(formatPath(path))),
+    ...(kind === 'ignore' ? ['--ignore'] : ['--as', quoteShellWord(kind)]),
+    ...scopeFlags(rules[0]),
   ].join(' ')
 }
 
-function scopeOptions(rule: Rule | undefined): readonly string[] {
-  if (rule?.tool !== undefined) return ['--tool', shellWord(rule.tool)]
-  return rule?.method === undefined ? [] : ['--method', shellWord(rule.method)]
+function scopeFlags(rule: MatchRule | undefined): readonly string[] {
+  if (rule?.tool !== undefined) return ['--tool', quoteShellWord(rule.tool)]
+  return rule?.method === undefined ? [] : ['--method', quoteShellWord(rule.method)]
 }
 
-function inWords(kind: string): string {
+function describeComparison(kind: string): string {
   return kind === 'ignore' ? 'ignore the difference' : `compare as ${kind}`
 }

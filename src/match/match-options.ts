@@ -1,10 +1,10 @@
 import { formatPath } from '../wire/path.ts'
 import { ignoreKind } from './comparisons/ignore.ts'
-import { parseIgnored } from './key.ts'
+import { parseIgnoredPaths } from './key.ts'
 import type { Matcher } from './matcher.ts'
-import { Matching } from './matching.ts'
-import { parseRule, type Rule } from './rule.ts'
-import { strategyNamed } from './strategies/index.ts'
+import { RequestComparer } from './matching.ts'
+import { parseMatchRule, type MatchRule } from './rule.ts'
+import { findStrategy } from './strategies/index.ts'
 
 /** How live requests are matched with recorded ones. */
 export interface MatchOptions {
@@ -19,24 +19,27 @@ export interface MatchOptions {
 }
 
 /** Reads the options; of two rules for one place the first holds. */
-export function matchingOf({ match, rules = [], ignore = [] }: MatchOptions): Matching {
-  const ignored = parseIgnored(ignore).map((path): Rule => ({ path, comparison: ignoreKind.parse('') }))
-  return new Matching(match === undefined ? undefined : strategyNamed(match), [
+export function createComparer({ match, rules = [], ignore = [] }: MatchOptions): RequestComparer {
+  const ignored = parseIgnoredPaths(ignore).map((path): MatchRule => ({
+    path,
+    comparison: ignoreKind.parse(''),
+  }))
+  return new RequestComparer(match === undefined ? undefined : findStrategy(match), [
     ...ignored,
-    ...rules.map(parseRule),
+    ...rules.map(parseMatchRule),
   ])
 }
 
 /** How a matcher compares requests. */
-export function matchingIn({ matching, ignore }: Pick<Matcher, 'matching' | 'ignore'>): Matching {
-  return matching ?? matchingOf({ ignore: ignore.map(formatPath) })
+export function comparerOf({ matching, ignore }: Pick<Matcher, 'matching' | 'ignore'>): RequestComparer {
+  return matching ?? createComparer({ ignore: ignore.map(formatPath) })
 }
 
 /** Whether requests are compared by method and params alone, but for parts that are ignored everywhere. */
-export function isPlain({ strategy, rules }: Matching): boolean {
-  return strategy.name === 'method-and-params' && rules.every(isPlainIgnore)
+export function usesKeysOnly({ strategy, rules }: RequestComparer): boolean {
+  return strategy.name === 'method-and-params' && rules.every(isUnscopedIgnore)
 }
 
-function isPlainIgnore({ server, method, tool, comparison }: Rule): boolean {
+function isUnscopedIgnore({ server, method, tool, comparison }: MatchRule): boolean {
   return comparison.leavesOut === true && [server, method, tool].every((word) => word === undefined)
 }

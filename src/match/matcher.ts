@@ -1,29 +1,29 @@
 import type { Turn } from '../tape/turn.ts'
 import type { Era } from '../wire/era.ts'
-import type { Asked } from './key.ts'
-import type { Path } from '../wire/path.ts'
-import type { Matching } from './matching.ts'
+import type { RequestContent } from './key.ts'
+import type { PathPattern } from '../wire/path.ts'
+import type { RequestComparer } from './matching.ts'
 
 /** One connection's view of the recorded requests: what answers a live one, and what is left. */
 export interface Matcher {
   /** Paths in requests that are not compared. */
-  readonly ignore: readonly Path[]
+  readonly ignore: readonly PathPattern[]
   /** Whether over-use repeats the last answer. */
   readonly permissive: boolean
   /** How requests are compared; without it, by method and params but for the ignored paths. */
-  readonly matching?: Matching
+  readonly matching?: RequestComparer
   /** The recorded turn that answers this request, which is then used, or why there is none. */
-  lookup(asked: Asked): MatchOutcome
+  lookup(asked: RequestContent): MatchOutcome
   /** What kinds of requests were recorded, in the order of the first of each. */
   kinds(): readonly RequestKind[]
   /** Every recorded request once, however often it was recorded; where there are too many, those that are most like one. */
-  entries(wanted?: WantedEntries): readonly Entry[]
+  entries(wanted?: UsageFilter): readonly RequestUsage[]
   /** What was recorded and not asked for yet, in recorded order; the handshake and `ping` never count. */
   unconsumedKeys(): readonly RecordedRequest[]
   /** The first of those: what a client that repeats the recorded session would ask for now. */
   next(): RecordedRequest | undefined
   /** The same recording for another connection: nothing of it is used yet. */
-  another(): Matcher
+  forNewConnection(): Matcher
 }
 
 /** What can be said of a request without a look at the rest of its params. */
@@ -35,9 +35,9 @@ export interface RequestKind {
   readonly era: Era | undefined
 }
 
-export interface WantedEntries {
+export interface UsageFilter {
   readonly isMeant: (kind: RequestKind) => boolean
-  readonly like?: Asked
+  readonly like?: RequestContent
 }
 
 export type MatchOutcome =
@@ -49,20 +49,20 @@ export type MatchOutcome =
       /** What made it a hit, when the recorded request is not the same as the live one. */
       readonly loose?: string
     }
-  | { readonly kind: 'exhausted'; readonly entry: Entry }
+  | { readonly kind: 'exhausted'; readonly entry: RequestUsage }
   /** The request is on the tape, but nobody answered it there. */
-  | { readonly kind: 'unanswered'; readonly entry: Entry }
+  | { readonly kind: 'unanswered'; readonly entry: RequestUsage }
   /** The request is on the tape, and others come before it there. */
-  | { readonly kind: 'out-of-order'; readonly entry: Entry }
+  | { readonly kind: 'out-of-order'; readonly entry: RequestUsage }
   | { readonly kind: 'unknown' }
 
 /** A request of the tape, by the frame that holds it. */
-export interface RecordedRequest extends Asked {
+export interface RecordedRequest extends RequestContent {
   readonly frame: number
 }
 
 /** All recordings of one request, as one connection has used them. */
-export interface Entry {
+export interface RequestUsage {
   readonly request: RecordedRequest
   /** How many of them can be played. */
   readonly answers: number

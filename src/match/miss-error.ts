@@ -1,10 +1,10 @@
-import { brief, briefRequest, briefValue, toolOf } from './brief.ts'
-import type { Difference } from './field-diff.ts'
+import { describeValue, describeRequest, shortenValue, calledTool } from './brief.ts'
+import type { FieldDifference } from './field-diff.ts'
 import { comparedParams } from './key.ts'
 import type { MissReason } from './finding.ts'
 import type { Fix } from './fixes.ts'
 import type { Miss } from './miss.ts'
-import { nearestData, type NearestData } from './nearest-data.ts'
+import { nearestRequestData, type NearestRequestData } from './nearest-data.ts'
 import { formatPath } from '../wire/path.ts'
 import type { RecordedRequest } from './matcher.ts'
 
@@ -23,7 +23,7 @@ export interface MissError {
     readonly method: string
     readonly tool?: string
     readonly tape: string
-    readonly nearest: readonly NearestData[]
+    readonly nearest: readonly NearestRequestData[]
     /** What would accept it, ready to paste. */
     readonly fixes: readonly Fix[]
     /** The options that would accept it in a run like this one. */
@@ -40,11 +40,11 @@ interface NextData {
 
 export function missAsError(miss: Miss): MissError {
   const { reason, why, asked, tape, fixes, next } = miss
-  const tool = toolOf(asked)
+  const tool = calledTool(asked)
   const accept = fixes.find(({ kind }) => kind === 'run')
   return {
     code: MISS_CODE,
-    message: messageOf(miss),
+    message: missErrorMessage(miss),
     data: {
       kind: 'replay_miss',
       reason,
@@ -52,7 +52,7 @@ export function missAsError(miss: Miss): MissError {
       method: asked.method,
       ...(tool !== undefined && { tool }),
       tape,
-      nearest: nearestData(miss),
+      nearest: nearestRequestData(miss),
       fixes,
       ...(accept && { accept: accept.command }),
       ...(next && { next: nextData(next) }),
@@ -60,22 +60,24 @@ export function missAsError(miss: Miss): MissError {
   }
 }
 
-function messageOf({ reason, why, asked, nearest, next }: Miss): string {
+function missErrorMessage({ reason, why, asked, nearest, next }: Miss): string {
   const [first] = nearest[0]?.differences ?? []
-  const differs = first === undefined ? '' : ` (nearest #${nearest[0]?.frame}: ${inWords(first)})`
+  const differs = first === undefined ? '' : ` (nearest #${nearest[0]?.frame}: ${fieldDifferenceText(first)})`
   const expected =
-    next === undefined ? 'nothing is left on the tape' : `next expected: #${next.frame} ${briefRequest(next)}`
-  return `REPLAY MISS ${reason}: ${briefRequest(asked)}: ${why}${differs}; ${expected}`
+    next === undefined
+      ? 'nothing is left on the tape'
+      : `next expected: #${next.frame} ${describeRequest(next)}`
+  return `REPLAY MISS ${reason}: ${describeRequest(asked)}: ${why}${differs}; ${expected}`
 }
 
-function inWords({ path, recorded, got }: Difference): string {
-  return `${formatPath(path)} recorded ${say(recorded)}, got ${say(got)}`
+function fieldDifferenceText({ path, recorded, got }: FieldDifference): string {
+  return `${formatPath(path)} recorded ${valueOrNothing(recorded)}, got ${valueOrNothing(got)}`
 }
 
-function say(value: unknown): string {
-  return value === undefined ? 'nothing' : brief(value, 40)
+function valueOrNothing(value: unknown): string {
+  return value === undefined ? 'nothing' : describeValue(value, 40)
 }
 
 function nextData(next: RecordedRequest): NextData {
-  return { frame: next.frame, method: next.method, params: briefValue(comparedParams(next)) }
+  return { frame: next.frame, method: next.method, params: shortenValue(comparedParams(next)) }
 }

@@ -1,35 +1,35 @@
-import { brief, briefRequest, toolOf } from './brief.ts'
-import type { Difference } from './field-diff.ts'
+import { describeValue, describeRequest, calledTool } from './brief.ts'
+import type { FieldDifference } from './field-diff.ts'
 import type { Miss } from './miss.ts'
-import type { Candidate } from './nearest.ts'
+import type { NearestRequest } from './nearest.ts'
 import { formatPath } from '../wire/path.ts'
 import type { Fix } from './fixes.ts'
-import { visible } from '../wire/visible.ts'
+import { escapeControlChars } from '../wire/visible.ts'
 
 /** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */
 export function missAsText(miss: Miss): string {
   return [
-    line('REPLAY MISS', `${named(miss)}   tape: ${miss.tape}`),
+    line('REPLAY MISS', `${methodAndTool(miss)}   tape: ${miss.tape}`),
     line('why', `${miss.reason}: ${miss.why}`),
-    line('asked', briefRequest(miss.asked, 200)),
+    line('asked', describeRequest(miss.asked, 200)),
     ...nearestLines(miss),
     ...othersLine(miss),
-    ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${briefRequest(miss.next)}`)]),
+    ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${describeRequest(miss.next)}`)]),
     ...fixLines(miss.fixes),
   ]
-    .map((text) => visible(text))
+    .map((text) => escapeControlChars(text))
     .join('\n')
 }
 
-const OTHERS = 2
-const SHOWN = 12
+const MOST_OTHERS = 2
+const MOST_SHOWN = 12
 
 function line(label: string, text: string): string {
   return `${label.padEnd(11)}  ${text}`
 }
 
-function named({ asked }: Miss): string {
-  return [asked.method, toolOf(asked)].filter((word) => word !== undefined).join(' ')
+function methodAndTool({ asked }: Miss): string {
+  return [asked.method, calledTool(asked)].filter((word) => word !== undefined).join(' ')
 }
 
 function nearestLines(miss: Miss): readonly string[] {
@@ -39,7 +39,7 @@ function nearestLines(miss: Miss): readonly string[] {
   const among = nearest.length > 1 ? ` of ${nearest.length} candidates` : ''
   const when = recordedAt === undefined ? '' : `, recorded ${new Date(recordedAt).toISOString().slice(0, 10)}`
   return [
-    line('nearest', briefCandidate(top, among, when)),
+    line('nearest', describeNearest(top, among, when)),
     ...differenceLines(top, miss),
     ...equalLines(top, miss),
   ]
@@ -51,57 +51,57 @@ function othersLine({ nearest: [, ...others] }: Miss): readonly string[] {
     line(
       'others',
       others
-        .slice(0, OTHERS)
-        .map((other) => briefCandidate(other))
+        .slice(0, MOST_OTHERS)
+        .map((other) => describeNearest(other))
         .join('; '),
     ),
   ]
 }
 
-function briefCandidate({ frame, distance, entry }: Candidate, among = '', when = ''): string {
+function describeNearest({ frame, distance, entry }: NearestRequest, among = '', when = ''): string {
   return `#${frame}${among}, distance ${distance.toFixed(2)}${when}, used ${entry.used} of ${entry.answers} times`
 }
 
-function differenceLines({ differences }: Candidate, miss: Miss): readonly string[] {
-  const width = Math.max(0, ...differences.slice(0, SHOWN).map(({ path }) => formatPath(path).length))
+function differenceLines({ differences }: NearestRequest, miss: Miss): readonly string[] {
+  const width = Math.max(0, ...differences.slice(0, MOST_SHOWN).map(({ path }) => formatPath(path).length))
   return [
-    ...differences.slice(0, SHOWN).map((difference) => differenceLine(difference, width, miss)),
-    ...(differences.length > SHOWN ? [`  ~ and ${differences.length - SHOWN} more`] : []),
+    ...differences.slice(0, MOST_SHOWN).map((difference) => differenceLine(difference, width, miss)),
+    ...(differences.length > MOST_SHOWN ? [`  ~ and ${differences.length - MOST_SHOWN} more`] : []),
   ]
 }
 
-function differenceLine({ path, recorded, got }: Difference, width: number, miss: Miss): string {
+function differenceLine({ path, recorded, got }: FieldDifference, width: number, miss: Miss): string {
   const at = formatPath(path)
-  return `  ~ ${at.padEnd(width)}   recorded ${shown(recorded)}   got ${shown(got)}${annotated(at, miss)}`
+  return `  ~ ${at.padEnd(width)}   recorded ${valueText(recorded)}   got ${valueText(got)}${annotationText(at, miss)}`
 }
 
-function equalLines({ equal }: Candidate, miss: Miss): readonly string[] {
+function equalLines({ equal }: NearestRequest, miss: Miss): readonly string[] {
   const paths = equal.map((path) => formatPath(path))
-  const known = paths.filter((path) => annotated(path, miss) !== '').slice(0, SHOWN)
+  const known = paths.filter((path) => annotationText(path, miss) !== '').slice(0, MOST_SHOWN)
   const plain = paths.filter((path) => !known.includes(path))
   return [
-    ...known.map((path) => `  = ${path}${annotated(path, miss)}`),
+    ...known.map((path) => `  = ${path}${annotationText(path, miss)}`),
     ...(plain.length > 0 ? [`  = ${pathList(plain)}`] : []),
   ]
 }
 
-function annotated(at: string, { annotations }: Miss): string {
+function annotationText(at: string, { annotations }: Miss): string {
   const { looksLike, boundTo, value, rule } = annotations.find(({ path }) => path === at) ?? {}
   return [
-    value === undefined ? '' : `   ${shown(value)}`,
+    value === undefined ? '' : `   ${valueText(value)}`,
     rule === undefined ? '' : `   (rule: ${rule})`,
     looksLike === undefined ? '' : `   looks like: ${looksLike}`,
     boundTo === undefined ? '' : `   (bound to #${boundTo.frame} ${formatPath(boundTo.path)})`,
   ].join('')
 }
 
-function shown(value: unknown): string {
-  return value === undefined ? '(nothing)' : brief(value, 60)
+function valueText(value: unknown): string {
+  return value === undefined ? '(nothing)' : describeValue(value, 60)
 }
 
 function pathList(paths: readonly string[]): string {
-  const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ''
-  return paths.slice(0, SHOWN).join(', ') + more
+  const more = paths.length > MOST_SHOWN ? ` and ${paths.length - MOST_SHOWN} more` : ''
+  return paths.slice(0, MOST_SHOWN).join(', ') + more
 }
 
 function fixLines(fixes: readonly Fix[]): readonly string[] {

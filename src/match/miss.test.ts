@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
-import type { Loosening } from './loosening.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
+import type { SuggestedMatchOptions } from './loosening.ts'
 import { MISS_CODE, missAsError } from './miss-error.ts'
 import { missAsText } from './miss-text.ts'
 import { MissExplainer, type Miss } from './miss.ts'
-import type { IndexOptions } from './matcher-for.ts'
+import type { MatcherOptions } from './matcher-for.ts'
 import { RecordingIndex } from './recording-index.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
@@ -423,13 +423,13 @@ interface Run {
 
 function runOf(
   said: readonly Said[],
-  options: IndexOptions = {},
-  onAdvice = (_advice: Loosening): void => {},
+  options: MatcherOptions = {},
+  onAdvice = (_advice: SuggestedMatchOptions): void => {},
 ): Run {
   const { turns, header } = tapeOf(...said)
   const times = { started: header.started, now: () => NOW }
   const index = new RecordingIndex(turns, { ...options, server: 'demo', ...times })
-  const commandFor = (advice: Loosening): string => {
+  const commandFor = (advice: SuggestedMatchOptions): string => {
     onAdvice(advice)
     const { match = '', server: other = '', ignore, rules } = advice
     const words = [match, other, ...ignore, ...rules].filter((word) => word !== '')
@@ -438,7 +438,7 @@ function runOf(
   const explainer = new MissExplainer({
     index,
     tape: 'animals.tape.jsonl',
-    turns: heldTurns(turns),
+    turns: turnsInMemory(turns),
     ...times,
     given: options,
     commandFor,
@@ -459,8 +459,11 @@ function runOf(
   }
 }
 
-function advisedFor(said: readonly Said[], asked: readonly (readonly [string, object])[]): Loosening {
-  let last: Loosening | undefined
+function advisedFor(
+  said: readonly Said[],
+  asked: readonly (readonly [string, object])[],
+): SuggestedMatchOptions {
+  let last: SuggestedMatchOptions | undefined
   const run = runOf(said, {}, (advice) => {
     last = advice
   })

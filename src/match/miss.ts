@@ -1,29 +1,29 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import type { Annotation } from './annotations.ts'
-import { Evidence } from './evidence.ts'
-import { fixesFor, type Fix } from './fixes.ts'
-import type { Asked } from './key.ts'
-import type { Loosening } from './loosening.ts'
-import { matchingIn, type MatchOptions } from './match-options.ts'
+import type { ValueAnnotation } from './annotations.ts'
+import { TapeLookup } from './evidence.ts'
+import { suggestFixes, type Fix } from './fixes.ts'
+import type { RequestContent } from './key.ts'
+import type { SuggestedMatchOptions } from './loosening.ts'
+import { comparerOf, type MatchOptions } from './match-options.ts'
 import type { Matcher, RecordedRequest } from './matcher.ts'
-import type { Matching } from './matching.ts'
-import type { Context, Finding, MissReason, NoHit } from './finding.ts'
-import { findReason } from './miss-reason.ts'
-import type { Candidate } from './nearest.ts'
-import { othersLike } from './tried-rules.ts'
+import type { RequestComparer } from './matching.ts'
+import type { MissContext, MissDiagnosis, MissReason, MissOutcome } from './finding.ts'
+import { diagnoseMiss } from './miss-reason.ts'
+import type { NearestRequest } from './nearest.ts'
+import { similarRequests } from './tried-rules.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
 export interface Miss {
   readonly reason: MissReason
   /** One sentence, or half of one, to follow the reason. */
   readonly why: string
-  readonly asked: Asked
+  readonly asked: RequestContent
   /** The tape as the user named it. */
   readonly tape: string
   /** Recorded requests that can be compared with this one, nearest first; empty when there are none. */
-  readonly nearest: readonly Candidate[]
+  readonly nearest: readonly NearestRequest[]
   /** What is known of the values of the nearest one. */
-  readonly annotations: readonly Annotation[]
+  readonly annotations: readonly ValueAnnotation[]
   /** When the nearest one was recorded, in milliseconds since 1970. */
   readonly recordedAt?: number
   /** What would accept it, ready to paste, the most exact first. */
@@ -32,7 +32,7 @@ export interface Miss {
   readonly next?: RecordedRequest
 }
 
-export interface ExplainerOptions {
+export interface MissExplainerOptions {
   readonly index: Matcher
   readonly tape: string
   /** The turns of the whole tape, of all its servers. */
@@ -43,38 +43,38 @@ export interface ExplainerOptions {
   /** The options of this run. */
   readonly given?: MatchOptions
   /** How the user says these options: a command line, or a call of the library. */
-  readonly commandFor: (loosening: Loosening) => string
+  readonly commandFor: (loosening: SuggestedMatchOptions) => string
   /** How the tape was made, when it says. */
   readonly recordCommand?: () => string | undefined
 }
 
 /** Explains the misses of one run; it remembers them, so that the advice to one leaves an answer for the others. */
 export class MissExplainer {
-  readonly #options: ExplainerOptions
-  readonly #matching: Matching
-  readonly #evidence: Evidence
+  readonly #options: MissExplainerOptions
+  readonly #matching: RequestComparer
+  readonly #evidence: TapeLookup
   /** By the frame of the request. */
   readonly #claims = new Map<number, number>()
 
-  constructor(options: ExplainerOptions) {
+  constructor(options: MissExplainerOptions) {
     const { index, turns, started = '', now = Date.now } = options
     this.#options = options
-    this.#matching = matchingIn(index)
-    this.#evidence = new Evidence({ turns, started, now })
+    this.#matching = comparerOf(index)
+    this.#evidence = new TapeLookup({ turns, started, now })
   }
 
-  explain(asked: Asked, outcome: NoHit): Miss {
+  explain(asked: RequestContent, outcome: MissOutcome): Miss {
     const { index, tape } = this.#options
     const context = this.#context()
-    const finding = findReason(asked, outcome, context)
-    const fixes = fixesFor(asked, finding, {
+    const finding = diagnoseMiss(asked, outcome, context)
+    const fixes = suggestFixes(asked, finding, {
       given: {},
       ...this.#options,
       ...context,
       claims: this.#claims,
-      others: othersLike(asked, index),
+      others: similarRequests(asked, index),
     })
-    this.#claim(finding)
+    this.#rememberClaim(finding)
     const { reason, why, nearest, annotations } = finding
     const next = index.next()
     return {
@@ -85,27 +85,27 @@ export class MissExplainer {
       nearest,
       annotations,
       fixes,
-      ...this.#age(nearest),
+      ...this.#recordedAt(nearest),
       ...(next && { next }),
     }
   }
 
-  #context(): Context {
+  #context(): MissContext {
     const { index } = this.#options
     return { index, matching: this.#matching, evidence: this.#evidence }
   }
 
-  #age([top]: readonly Candidate[]): Pick<Miss, 'recordedAt'> {
+  #recordedAt([top]: readonly NearestRequest[]): Pick<Miss, 'recordedAt'> {
     const recordedAt = top === undefined ? undefined : this.#evidence.recordedAt(top.entry)
     return recordedAt === undefined ? {} : { recordedAt }
   }
 
-  #claim(finding: Finding): void {
+  #rememberClaim(finding: MissDiagnosis): void {
     const wanted = isDrift(finding) ? finding.nearest[0]?.entry.request.frame : undefined
     if (wanted !== undefined) this.#claims.set(wanted, (this.#claims.get(wanted) ?? 0) + 1)
   }
 }
 
-function isDrift({ reason }: Finding): boolean {
+function isDrift({ reason }: MissDiagnosis): boolean {
   return reason === 'ARGUMENT_DRIFT' || reason === 'UNBOUND_HANDLE'
 }

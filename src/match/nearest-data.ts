@@ -1,13 +1,13 @@
 import { formatPath } from '../wire/path.ts'
-import type { Annotation } from './annotations.ts'
-import { briefValue } from './brief.ts'
-import type { Difference } from './field-diff.ts'
+import type { ValueAnnotation } from './annotations.ts'
+import { shortenValue } from './brief.ts'
+import type { FieldDifference } from './field-diff.ts'
 import type { Miss } from './miss.ts'
-import type { Candidate } from './nearest.ts'
-import type { Origin } from './origin.ts'
+import type { NearestRequest } from './nearest.ts'
+import type { ValueOrigin } from './origin.ts'
 
 /** A recorded request that came near, for programs. */
-export interface NearestData {
+export interface NearestRequestData {
   readonly frame: number
   readonly distance: number
   readonly used: number
@@ -29,38 +29,41 @@ interface DifferenceData {
   readonly boundTo?: string
 }
 
-const NEAREST = 3
-const DIFFERENCES = 20
+const MOST_NEAREST = 3
+const MOST_DIFFERENCES = 20
 
 /** The nearest recorded requests, the first with all that is known of it. */
-export function nearestData(miss: Miss): readonly NearestData[] {
-  return miss.nearest.slice(0, NEAREST).map((candidate, place) => ({
+export function nearestRequestData(miss: Miss): readonly NearestRequestData[] {
+  return miss.nearest.slice(0, MOST_NEAREST).map((candidate, place) => ({
     ...candidateData(candidate),
-    ...(place === 0 && knownOfNearest(candidate, miss)),
+    ...(place === 0 && annotatedNearest(candidate, miss)),
   }))
 }
 
-function candidateData({ frame, distance, entry, differences }: Candidate): NearestData {
+function candidateData({ frame, distance, entry, differences }: NearestRequest): NearestRequestData {
   return {
     frame,
     distance: Math.round(distance * 1000) / 1000,
     used: entry.used,
     of: entry.answers,
-    differences: differences.slice(0, DIFFERENCES).map(differenceData),
+    differences: differences.slice(0, MOST_DIFFERENCES).map(differenceData),
   }
 }
 
-function differenceData({ path, ...sides }: Difference): DifferenceData {
+function differenceData({ path, ...sides }: FieldDifference): DifferenceData {
   return {
     path: formatPath(path),
-    ...('recorded' in sides && { recorded: briefValue(sides.recorded) }),
-    ...('got' in sides && { got: briefValue(sides.got) }),
+    ...('recorded' in sides && { recorded: shortenValue(sides.recorded) }),
+    ...('got' in sides && { got: shortenValue(sides.got) }),
   }
 }
 
-function knownOfNearest({ differences }: Candidate, { annotations, recordedAt }: Miss): Partial<NearestData> {
+function annotatedNearest(
+  { differences }: NearestRequest,
+  { annotations, recordedAt }: Miss,
+): Partial<NearestRequestData> {
   const known = new Map(annotations.map((annotation) => [annotation.path, annotation]))
-  const differing = differences.slice(0, DIFFERENCES).map(differenceData)
+  const differing = differences.slice(0, MOST_DIFFERENCES).map(differenceData)
   const bound = annotations.flatMap(({ path, boundTo }) =>
     boundTo === undefined || differing.some((one) => one.path === path)
       ? []
@@ -73,7 +76,7 @@ function knownOfNearest({ differences }: Candidate, { annotations, recordedAt }:
   }
 }
 
-function annotationData(annotation: Annotation | undefined): Partial<DifferenceData> {
+function annotationData(annotation: ValueAnnotation | undefined): Partial<DifferenceData> {
   const { looksLike, boundTo, rule } = annotation ?? {}
   return {
     ...(rule !== undefined && { rule }),
@@ -82,6 +85,6 @@ function annotationData(annotation: Annotation | undefined): Partial<DifferenceD
   }
 }
 
-function originText({ frame, path }: Origin): string {
+function originText({ frame, path }: ValueOrigin): string {
   return `#${frame} ${formatPath(path)}`
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../test/serve/tape-of.ts'
-import { Matching } from './matching.ts'
+import { RequestComparer } from './matching.ts'
 import { rankByDistance } from './nearest.ts'
 import { RecordingIndex } from './recording-index.ts'
 
@@ -13,7 +13,7 @@ const INDEX = new RecordingIndex(
   ).turns,
 )
 
-const RANKING = { matching: new Matching(), evidence: { timesOf: () => ({ recorded: 0, live: 0 }) } }
+const RANKING = { matching: new RequestComparer(), evidence: { timesOf: () => ({ recorded: 0, live: 0 }) } }
 
 test('the recorded requests come nearest first, in recorded order where they are as near', () => {
   expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([5, 7, 3, 1])

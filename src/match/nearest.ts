@@ -1,67 +1,72 @@
 import { isObject, member } from '../wire/message.ts'
-import type { Path } from '../wire/path.ts'
-import type { Evidence } from './evidence.ts'
-import type { Difference } from './field-diff.ts'
-import type { Asked } from './key.ts'
-import type { Entry } from './matcher.ts'
-import type { Matching } from './matching.ts'
+import type { PathPattern } from '../wire/path.ts'
+import type { TapeLookup } from './evidence.ts'
+import type { FieldDifference } from './field-diff.ts'
+import type { RequestContent } from './key.ts'
+import type { RequestUsage } from './matcher.ts'
+import type { RequestComparer } from './matching.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */
-export interface Candidate {
-  readonly entry: Entry
+export interface NearestRequest {
+  readonly entry: RequestUsage
   /** The recording that would be used next. */
   readonly frame: number
   readonly distance: number
   readonly fields: number
-  readonly differences: readonly Difference[]
-  readonly equal: readonly Path[]
+  readonly differences: readonly FieldDifference[]
+  readonly equal: readonly PathPattern[]
 }
 
-export interface Ranking {
-  readonly matching: Matching
-  readonly evidence: Pick<Evidence, 'timesOf'>
+export interface RankingContext {
+  readonly matching: RequestComparer
+  readonly evidence: Pick<TapeLookup, 'timesOf'>
 }
 
 /** The recorded requests, nearest first; at the same distance an unused one comes before a spent one. */
 export function rankByDistance(
-  asked: Asked,
-  entries: readonly Entry[],
-  ranking: Ranking,
-): readonly Candidate[] {
-  const candidates = mostAlike(asked, entries).map((entry) => candidateOf(entry, asked, ranking))
+  asked: RequestContent,
+  entries: readonly RequestUsage[],
+  ranking: RankingContext,
+): readonly NearestRequest[] {
+  const candidates = mostSimilar(asked, entries).map((entry) => toNearestRequest(entry, asked, ranking))
   return candidates.toSorted(
-    (a, b) => a.distance - b.distance || spent(a.entry) - spent(b.entry) || a.frame - b.frame,
+    (a, b) => a.distance - b.distance || usedUpRank(a.entry) - usedUpRank(b.entry) || a.frame - b.frame,
   )
 }
 
-function candidateOf(entry: Entry, asked: Asked, { matching, evidence }: Ranking): Candidate {
+function toNearestRequest(
+  entry: RequestUsage,
+  asked: RequestContent,
+  { matching, evidence }: RankingContext,
+): NearestRequest {
   // Only rules look at the times, and to find them is a search.
   const times = matching.rules.length === 0 ? { recorded: 0, live: 0 } : evidence.timesOf(entry)
   return { entry, frame: entry.frame, ...matching.diff(entry.request, asked, times) }
 }
 
-function spent({ used, answers }: Entry): number {
+function usedUpRank({ used, answers }: RequestUsage): number {
   return used < answers ? 0 : 1
 }
 
-const LOOKED_AT = 60
+const MOST_COMPARED = 60
 
 /** The few that are worth a look at every field: on a long tape most have nothing in common with the request. */
-function mostAlike(asked: Asked, entries: readonly Entry[]): readonly Entry[] {
-  if (entries.length <= LOOKED_AT) return entries
-  const got = toldIn(asked)
-  const rated = entries.map((entry) => ({ entry, shared: sharedWith(got, toldIn(entry.request)) }))
+function mostSimilar(asked: RequestContent, entries: readonly RequestUsage[]): readonly RequestUsage[] {
+  if (entries.length <= MOST_COMPARED) return entries
+  const got = argumentsOf(asked)
+  const rated = entries.map((entry) => ({ entry, shared: similarityScore(got, argumentsOf(entry.request)) }))
   rated.sort(
-    (a, b) => b.shared - a.shared || spent(a.entry) - spent(b.entry) || a.entry.frame - b.entry.frame,
+    (a, b) =>
+      b.shared - a.shared || usedUpRank(a.entry) - usedUpRank(b.entry) || a.entry.frame - b.entry.frame,
   )
-  return rated.slice(0, LOOKED_AT).map(({ entry }) => entry)
+  return rated.slice(0, MOST_COMPARED).map(({ entry }) => entry)
 }
 
-function toldIn({ params }: Asked): unknown {
+function argumentsOf({ params }: RequestContent): unknown {
   return member(params, 'arguments') ?? params
 }
 
-function sharedWith(got: unknown, recorded: unknown): number {
+function similarityScore(got: unknown, recorded: unknown): number {
   if (!isObject(got) || !isObject(recorded)) return got === recorded ? 1 : 0
   let shared = 0
   for (const name of Object.keys(got)) {

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
-import { originOf } from './origin.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
+import { findValueOrigin } from './origin.ts'
 
 const OPENED = [
   ...call(1, 'open', {}, 'h-77'),
   ...call(2, 'status', {}, 'h-77'),
   ...call(3, 'read', { handle: 'h-77' }, 'h-78'),
 ]
-const SEARCH = { turns: heldTurns(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
+const SEARCH = { turns: turnsInMemory(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
 
 test('a value comes from the first response that held it', () => {
-  expect(originOf('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })
+  expect(findValueOrigin('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })
 })
 
 test('what was said after a request is not where its values come from', () => {
-  expect(originOf('h-78', SEARCH)).toBeUndefined()
+  expect(findValueOrigin('h-78', SEARCH)).toBeUndefined()
 })

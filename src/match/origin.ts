@@ -1,16 +1,16 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import type { Spoken } from '../tape/turn.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
 import { isObject } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import type { Path } from '../wire/path.ts'
+import type { PathPattern } from '../wire/path.ts'
 
 /** Where a server made a value up: the frame of its response, and the path in it. */
-export interface Origin {
+export interface ValueOrigin {
   readonly frame: number
-  readonly path: Path
+  readonly path: PathPattern
 }
 
-export interface Search {
+export interface OriginSearch {
   readonly turns: TurnStore
   /** The place of the request that the value stands in, and its frame. */
   readonly place: number
@@ -19,33 +19,33 @@ export interface Search {
 }
 
 /** The first response before a request that holds this value, when the value looks like one that a server made up. */
-export function originOf(value: unknown, search: Search): Origin | undefined {
-  if (!looksMadeUp(value)) return undefined
-  return placesHolding(JSON.stringify(value), search)
+export function findValueOrigin(value: unknown, search: OriginSearch): ValueOrigin | undefined {
+  if (!looksGenerated(value)) return undefined
+  return placesContaining(JSON.stringify(value), search)
     .toReversed()
-    .map((place) => originAt(place, value, search))
+    .map((place) => originInTurn(place, value, search))
     .find((origin) => origin !== undefined)
 }
 
 /** From the request backwards: on a long tape what was said last is most likely what the client had it from. */
-function placesHolding(needle: string, { turns, place, server }: Search): readonly number[] {
+function placesContaining(needle: string, { turns, place, server }: OriginSearch): readonly number[] {
   const places: number[] = []
   let left = MOST_CHARACTERS
   const last = Math.max(0, place - MOST_TURNS)
   for (let at = place - 1; at >= last && left > 0; at--) {
     const outline = turns.outline(at)
     if (outline.server !== server || !outline.answered || LISTINGS.has(outline.method)) continue
-    const glance = turns.glance(at, needle)
+    const glance = turns.previewResponse(at, needle)
     left -= glance?.length ?? 0
-    if (glance?.mayHold) places.push(at)
+    if (glance?.mayContain) places.push(at)
   }
   return places
 }
 
-function originAt(place: number, value: string, { turns, frame }: Search): Origin | undefined {
+function originInTurn(place: number, value: string, { turns, frame }: OriginSearch): ValueOrigin | undefined {
   const response = turns.turn(place)?.response
   if (response === undefined || response.n >= frame) return undefined
-  const path = pathIn(response, value)
+  const path = pathInResponse(response, value)
   return path === undefined ? undefined : { frame: response.n, path }
 }
 
@@ -57,23 +57,23 @@ const MOST_TURNS = 4_096
 const LISTINGS: ReadonlySet<string> = new Set([...HANDSHAKE_METHODS, 'tools/list', 'prompts/list'])
 
 /** Ids, cursors and URIs have digits in them, or are long; words that people write have neither. */
-function looksMadeUp(value: unknown): value is string {
+function looksGenerated(value: unknown): value is string {
   return typeof value === 'string' && value.length >= 3 && (/\d/.test(value) || value.length >= 20)
 }
 
-function pathIn({ message }: Spoken, value: string): Path | undefined {
+function pathInResponse({ message }: RecordedMessage, value: string): PathPattern | undefined {
   if (message.kind !== 'response' || !('result' in message.outcome)) return undefined
-  return findIn(message.outcome.result, value, ['result'])
+  return findPathOf(message.outcome.result, value, ['result'])
 }
 
-const DEEPEST = 60
+const DEEPEST_SEARCHED = 60
 
-function findIn(where: unknown, value: string, path: Path): Path | undefined {
+function findPathOf(where: unknown, value: string, path: PathPattern): PathPattern | undefined {
   if (where === value) return path
-  if (path.length > DEEPEST) return undefined
+  if (path.length > DEEPEST_SEARCHED) return undefined
   const inside = Array.isArray(where) ? where.entries() : isObject(where) ? Object.entries(where) : []
   for (const [segment, item] of inside) {
-    const found = findIn(item, value, [...path, segment])
+    const found = findPathOf(item, value, [...path, segment])
     if (found !== undefined) return found
   }
   return undefined

@@ -1,23 +1,24 @@
-import type { Evidence } from './evidence.ts'
-import { isOfLink } from './freely-asked.ts'
-import { requestKey, type Asked } from './key.ts'
+import type { TapeLookup } from './evidence.ts'
+import { isConnectionMethod } from './freely-asked.ts'
+import { requestKey, type RequestContent } from './key.ts'
 import type { RecordedRequest } from './matcher.ts'
-import type { Matching } from './matching.ts'
+import type { RequestComparer } from './matching.ts'
 
 /** The same request, as it was sent to another server of the tape. */
-export function sentElsewhere(
-  asked: Asked,
-  { evidence, matching }: { evidence: Evidence; matching: Matching },
+export function findOnOtherServer(
+  asked: RequestContent,
+  { evidence, matching }: { evidence: TapeLookup; matching: RequestComparer },
 ): RecordedRequest | undefined {
   const { turns } = evidence
-  if (!evidence.hasOtherServerThan(asked.server)) return undefined
+  if (!evidence.hasOtherServer(asked.server)) return undefined
   // Every server is asked for its tools: only params tell whom a request was meant for.
-  if (isOfLink(asked.method) || matching.strategy.paramsOf(asked, []) === undefined) return undefined
+  if (isConnectionMethod(asked.method) || matching.strategy.paramsOf(asked, []) === undefined)
+    return undefined
   const key = matching.keyOf(asked)
-  for (const place of placesToLook(asked, evidence, key === requestKey(asked))) {
+  for (const place of placesToSearch(asked, evidence, key === requestKey(asked))) {
     const { trigger, server, method, frame, answered } = turns.outline(place)
     if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
-    const called = turns.called(place)
+    const called = turns.clientCall(place)
     if (called !== undefined && matching.keyOf({ ...called, server: asked.server }) === key)
       return { frame, ...called }
   }
@@ -25,7 +26,7 @@ export function sentElsewhere(
 }
 
 /** Where requests are told apart by their keys, the index knows; else every one has to be looked at. */
-function placesToLook(asked: Asked, { turns }: Evidence, isByKey: boolean): Iterable<number> {
+function placesToSearch(asked: RequestContent, { turns }: TapeLookup, isByKey: boolean): Iterable<number> {
   if (!isByKey) return Array(turns.size).keys()
   const keyed = turns.keyedBy(requestKey)
   const places: number[] = []

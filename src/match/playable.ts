@@ -1,5 +1,5 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
 import { member } from '../wire/message.ts'
 
@@ -7,9 +7,9 @@ import { member } from '../wire/message.ts'
  * The requests that can be played again: those with an answer, and those that rightly never got one, because the client
  * cancelled the request or because it opened a stream of notifications that lasted to the end.
  */
-export class PlayablePlaces {
+export class PlayableTurns {
   readonly #store: TurnStore
-  readonly #silent = new Map<number, boolean>()
+  readonly #unansweredByDesign = new Map<number, boolean>()
   #cancelled: ReadonlySet<string> | undefined
 
   constructor(store: TurnStore) {
@@ -19,16 +19,16 @@ export class PlayablePlaces {
   has(place: number): boolean {
     const { trigger, answered } = this.#store.outline(place)
     if (trigger !== 'request') return false
-    return answered || this.#isRightlySilent(place)
+    return answered || this.#isUnansweredByDesign(place)
   }
 
-  #isRightlySilent(place: number): boolean {
-    const known = this.#silent.get(place)
+  #isUnansweredByDesign(place: number): boolean {
+    const known = this.#unansweredByDesign.get(place)
     if (known !== undefined) return known
     this.#cancelled ??= cancelledRequests(this.#store)
     const turn = this.#store.turn(place)
-    const silent = turn !== undefined && isRightlySilent(turn, this.#cancelled)
-    this.#silent.set(place, silent)
+    const silent = turn !== undefined && isUnansweredByDesign(turn, this.#cancelled)
+    this.#unansweredByDesign.set(place, silent)
     return silent
   }
 }
@@ -40,24 +40,24 @@ function cancelledRequests(store: TurnStore): ReadonlySet<string> {
   for (let place = first; place < store.size; place++) {
     const { trigger, method } = store.outline(place)
     if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
-    const key = cancelledBy(store.turn(place)?.trigger)
+    const key = cancellationKey(store.turn(place)?.trigger)
     if (key !== undefined) cancelled.add(key)
   }
   return cancelled
 }
 
-function cancelledBy(trigger: Spoken | undefined): string | undefined {
+function cancellationKey(trigger: RecordedMessage | undefined): string | undefined {
   if (trigger?.message.kind !== 'notification') return undefined
   const id = member(trigger.message.params, 'requestId')
-  return isId(id) ? placeOf(trigger, id) : undefined
+  return isId(id) ? requestIdKey(trigger, id) : undefined
 }
 
-function isRightlySilent({ trigger, steps, cut }: Turn, cancelled: ReadonlySet<string>): boolean {
+function isUnansweredByDesign({ trigger, steps, cut }: Turn, cancelled: ReadonlySet<string>): boolean {
   if (trigger?.message.kind !== 'request' || cut !== undefined) return false
-  if (cancelled.has(placeOf(trigger, trigger.message.id))) return true
+  if (cancelled.has(requestIdKey(trigger, trigger.message.id))) return true
   return trigger.message.method === 'subscriptions/listen' && steps.length > 0
 }
 
-function placeOf({ server, conn }: Spoken, id: Id): string {
+function requestIdKey({ server, conn }: RecordedMessage, id: Id): string {
   return JSON.stringify([server, conn, idKey(id)])
 }

@@ -10,9 +10,9 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
 import type { MatchOutcome } from './matcher.ts'
-import type { IndexOptions } from './matcher-for.ts'
+import type { MatcherOptions } from './matcher-for.ts'
 import { RecordingIndex } from './recording-index.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
@@ -90,7 +90,7 @@ test('permissive: the unknown is null, and over-use repeats the last answer', ()
 test('each connection uses the recording from its beginning', () => {
   const first = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')])
   expect(ask(first, 'count')).toBe('one')
-  const second = first.another()
+  const second = first.forNewConnection()
   expect([ask(second, 'count'), ask(first, 'count'), ask(second, 'count')]).toEqual(['one', 'two', 'two'])
 })
 
@@ -173,7 +173,7 @@ test('one server never answers for another', () => {
   expect(ask(index, 'a')).toBe('unknown')
 })
 
-function indexOf(said: readonly Said[], options?: IndexOptions): RecordingIndex {
+function indexOf(said: readonly Said[], options?: MatcherOptions): RecordingIndex {
   return new RecordingIndex(tapeOf(...said).turns, options)
 }
 
@@ -189,7 +189,7 @@ function shown(outcome: MatchOutcome): string {
 
 test('requests whose keys share a hash never get the answers of each other', () => {
   const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
-  const store = heldTurns(turns)
+  const store = turnsInMemory(turns)
   const collides = {
     isExact: false,
     first: () => 0,

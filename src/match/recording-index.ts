@@ -1,13 +1,20 @@
 import { ReelayError } from '../errors.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { Path } from '../wire/path.ts'
-import { briefRequest } from './brief.ts'
-import type { Asked } from './key.ts'
-import { matcherFor, type IndexOptions } from './matcher-for.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
-import { matchingIn } from './match-options.ts'
-import type { Matching } from './matching.ts'
+import type { PathPattern } from '../wire/path.ts'
+import { describeRequest } from './brief.ts'
+import type { RequestContent } from './key.ts'
+import { createMatcher, type MatcherOptions } from './matcher-for.ts'
+import type {
+  RequestUsage,
+  Matcher,
+  MatchOutcome,
+  RecordedRequest,
+  RequestKind,
+  UsageFilter,
+} from './matcher.ts'
+import { comparerOf } from './match-options.ts'
+import type { RequestComparer } from './matching.ts'
 
 /** A recorded answer, as JSON-RPC has it. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
@@ -24,11 +31,11 @@ export type RecordedAnswer = { readonly result: unknown } | { readonly error: un
 export class RecordingIndex implements Matcher {
   readonly #matcher: Matcher
 
-  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: IndexOptions = {}) {
-    this.#matcher = 'lookup' in recorded ? recorded : matcherFor(recorded, options)
+  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: MatcherOptions = {}) {
+    this.#matcher = 'lookup' in recorded ? recorded : createMatcher(recorded, options)
   }
 
-  get ignore(): readonly Path[] {
+  get ignore(): readonly PathPattern[] {
     return this.#matcher.ignore
   }
 
@@ -36,11 +43,11 @@ export class RecordingIndex implements Matcher {
     return this.#matcher.permissive
   }
 
-  get matching(): Matching {
-    return matchingIn(this.#matcher)
+  get matching(): RequestComparer {
+    return comparerOf(this.#matcher)
   }
 
-  lookup(asked: Asked): MatchOutcome {
+  lookup(asked: RequestContent): MatchOutcome {
     return this.#matcher.lookup(asked)
   }
 
@@ -48,18 +55,18 @@ export class RecordingIndex implements Matcher {
    * The recorded answer. What has none is an error that names the request; if permissive, the unknown is null, and over-use
    * repeats the last answer. A request that was rightly never answered is null too.
    */
-  answer(asked: Asked): RecordedAnswer | null {
+  answer(asked: RequestContent): RecordedAnswer | null {
     const outcome = this.lookup(asked)
-    if (outcome.kind === 'hit') return answerIn(outcome.turn)
+    if (outcome.kind === 'hit') return recordedAnswerOf(outcome.turn)
     if (this.permissive && outcome.kind === 'unknown') return null
-    throw notRecorded(asked, outcome, this.next())
+    throw notRecordedError(asked, outcome, this.next())
   }
 
   kinds(): readonly RequestKind[] {
     return this.#matcher.kinds()
   }
 
-  entries(wanted?: WantedEntries): readonly Entry[] {
+  entries(wanted?: UsageFilter): readonly RequestUsage[] {
     return this.#matcher.entries(wanted)
   }
 
@@ -71,20 +78,24 @@ export class RecordingIndex implements Matcher {
     return this.#matcher.next()
   }
 
-  another(): RecordingIndex {
-    return new RecordingIndex(this.#matcher.another())
+  forNewConnection(): RecordingIndex {
+    return new RecordingIndex(this.#matcher.forNewConnection())
   }
 }
 
-function answerIn({ response }: Turn): RecordedAnswer | null {
+function recordedAnswerOf({ response }: Turn): RecordedAnswer | null {
   return response?.message.kind === 'response' ? response.message.outcome : null
 }
 
-function notRecorded(asked: Asked, { kind }: MatchOutcome, next: RecordedRequest | undefined): ReelayError {
-  const expected = next === undefined ? 'nothing' : `#${next.frame} ${briefRequest(next)}`
+function notRecordedError(
+  asked: RequestContent,
+  { kind }: MatchOutcome,
+  next: RecordedRequest | undefined,
+): ReelayError {
+  const expected = next === undefined ? 'nothing' : `#${next.frame} ${describeRequest(next)}`
   return new ReelayError(
     'CALL_NOT_RECORDED',
-    `no recorded answer (${kind}) for ${briefRequest(asked, 400)}`,
+    `no recorded answer (${kind}) for ${describeRequest(asked, 400)}`,
     {
       hint: `next on the tape: ${expected}`,
     },

@@ -1,27 +1,27 @@
-import type { Outline } from '../tape/turn-store.ts'
+import type { TurnOutline } from '../tape/turn-store.ts'
 import type { Era } from '../wire/era.ts'
-import { nameOf } from '../wire/name.ts'
-import { eraAsked, eraOfCall, type Asked } from './key.ts'
-import type { RequestKind, WantedEntries } from './matcher.ts'
+import { toolOrPromptName } from '../wire/name.ts'
+import { requestEra, eraOfRequest, type RequestContent } from './key.ts'
+import type { RequestKind, UsageFilter } from './matcher.ts'
 
-export const EVERY: Pick<WantedEntries, 'isMeant'> = { isMeant: () => true }
+export const ALL_REQUEST_KINDS: Pick<UsageFilter, 'isMeant'> = { isMeant: () => true }
 
-export function kindOf(asked: Asked): RequestKind {
+export function requestKindOf(asked: RequestContent): RequestKind {
   const { server, method } = asked
-  return { server, method, name: nameOf(asked), era: eraAsked(asked) }
+  return { server, method, name: toolOrPromptName(asked), era: requestEra(asked) }
 }
 
-export function isAmong(kinds: readonly RequestKind[]): (kind: RequestKind) => boolean {
-  return (kind) => kinds.some((one) => isSame(one, kind))
+export function isOneOfKinds(kinds: readonly RequestKind[]): (kind: RequestKind) => boolean {
+  return (kind) => kinds.some((one) => isSameKind(one, kind))
 }
 
 /** The kind of a recorded request that is not read. */
-export function kindIn({ server, method, name, enveloped }: Outline): RequestKind {
-  return { server, method, name, era: eraOfCall(method, enveloped) }
+export function requestKindInOutline({ server, method, name, enveloped }: TurnOutline): RequestKind {
+  return { server, method, name, era: eraOfRequest(method, enveloped) }
 }
 
 /** Each kind once, in the order of the first of it. */
-export function distinctKinds(kinds: Iterable<RequestKind>): readonly RequestKind[] {
+export function distinctRequestKinds(kinds: Iterable<RequestKind>): readonly RequestKind[] {
   const found: RequestKind[] = []
   // To look up three texts takes less time than to join them, and on a long tape that counts.
   const known = new Map<string, Map<string | undefined, Map<string, Set<Era | undefined>>>>()
@@ -37,7 +37,7 @@ export function distinctKinds(kinds: Iterable<RequestKind>): readonly RequestKin
   return found
 }
 
-function isSame(one: RequestKind, other: RequestKind): boolean {
+function isSameKind(one: RequestKind, other: RequestKind): boolean {
   const isAlike = one.server === other.server && one.method === other.method
   return isAlike && one.name === other.name && one.era === other.era
 }

@@ -1,28 +1,28 @@
 import { ReelayError } from '../errors.ts'
-import { parsePath, type Path } from '../wire/path.ts'
-import { GUARDED } from './guard.ts'
+import { parsePath, type PathPattern } from '../wire/path.ts'
+import { CONSENT_PARAMS } from './guard.ts'
 
 /** A path from the request to a value in it, as options and rules take it: the first name is `params`. */
-export function parseRequestPath(text: string): Path {
+export function parseRequestPath(text: string): PathPattern {
   const path = parsePath(text)
-  if (path[0] !== 'params') throw notFromParams(text, path)
-  if (isGuarded(path)) throw guarded(text)
+  if (path[0] !== 'params') throw pathRootError(text, path)
+  if (isConsentPath(path)) throw consentPathError(text)
   return path
 }
 
-export function isGuarded([, first]: Path): boolean {
-  return typeof first === 'string' && GUARDED.includes(first)
+export function isConsentPath([, first]: PathPattern): boolean {
+  return typeof first === 'string' && CONSENT_PARAMS.includes(first)
 }
 
-function notFromParams(text: string, path: Path): ReelayError {
+function pathRootError(text: string, path: PathPattern): ReelayError {
   const meant = path[0] === 'arguments' ? `params.${text}` : `params.arguments.${text}`
   return new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start at "params"`, {
     hint: `a path leads from the request to the value: write ${meant} for an argument of a tool`,
   })
 }
 
-function guarded(text: string): ReelayError {
+function consentPathError(text: string): ReelayError {
   return new ReelayError('PATH_INVALID', `${JSON.stringify(text)} is always compared, under every strategy`, {
-    hint: `${GUARDED.join(' and ')} say what the user agreed to: a refusal must never be played as a consent`,
+    hint: `${CONSENT_PARAMS.join(' and ')} say what the user agreed to: a refusal must never be played as a consent`,
   })
 }

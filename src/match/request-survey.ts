@@ -1,40 +1,40 @@
-import type { KeyedPlaces, TurnStore } from '../tape/turn-store.ts'
-import { isFreelyAsked } from './freely-asked.ts'
-import type { RequestKind, WantedEntries } from './matcher.ts'
-import type { PlayablePlaces } from './playable.ts'
-import { distinctKinds, kindIn } from './request-kinds.ts'
+import type { TurnsByKey, TurnStore } from '../tape/turn-store.ts'
+import { isUncountedMethod } from './freely-asked.ts'
+import type { RequestKind, UsageFilter } from './matcher.ts'
+import type { PlayableTurns } from './playable.ts'
+import { distinctRequestKinds, requestKindInOutline } from './request-kinds.ts'
 
-export interface SurveyedStore {
+export interface RequestCatalogSource {
   readonly store: TurnStore
-  readonly keyed: KeyedPlaces
-  readonly playable: PlayablePlaces
+  readonly keyed: TurnsByKey
+  readonly playable: PlayableTurns
   /** Only what was sent to this server is counted. */
   readonly server: string | undefined
 }
 
 /** What there is on a tape as a whole: its requests in their order, each of them once, and of which kinds they are. */
-export class RequestSurvey {
-  readonly #surveyed: SurveyedStore
+export class RequestCatalog {
+  readonly #source: RequestCatalogSource
   #kinds: readonly RequestKind[] | undefined
-  #later: Uint8Array | undefined
+  #repeats: Uint8Array | undefined
   #isInOrder: boolean | undefined
 
-  constructor(surveyed: SurveyedStore) {
-    this.#surveyed = surveyed
+  constructor(surveyed: RequestCatalogSource) {
+    this.#source = surveyed
   }
 
   /** The kinds of the requests. */
   kinds(): readonly RequestKind[] {
-    this.#kinds ??= distinctKinds(this.#eachKind())
+    this.#kinds ??= distinctRequestKinds(this.#eachKind())
     return this.#kinds
   }
 
   /** The playable requests in recorded order; the handshake and `ping` do not count. */
-  *inOrder(): Generator<number> {
-    const { store, playable } = this.#surveyed
+  *playablePlaces(): Generator<number> {
+    const { store, playable } = this.#source
     for (let place = 0; place < store.size; place++) {
       const { server, method } = store.outline(place)
-      if (this.#isServer(server) && !isFreelyAsked(method) && playable.has(place)) yield place
+      if (this.#isServer(server) && !isUncountedMethod(method) && playable.has(place)) yield place
     }
   }
 
@@ -45,30 +45,30 @@ export class RequestSurvey {
   }
 
   /** The first place of every request of some kinds. */
-  firsts(isMeant: WantedEntries['isMeant']): readonly number[] {
-    const { store } = this.#surveyed
+  firstPlaces(isMeant: UsageFilter['isMeant']): readonly number[] {
+    const { store } = this.#source
     const places: number[] = []
-    this.#later ??= this.#laterPlaces()
+    this.#repeats ??= this.#findRepeats()
     for (let place = 0; place < store.size; place++) {
-      if (this.#later[place] === 1) continue
-      const first = firstRequest(place, this.#surveyed)
+      if (this.#repeats[place] === 1) continue
+      const first = firstRequestPlace(place, this.#source)
       const outline = first < 0 ? undefined : store.outline(first)
-      if (outline !== undefined && this.#isServer(outline.server) && isMeant(kindIn(outline)))
+      if (outline !== undefined && this.#isServer(outline.server) && isMeant(requestKindInOutline(outline)))
         places.push(place)
     }
     return places
   }
 
   *#eachKind(): Generator<RequestKind> {
-    const { store } = this.#surveyed
+    const { store } = this.#source
     for (let place = 0; place < store.size; place++) {
       const outline = store.outline(place)
-      if (outline.trigger === 'request' && this.#isServer(outline.server)) yield kindIn(outline)
+      if (outline.trigger === 'request' && this.#isServer(outline.server)) yield requestKindInOutline(outline)
     }
   }
 
   #areFramesAscending(): boolean {
-    const { store } = this.#surveyed
+    const { store } = this.#source
     let last = 0
     for (let place = 0; place < store.size; place++) {
       const { trigger, frame } = store.outline(place)
@@ -80,8 +80,8 @@ export class RequestSurvey {
   }
 
   // The first of a key may stand behind the others: a store may have an order of its own.
-  #laterPlaces(): Uint8Array {
-    const { store, keyed } = this.#surveyed
+  #findRepeats(): Uint8Array {
+    const { store, keyed } = this.#source
     const later = new Uint8Array(store.size)
     for (let place = 0; place < store.size; place++) {
       const next = keyed.after(place)
@@ -91,15 +91,15 @@ export class RequestSurvey {
   }
 
   #isServer(name: string): boolean {
-    const { server } = this.#surveyed
+    const { server } = this.#source
     return server === undefined || server === name
   }
 }
 
 /** The first place under a key, from one of its places on, that holds a request; -1 when none does. */
-export function firstRequest(
+export function firstRequestPlace(
   place: number,
-  { store, keyed }: Pick<SurveyedStore, 'store' | 'keyed'>,
+  { store, keyed }: Pick<RequestCatalogSource, 'store' | 'keyed'>,
 ): number {
   let at = place
   while (at >= 0 && store.outline(at).trigger !== 'request') at = keyed.after(at)

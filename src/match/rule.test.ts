@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatPath } from '../wire/path.ts'
 import { COMPARISON_KINDS } from './comparisons/index.ts'
-import { formatRule, isInScope, parseRule } from './rule.ts'
+import { formatMatchRule, isRuleInScope, parseMatchRule } from './rule.ts'
 
 test.each([
   ['params.arguments.date relative-date', {}, 'params.arguments.date', 'relative-date'],
@@ -21,7 +21,7 @@ test.each([
   ],
   ['server=git params ignore', { server: 'git' }, 'params', 'ignore'],
 ])('%s', (text, scope, path, comparison) => {
-  const { path: read, comparison: how, ...rest } = parseRule(text)
+  const { path: read, comparison: how, ...rest } = parseMatchRule(text)
   expect([rest, formatPath(read), how.text]).toEqual([scope, path, comparison])
 })
 
@@ -45,7 +45,7 @@ test('a rule is written as it is read', () => {
       (server, tool, path, as) => {
         const scope = server === null ? '' : `server=${server} `
         const text = `${scope}tools/call ${tool} ${formatPath(['params', ...path])} ${as}`
-        expect(formatRule(parseRule(text))).toBe(text)
+        expect(formatMatchRule(parseMatchRule(text))).toBe(text)
       },
     ),
   )
@@ -53,7 +53,7 @@ test('a rule is written as it is read', () => {
 
 test('a rule is for the requests that it names, and for all where it names none', () => {
   const asked = { server: 'git', method: 'tools/call', params: { name: 'log' } }
-  const fits = (text: string): boolean => isInScope(parseRule(`${text} params.x any`), asked)
+  const fits = (text: string): boolean => isRuleInScope(parseMatchRule(`${text} params.x any`), asked)
   expect(['', 'server=git', 'tools/call', 'tools/call log', 'server=git tools/call log'].map(fits)).toEqual([
     true,
     true,
@@ -73,7 +73,7 @@ test.each([
   ['params.requestState any', 'PATH_INVALID'],
   ['params.inputResponses.confirm.action ignore', 'PATH_INVALID'],
 ])('%s is refused with a hint', (text, code) => {
-  expect(() => parseRule(text)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
+  expect(() => parseMatchRule(text)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
 })
 
 test('whatever a server or a tool is called, a rule for it is read as it was written', () => {
@@ -83,9 +83,9 @@ test('whatever a server or a tool is called, a rule for it is read as it was wri
   )
   fc.assert(
     fc.property(name, name, (server, tool) => {
-      const { path, comparison } = parseRule('params.a any')
+      const { path, comparison } = parseMatchRule('params.a any')
       const rule = { server, method: 'tools/call', tool, path, comparison }
-      expect(parseRule(formatRule(rule))).toMatchObject({ server, method: 'tools/call', tool })
+      expect(parseMatchRule(formatMatchRule(rule))).toMatchObject({ server, method: 'tools/call', tool })
     }),
   )
 })

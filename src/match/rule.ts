@@ -1,38 +1,40 @@
-import { formatPath, type Path } from '../wire/path.ts'
-import { toolOf } from './brief.ts'
-import { ruleInvalid, type Comparison } from './comparisons/comparison.ts'
+import { formatPath, type PathPattern } from '../wire/path.ts'
+import { calledTool } from './brief.ts'
+import { invalidMatchRule, type Comparison } from './comparisons/comparison.ts'
 import { COMPARISON_KINDS } from './comparisons/index.ts'
-import type { Asked } from './key.ts'
+import type { RequestContent } from './key.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { parseRequestPath } from './request-path.ts'
 
 /** How one part of some requests is compared. */
-export interface Rule extends RuleScope {
-  readonly path: Path
+export interface MatchRule extends MatchRuleScope {
+  readonly path: PathPattern
   readonly comparison: Comparison
 }
 
 /** The requests that a rule is for: all, or those of one server, method or tool. */
-export interface RuleScope {
+export interface MatchRuleScope {
   readonly server?: string
   readonly method?: string
   readonly tool?: string
 }
 
 /** Reads `tools/call search params.arguments.date relative-date`; what stands before the path may be left out. */
-export function parseRule(text: string): Rule {
-  const { scope = '', path, as = '' } = RULE.exec(text.trim())?.groups ?? {}
+export function parseMatchRule(text: string): MatchRule {
+  const { scope = '', path, as = '' } = RULE_PATTERN.exec(text.trim())?.groups ?? {}
   if (path === undefined)
-    throw ruleInvalid(`${JSON.stringify(text)} holds no path that starts at "params", or nothing after it`)
+    throw invalidMatchRule(
+      `${JSON.stringify(text)} holds no path that starts at "params", or nothing after it`,
+    )
   return { ...parseScope(scope.trim(), text), path: parseRequestPath(path), comparison: parseComparison(as) }
 }
 
 /** The rule on one line, as `parseRule` reads it. */
-export function formatRule({ server, method, tool, path, comparison }: Rule): string {
+export function formatMatchRule({ server, method, tool, path, comparison }: MatchRule): string {
   const words = [
-    server === undefined ? undefined : `server=${wordFor(server)}`,
-    method === undefined ? undefined : wordFor(method),
-    tool === undefined ? undefined : wordFor(tool),
+    server === undefined ? undefined : `server=${quoteName(server)}`,
+    method === undefined ? undefined : quoteName(method),
+    tool === undefined ? undefined : quoteName(tool),
     formatPath(path),
     comparison.text,
   ]
@@ -44,37 +46,39 @@ export function parseComparison(text: string): Comparison {
   const kind = COMPARISON_KINDS.find((candidate) => candidate.name === name)
   if (kind !== undefined) return kind.parse(text.slice(name.length).trim())
   const known = COMPARISON_KINDS.map(({ usage }) => usage).join(', ')
-  throw ruleInvalid(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
+  throw invalidMatchRule(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
 }
 
-export function isInScope({ server, method, tool }: RuleScope, asked: Asked): boolean {
+export function isRuleInScope({ server, method, tool }: MatchRuleScope, asked: RequestContent): boolean {
   if (server !== undefined && server !== asked.server) return false
   if (method !== undefined && method !== asked.method) return false
-  return tool === undefined || tool === toolOf(asked)
+  return tool === undefined || tool === calledTool(asked)
 }
 
-const STEP = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
-const WORD = String.raw`(?:server=)?(?:"(?:[^"\\]|\\.)*"|[^\s"]\S*)`
-const RULE = new RegExp(String.raw`^(?<scope>(?:${WORD}\s+){0,3}?)(?<path>params${STEP}*)\s+(?<as>\S.*)$`)
+const STEP_PATTERN = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
+const WORD_PATTERN = String.raw`(?:server=)?(?:"(?:[^"\\]|\\.)*"|[^\s"]\S*)`
+const RULE_PATTERN = new RegExp(
+  String.raw`^(?<scope>(?:${WORD_PATTERN}\s+){0,3}?)(?<path>params${STEP_PATTERN}*)\s+(?<as>\S.*)$`,
+)
 
 /** A name that could be taken for something else is written as JSON. */
-function wordFor(name: string): string {
+function quoteName(name: string): string {
   return /^[^\s"]\S*$/.test(name) && !/^(?:params|server=)/.test(name) ? name : JSON.stringify(name)
 }
 
-function nameIn(word: string): string {
+function unquoteName(word: string): string {
   const name: unknown = word.startsWith('"') ? parseJson(word) : word
   if (typeof name === 'string') return name
-  throw ruleInvalid(`${word} is no name`, 'a name in quotes is written as in JSON')
+  throw invalidMatchRule(`${word} is no name`, 'a name in quotes is written as in JSON')
 }
 
-function parseScope(text: string, rule: string): RuleScope {
-  const words = text.match(new RegExp(WORD, 'g')) ?? []
+function parseScope(text: string, rule: string): MatchRuleScope {
+  const words = text.match(new RegExp(WORD_PATTERN, 'g')) ?? []
   const named = words[0]?.startsWith('server=') ? words.shift()?.slice('server='.length) : undefined
-  const server = named === undefined ? undefined : nameIn(named)
-  const [method, tool, ...more] = words.map(nameIn)
+  const server = named === undefined ? undefined : unquoteName(named)
+  const [method, tool, ...more] = words.map(unquoteName)
   if (more.length > 0 || (tool !== undefined && method !== 'tools/call'))
-    throw ruleInvalid(
+    throw invalidMatchRule(
       `${JSON.stringify(rule)} has ${JSON.stringify(text)} before its path`,
       'before the path may stand a server, a method and, after tools/call, a tool: server=github tools/call search',
     )

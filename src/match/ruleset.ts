@@ -1,42 +1,42 @@
-import { EVERY, type Path } from '../wire/path.ts'
-import { toolOf } from './brief.ts'
+import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
+import { calledTool } from './brief.ts'
 import type { Comparison } from './comparisons/comparison.ts'
-import type { Asked } from './key.ts'
-import { isInScope, type Rule } from './rule.ts'
+import type { RequestContent } from './key.ts'
+import { isRuleInScope, type MatchRule } from './rule.ts'
 
 /** The rules for one kind of request. */
-export interface RulesInScope {
-  readonly ignore: readonly Path[]
+export interface ScopedRules {
+  readonly ignore: readonly PathPattern[]
   /** Those that compare in their own way; of several for one place the first holds. */
-  readonly governing: readonly Rule[]
+  readonly governing: readonly MatchRule[]
 }
 
 /** All rules, looked up by the request that they may be for. */
-export class Ruleset {
-  readonly rules: readonly Rule[]
-  readonly #inScope = new Map<string, RulesInScope>()
+export class MatchRules {
+  readonly rules: readonly MatchRule[]
+  readonly #inScope = new Map<string, ScopedRules>()
 
-  constructor(rules: readonly Rule[]) {
+  constructor(rules: readonly MatchRule[]) {
     this.rules = rules
   }
 
-  for(asked: Asked): RulesInScope {
-    if (this.rules.length === 0) return NONE
-    const key = JSON.stringify([asked.server, asked.method, toolOf(asked)])
+  for(asked: RequestContent): ScopedRules {
+    if (this.rules.length === 0) return NO_RULES
+    const key = JSON.stringify([asked.server, asked.method, calledTool(asked)])
     const known = this.#inScope.get(key)
     if (known !== undefined) return known
-    const found = inScope(this.rules, asked)
+    const found = selectRules(this.rules, asked)
     // A hostile client makes up names without end.
     if (this.#inScope.size < MOST_SCOPES) this.#inScope.set(key, found)
     return found
   }
 }
 
-const NONE: RulesInScope = { ignore: [], governing: [] }
+const NO_RULES: ScopedRules = { ignore: [], governing: [] }
 const MOST_SCOPES = 1_000
 
-function inScope(all: readonly Rule[], asked: Asked): RulesInScope {
-  const rules = all.filter((rule) => isInScope(rule, asked))
+function selectRules(all: readonly MatchRule[], asked: RequestContent): ScopedRules {
+  const rules = all.filter((rule) => isRuleInScope(rule, asked))
   return {
     ignore: rules.filter(({ comparison }) => comparison.leavesOut).map(({ path }) => path),
     governing: rules.filter(({ comparison }) => !comparison.leavesOut),
@@ -44,14 +44,14 @@ function inScope(all: readonly Rule[], asked: Asked): RulesInScope {
 }
 
 /** The comparison that holds at a place; none where values must be equal. */
-export function comparisonAt({ governing }: RulesInScope, place: Path): Comparison | undefined {
-  return governing.find(({ path }) => leadsTo(path, place))?.comparison
+export function comparisonAt({ governing }: ScopedRules, place: PathPattern): Comparison | undefined {
+  return governing.find(({ path }) => pathMatches(path, place))?.comparison
 }
 
-function leadsTo(path: Path, place: Path): boolean {
-  return path.length === place.length && path.every((segment, depth) => isAt(segment, place[depth]))
+function pathMatches(path: PathPattern, place: PathPattern): boolean {
+  return path.length === place.length && path.every((segment, depth) => segmentMatches(segment, place[depth]))
 }
 
-function isAt(segment: Path[number], place: Path[number] | undefined): boolean {
-  return segment === place || (segment === EVERY && typeof place === 'number')
+function segmentMatches(segment: PathPattern[number], place: PathPattern[number] | undefined): boolean {
+  return segment === place || (segment === EVERY_ITEM && typeof place === 'number')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMatchSettings, withSettings } from './settings.ts'
+import { readMatchSettings, mergeMatchSettings } from './settings.ts'
 
 test('a settings file names a strategy and rules; an empty one names nothing', () => {
   const rules = ['tools/call search params.arguments.date relative-date']
@@ -11,7 +11,7 @@ test('a settings file names a strategy and rules; an empty one names nothing', (
 
 test('options come before what stands beside the tape, and that before the config', () => {
   expect(
-    withSettings(
+    mergeMatchSettings(
       { rules: ['params.option any'] },
       { match: 'exact', rules: ['params.tape any'] },
       { match: 'method', rules: ['params.config any'] },

@@ -1,8 +1,8 @@
 import { ReelayError } from '../errors.ts'
 import { isObject, member } from '../wire/message.ts'
 import type { MatchOptions } from './match-options.ts'
-import { parseRule } from './rule.ts'
-import { strategyNamed } from './strategies/index.ts'
+import { parseMatchRule } from './rule.ts'
+import { findStrategy } from './strategies/index.ts'
 
 /** What a settings file says about matching. */
 export interface MatchSettings {
@@ -13,14 +13,17 @@ export interface MatchSettings {
 /** Reads `{ strategy?, rules? }`, as it stands beside a tape or under `match` in a config file; `where` is for errors. */
 export function readMatchSettings(value: unknown, where: string): MatchSettings {
   if (value === undefined || value === null) return { rules: [] }
-  if (!isObject(value)) throw broken(where, 'it is no mapping')
+  if (!isObject(value)) throw invalidMatchSettings(where, 'it is no mapping')
   const odd = Object.keys(value).find((name) => name !== 'strategy' && name !== 'rules')
-  if (odd !== undefined) throw broken(where, `it holds ${JSON.stringify(odd)}`)
+  if (odd !== undefined) throw invalidMatchSettings(where, `it holds ${JSON.stringify(odd)}`)
   return { ...strategyIn(value, where), rules: rulesIn(member(value, 'rules') ?? [], where) }
 }
 
 /** The options of a run, then what stands beside the tape, then what the config says. */
-export function withSettings(options: MatchOptions, ...settings: readonly MatchSettings[]): MatchOptions {
+export function mergeMatchSettings(
+  options: MatchOptions,
+  ...settings: readonly MatchSettings[]
+): MatchOptions {
   const match = [options, ...settings].find((said) => said.match !== undefined)?.match
   const rules = [...(options.rules ?? []), ...settings.flatMap((said) => said.rules)]
   return { ...options, ...(match !== undefined && { match }), rules }
@@ -29,20 +32,20 @@ export function withSettings(options: MatchOptions, ...settings: readonly MatchS
 function strategyIn(value: unknown, where: string): Pick<MatchSettings, 'match'> {
   const name = member(value, 'strategy')
   if (name === undefined) return {}
-  if (typeof name !== 'string') throw broken(where, '"strategy" is no text')
-  return { match: inFile(where, () => strategyNamed(name).name) }
+  if (typeof name !== 'string') throw invalidMatchSettings(where, '"strategy" is no text')
+  return { match: withFileInError(where, () => findStrategy(name).name) }
 }
 
 function rulesIn(value: unknown, where: string): readonly string[] {
-  if (!Array.isArray(value)) throw broken(where, '"rules" is no list')
+  if (!Array.isArray(value)) throw invalidMatchSettings(where, '"rules" is no list')
   return value.map((rule: unknown, place) => {
-    if (typeof rule !== 'string') throw broken(where, `rule ${place + 1} is no text`)
-    inFile(`${where}, rule ${place + 1}`, () => parseRule(rule))
+    if (typeof rule !== 'string') throw invalidMatchSettings(where, `rule ${place + 1} is no text`)
+    withFileInError(`${where}, rule ${place + 1}`, () => parseMatchRule(rule))
     return rule
   })
 }
 
-function inFile<Result>(where: string, read: () => Result): Result {
+function withFileInError<Result>(where: string, read: () => Result): Result {
   try {
     return read()
   } catch (error) {
@@ -52,7 +55,7 @@ function inFile<Result>(where: string, read: () => Result): Result {
   }
 }
 
-function broken(where: string, why: string): ReelayError {
+function invalidMatchSettings(where: string, why: string): ReelayError {
   return new ReelayError('SETTINGS_INVALID', `the matching rules in ${where} cannot be read: ${why}`, {
     hint: 'write "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date',
   })

@@ -4,7 +4,7 @@ import { answerOf, client, server, tapeOf, type Said } from '../../test/serve/ta
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, member } from '../wire/message.ts'
 import type { Matcher, MatchOutcome } from './matcher.ts'
-import { matcherFor } from './matcher-for.ts'
+import { createMatcher } from './matcher-for.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -32,7 +32,7 @@ test.each(Object.keys(DEFINITIONS))(
   (match) => {
     fc.assert(
       fc.property(many, many, (recorded, live) => {
-        const matcher = matcherFor(tapeOf(...recorded.flatMap(exchange)).turns, { match })
+        const matcher = createMatcher(tapeOf(...recorded.flatMap(exchange)).turns, { match })
         const used = new Set<number>()
         const faults = live.flatMap((asked) =>
           faultsIn(match, { asked, outcome: lookup(matcher, asked), recorded, used }),
@@ -51,7 +51,10 @@ test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcome
   fc.assert(
     fc.property(many, many, (recorded, live) => {
       const { turns } = tapeOf(...recorded.flatMap(exchange))
-      const [first, second] = [matcherFor(turns, { match }), matcherFor(turns, { match }).another()]
+      const [first, second] = [
+        createMatcher(turns, { match }),
+        createMatcher(turns, { match }).forNewConnection(),
+      ]
       const outcomes = live.map((asked) => placeIn(lookup(first, asked)))
       expect(live.map((asked) => placeIn(lookup(second, asked)))).toEqual(outcomes)
     }),

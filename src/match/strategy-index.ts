@@ -1,13 +1,20 @@
-import type { Path } from '../wire/path.ts'
-import { dueOn, fittingShelves, type Fit } from './fitting.ts'
-import { isFreelyAsked } from './freely-asked.ts'
-import type { Asked } from './key.ts'
-import type { Entry, Matcher, MatchOutcome, RecordedRequest, RequestKind, WantedEntries } from './matcher.ts'
-import type { Matching } from './matching.ts'
-import { distinctKinds, EVERY, kindOf } from './request-kinds.ts'
-import type { Recording, Shelf, Shelves } from './shelves.ts'
+import type { PathPattern } from '../wire/path.ts'
+import { nextRecording, rankRecordedRequests, type RankedRequest } from './fitting.ts'
+import { isUncountedMethod } from './freely-asked.ts'
+import type { RequestContent } from './key.ts'
+import type {
+  RequestUsage,
+  Matcher,
+  MatchOutcome,
+  RecordedRequest,
+  RequestKind,
+  UsageFilter,
+} from './matcher.ts'
+import type { RequestComparer } from './matching.ts'
+import { distinctRequestKinds, ALL_REQUEST_KINDS, requestKindOf } from './request-kinds.ts'
+import type { GroupedRecording, GroupedRequest, RequestGroups } from './shelves.ts'
 
-export interface StrategyIndexOptions {
+export interface StrategyMatcherOptions {
   readonly permissive: boolean
   /** When the tape was started, in milliseconds since 1970. */
   readonly started: number
@@ -15,35 +22,35 @@ export interface StrategyIndexOptions {
 }
 
 /** One connection's view of the recorded requests, under any strategy and any rules. */
-export class StrategyIndex implements Matcher {
+export class StrategyMatcher implements Matcher {
   readonly permissive: boolean
-  readonly #shelves: Shelves
-  readonly #options: StrategyIndexOptions
-  readonly #used = new Map<Shelf, number>()
+  readonly #groups: RequestGroups
+  readonly #options: StrategyMatcherOptions
+  readonly #used = new Map<GroupedRequest, number>()
   /** How many of the recordings in order are used, where order counts. */
-  #passed = 0
+  #usedInOrder = 0
 
-  constructor(shelves: Shelves, options: StrategyIndexOptions) {
+  constructor(shelves: RequestGroups, options: StrategyMatcherOptions) {
     this.permissive = options.permissive
-    this.#shelves = shelves
+    this.#groups = shelves
     this.#options = options
   }
 
-  get matching(): Matching {
-    return this.#shelves.matching
+  get matching(): RequestComparer {
+    return this.#groups.matching
   }
 
-  get ignore(): readonly Path[] {
+  get ignore(): readonly PathPattern[] {
     return this.matching.rules.flatMap(({ path, comparison }) => (comparison.leavesOut ? [path] : []))
   }
 
-  another(): StrategyIndex {
-    return new StrategyIndex(this.#shelves, this.#options)
+  forNewConnection(): StrategyMatcher {
+    return new StrategyMatcher(this.#groups, this.#options)
   }
 
-  lookup(asked: Asked): MatchOutcome {
-    const fits = fittingShelves(asked, {
-      shelves: this.#shelves,
+  lookup(asked: RequestContent): MatchOutcome {
+    const fits = rankRecordedRequests(asked, {
+      groups: this.#groups,
       times: { started: this.#options.started, now: this.#options.now() },
       usedOf: (shelf) => this.#usedOf(shelf),
     })
@@ -51,17 +58,17 @@ export class StrategyIndex implements Matcher {
   }
 
   kinds(): readonly RequestKind[] {
-    return distinctKinds(this.#shelves.all().map(({ request }) => kindOf(request)))
+    return distinctRequestKinds(this.#groups.all().map(({ request }) => requestKindOf(request)))
   }
 
-  entries({ isMeant }: Pick<WantedEntries, 'isMeant'> = EVERY): readonly Entry[] {
-    const shelves = this.#shelves.all().filter(({ request }) => isMeant(kindOf(request)))
-    return shelves.map((shelf) => this.#entryOf(shelf))
+  entries({ isMeant }: Pick<UsageFilter, 'isMeant'> = ALL_REQUEST_KINDS): readonly RequestUsage[] {
+    const shelves = this.#groups.all().filter(({ request }) => isMeant(requestKindOf(request)))
+    return shelves.map((shelf) => this.#usageOf(shelf))
   }
 
   unconsumedKeys(): readonly RecordedRequest[] {
-    const passed = new Map<Shelf, number>()
-    return this.#shelves.inOrder.flatMap(({ shelf, request }) => {
+    const passed = new Map<GroupedRequest, number>()
+    return this.#groups.inOrder.flatMap(({ shelf, request }) => {
       const place = passed.get(shelf) ?? 0
       passed.set(shelf, place + 1)
       return place < this.#usedOf(shelf) ? [] : [request]
@@ -72,64 +79,64 @@ export class StrategyIndex implements Matcher {
     return this.unconsumedKeys()[0]
   }
 
-  #outcomeOf(asked: Asked, fits: readonly Fit[]): MatchOutcome {
+  #outcomeOf(asked: RequestContent, fits: readonly RankedRequest[]): MatchOutcome {
     const { method } = asked
-    const answered = fits.map(({ shelf }) => shelf).filter(({ recordings }) => recordings.length > 0)
+    const answered = fits.map(({ recorded }) => recorded).filter(({ recordings }) => recordings.length > 0)
     const [best] = answered
-    if (best === undefined) return this.#unanswered(fits)
+    if (best === undefined) return this.#unansweredOutcome(fits)
     const due = answered.find((shelf) => this.#isDue(shelf, method))
     if (due !== undefined) return this.#use(asked, due)
-    if (isFreelyAsked(method)) return this.#play(asked, best, best.recordings.at(-1))
+    if (isUncountedMethod(method)) return this.#hit(asked, best, best.recordings.at(-1))
     const used = answered.find((shelf) => this.#usedOf(shelf) > 0)
     if (this.permissive && used !== undefined) return this.#repeat(asked, used)
     const later = answered.find((shelf) => this.#isLeft(shelf))
-    if (later !== undefined) return { kind: 'out-of-order', entry: this.#entryOf(later) }
-    return { kind: 'exhausted', entry: this.#entryOf(best) }
+    if (later !== undefined) return { kind: 'out-of-order', entry: this.#usageOf(later) }
+    return { kind: 'exhausted', entry: this.#usageOf(best) }
   }
 
-  #unanswered([nearest]: readonly Fit[]): MatchOutcome {
+  #unansweredOutcome([nearest]: readonly RankedRequest[]): MatchOutcome {
     if (nearest === undefined) return { kind: 'unknown' }
-    return { kind: 'unanswered', entry: this.#entryOf(nearest.shelf) }
+    return { kind: 'unanswered', entry: this.#usageOf(nearest.recorded) }
   }
 
-  #isDue(shelf: Shelf, method: string): boolean {
-    if (this.matching.strategy.inOrder === undefined || isFreelyAsked(method)) return this.#isLeft(shelf)
-    return this.#shelves.inOrder[this.#passed]?.shelf === shelf
+  #isDue(shelf: GroupedRequest, method: string): boolean {
+    if (this.matching.strategy.inOrder === undefined || isUncountedMethod(method)) return this.#isLeft(shelf)
+    return this.#groups.inOrder[this.#usedInOrder]?.shelf === shelf
   }
 
-  #isLeft(shelf: Shelf): boolean {
+  #isLeft(shelf: GroupedRequest): boolean {
     return this.#usedOf(shelf) < shelf.recordings.length
   }
 
-  #use(asked: Asked, shelf: Shelf): MatchOutcome {
+  #use(asked: RequestContent, shelf: GroupedRequest): MatchOutcome {
     const recording = shelf.recordings[this.#usedOf(shelf)]
     this.#used.set(shelf, this.#usedOf(shelf) + 1)
-    if (!isFreelyAsked(shelf.request.method)) this.#passed++
-    return this.#play(asked, shelf, recording)
+    if (!isUncountedMethod(shelf.request.method)) this.#usedInOrder++
+    return this.#hit(asked, shelf, recording)
   }
 
-  #repeat(asked: Asked, shelf: Shelf): MatchOutcome {
-    const outcome = this.#play(asked, shelf, shelf.recordings[this.#usedOf(shelf) - 1])
+  #repeat(asked: RequestContent, shelf: GroupedRequest): MatchOutcome {
+    const outcome = this.#hit(asked, shelf, shelf.recordings[this.#usedOf(shelf) - 1])
     return outcome.kind === 'hit' ? { ...outcome, repeated: true } : outcome
   }
 
-  #play(asked: Asked, shelf: Shelf, recording: Recording | undefined): MatchOutcome {
-    const turn = recording === undefined ? undefined : this.#shelves.turnOf(recording)
-    if (turn === undefined) return { kind: 'unanswered', entry: this.#entryOf(shelf) }
+  #hit(asked: RequestContent, shelf: GroupedRequest, recording: GroupedRecording | undefined): MatchOutcome {
+    const turn = recording === undefined ? undefined : this.#groups.turnOf(recording)
+    if (turn === undefined) return { kind: 'unanswered', entry: this.#usageOf(shelf) }
     const { matching } = this
     if (matching.keyOf(shelf.request) === matching.keyOf(asked)) return { kind: 'hit', turn, repeated: false }
     const loose = matching.strategy.isLoose ? `match ${matching.strategy.name}` : 'a rule'
     return { kind: 'hit', turn, repeated: false, loose }
   }
 
-  #usedOf(shelf: Shelf): number {
+  #usedOf(shelf: GroupedRequest): number {
     return this.#used.get(shelf) ?? 0
   }
 
-  #entryOf(shelf: Shelf): Entry {
+  #usageOf(shelf: GroupedRequest): RequestUsage {
     const { request, recordings, unanswered } = shelf
     const used = this.#usedOf(shelf)
-    const { frame } = dueOn(shelf, (other) => this.#usedOf(other)) ?? request
+    const { frame } = nextRecording(shelf, (other) => this.#usedOf(other)) ?? request
     return { request, answers: recordings.length, used, frame, unanswered }
   }
 }

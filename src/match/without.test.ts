@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parsePath } from '../wire/path.ts'
-import { without } from './without.ts'
+import { omitPaths } from './without.ts'
 
 const value = { a: { b: 1, c: 2 }, items: [{ id: 1, n: 'x' }, { id: 2, n: 'y' }, 3], 'd.e': 4 }
 
@@ -14,16 +14,16 @@ test.each([
   [['items[*]'], { ...value, items: [] }],
   [['nothing.here', 'a[0]', 'items.id', 'a.b.c'], value],
 ])('without %j', (paths, rest) => {
-  expect(without(value, paths.map(parsePath))).toEqual(rest)
+  expect(omitPaths(value, paths.map(parsePath))).toEqual(rest)
 })
 
 test('the value itself is not touched', () => {
   const frozen = Object.freeze({ a: Object.freeze([1, 2]) })
-  expect(without(frozen, [parsePath('a[0]')])).toEqual({ a: [2] })
+  expect(omitPaths(frozen, [parsePath('a[0]')])).toEqual({ a: [2] })
   expect(frozen).toEqual({ a: [1, 2] })
 })
 
 test('a member named __proto__ is a member like any other', () => {
   const odd: unknown = JSON.parse('{"__proto__":{"x":1,"y":2}}')
-  expect(JSON.stringify(without(odd, [parsePath('__proto__.x')]))).toBe('{"__proto__":{"y":2}}')
+  expect(JSON.stringify(omitPaths(odd, [parsePath('__proto__.x')]))).toBe('{"__proto__":{"y":2}}')
 })

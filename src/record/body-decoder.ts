@@ -8,7 +8,7 @@ import {
   type Gunzip,
   type Inflate,
 } from 'node:zlib'
-import type { BodyTape } from './http-bodies.ts'
+import type { BodySink } from './http-bodies.ts'
 
 /** Whether a compressed body can be put on the tape as what it says. */
 export function canDecode(encoding: string): boolean {
@@ -16,11 +16,7 @@ export function canDecode(encoding: string): boolean {
 }
 
 /** Hands the decoded bytes on; `track` gets a promise for each body that is still being decoded when its last byte has come. */
-export function decodedInto(
-  encoding: string,
-  body: BodyTape,
-  track: (done: Promise<void>) => void,
-): BodyTape {
+export function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void>) => void): BodySink {
   let decoder: Decoder | undefined
   let finish = body.end
   const open = (first: Uint8Array): Decoder => {

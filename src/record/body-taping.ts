@@ -1,15 +1,21 @@
-import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
+import { findHeader, type RawHeaders } from '../transport/http-heads.ts'
 import type { Direction } from '../wire/direction.ts'
-import { anyBody } from './any-body.ts'
-import { canDecode, decodedInto } from './body-decoder.ts'
-import { eventStream, noBody, wholeBody, type BodyOptions, type BodyTape } from './http-bodies.ts'
-import type { HttpFrames } from './http-frames.ts'
-import { lookedFrames } from './looked-frames.ts'
-import type { LookedLink, MessageLook } from './message-look.ts'
+import { undeclaredBodySink } from './any-body.ts'
+import { canDecode, decodeInto } from './body-decoder.ts'
+import {
+  eventStreamSink,
+  ignoredBody,
+  wholeBodySink,
+  type BodySinkOptions,
+  type BodySink,
+} from './http-bodies.ts'
+import type { ExchangeFrames } from './http-frames.ts'
+import { filteredFrames } from './looked-frames.ts'
+import type { MessageOrigin, MessageFilter } from './message-look.ts'
 
-export interface BodyTapingOptions {
+export interface BodyRecorderOptions {
   readonly maxBytes: number
-  readonly look?: MessageLook | undefined
+  readonly look?: MessageFilter | undefined
   /** Without it nobody said that the bodies are MCP. */
   readonly url?: URL
 }
@@ -18,29 +24,29 @@ export interface BodyTapingOptions {
 export interface AnnouncedBody {
   readonly dir: Direction
   readonly headers: RawHeaders
-  readonly link: LookedLink
+  readonly link: MessageOrigin
   /** Told what a legacy server names as the place to post to. */
   readonly onEndpoint: (data: string) => void
 }
 
 /** Puts each body on the tape as what its head says that it is. */
-export class BodyTaping {
-  readonly #frames: HttpFrames
-  readonly #options: BodyTapingOptions
+export class BodyRecorder {
+  readonly #frames: ExchangeFrames
+  readonly #options: BodyRecorderOptions
   readonly #decoding = new Set<Promise<void>>()
 
-  constructor(frames: HttpFrames, options: BodyTapingOptions) {
+  constructor(frames: ExchangeFrames, options: BodyRecorderOptions) {
     this.#frames = frames
     this.#options = options
   }
 
-  begin(body: AnnouncedBody): BodyTape {
-    const encoding = headerOf(body.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
-    if (encoding === 'identity') return this.#frames.afterwards(this.#decoded(body))
+  begin(body: AnnouncedBody): BodySink {
+    const encoding = findHeader(body.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
+    if (encoding === 'identity') return this.#frames.deferred(this.#sinkFor(body))
     if (canDecode(encoding))
-      return decodedInto(encoding, this.#frames.afterwards(this.#decoded(body)), this.#track)
-    if (this.#options.url === undefined) return noBody
-    return this.#frames.afterwards(wholeBody(this.#optionsFor(body), `content-encoding ${encoding}`))
+      return decodeInto(encoding, this.#frames.deferred(this.#sinkFor(body)), this.#track)
+    if (this.#options.url === undefined) return ignoredBody
+    return this.#frames.deferred(wholeBodySink(this.#optionsFor(body), `content-encoding ${encoding}`))
   }
 
   /** The bodies whose last bytes are still being decoded. */
@@ -48,22 +54,24 @@ export class BodyTaping {
     return this.#decoding
   }
 
-  #decoded(body: AnnouncedBody): BodyTape {
+  #sinkFor(body: AnnouncedBody): BodySink {
     const options = this.#optionsFor(body)
-    if (body.dir === 's2c' && isEventStream(body.headers))
-      return eventStream({
+    if (body.dir === 's2c' && isEventStreamBody(body.headers))
+      return eventStreamSink({
         ...options,
         onEvent: (event, details) => this.#frames.eventAtOnce(body.link.place, event, details),
         onEndpoint: body.onEndpoint,
       })
-    return this.#options.url === undefined ? anyBody(options, body.headers) : wholeBody(options)
+    return this.#options.url === undefined
+      ? undeclaredBodySink(options, body.headers)
+      : wholeBodySink(options)
   }
 
-  #optionsFor({ dir, link }: AnnouncedBody): BodyOptions {
+  #optionsFor({ dir, link }: AnnouncedBody): BodySinkOptions {
     const { look, maxBytes } = this.#options
     const { messages } = this.#frames
     return {
-      frames: look === undefined ? messages : lookedFrames(messages, look, dir, link),
+      frames: look === undefined ? messages : filteredFrames(messages, look, dir, link),
       place: `${link.place},"dir":"${dir}"`,
       maxBytes,
     }
@@ -75,6 +83,6 @@ export class BodyTaping {
   }
 }
 
-function isEventStream(headers: RawHeaders): boolean {
-  return headerOf(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
+function isEventStreamBody(headers: RawHeaders): boolean {
+  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }

@@ -1,23 +1,23 @@
 import { StringDecoder } from 'node:string_decoder'
-import { classify, type Message } from '../wire/message.ts'
+import { classifyMessage, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /**
  * What stands on the tape for a message that is longer than the user wants to keep: its beginning, how long it was, and
  * what its id and method were, so that readers know whose answer is missing. Undefined for what is no message.
  */
-export function cutPayload(bytes: Uint8Array, keep: number): string | undefined {
+export function truncatedPayload(bytes: Uint8Array, keep: number): string | undefined {
   const text = new StringDecoder('utf8').write(Buffer.from(bytes))
   const value = parseJson(text)
   if (typeof value !== 'object' || value === null) return undefined
-  const cut = JSON.stringify({ bytes: bytes.length, ...namesOf(classify(value)) })
+  const cut = JSON.stringify({ bytes: bytes.length, ...messageIdentity(classifyMessage(value)) })
   // The decoder leaves out half a character at the end.
   const head = new StringDecoder('utf8').write(Buffer.from(bytes.subarray(0, keep)))
   const why = `cut: ${keep} of ${bytes.length} bytes are kept`
   return `"cut":${cut},"raw":${JSON.stringify(head)},"why":${JSON.stringify(why)}`
 }
 
-function namesOf(message: Message): object {
+function messageIdentity(message: Message): object {
   switch (message.kind) {
     case 'request':
       return { id: message.id, method: message.method }

@@ -1,19 +1,23 @@
-import { ForwardProxy, type ForwardOptions, type ForwardWatcher } from '../transport/forward-proxy.ts'
+import {
+  ForwardProxy,
+  type ForwardProxyOptions,
+  type ForwardProxyWatcher,
+} from '../transport/forward-proxy.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
-import type { Authority } from '../transport/request-target.ts'
-import type { ServerInfo } from '../tape/header.ts'
+import type { HostAndPort } from '../transport/request-target.ts'
+import type { TapeServer } from '../tape/header.ts'
 import { forwardHeader } from './header.ts'
-import { nameOfUrl, type Care } from './url-tape.ts'
-import { HttpTape } from './http-tape.ts'
-import { labelsOf, type LabelOptions } from '../tape/labels.ts'
-import { lookFor } from './message-look.ts'
-import { redactionFor, type RedactOption } from './redaction.ts'
-import type { Summary } from './recording-summary.ts'
+import { serverNameFromUrl, type RedactionTools } from './url-tape.ts'
+import { ExchangeRecorder } from './http-tape.ts'
+import { pickLabels, type TapeLabelOptions } from '../tape/labels.ts'
+import { messageFilterFor } from './message-look.ts'
+import { createRedaction, type RedactOption } from './redaction.ts'
+import type { RecordingSummary } from './recording-summary.ts'
 import { TapeLog } from './tape-log.ts'
-import { vaultFor } from './vault-for.ts'
-import type { TapeRules } from './tape-rules.ts'
+import { openRecordingVault } from './vault-for.ts'
+import type { RecordingRules } from './tape-rules.ts'
 
-export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOptions {
+export interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
   /** The tape file; an existing one is never written over. */
   readonly tape: string
   /** What to call every server on the tape; otherwise each is called by its host. */
@@ -26,16 +30,16 @@ export interface RecordForwardOptions extends ForwardOptions, TapeRules, LabelOp
   /** Told in words of a request that has had no answer for `pendingMs`. */
   readonly onPending?: (words: string) => void
   /** What the user should know, said once a host. */
-  readonly onNotice: (notice: ForwardNotice) => void
+  readonly onNotice: (notice: ForwardProxyNotice) => void
 }
 
-export interface ForwardNotice {
+export interface ForwardProxyNotice {
   readonly kind: 'tunnelled' | 'distrusted'
   readonly host: string
 }
 
 /** A forward proxy that waits for its clients. */
-export interface ForwardRecording {
+export interface ForwardProxyRecording {
   /** What clients are to be given as their proxy. */
   readonly proxy: string
   /** Undefined when the tape could not be made; then `failure` says why. */
@@ -46,18 +50,18 @@ export interface ForwardRecording {
   /** Whether any client has named a server yet. */
   readonly isUsed: () => boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
-  readonly close: () => Promise<Summary>
+  readonly close: () => Promise<RecordingSummary>
 }
 
 /** Stands between clients and whatever servers they name, and makes a tape. */
-export async function recordForward(options: RecordForwardOptions): Promise<ForwardRecording> {
-  const redaction = redactionFor(options.redact)
-  const care = { redactor: redaction?.redactor, vault: vaultFor(options.redact, options.tape) }
+export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
+  const redaction = createRedaction(options.redact)
+  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardTape => new ForwardTape(options, care)
+  const begin = (): ForwardProxyRecorder => new ForwardProxyRecorder(options, care)
   const { origin, watcher } = await proxy.listen(begin)
   const { log } = watcher.tape
-  const close = async (): Promise<Summary> => {
+  const close = async (): Promise<RecordingSummary> => {
     await proxy.close()
     return watcher.finish()
   }
@@ -72,39 +76,39 @@ export async function recordForward(options: RecordForwardOptions): Promise<Forw
 }
 
 /** Names the servers as they come up, and tells what could not be looked at. */
-class ForwardTape implements ForwardWatcher {
-  readonly tape: HttpTape
-  readonly #onNotice: RecordForwardOptions['onNotice']
+class ForwardProxyRecorder implements ForwardProxyWatcher {
+  readonly tape: ExchangeRecorder
+  readonly #onNotice: RecordForwardProxyOptions['onNotice']
   readonly #seen = new Set<string>()
-  readonly #servers = new Map<string, ServerInfo>()
+  readonly #servers = new Map<string, TapeServer>()
 
-  constructor(options: RecordForwardOptions, { redactor, vault }: Care) {
+  constructor(options: RecordForwardProxyOptions, { redactor, vault }: RedactionTools) {
     const { tape: path, server, maxMessageBytes, limits, onTape } = options
-    const labels = labelsOf(options)
+    const labels = pickLabels(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>
       forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
     const log = new TapeLog({ path, header, redactor, vault, ...(limits && { limits }), onTape })
-    this.tape = new HttpTape({
+    this.tape = new ExchangeRecorder({
       log,
-      server: (line) => server ?? nameOf(line),
+      server: (line) => server ?? serverNameOf(line),
       maxBytes: maxMessageBytes,
       cutBytes: options.cutBytes,
-      look: lookFor(options, log),
+      look: messageFilterFor(options, log),
     })
     this.#onNotice = options.onNotice
   }
 
-  readonly watch = (line: RequestLine): ReturnType<HttpTape['watch']> => {
-    this.#join(line)
+  readonly watch = (line: RequestLine): ReturnType<ExchangeRecorder['watch']> => {
+    this.#registerServer(line)
     return this.tape.watch(line)
   }
 
   /** A tape that a limit begins later has in its header what had joined before. */
-  #join(line: RequestLine): void {
-    const name = nameOf(line)
-    if (line.origin === undefined || name === undefined || !this.#isNew(`server ${line.origin}`)) return
+  #registerServer(line: RequestLine): void {
+    const name = serverNameOf(line)
+    if (line.origin === undefined || name === undefined || !this.#isFirstTime(`server ${line.origin}`)) return
     const info = { transport: 'http', url: line.origin }
-    this.tape.happened('server', info, line)
+    this.tape.event('server', info, line)
     this.#servers.set(name, info)
   }
 
@@ -112,33 +116,33 @@ class ForwardTape implements ForwardWatcher {
     return this.#seen.size > 0
   }
 
-  finish(): Promise<Summary> {
+  finish(): Promise<RecordingSummary> {
     const names = [...this.#servers.keys()]
     return this.tape.finish(names.length === 0 ? '' : `,"servers":${JSON.stringify(names)}`)
   }
 
   readonly refused = (why: string): void => this.tape.refused(why)
 
-  readonly tunnelled = (to: Authority): void => this.#notice('tunnelled', to)
+  readonly tunnelled = (to: HostAndPort): void => this.#notice('tunnelled', to)
 
-  readonly distrusted = (to: Authority): void => this.#notice('distrusted', to)
+  readonly distrusted = (to: HostAndPort): void => this.#notice('distrusted', to)
 
-  readonly unreachable = ({ authority }: Authority, why: string): void =>
-    this.tape.happened('unreachable', { host: authority, why })
+  readonly unreachable = ({ authority }: HostAndPort, why: string): void =>
+    this.tape.event('unreachable', { host: authority, why })
 
-  #notice(kind: ForwardNotice['kind'], { authority }: Authority): void {
-    if (!this.#isNew(`${kind} ${authority}`)) return
-    this.tape.happened(kind, { host: authority })
+  #notice(kind: ForwardProxyNotice['kind'], { authority }: HostAndPort): void {
+    if (!this.#isFirstTime(`${kind} ${authority}`)) return
+    this.tape.event(kind, { host: authority })
     this.#onNotice({ kind, host: authority })
   }
 
-  #isNew(fact: string): boolean {
+  #isFirstTime(fact: string): boolean {
     if (this.#seen.has(fact)) return false
     this.#seen.add(fact)
     return true
   }
 }
 
-function nameOf(line: RequestLine | undefined): string | undefined {
-  return line?.origin === undefined ? undefined : nameOfUrl(new URL(line.origin))
+function serverNameOf(line: RequestLine | undefined): string | undefined {
+  return line?.origin === undefined ? undefined : serverNameFromUrl(new URL(line.origin))
 }

@@ -1,23 +1,23 @@
 import { isSecretVariable } from '../redact/secret-names.ts'
-import { TAPE_VERSION, type Header, type ServerInfo } from '../tape/header.ts'
-import type { Labels } from '../tape/labels.ts'
+import { TAPE_VERSION, type TapeHeader, type TapeServer } from '../tape/header.ts'
+import type { TapeLabels } from '../tape/labels.ts'
 import { VERSION } from '../version.ts'
 
-export interface HeaderFacts {
+export interface StdioHeaderOptions {
   readonly started: Date
   readonly server: string
   readonly command: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  readonly labels: Labels
+  readonly labels: TapeLabels
 }
 
 /** Line 1 of a tape that is recorded from a server command. */
-export function stdioHeader({ started, server, command, env, labels }: HeaderFacts): Header {
+export function stdioHeader({ started, server, command, env, labels }: StdioHeaderOptions): TapeHeader {
   return tapeHeader(started, { [server]: stdioServer(command, env) }, labels)
 }
 
 /** Line 1 of any tape. */
-export function tapeHeader(started: Date, servers: Header['servers'], labels: Labels): Header {
+export function tapeHeader(started: Date, servers: TapeHeader['servers'], labels: TapeLabels): TapeHeader {
   return {
     reelay: TAPE_VERSION,
     id: tapeId(started),
@@ -29,36 +29,36 @@ export function tapeHeader(started: Date, servers: Header['servers'], labels: La
 }
 
 /** What a tape says of a server that runs as a process. */
-export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv): ServerInfo {
-  return { transport: 'stdio', command, env: secretNames(env) }
+export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv): TapeServer {
+  return { transport: 'stdio', command, env: secretVariableNames(env) }
 }
 
-export interface HttpHeaderFacts {
+export interface HttpHeaderOptions {
   readonly started: Date
   readonly server: string
   readonly url: string
-  readonly labels: Labels
+  readonly labels: TapeLabels
 }
 
 /** Line 1 of a tape that is recorded from a server at a URL. */
-export function httpHeader({ started, server, url, labels }: HttpHeaderFacts): Header {
+export function httpHeader({ started, server, url, labels }: HttpHeaderOptions): TapeHeader {
   return tapeHeader(started, { [server]: { transport: 'http', url } }, labels)
 }
 
 /** Line 1 of a tape of whatever servers a client names. Most are not known yet: a `server` event tells of each. */
-export function forwardHeader({ started, server, servers, labels }: ForwardHeaderFacts): Header {
+export function forwardHeader({ started, server, servers, labels }: ForwardHeaderOptions): TapeHeader {
   return tapeHeader(started, server === undefined ? servers : { [server]: { transport: 'http' } }, labels)
 }
 
-export interface ForwardHeaderFacts {
+export interface ForwardHeaderOptions {
   readonly started: Date
   readonly server: string | undefined
   /** Those that are known already, when a tape follows another. */
-  readonly servers: Header['servers']
-  readonly labels: Labels
+  readonly servers: TapeHeader['servers']
+  readonly labels: TapeLabels
 }
 
-function secretNames(env: NodeJS.ProcessEnv): readonly string[] {
+function secretVariableNames(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.keys(env).filter(isSecretVariable).toSorted()
 }
 

@@ -1,11 +1,11 @@
 /** Text that comes in pieces, handed on in whole lines: a secret may be cut anywhere, and half of one cannot be told. */
-export class HeldLines {
+export class LineBuffer {
   #held = ''
 
   /** What can be looked at now. */
   add(piece: string): string {
     this.#held += piece
-    const end = this.#held.length > MOST_HELD ? this.#held.length - OVERLAP : this.#wholeLines()
+    const end = this.#held.length > MAX_HELD_LENGTH ? this.#held.length - OVERLAP_LENGTH : this.#wholeLines()
     return this.#take(end)
   }
 
@@ -27,5 +27,5 @@ export class HeldLines {
   }
 }
 
-const MOST_HELD = 64 * 1024
-const OVERLAP = 4 * 1024
+const MAX_HELD_LENGTH = 64 * 1024
+const OVERLAP_LENGTH = 4 * 1024

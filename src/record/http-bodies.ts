@@ -1,18 +1,18 @@
 import { encodeSse } from '../tape/http-codec.ts'
 import { BoundedBytes } from '../wire/bounded-bytes.ts'
 import { SseReader, type SseEvent } from '../wire/sse.ts'
-import type { MessageFrames } from './message-frames.ts'
+import type { BodyFrameWriter } from './message-frames.ts'
 
 /** A body on its way to the tape. */
-export interface BodyTape {
+export interface BodySink {
   readonly chunk: (bytes: Uint8Array) => void
   readonly end: () => void
   /** The body will not come to its end. */
   readonly cut: () => void
 }
 
-export interface BodyOptions {
-  readonly frames: Pick<MessageFrames, 'message' | 'raw' | 'redactedEvent'>
+export interface BodySinkOptions {
+  readonly frames: Pick<BodyFrameWriter, 'message' | 'raw' | 'redactedEvent'>
   /** The envelope between `t` and the payload. */
   readonly place: string
   readonly maxBytes: number
@@ -21,10 +21,10 @@ export interface BodyOptions {
 const CUT_OFF = 'cut off'
 
 /** A body that is of no interest. */
-export const noBody: BodyTape = { chunk() {}, end() {}, cut() {} }
+export const ignoredBody: BodySink = { chunk() {}, end() {}, cut() {} }
 
 /** A body that is one message, or something else. */
-export function wholeBody({ frames, place, maxBytes }: BodyOptions, why?: string): BodyTape {
+export function wholeBodySink({ frames, place, maxBytes }: BodySinkOptions, why?: string): BodySink {
   const body = new BoundedBytes(maxBytes)
   return endingOnce({
     chunk: (bytes) => body.add(bytes),
@@ -35,18 +35,18 @@ export function wholeBody({ frames, place, maxBytes }: BodyOptions, why?: string
   })
 }
 
-export interface StreamOptions extends BodyOptions {
+export interface EventStreamSinkOptions extends BodySinkOptions {
   readonly onEvent: (event: string, details: Readonly<Record<string, unknown>>) => void
   /** What a legacy server names as the place to post to. */
   readonly onEndpoint: (data: string) => void
 }
 
 /** A stream of server-sent events; what holds no message becomes an event frame. */
-export function eventStream(options: StreamOptions): BodyTape {
+export function eventStreamSink(options: EventStreamSinkOptions): BodySink {
   const { frames, place, maxBytes, onEvent } = options
   const reader = new SseReader({
     maxBytes,
-    onEvent: (event) => putEvent(options, event),
+    onEvent: (event) => writeEvent(options, event),
     onComment: (comment) => onEvent('sse', { comment }),
   })
   return endingOnce({
@@ -60,7 +60,7 @@ export function eventStream(options: StreamOptions): BodyTape {
 }
 
 /** A body that came to its end cannot be cut off any more. */
-function endingOnce({ chunk, end, cut }: BodyTape): BodyTape {
+function endingOnce({ chunk, end, cut }: BodySink): BodySink {
   let isOver = false
   const once = (work: () => void) => (): void => {
     if (!isOver) work()
@@ -69,7 +69,7 @@ function endingOnce({ chunk, end, cut }: BodyTape): BodyTape {
   return { chunk, end: once(end), cut: once(cut) }
 }
 
-function putEvent({ frames, place, onEvent, onEndpoint }: StreamOptions, found: SseEvent): void {
+function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptions, found: SseEvent): void {
   const { data, ...sse } = frames.redactedEvent(found)
   const where = `${place}${encodeSse(sse)}`
   if (data !== undefined && frames.message(where, data)) return

@@ -1,17 +1,17 @@
-import { headerOf, type RawHeaders } from '../transport/http-heads.ts'
+import { findHeader, type RawHeaders } from '../transport/http-heads.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 
 /**
  * Which connection an HTTP exchange belongs to. A session, named by its header or by the endpoint of a legacy SSE stream,
  * is one connection. Without a session, as always in the modern era, each exchange is its own: ids may repeat between them.
  */
-export class HttpConnections {
+export class ConnectionNumbers {
   readonly #sessions = new Map<string, number>()
   readonly #endpoints = new Map<string, number>()
   #last = 0
 
-  of({ path, headers, origin = '' }: RequestLine): number {
-    const session = headerOf(headers, SESSION)
+  numberFor({ path, headers, origin = '' }: RequestLine): number {
+    const session = findHeader(headers, SESSION_HEADER)
     const known = session === undefined ? this.#endpoints.get(origin + path) : this.#sessions.get(session)
     if (known !== undefined) return known
     const conn = ++this.#last
@@ -20,13 +20,13 @@ export class HttpConnections {
   }
 
   /** The server named the session in its answer. */
-  answered(conn: number, headers: RawHeaders): void {
-    const session = headerOf(headers, SESSION)
+  learnSession(conn: number, headers: RawHeaders): void {
+    const session = findHeader(headers, SESSION_HEADER)
     if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
   }
 
   /** A legacy SSE stream named the path that its client is to post to; with its origin, where there are several servers. */
-  endpoint(conn: number, path: string): void {
+  learnEndpoint(conn: number, path: string): void {
     this.#endpoints.set(path, conn)
   }
 
@@ -35,4 +35,4 @@ export class HttpConnections {
   }
 }
 
-const SESSION = 'mcp-session-id'
+const SESSION_HEADER = 'mcp-session-id'

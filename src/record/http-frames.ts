@@ -2,26 +2,26 @@ import type { HttpFrame } from '../tape/frame.ts'
 import type { RawHeaders } from '../transport/http-heads.ts'
 import type { RequestLine } from '../transport/http-passage.ts'
 import type { Direction } from '../wire/direction.ts'
-import { AfterRound } from './after-round.ts'
-import { eventMembers } from './event-members.ts'
-import type { BodyTape } from './http-bodies.ts'
-import { MessageFrames } from './message-frames.ts'
-import { redactedHeaders } from './redacted-head.ts'
+import { DeferredWrites } from './after-round.ts'
+import { encodeEventMembers } from './event-members.ts'
+import type { BodySink } from './http-bodies.ts'
+import { BodyFrameWriter } from './message-frames.ts'
+import { redactHeaderList } from './redacted-head.ts'
 import type { TapeLog } from './tape-log.ts'
 
-type Details = Readonly<Record<string, unknown>>
+type FrameDetails = Readonly<Record<string, unknown>>
 
 /** The frames of HTTP exchanges. They are written when the round of the event loop is over, each with the time at which it was asked for. */
-export class HttpFrames {
+export class ExchangeFrames {
   /** Writes bodies, at once: it is for bodies that come `afterwards`. */
-  readonly messages: MessageFrames
+  readonly messages: BodyFrameWriter
   readonly #log: TapeLog
-  readonly #later: AfterRound
+  readonly #deferredWrites: DeferredWrites
 
   constructor(log: TapeLog, cutBytes: number | undefined) {
     this.#log = log
-    this.#later = new AfterRound(log)
-    this.messages = new MessageFrames(log, () => this.#later.time, cutBytes)
+    this.#deferredWrites = new DeferredWrites(log)
+    this.messages = new BodyFrameWriter(log, () => this.#deferredWrites.time, cutBytes)
   }
 
   requestHead(place: string, { method, path, headers }: RequestLine): void {
@@ -29,43 +29,43 @@ export class HttpFrames {
     this.#head(place, 'c2s', () => ({
       method,
       path: redactor?.url(path) ?? path,
-      headers: redactedHeaders(headers, redactor),
+      headers: redactHeaderList(headers, redactor),
     }))
   }
 
-  answerHead(place: string, status: number, headers: RawHeaders): void {
+  responseHead(place: string, status: number, headers: RawHeaders): void {
     const { redactor } = this.#log
-    this.#head(place, 's2c', () => ({ status, headers: redactedHeaders(headers, redactor) }))
+    this.#head(place, 's2c', () => ({ status, headers: redactHeaderList(headers, redactor) }))
   }
 
-  event(place: string, event: string, details: Details): void {
-    this.#later.add(() => this.eventAtOnce(place, event, details))
+  event(place: string, event: string, details: FrameDetails): void {
+    this.#deferredWrites.defer(() => this.eventAtOnce(place, event, details))
   }
 
   /** An event that is found in a body, which has waited already. */
-  eventAtOnce(place: string, event: string, details: Details): void {
-    this.#put(`${place}${eventMembers(event, details, this.#log.redactor)}`)
+  eventAtOnce(place: string, event: string, details: FrameDetails): void {
+    this.#write(`${place}${encodeEventMembers(event, details, this.#log.redactor)}`)
   }
 
   /** A body whose bytes wait for the end of the round. */
-  afterwards({ chunk, end, cut }: BodyTape): BodyTape {
+  deferred({ chunk, end, cut }: BodySink): BodySink {
     return {
-      chunk: (bytes) => this.#later.add(() => chunk(bytes)),
-      end: () => this.#later.add(end),
-      cut: () => this.#later.add(cut),
+      chunk: (bytes) => this.#deferredWrites.defer(() => chunk(bytes)),
+      end: () => this.#deferredWrites.defer(end),
+      cut: () => this.#deferredWrites.defer(cut),
     }
   }
 
   /** Puts on the tape now what would wait for the end of this round. */
   settle(): void {
-    this.#later.run()
+    this.#deferredWrites.flush()
   }
 
   #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
-    this.#later.add(() => this.#put(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
+    this.#deferredWrites.defer(() => this.#write(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
   }
 
-  #put(rest: string): void {
-    this.#log.gather(this.#later.time, rest)
+  #write(rest: string): void {
+    this.#log.bufferFrame(this.#deferredWrites.time, rest)
   }
 }

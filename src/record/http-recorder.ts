@@ -1,12 +1,12 @@
 import { isLoopback } from '../transport/loopback.ts'
-import { HttpProxy } from '../transport/http-proxy.ts'
-import { readTarget } from '../transport/target.ts'
-import { redactionFor } from './redaction.ts'
-import type { Summary } from './recording-summary.ts'
-import { vaultFor } from './vault-for.ts'
-import { openUrlTape, ownHeaders, type UrlTapeOptions } from './url-tape.ts'
+import { ReverseProxy } from '../transport/http-proxy.ts'
+import { parseServerUrl } from '../transport/target.ts'
+import { createRedaction } from './redaction.ts'
+import type { RecordingSummary } from './recording-summary.ts'
+import { openRecordingVault } from './vault-for.ts'
+import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-tape.ts'
 
-export interface RecordHttpOptions extends UrlTapeOptions {
+export interface RecordHttpOptions extends RecordUrlOptions {
   /** Where to wait for the client: a free port of this machine, unless told otherwise. */
   readonly listen?: { readonly host: string; readonly port: number }
 }
@@ -23,10 +23,10 @@ export interface HttpRecording {
   /** Whether other machines can reach it. */
   readonly isOpen: boolean
   /** Ends what is under way and finishes the tape; may be called twice. */
-  readonly close: () => Promise<Summary>
+  readonly close: () => Promise<RecordingSummary>
 }
 
-const ANYWHERE = { host: '127.0.0.1', port: 0 }
+const DEFAULT_LISTEN = { host: '127.0.0.1', port: 0 }
 
 /**
  * Stands between clients and a server at a URL, and makes a tape.
@@ -37,12 +37,12 @@ const ANYWHERE = { host: '127.0.0.1', port: 0 }
  * const { path, frames } = await recording.close()
  */
 export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
-  const { listen = ANYWHERE } = options
-  const url = readTarget(options.url)
-  const redaction = redactionFor(options.redact)
-  const care = { redactor: redaction?.redactor, vault: vaultFor(options.redact, options.tape) }
-  const proxy = new HttpProxy({ url, listen, own: ownHeaders(options) })
-  const { origin, watcher: tape } = await proxy.listen(() => openUrlTape(options, url, care))
+  const { listen = DEFAULT_LISTEN } = options
+  const url = parseServerUrl(options.url)
+  const redaction = createRedaction(options.redact)
+  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
+  const proxy = new ReverseProxy({ url, listen, own: addedHeadersOf(options) })
+  const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, care))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,

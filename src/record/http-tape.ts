@@ -1,46 +1,46 @@
 import type { RawHeaders } from '../transport/http-heads.ts'
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import type { Direction } from '../wire/direction.ts'
-import { BodyTaping } from './body-taping.ts'
-import { noBody, type BodyTape } from './http-bodies.ts'
-import { HttpConnections } from './http-connections.ts'
-import { HttpFrames } from './http-frames.ts'
-import type { LookedLink, MessageLook } from './message-look.ts'
-import { isMirroring, withWaitingHead } from './mirrored-head.ts'
-import type { Summary } from './recording-summary.ts'
-import { endpointAddress, isAtServer } from './server-paths.ts'
+import { BodyRecorder } from './body-taping.ts'
+import { ignoredBody, type BodySink } from './http-bodies.ts'
+import { ConnectionNumbers } from './http-connections.ts'
+import { ExchangeFrames } from './http-frames.ts'
+import type { MessageOrigin, MessageFilter } from './message-look.ts'
+import { hasMirroredParams, withDeferredHead } from './mirrored-head.ts'
+import type { RecordingSummary } from './recording-summary.ts'
+import { endpointAddress, isServerPath } from './server-paths.ts'
 import type { TapeLog } from './tape-log.ts'
 
-export interface HttpTapeOptions {
+export interface ExchangeRecorderOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
   readonly server: (line?: RequestLine) => string | undefined
   /** The server, when there is only one. Without it the client names one with each request, and every body that can be told from a secret is taped. */
   readonly url?: URL
   readonly maxBytes: number
-  readonly look?: MessageLook | undefined
+  readonly look?: MessageFilter | undefined
   readonly cutBytes?: number | undefined
   /** Told when a server wants to know who asks. */
   readonly onChallenge?: (() => void) | undefined
 }
 
 /** The part of a tape that an HTTP proxy writes. */
-export class HttpTape {
-  readonly #options: HttpTapeOptions
-  readonly #frames: HttpFrames
-  readonly #bodies: BodyTaping
-  readonly #connections = new HttpConnections()
+export class ExchangeRecorder {
+  readonly #options: ExchangeRecorderOptions
+  readonly #frames: ExchangeFrames
+  readonly #bodies: BodyRecorder
+  readonly #connections = new ConnectionNumbers()
   #exchanges = 0
 
-  constructor(options: HttpTapeOptions) {
+  constructor(options: ExchangeRecorderOptions) {
     this.#options = options
-    this.#frames = new HttpFrames(options.log, options.cutBytes)
-    this.#bodies = new BodyTaping(this.#frames, options)
+    this.#frames = new ExchangeFrames(options.log, options.cutBytes)
+    this.#bodies = new BodyRecorder(this.#frames, options)
   }
 
   /** Looks on at one exchange. */
   readonly watch = (line: RequestLine): ExchangeWatcher => {
-    const conn = this.#connections.of(line)
+    const conn = this.#connections.numberFor(line)
     const x = ++this.#exchanges
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
     return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
@@ -48,11 +48,11 @@ export class HttpTape {
 
   /** A request that was not let through. */
   readonly refused = (why: string): void => {
-    this.happened('refused', { why })
+    this.event('refused', { why })
   }
 
   /** Something that belongs to no exchange. */
-  happened(event: string, details: Readonly<Record<string, unknown>>, line?: RequestLine): void {
+  event(event: string, details: Readonly<Record<string, unknown>>, line?: RequestLine): void {
     this.#frames.event(this.#server(line), event, details)
   }
 
@@ -64,7 +64,7 @@ export class HttpTape {
   readonly settle = (): void => this.#frames.settle()
 
   /** Waits for what is still being decoded, and finishes the tape, with these further members of its end; may be called twice. */
-  async finish(members = ''): Promise<Summary> {
+  async finish(members = ''): Promise<RecordingSummary> {
     while (this.#bodies.decoding.size > 0) await Promise.all(this.#bodies.decoding)
     this.#frames.settle()
     return this.#options.log.finish(members)
@@ -75,11 +75,11 @@ export class HttpTape {
     return name === undefined ? '' : `,"server":${JSON.stringify(name)}`
   }
 
-  #watcher(line: RequestLine, link: Link): ExchangeWatcher {
+  #watcher(line: RequestLine, link: ExchangeOrigin): ExchangeWatcher {
     const { place } = link
-    const isTaped = this.#isTaped(line.path)
+    const isTaped = this.#isRecorded(line.path)
     const request = this.#request(line, link, isTaped)
-    let answer = noBody
+    let answer = ignoredBody
     return {
       request,
       answered: (status, headers) => {
@@ -99,28 +99,28 @@ export class HttpTape {
     }
   }
 
-  #request(line: RequestLine, link: Link, isTaped: boolean): BodyTape {
+  #request(line: RequestLine, link: ExchangeOrigin, isTaped: boolean): BodySink {
     const { log, maxBytes } = this.#options
     const { redactor } = log
-    const body = isTaped ? this.#body('c2s', line, link, line.headers) : noBody
+    const body = isTaped ? this.#body('c2s', line, link, line.headers) : ignoredBody
     const putHead = (): void => this.#frames.requestHead(link.place, line)
-    if (redactor !== undefined && isMirroring(line.headers))
-      return withWaitingHead(body, {
+    if (redactor !== undefined && hasMirroredParams(line.headers))
+      return withDeferredHead(body, {
         putHead,
         maxBytes,
-        learn: (text) => log.put(() => void redactor.json(text)),
+        learn: (text) => log.guard(() => void redactor.json(text)),
       })
     putHead()
     return body
   }
 
-  #answered({ conn, place }: Link, status: number, headers: RawHeaders): void {
-    this.#connections.answered(conn, headers)
+  #answered({ conn, place }: ExchangeOrigin, status: number, headers: RawHeaders): void {
+    this.#connections.learnSession(conn, headers)
     if (status === UNAUTHORIZED) this.#options.onChallenge?.()
-    this.#frames.answerHead(place, status, headers)
+    this.#frames.responseHead(place, status, headers)
   }
 
-  #body(dir: Direction, line: RequestLine, link: Link, headers: RawHeaders): BodyTape {
+  #body(dir: Direction, line: RequestLine, link: ExchangeOrigin, headers: RawHeaders): BodySink {
     const onEndpoint = (data: string): void => this.#endpoint(line, link.conn, data)
     return this.#bodies.begin({ dir, headers, link, onEndpoint })
   }
@@ -129,19 +129,19 @@ export class HttpTape {
     const address = endpointAddress(data, line, this.#options.url)
     if (address === undefined) return
     this.#options.log.redactor?.learnUrl(data)
-    this.#connections.endpoint(conn, address)
+    this.#connections.learnEndpoint(conn, address)
   }
 
   /** Other paths of the server are none of a tape's business: tokens are fetched there. */
-  #isTaped(path: string): boolean {
+  #isRecorded(path: string): boolean {
     const { url } = this.#options
-    return url === undefined || isAtServer(url, path) || this.#connections.isEndpoint(path)
+    return url === undefined || isServerPath(url, path) || this.#connections.isEndpoint(path)
   }
 }
 
 const UNAUTHORIZED = 401
 
 /** Where the frames of one exchange stand on the tape. */
-interface Link extends LookedLink {
+interface ExchangeOrigin extends MessageOrigin {
   readonly conn: number
 }

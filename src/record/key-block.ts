@@ -1,11 +1,11 @@
-import { KeyLines } from '../redact/key-lines.ts'
+import { PrivateKeyLines } from '../redact/key-lines.ts'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** Redacts lines one by one, and a private key among them as well. */
-export class KeyBlock {
-  readonly #lines = new KeyLines()
+export class PrivateKeyRedactor {
+  readonly #lines = new PrivateKeyLines()
 
-  redacted(line: string, redactor: Redactor): string {
-    return this.#lines.isInside(line) ? redactor.secret(line) : redactor.text(line)
+  redact(line: string, redactor: Redactor): string {
+    return this.#lines.isKeyLine(line) ? redactor.secret(line) : redactor.text(line)
   }
 }

@@ -1,5 +1,5 @@
 /** What the user allows a tape to become. A limit ends the tape, never the session. */
-export interface Limits {
+export interface RecordingLimits {
   readonly maxBytes?: number
   readonly maxMessages?: number
   /** How long nothing may cross the link. */
@@ -10,26 +10,26 @@ export interface Limits {
 
 /** Says once for each tape that a limit is reached, by the option that sets it. */
 export class LimitWatch {
-  readonly #limits: Limits
+  readonly #limits: RecordingLimits
   readonly #onLimit: (limit: string) => void
   readonly #idle: NodeJS.Timeout | undefined
   #messages = 0
   #isQuiet = false
 
-  constructor(limits: Limits, onLimit: (limit: string) => void) {
+  constructor(limits: RecordingLimits, onLimit: (limit: string) => void) {
     this.#limits = limits
     this.#onLimit = onLimit
-    if (limits.idleMs !== undefined) this.#idle = setTimeout(() => this.#rest(), limits.idleMs).unref()
+    if (limits.idleMs !== undefined) this.#idle = setTimeout(() => this.#onIdle(), limits.idleMs).unref()
   }
 
   /** Called whenever something was put on the tape, which then holds so many bytes. */
-  look(messages: number, bytes: number): void {
+  update(messages: number, bytes: number): void {
     const { maxBytes = Infinity, maxMessages = Infinity } = this.#limits
     this.#messages += messages
     this.#isQuiet = false
     this.#idle?.refresh()
-    if (bytes >= maxBytes) this.#reach('max-size')
-    else if (this.#messages >= maxMessages) this.#reach('max-messages')
+    if (bytes >= maxBytes) this.#report('max-size')
+    else if (this.#messages >= maxMessages) this.#report('max-messages')
   }
 
   stop(): void {
@@ -37,13 +37,13 @@ export class LimitWatch {
   }
 
   /** A link that stays quiet reaches this limit once, not again and again. */
-  #rest(): void {
+  #onIdle(): void {
     if (this.#isQuiet) return
-    this.#reach('idle')
+    this.#report('idle')
     this.#isQuiet = true
   }
 
-  #reach(limit: string): void {
+  #report(limit: string): void {
     this.#messages = 0
     this.#onLimit(limit)
   }

@@ -1,5 +1,5 @@
 /** A line as it came: whole chunks first, then a piece of the last one. Without its newline, and without a carriage return before it. */
-export interface LineOfParts {
+export interface SegmentedLine {
   readonly parts: readonly Uint8Array[]
   readonly chunk: Uint8Array
   readonly start: number
@@ -13,7 +13,7 @@ const NOTHING = new Uint8Array(0)
 const NO_PARTS: readonly Uint8Array[] = []
 
 /** Splits chunks into lines without copying a byte: what a recorder needs, where `LineSplitter` hands out whole lines. */
-export class LineParts {
+export class SegmentedLineSplitter {
   readonly #maxBytes: number
   #parts: Uint8Array[] = []
   #bytes = 0
@@ -28,8 +28,8 @@ export class LineParts {
   }
 
   /** The lines that this chunk ends; empty ones are left out. */
-  split(chunk: Uint8Array): readonly LineOfParts[] {
-    const lines: LineOfParts[] = []
+  split(chunk: Uint8Array): readonly SegmentedLine[] {
+    const lines: SegmentedLine[] = []
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#finish(chunk, start, end, lines)
@@ -40,8 +40,8 @@ export class LineParts {
   }
 
   /** What stands without a newline. */
-  end(): readonly LineOfParts[] {
-    const lines: LineOfParts[] = []
+  end(): readonly SegmentedLine[] {
+    const lines: SegmentedLine[] = []
     if (this.#bytes > 0) this.#finish(NOTHING, 0, 0, lines)
     return lines
   }
@@ -52,7 +52,7 @@ export class LineParts {
     else this.#parts = [this.#parts[0] ?? part] // too long for the tape: its head is enough to name it
   }
 
-  #finish(chunk: Uint8Array, start: number, lineEnd: number, lines: LineOfParts[]): void {
+  #finish(chunk: Uint8Array, start: number, lineEnd: number, lines: SegmentedLine[]): void {
     const end = lineEnd > start && chunk[lineEnd - 1] === CARRIAGE_RETURN ? lineEnd - 1 : lineEnd
     if (lineEnd === start) this.#dropCarriageReturn()
     const bytes = this.#bytes + end - start

@@ -1,13 +1,13 @@
 import type { Direction } from '../wire/direction.ts'
-import { classify } from '../wire/message.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { MethodFilter } from './method-filter.ts'
-import { PendingWatch, type PendingOptions } from './pending.ts'
+import { PendingRequestWatch, type PendingRequestOptions } from './pending.ts'
 import type { TapeLog } from './tape-log.ts'
-import type { TapeRules } from './tape-rules.ts'
+import type { RecordingRules } from './tape-rules.ts'
 
 /** Where a message crossed. */
-export interface LookedLink {
+export interface MessageOrigin {
   /** Within it an id means one request. */
   readonly scope: string
   /** The envelope between `t` and the payload, without the direction. */
@@ -15,30 +15,30 @@ export interface LookedLink {
 }
 
 /** Looks into messages before they are taped, which costs time: there is one only where the user asked for what needs it. */
-export class MessageLook {
+export class MessageFilter {
   readonly #filter: MethodFilter
-  readonly #pending: PendingWatch | undefined
+  readonly #pending: PendingRequestWatch | undefined
 
-  constructor({ only = [], skip = [] }: TapeRules, pending: PendingOptions | undefined) {
+  constructor({ only = [], skip = [] }: RecordingRules, pending: PendingRequestOptions | undefined) {
     this.#filter = new MethodFilter({ only, skip })
-    this.#pending = pending && new PendingWatch(pending)
+    this.#pending = pending && new PendingRequestWatch(pending)
   }
 
   /** Whether the message is taped. */
-  keeps(dir: Direction, text: string, link: LookedLink): boolean {
-    const message = classify(parseJson(text))
-    this.#pending?.see(dir, message, link)
+  keeps(dir: Direction, text: string, link: MessageOrigin): boolean {
+    const message = classifyMessage(parseJson(text))
+    this.#pending?.observe(dir, message, link)
     return this.#filter.keeps(dir, message, link.scope)
   }
 }
 
 /** What looks into messages, where something asked for needs it. */
-export function lookFor(rules: LookRules, log: TapeLog): MessageLook | undefined {
+export function messageFilterFor(rules: MessageFilterRules, log: TapeLog): MessageFilter | undefined {
   const { only = [], skip = [], pendingMs, onPending = () => {} } = rules
   if (only.length + skip.length === 0 && pendingMs === undefined) return undefined
-  return new MessageLook(rules, pendingMs === undefined ? undefined : { pendingMs, log, onPending })
+  return new MessageFilter(rules, pendingMs === undefined ? undefined : { pendingMs, log, onPending })
 }
 
-interface LookRules extends TapeRules {
+interface MessageFilterRules extends RecordingRules {
   readonly onPending?: (words: string) => void
 }

@@ -3,7 +3,7 @@ import { idKey } from '../wire/id.ts'
 import type { Batch, Message } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 
-export interface MethodRules {
+export interface MethodFilterRules {
   /** Patterns such as `tools/call` or `resources/*`; only these are taped. */
   readonly only: readonly string[]
   /** These are not. */
@@ -14,11 +14,11 @@ export interface MethodRules {
 export class MethodFilter {
   readonly #only: readonly RegExp[]
   readonly #skip: readonly RegExp[]
-  readonly #leftOut: Record<Direction, Set<string>> = { c2s: new Set(), s2c: new Set() }
+  readonly #skippedRequests: Record<Direction, Set<string>> = { c2s: new Set(), s2c: new Set() }
 
-  constructor({ only, skip }: MethodRules) {
-    this.#only = only.map(asPattern)
-    this.#skip = skip.map(asPattern)
+  constructor({ only, skip }: MethodFilterRules) {
+    this.#only = only.map(toRegExp)
+    this.#skip = skip.map(toRegExp)
   }
 
   /** Within a scope, such as a connection, an id means one request. */
@@ -33,7 +33,7 @@ export class MethodFilter {
     switch (message.kind) {
       case 'request': {
         const keeps = this.#keepsMethod(message.method)
-        if (!keeps) this.#leftOut[dir].add(scope + idKey(message.id))
+        if (!keeps) this.#skippedRequests[dir].add(scope + idKey(message.id))
         return keeps
       }
       case 'notification':
@@ -41,7 +41,7 @@ export class MethodFilter {
       case 'response':
         return (
           message.id === null ||
-          !this.#leftOut[dir === 'c2s' ? 's2c' : 'c2s'].delete(scope + idKey(message.id))
+          !this.#skippedRequests[dir === 'c2s' ? 's2c' : 'c2s'].delete(scope + idKey(message.id))
         )
       case 'invalid':
         return true
@@ -55,7 +55,7 @@ export class MethodFilter {
   }
 }
 
-function asPattern(text: string): RegExp {
+function toRegExp(text: string): RegExp {
   const parts = text.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`)
 }

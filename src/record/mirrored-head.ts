@@ -1,13 +1,13 @@
 import type { RawHeaders } from '../transport/http-heads.ts'
 import { BoundedBytes } from '../wire/bounded-bytes.ts'
-import type { BodyTape } from './http-bodies.ts'
+import type { BodySink } from './http-bodies.ts'
 
 /** Whether a head repeats arguments of its body, under names that need not say what they are. */
-export function isMirroring(headers: RawHeaders): boolean {
+export function hasMirroredParams(headers: RawHeaders): boolean {
   return headers.some((name, at) => at % 2 === 0 && name.toLowerCase().startsWith('mcp-param-'))
 }
 
-export interface WaitingHead {
+export interface DeferredHead {
   /** Looks at a body, which says by its names what is secret. */
   readonly learn: (text: string) => void
   readonly putHead: () => void
@@ -15,7 +15,7 @@ export interface WaitingHead {
 }
 
 /** The body of a request whose head waits for it, and then goes on the tape before it. */
-export function withWaitingHead(body: BodyTape, { learn, putHead, maxBytes }: WaitingHead): BodyTape {
+export function withDeferredHead(body: BodySink, { learn, putHead, maxBytes }: DeferredHead): BodySink {
   const seen = new BoundedBytes(maxBytes)
   let isWaiting = true
   const put = (): void => {

@@ -1,32 +1,32 @@
-import { redactedHeader } from '../redact/redacted-header.ts'
+import { redactTapeHeader } from '../redact/redacted-header.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { Loss, TapeWriter } from '../store/append.ts'
+import type { TapeLoss, TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import type { PayloadRange } from '../store/recheck.ts'
-import type { Header } from '../tape/header.ts'
+import type { TapeHeader } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
-import { milliseconds } from '../tape/time.ts'
-import { moment } from '../transport/moment.ts'
+import { roundTime } from '../tape/time.ts'
+import { monotonicNow } from '../transport/moment.ts'
 
 /** A tape that is being written. */
-export interface OpenTape {
+export interface StartedTape {
   readonly writer: TapeWriter
   readonly began: number
   readonly unchecked: PayloadRange[]
 }
 
-export interface TapeOpening {
+export interface StartTapeOptions {
   readonly path: string
-  readonly header: (started: Date) => Header
+  readonly header: (started: Date) => TapeHeader
   /** What replaces secrets; without it everything is taped as it is. */
   readonly redactor?: Redactor | undefined
 }
 
 /** Makes the file, and writes its first line. */
-export function openTape({ path, header, redactor }: TapeOpening): OpenTape {
+export function startTape({ path, header, redactor }: StartTapeOptions): StartedTape {
   const started = new Date()
-  const began = moment()
-  const line = encodeHeader(redactedHeader(header(started), redactor))
+  const began = monotonicNow()
+  const line = encodeHeader(redactTapeHeader(header(started), redactor))
   const writer = createTape(path)
   writer.line(line)
   writer.flush()
@@ -34,36 +34,36 @@ export function openTape({ path, header, redactor }: TapeOpening): OpenTape {
 }
 
 /** What became of it. */
-export interface ClosedTape {
+export interface FinishedTape {
   readonly path: string
   readonly frames: number
   /** Why it is not whole, and how many frames it missed. */
-  readonly loss: Loss | undefined
+  readonly loss: TapeLoss | undefined
 }
 
 /** Writes its last line, and closes it; what was only glanced at while the link was busy is checked now. */
-export async function closeTape(
-  { writer, unchecked }: OpenTape,
+export async function finishTape(
+  { writer, unchecked }: StartedTape,
   time: number,
   crash: string | undefined,
   members: string,
-): Promise<ClosedTape> {
+): Promise<FinishedTape> {
   const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
   const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
-  writer.tryAgain() // a disk that was full may have room for this one line, which then says what is missing
-  writer.rareFrame(`,"t":${milliseconds(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
+  writer.retryAfterFailure() // a disk that was full may have room for this one line, which then says what is missing
+  writer.rareFrame(`,"t":${roundTime(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
   writer.close()
-  if (unchecked.length > 0) await recheckWritten(writer, unchecked)
+  if (unchecked.length > 0) await validateLongMessages(writer, unchecked)
   return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
 }
 
-async function recheckWritten(
+async function validateLongMessages(
   { path, length }: TapeWriter,
   unchecked: readonly PayloadRange[],
 ): Promise<void> {
   try {
-    const { recheck } = await import('../store/recheck.ts')
-    recheck(
+    const { revalidateMessages } = await import('../store/recheck.ts')
+    revalidateMessages(
       path,
       unchecked.filter(({ end }) => end < length),
     )

@@ -3,7 +3,7 @@ import { idKey, isId } from '../wire/id.ts'
 import { member, type Message, type Notification } from '../wire/message.ts'
 
 /** How many requests of the client the server has not answered yet, read from the tape that is being written. */
-export async function countOwed(path: string): Promise<number> {
+export async function countUnanswered(path: string): Promise<number> {
   const owed = new Set<string>()
   const tape = await openTape(path)
   for await (const frame of tape.frames()) {

@@ -1,10 +1,10 @@
 import type { Direction } from '../wire/direction.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
 import { member, type Message, type Notification, type Request } from '../wire/message.ts'
-import type { LookedLink } from './message-look.ts'
+import type { MessageOrigin } from './message-look.ts'
 import type { TapeLog } from './tape-log.ts'
 
-export interface PendingOptions {
+export interface PendingRequestOptions {
   readonly pendingMs: number
   readonly log: TapeLog
   /** For people. */
@@ -12,59 +12,60 @@ export interface PendingOptions {
 }
 
 /** Notes each request that has had no answer for too long, once, on the tape and to the user. The request itself goes on. */
-export class PendingWatch {
-  readonly #options: PendingOptions
+export class PendingRequestWatch {
+  readonly #options: PendingRequestOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
-  constructor(options: PendingOptions) {
+  constructor(options: PendingRequestOptions) {
     this.#options = options
   }
 
-  see(dir: Direction, message: Message, link: LookedLink): void {
-    if (message.kind === 'batch') for (const item of message.items) this.see(dir, item, link)
-    if (message.kind === 'request' && !LASTING.has(message.method)) this.#wait(dir, message, link)
+  observe(dir: Direction, message: Message, link: MessageOrigin): void {
+    if (message.kind === 'batch') for (const item of message.items) this.observe(dir, item, link)
+    if (message.kind === 'request' && !LONG_LIVED_METHODS.has(message.method)) this.#wait(dir, message, link)
     if (message.kind === 'notification') this.#cancel(dir, message, link)
-    if (message.kind === 'response' && message.id !== null) this.#settle(otherWay(dir), message.id, link)
+    if (message.kind === 'response' && message.id !== null)
+      this.#settle(oppositeDirection(dir), message.id, link)
   }
 
-  #wait(dir: Direction, request: Request, link: LookedLink): void {
+  #wait(dir: Direction, request: Request, link: MessageOrigin): void {
     const { pendingMs } = this.#options
-    const key = keyOf(dir, request.id, link)
+    const key = pendingKey(dir, request.id, link)
     clearTimeout(this.#timers.get(key))
     const timer = setTimeout(() => {
       this.#timers.delete(key)
-      this.#note(dir, request, link)
+      this.#report(dir, request, link)
     }, pendingMs)
     this.#timers.set(key, timer.unref())
   }
 
-  #settle(dir: Direction, id: Id, link: LookedLink): void {
-    const key = keyOf(dir, id, link)
+  #settle(dir: Direction, id: Id, link: MessageOrigin): void {
+    const key = pendingKey(dir, id, link)
     clearTimeout(this.#timers.get(key))
     this.#timers.delete(key)
   }
 
   /** What was taken back is not waited for. */
-  #cancel(dir: Direction, { method, params }: Notification, link: LookedLink): void {
+  #cancel(dir: Direction, { method, params }: Notification, link: MessageOrigin): void {
     const id = member(params, 'requestId')
     if (method === 'notifications/cancelled' && isId(id)) this.#settle(dir, id, link)
   }
 
-  #note(dir: Direction, { id, method }: Request, { place }: LookedLink): void {
+  #report(dir: Direction, { id, method }: Request, { place }: MessageOrigin): void {
     const { log, pendingMs, onPending } = this.#options
     const event = JSON.stringify({ event: 'pending', dir, id, method, ms: pendingMs }).slice(1, -1)
-    log.frame(`${place},${event}`)
+    log.writeFrame(`${place},${event}`)
     onPending(`${method} (id ${JSON.stringify(id)}) has had no answer for ${pendingMs / 1000} s`)
   }
 }
 
 /** Open as long as somebody listens. */
-const LASTING: ReadonlySet<string> = new Set(['subscriptions/listen'])
+const LONG_LIVED_METHODS: ReadonlySet<string> = new Set(['subscriptions/listen'])
 
-function otherWay(dir: Direction): Direction {
+function oppositeDirection(dir: Direction): Direction {
   return dir === 'c2s' ? 's2c' : 'c2s'
 }
 
-function keyOf(dir: Direction, id: Id, { scope }: LookedLink): string {
+function pendingKey(dir: Direction, id: Id, { scope }: MessageOrigin): string {
   return `${dir} ${scope} ${idKey(id)}`
 }

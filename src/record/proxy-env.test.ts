@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { proxyEnv } from './proxy-env.ts'
+import { proxyEnvironment } from './proxy-env.ts'
 
 const proxy = 'http://127.0.0.1:1'
 
@@ -10,12 +10,15 @@ test.each([
   ['a.test b.test', 'a.test,b.test'],
 ])('NO_PROXY=%s no longer leaves out this machine', (before, after) => {
   const env = { NO_PROXY: before, no_proxy: before }
-  expect(proxyEnv({ env, proxy, trust: undefined })).toMatchObject({ NO_PROXY: after, no_proxy: after })
+  expect(proxyEnvironment({ env, proxy, trust: undefined })).toMatchObject({
+    NO_PROXY: after,
+    no_proxy: after,
+  })
 })
 
 test('a list of trusted certificates that the user chose stays', () => {
   const trust = { extra: '/extra', all: '/all' }
-  expect(proxyEnv({ env: { SSL_CERT_FILE: '/mine' }, proxy, trust })).toEqual({
+  expect(proxyEnvironment({ env: { SSL_CERT_FILE: '/mine' }, proxy, trust })).toEqual({
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,
     http_proxy: proxy,

@@ -1,6 +1,6 @@
 import { isLoopback } from '../transport/loopback.ts'
 
-export interface ProxyEnvOptions {
+export interface ProxyEnvironmentOptions {
   /** The environment that the variables are added to. */
   readonly env: NodeJS.ProcessEnv
   readonly proxy: string
@@ -9,7 +9,11 @@ export interface ProxyEnvOptions {
 }
 
 /** The variables that send a program through a proxy, and have it trust the local CA: only those that differ. */
-export function proxyEnv({ env, proxy, trust }: ProxyEnvOptions): Readonly<Record<string, string>> {
+export function proxyEnvironment({
+  env,
+  proxy,
+  trust,
+}: ProxyEnvironmentOptions): Readonly<Record<string, string>> {
   return {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,
@@ -29,10 +33,10 @@ function noProxy(env: NodeJS.ProcessEnv, name: string): Record<string, string> {
   const value = env[name]
   if (value === undefined) return {}
   const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
-  return { [name]: entries.filter((entry) => entry !== '*' && !isThisMachine(entry)).join(',') }
+  return { [name]: entries.filter((entry) => entry !== '*' && !isLocalEntry(entry)).join(',') }
 }
 
-function isThisMachine(entry: string): boolean {
+function isLocalEntry(entry: string): boolean {
   const bare = entry.replace(/^\*?\./, '').replace(/\/\d+$/, '')
   const host = /^\[(.+)\](:\d+)?$/.exec(bare)?.[1] ?? bare.replace(/^([^:]*):\d+$/, '$1')
   return isLoopback(host)

@@ -1,6 +1,6 @@
 import type { ExchangeWatcher, RequestLine } from '../transport/http-passage.ts'
 import type { BodyWatcher } from '../transport/relay-body.ts'
-import { readTarget } from '../transport/target.ts'
+import { parseServerUrl } from '../transport/target.ts'
 import { recordedResponse } from './recorded-response.ts'
 import type { Recording } from './recording.ts'
 
@@ -24,21 +24,21 @@ export interface RecordFetchOptions {
  * new StreamableHTTPClientTransport(url, { fetch: recordFetch(fetch, { recording, server: 'mine', url }) })
  */
 export function recordFetch(fetch: AnyFetch, { recording, server, url }: RecordFetchOptions): AnyFetch {
-  const endpoint = readTarget(String(url))
+  const endpoint = parseServerUrl(String(url))
   const tape = recording.http(server, endpoint)
   return async (target, init) => {
-    const line = requestLine(endpoint, target, init)
+    const line = requestLineOf(endpoint, target, init)
     if (line === undefined) return fetch(target, init)
     const watcher = tape.watch(line)
-    putBody(watcher.request, init?.body)
+    recordRequestBody(watcher.request, init?.body)
     tape.settle()
-    const response = await answerOf(() => fetch(target, init), watcher, init?.signal)
+    const response = await responseOf(() => fetch(target, init), watcher, init?.signal)
     return recordedResponse(response, { watcher, settle: tape.settle, signal: init?.signal })
   }
 }
 
 /** Undefined for what is not our server's, or no request at all: then fetch itself says so. */
-function requestLine(
+function requestLineOf(
   endpoint: URL,
   target: string | URL,
   init: RequestInit | undefined,
@@ -54,13 +54,13 @@ function requestLine(
 }
 
 /** SDKs send texts. Of anything else the tape says nothing, because reading it would take it from the request. */
-function putBody({ chunk, end }: BodyWatcher, body: RequestInit['body']): void {
+function recordRequestBody({ chunk, end }: BodyWatcher, body: RequestInit['body']): void {
   if (typeof body === 'string') chunk(Buffer.from(body))
   else if (body instanceof Uint8Array) chunk(Uint8Array.from(body))
   end()
 }
 
-async function answerOf(
+async function responseOf(
   ask: () => Promise<Response>,
   { aborted, unreachable }: ExchangeWatcher,
   signal: AbortSignal | null | undefined,
@@ -69,12 +69,12 @@ async function answerOf(
     return await ask()
   } catch (error) {
     if (signal?.aborted === true) aborted('client')
-    else unreachable(reasonOf(error))
+    else unreachable(fetchErrorReason(error))
     throw error
   }
 }
 
-function reasonOf(error: unknown): string {
+function fetchErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

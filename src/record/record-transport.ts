@@ -1,6 +1,6 @@
 import type { Direction } from '../wire/direction.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
-import type { LinkTape } from './link-tape.ts'
+import type { MessageRecorder } from './link-tape.ts'
 import { Recording, type RecordingOptions } from './recording.ts'
 
 export type RecordTransportOptions = {
@@ -37,8 +37,8 @@ export function recordTransport(transport: AnyTransport, options: RecordTranspor
   return withOptionalMembers(recorded, transport)
 }
 
-interface Setting {
-  readonly tape: LinkTape
+interface RecordedTransportContext {
+  readonly tape: MessageRecorder
   /** The direction of what this end sends. */
   readonly sent: Direction
   /** The link is over; may be called twice. */
@@ -50,40 +50,40 @@ class RecordedTransport implements AnyTransport {
   onclose: AnyTransport['onclose']
   onerror: AnyTransport['onerror']
   readonly #inner: AnyTransport
-  readonly #setting: Setting
+  readonly #context: RecordedTransportContext
   #isAttached = false
-  #isOver = false
+  #isClosed = false
 
-  constructor(inner: AnyTransport, setting: Setting) {
+  constructor(inner: AnyTransport, setting: RecordedTransportContext) {
     this.#inner = inner
-    this.#setting = setting
+    this.#context = setting
   }
 
   readonly start = async (): Promise<void> => {
     this.#attach()
-    this.#setting.tape.event('start')
-    await this.#noting(() => this.#inner.start())
+    this.#context.tape.event('start')
+    await this.#recordingErrors(() => this.#inner.start())
   }
 
   readonly send = async (message: unknown, options?: unknown): Promise<void> => {
     this.#attach()
-    const { tape, sent } = this.#setting
+    const { tape, sent } = this.#context
     tape.message(sent, message)
-    await this.#noting(() => this.#inner.send(message, options))
+    await this.#recordingErrors(() => this.#inner.send(message, options))
   }
 
   readonly close = async (): Promise<void> => {
     this.#attach()
-    await this.#noting(() => this.#inner.close())
-    this.#over()
-    await this.#setting.onEnd()
+    await this.#recordingErrors(() => this.#inner.close())
+    this.#onClosed()
+    await this.#context.onEnd()
   }
 
   /** Late, so that whoever has set a callback on the inner transport keeps it. */
   #attach(): void {
     if (this.#isAttached) return
     this.#isAttached = true
-    const { tape, sent } = this.#setting
+    const { tape, sent } = this.#context
     const { onmessage, onclose, onerror } = this.#inner
     const callbacks: Pick<AnyTransport, 'onmessage' | 'onclose' | 'onerror'> = {
       onmessage: (message, extra) => {
@@ -98,32 +98,32 @@ class RecordedTransport implements AnyTransport {
       },
       onclose: () => {
         onclose?.()
-        this.#over()
+        this.#onClosed()
       },
     }
     Object.assign(this.#inner, callbacks)
   }
 
   /** A transport may say that it is closed, or only be done closing, or both. */
-  #over(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#setting.tape.event('close')
-    void this.#setting.onEnd()
+  #onClosed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#context.tape.event('close')
+    void this.#context.onEnd()
     this.onclose?.()
   }
 
-  async #noting(work: () => Promise<void>): Promise<void> {
+  async #recordingErrors(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
-      this.#setting.tape.event('error', { message: error instanceof Error ? error.message : String(error) })
+      this.#context.tape.event('error', { message: error instanceof Error ? error.message : String(error) })
       throw error
     }
   }
 }
 
-const OPTIONAL: readonly PropertyKey[] = [
+const OPTIONAL_MEMBERS: readonly PropertyKey[] = [
   'sessionId',
   'setProtocolVersion',
   'setSupportedProtocolVersions',
@@ -133,13 +133,13 @@ const OPTIONAL: readonly PropertyKey[] = [
 /** SDKs ask whether a transport has these members, and some get them late: so they are looked up in the inner transport each time. */
 function withOptionalMembers(recorded: RecordedTransport, inner: AnyTransport): AnyTransport {
   const holder = (target: AnyTransport, name: PropertyKey): AnyTransport =>
-    OPTIONAL.includes(name) ? inner : target
+    OPTIONAL_MEMBERS.includes(name) ? inner : target
   return new Proxy<AnyTransport>(recorded, {
     has: (target, name) => Reflect.has(holder(target, name), name),
     set: (target, name, value) => Reflect.set(holder(target, name), name, value),
     get: (target, name) => {
       const value: unknown = Reflect.get(holder(target, name), name)
-      return typeof value === 'function' && OPTIONAL.includes(name) ? value.bind(inner) : value
+      return typeof value === 'function' && OPTIONAL_MEMBERS.includes(name) ? value.bind(inner) : value
     },
   })
 }

@@ -4,7 +4,7 @@ import type { BodyWatcher } from '../transport/relay-body.ts'
 type Body = NonNullable<Response['body']>
 
 /** Who looks on at the exchange. */
-export interface Onlooker {
+export interface ResponseRecording {
   readonly watcher: ExchangeWatcher
   /** Has everything seen so far put on the tape: the caller may act on it before this round is over. */
   readonly settle: () => void
@@ -12,14 +12,14 @@ export interface Onlooker {
 }
 
 /** The response as it came, with a body that is put on the tape as its reader reads it: no sooner, and nothing is held back. */
-export function recordedResponse(response: Response, onlooker: Onlooker): Response {
+export function recordedResponse(response: Response, onlooker: ResponseRecording): Response {
   const { body, status, statusText, headers, url, redirected, type } = response
   const watched = onlooker.watcher.answered(status, decodedHeaders(headers))
   if (body === null) {
     watched.end()
     return response
   }
-  const passing = passingBody(body, { ...onlooker, watched, isOwed: status !== ACCEPTED })
+  const passing = recordedBody(body, { ...onlooker, watched, isOwed: status !== ACCEPTED })
   const copy = new Response(passing, { status, statusText, headers })
   // What only a real exchange can set.
   for (const [name, value] of Object.entries({ url, redirected, type }))
@@ -34,13 +34,13 @@ function decodedHeaders(headers: Headers): readonly string[] {
   return [...headers].filter(([name]) => name !== 'content-encoding').flat()
 }
 
-interface Passing extends Onlooker {
+interface RecordedBodyContext extends ResponseRecording {
   readonly watched: BodyWatcher
   /** Whether a reader that leaves gives something up; SDKs drop the empty body of a 202 unread. */
   readonly isOwed: boolean
 }
 
-function passingBody(body: Body, { watcher, watched, settle, signal, isOwed }: Passing): Body {
+function recordedBody(body: Body, { watcher, watched, settle, signal, isOwed }: RecordedBodyContext): Body {
   const reader = body.getReader()
   const pass = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const { done, value } = await reader.read()

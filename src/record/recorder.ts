@@ -1,21 +1,21 @@
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import { MAX_LINE_BYTES } from '../wire/lines.ts'
-import { startServer, type Exit } from '../transport/server-process.ts'
-import { cannotStart } from '../transport/cannot-start.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
+import { startServer, type ProcessExit } from '../transport/server-process.ts'
+import { serverStartError } from '../transport/cannot-start.ts'
 import { stdioHeader } from './header.ts'
-import { labelsOf, type LabelOptions } from '../tape/labels.ts'
-import { redactionFor, type RedactOption } from './redaction.ts'
+import { pickLabels, type TapeLabelOptions } from '../tape/labels.ts'
+import { createRedaction, type RedactOption } from './redaction.ts'
 import { relay } from './relay.ts'
 import { serverName } from './server-name.ts'
-import { SessionTape } from './session-tape.ts'
-import type { Summary } from './recording-summary.ts'
+import { StdioRecorder } from './session-tape.ts'
+import type { RecordingSummary } from './recording-summary.ts'
 import { TapeLog } from './tape-log.ts'
-import { vaultFor } from './vault-for.ts'
+import { openRecordingVault } from './vault-for.ts'
 import type { Vault } from '../store/vault.ts'
 
-export interface RecorderOptions extends LabelOptions {
+export interface RecorderOptions extends TapeLabelOptions {
   /** The server command and its arguments. */
   readonly command: readonly [string, ...string[]]
   /** The tape file; an existing one is never written over. */
@@ -32,8 +32,8 @@ export interface RecorderOptions extends LabelOptions {
   readonly onServerMessage?: (text: string) => void
 }
 
-export interface RecordingResult extends Summary {
-  readonly exit: Exit
+export interface RecordingResult extends RecordingSummary {
+  readonly exit: ProcessExit
 }
 
 /**
@@ -73,29 +73,29 @@ export class Recorder {
 
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
   const { command, client, cwd, env, redact } = options
-  const redaction = redactionFor(redact, env)
-  const vault = vaultFor(redact, options.tape, env)
+  const redaction = createRedaction(redact, env)
+  const vault = openRecordingVault(redact, options.tape, env)
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
-  if (pid === undefined) throw await cannotStart(server)
-  const log = openLog(options, redaction?.redactor, vault)
+  if (pid === undefined) throw await serverStartError(server)
+  const log = openTapeLog(options, redaction?.redactor, vault)
   const side = {
     input: client.input,
     output: client.output,
     errors: () => client.errors ?? process.stderr,
     isGone: () => client.output.destroyed || stop.aborted,
   }
-  const exit = await relay({ server, pid, client: side, tape: sessionTape(options, log), stop })
+  const exit = await relay({ server, pid, client: side, tape: createStdioRecorder(options, log), stop })
   return { exit, ...(await log.finish()) }
 }
 
-function openLog(
+function openTapeLog(
   options: RecorderOptions,
   redactor: Redactor | undefined,
   vault: Vault | undefined,
 ): TapeLog {
   const { command, tape, env = process.env, server = serverName(command) } = options
-  const labels = labelsOf(options)
+  const labels = pickLabels(options)
   return new TapeLog({
     path: tape,
     header: (started) => stdioHeader({ started, server, command, env, labels }),
@@ -104,12 +104,12 @@ function openLog(
   })
 }
 
-function sessionTape(options: RecorderOptions, log: TapeLog): SessionTape {
+function createStdioRecorder(options: RecorderOptions, log: TapeLog): StdioRecorder {
   const { command, onClientMessage, onServerMessage } = options
-  return new SessionTape({
+  return new StdioRecorder({
     log,
     server: options.server ?? serverName(command),
-    maxLineBytes: MAX_LINE_BYTES,
+    maxLineBytes: DEFAULT_MAX_LINE_BYTES,
     ...((onClientMessage ?? onServerMessage) && {
       onMessage: (dir, text) => (dir === 'c2s' ? onClientMessage : onServerMessage)?.(text),
     }),

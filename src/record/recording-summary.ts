@@ -1,8 +1,8 @@
 import type { VaultSummary } from '../store/vault.ts'
-import type { ClosedTape } from './open-tape.ts'
+import type { FinishedTape } from './open-tape.ts'
 
 /** What became of the recording, for the line that the user sees at the end. */
-export interface Summary {
+export interface RecordingSummary {
   /** Where the tape is, the last one where there are several; undefined when none could be made. */
   readonly path: string | undefined
   /** How many tapes were written: more than one when the user asked for rotation. */
@@ -19,16 +19,16 @@ export interface Summary {
 }
 
 /** What there is to tell of a recording beside its tapes. */
-interface Circumstances extends Pick<Summary, 'secrets' | 'vault' | 'stoppedAt'> {
+interface SummaryFacts extends Pick<RecordingSummary, 'secrets' | 'vault' | 'stoppedAt'> {
   /** Why no tape, or no further one, could be made. */
   readonly failure: string | undefined
 }
 
 /** Sums up the tapes of a recording, in the order in which they were written. */
-export function summaryOf(
-  tapes: readonly ClosedTape[],
-  { failure, secrets, vault, stoppedAt }: Circumstances,
-): Summary {
+export function summarizeRecording(
+  tapes: readonly FinishedTape[],
+  { failure, secrets, vault, stoppedAt }: SummaryFacts,
+): RecordingSummary {
   return {
     path: tapes.at(-1)?.path,
     tapes: tapes.length,

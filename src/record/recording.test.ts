@@ -16,7 +16,7 @@ test('a line that is no message takes nothing back of what another link has just
   const http = recording.http('remote', new URL('http://a.test/mcp'))
   const pipes = recording.pipes({ server: 'local', info: { transport: 'stdio' } })
   http.watch({ method: 'GET', path: '/mcp', headers: [] })
-  pipes.tap('s2c').pass(Buffer.from('oops\n'), () => {})
+  pipes.recordDirection('s2c').pass(Buffer.from('oops\n'), () => {})
   await recording.close()
   const { rest, problems } = await loadTape(recording.path ?? '')
   expect(problems).toEqual([])

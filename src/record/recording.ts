@@ -1,22 +1,22 @@
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { RuleSet } from '../redact/rule-set.ts'
+import type { RedactionRuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
-import type { ServerInfo } from '../tape/header.ts'
-import { asciiJson } from './ascii-json.ts'
+import type { TapeServer } from '../tape/header.ts'
+import { toAsciiJson } from './ascii-json.ts'
 import { tapeHeader } from './header.ts'
-import { HttpTape } from './http-tape.ts'
-import { labelsOf, type LabelOptions, type Labels } from '../tape/labels.ts'
-import { LinkTape } from './link-tape.ts'
-import { redactedServer } from '../redact/redacted-header.ts'
-import { redactionBy, rulesFor, valuesIn, type RedactOption } from './redaction.ts'
-import { SessionTape } from './session-tape.ts'
+import { ExchangeRecorder } from './http-tape.ts'
+import { pickLabels, type TapeLabelOptions, type TapeLabels } from '../tape/labels.ts'
+import { MessageRecorder } from './link-tape.ts'
+import { redactServerInfo } from '../redact/redacted-header.ts'
+import { redactionWith, redactionRulesFor, knownSecretValues, type RedactOption } from './redaction.ts'
+import { StdioRecorder } from './session-tape.ts'
 import type { Vault } from '../store/vault.ts'
-import type { Summary } from './recording-summary.ts'
+import type { RecordingSummary } from './recording-summary.ts'
 import { TapeLog } from './tape-log.ts'
-import { vaultFor } from './vault-for.ts'
+import { openRecordingVault } from './vault-for.ts'
 
-export interface RecordingOptions extends LabelOptions {
+export interface RecordingOptions extends TapeLabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
   readonly tape: string
   /** How secrets are treated; by default they are replaced by stand-ins. */
@@ -24,10 +24,10 @@ export interface RecordingOptions extends LabelOptions {
 }
 
 /** A server, as a link to it sees it. */
-export interface LinkOptions {
+export interface RecordedLinkOptions {
   /** What to call the server on the tape: links of one name are connections 1, 2, … of one server. */
   readonly server: string
-  readonly info: ServerInfo
+  readonly info: TapeServer
   /** What the server sees: the values of variables whose names speak of secrets are replaced everywhere. */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** What the client sends with everything, and the server may repeat. */
@@ -42,21 +42,21 @@ const MAX_BYTES = 256 * 1024 * 1024
  */
 export class Recording {
   readonly #path: string
-  readonly #labels: Labels
-  readonly #rules: RuleSet | undefined
+  readonly #labels: TapeLabels
+  readonly #rules: RedactionRuleSet | undefined
   readonly #values: readonly string[]
   readonly #vault: Vault | undefined
   #redactor: Redactor | undefined
   readonly #links = new Map<string, number>()
-  readonly #http = new Map<string, HttpTape>()
+  readonly #http = new Map<string, ExchangeRecorder>()
   #log: TapeLog | undefined
 
   constructor({ tape, redact, ...labels }: RecordingOptions) {
     this.#path = resolveTape(tape)
-    this.#labels = labelsOf(labels)
-    this.#rules = rulesFor(redact)
-    this.#values = valuesIn(redact)
-    this.#vault = vaultFor(redact, this.#path)
+    this.#labels = pickLabels(labels)
+    this.#rules = redactionRulesFor(redact)
+    this.#values = knownSecretValues(redact)
+    this.#vault = openRecordingVault(redact, this.#path)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -70,41 +70,44 @@ export class Recording {
   }
 
   /** A new link, for messages that are values. */
-  link(options: LinkOptions): LinkTape {
-    const { log, conn } = this.#join(options)
-    return new LinkTape(log, { server: options.server, conn })
+  link(options: RecordedLinkOptions): MessageRecorder {
+    const { log, conn } = this.#addConnection(options)
+    return new MessageRecorder(log, { server: options.server, conn })
   }
 
   /** A new link, for bytes that are lines. */
-  pipes(options: LinkOptions): SessionTape {
-    const { log, conn } = this.#join(options)
-    return new SessionTape({ log, server: options.server, conn, maxLineBytes: MAX_BYTES })
+  pipes(options: RecordedLinkOptions): StdioRecorder {
+    const { log, conn } = this.#addConnection(options)
+    return new StdioRecorder({ log, server: options.server, conn, maxLineBytes: MAX_BYTES })
   }
 
   /** The HTTP exchanges with a server: its connections are counted by their sessions, so it has no other links. */
-  http(server: string, url: URL): HttpTape {
+  http(server: string, url: URL): ExchangeRecorder {
     const known = this.#http.get(server)
     if (known !== undefined) return known
-    if (this.#links.has(server)) throw twoKinds(server)
-    const { log } = this.#join({ server, info: { transport: 'http', url: url.href } })
-    const tape = new HttpTape({ log, server: () => server, url, maxBytes: MAX_BYTES })
+    if (this.#links.has(server)) throw mixedTransportsError(server)
+    const { log } = this.#addConnection({ server, info: { transport: 'http', url: url.href } })
+    const tape = new ExchangeRecorder({ log, server: () => server, url, maxBytes: MAX_BYTES })
     this.#http.set(server, tape)
     return tape
   }
 
   /** Ends the tape; may be called twice. What its links carry from then on is not recorded. */
-  async close(): Promise<Summary> {
+  async close(): Promise<RecordingSummary> {
     if (this.#log === undefined) return NOTHING_RECORDED
     for (const tape of this.#http.values()) tape.settle()
-    const servers = [...this.#links.keys()].slice(1).map(asciiJson)
+    const servers = [...this.#links.keys()].slice(1).map(toAsciiJson)
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
-  #join({ server, info, env, headers = {} }: LinkOptions): { readonly log: TapeLog; readonly conn: number } {
+  #addConnection({ server, info, env, headers = {} }: RecordedLinkOptions): {
+    readonly log: TapeLog
+    readonly conn: number
+  } {
     const conn = (this.#links.get(server) ?? 0) + 1
-    if (this.#http.has(server)) throw twoKinds(server)
+    if (this.#http.has(server)) throw mixedTransportsError(server)
     if (this.#links.size === 0)
-      this.#redactor = this.#rules && redactionBy(this.#rules, { values: this.#values }).redactor
+      this.#redactor = this.#rules && redactionWith(this.#rules, { values: this.#values }).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     const isLate = this.#links.size > 0 && conn === 1
@@ -117,14 +120,14 @@ export class Recording {
     })
     // The header is written already, and a tape only grows at its end.
     if (isLate)
-      this.#log.frame(
-        `,"server":${asciiJson(server)},"event":"server",${membersOf(redactedServer(info, this.#redactor))}`,
+      this.#log.writeFrame(
+        `,"server":${toAsciiJson(server)},"event":"server",${serverMembers(redactServerInfo(info, this.#redactor))}`,
       )
     return { log: this.#log, conn }
   }
 }
 
-const NOTHING_RECORDED: Summary = {
+const NOTHING_RECORDED: RecordingSummary = {
   path: undefined,
   tapes: 0,
   frames: 0,
@@ -147,11 +150,11 @@ export function createRecording(options: RecordingOptions): Recording {
   return new Recording(options)
 }
 
-function membersOf(info: ServerInfo): string {
+function serverMembers(info: TapeServer): string {
   return JSON.stringify(info).slice(1, -1)
 }
 
-function twoKinds(server: string): ReelayError {
+function mixedTransportsError(server: string): ReelayError {
   return new ReelayError('USAGE', `the server ${server} has links of two kinds: HTTP and another`, {
     hint: 'give recordFetch and recordTransport two names',
   })

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** Bytes of any kind without their secrets. */
-export function redactedBytes(bytes: Buffer, redactor: Pick<Redactor, 'text'> | undefined): Buffer {
+export function redactBytes(bytes: Buffer, redactor: Pick<Redactor, 'text'> | undefined): Buffer {
   if (redactor === undefined) return bytes
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
   const text = bytes.toString(encoding)
@@ -11,11 +11,11 @@ export function redactedBytes(bytes: Buffer, redactor: Pick<Redactor, 'text'> | 
 }
 
 /** The beginning of bytes that are too many. Their secrets go first: a cut would leave half of one, which nobody can tell. */
-export function redactedHead(bytes: Buffer, length: number, redactor: Redactor | undefined): Buffer {
+export function redactPrefix(bytes: Buffer, length: number, redactor: Redactor | undefined): Buffer {
   if (redactor === undefined) return bytes.subarray(0, length)
-  const known = redactedBytes(bytes.subarray(0, length + MARGIN), redactor)
-  return known.subarray(0, Math.min(length, Math.max(known.length - MARGIN, 0)))
+  const known = redactBytes(bytes.subarray(0, length + MARGIN_BYTES), redactor)
+  return known.subarray(0, Math.min(length, Math.max(known.length - MARGIN_BYTES, 0)))
 }
 
 /** Longer than a token. */
-const MARGIN = 2048
+const MARGIN_BYTES = 2048

@@ -1,6 +1,6 @@
-import { redactionConfig } from '../config/redaction-config.ts'
+import { readRedactionConfig } from '../config/redaction-config.ts'
 import { Redactor } from '../redact/redactor.ts'
-import { ruleSet, type RuleSet } from '../redact/rule-set.ts'
+import { redactionRuleSet, type RedactionRuleSet } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 
 /** How a recording treats secrets: stand-ins by default, and e-mail addresses too when asked; `false` leaves everything plain. */
@@ -14,30 +14,33 @@ export type RedactOption =
       readonly values?: readonly string[]
     }
 
-export interface Redaction {
+export interface RecordingRedaction {
   readonly redactor: Redactor
   /** Why the tape has a key of its own, which is forgotten. */
   readonly trouble: string | undefined
 }
 
 /** What replaces secrets in one recording; undefined when the user wants none of it. */
-export function redactionFor(
+export function createRedaction(
   redact: RedactOption | undefined,
   env?: NodeJS.ProcessEnv,
-): Redaction | undefined {
-  const rules = rulesFor(redact)
-  return rules && redactionBy(rules, { env, values: valuesIn(redact) })
+): RecordingRedaction | undefined {
+  const rules = redactionRulesFor(redact)
+  return rules && redactionWith(rules, { env, values: knownSecretValues(redact) })
 }
 
 /** What is looked for, by the option and the config in the working directory. */
-export function rulesFor(redact: RedactOption | undefined): RuleSet | undefined {
+export function redactionRulesFor(redact: RedactOption | undefined): RedactionRuleSet | undefined {
   if (redact === false) return undefined
-  const config = redactionConfig(process.cwd())
-  return ruleSet({ ...config, email: redact?.email ?? config.email ?? false })
+  const config = readRedactionConfig(process.cwd())
+  return redactionRuleSet({ ...config, email: redact?.email ?? config.email ?? false })
 }
 
 /** Values of the variables that the server sees are replaced everywhere, if their names speak of secrets. */
-export function redactionBy(rules: RuleSet, { env = process.env, values = [] }: Known = {}): Redaction {
+export function redactionWith(
+  rules: RedactionRuleSet,
+  { env = process.env, values = [] }: KnownSecrets = {},
+): RecordingRedaction {
   const { key, trouble } = keyForRecording()
   const redactor = new Redactor({ key, rules })
   redactor.learnEnv(env)
@@ -46,11 +49,11 @@ export function redactionBy(rules: RuleSet, { env = process.env, values = [] }: 
 }
 
 /** What is known to be secret before anything is read. */
-interface Known {
+interface KnownSecrets {
   readonly env?: NodeJS.ProcessEnv | undefined
   readonly values?: readonly string[]
 }
 
-export function valuesIn(redact: RedactOption | undefined): readonly string[] {
+export function knownSecretValues(redact: RedactOption | undefined): readonly string[] {
   return redact === false ? [] : (redact?.values ?? [])
 }

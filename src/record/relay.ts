@@ -1,9 +1,9 @@
-import { moment, pause } from '../transport/moment.ts'
+import { monotonicNow, sleep } from '../transport/moment.ts'
 import type { Readable, Writable } from 'node:stream'
-import { PASSED_ON, type Exit, type ServerProcess } from '../transport/server-process.ts'
+import { FORWARDED_SIGNALS, type ProcessExit, type ServerProcess } from '../transport/server-process.ts'
 import { endServer } from '../transport/ending.ts'
 import { startPump, type Pump } from './pump.ts'
-import type { SessionTape } from './session-tape.ts'
+import type { StdioRecorder } from './session-tape.ts'
 
 /** The side of the link that the client holds. */
 interface ClientSide {
@@ -19,21 +19,21 @@ export interface RelayOptions {
   readonly server: ServerProcess
   readonly pid: number
   readonly client: ClientSide
-  readonly tape: SessionTape
+  readonly tape: StdioRecorder
   /** Where signals come from; they are put on the tape, and end the session if they end the server. */
   readonly signals?: NodeJS.EventEmitter
   /** Ends the session as if the client had left. */
   readonly stop?: AbortSignal
 }
 
-const LOOK_EVERY = 100
-const QUIET = 200
+const POLL_MS = 100
+const QUIET_MS = 200
 
 /** Stands between a client and a running server until the session is over, and returns how the server ended. */
-export async function relay(options: RelayOptions): Promise<Exit> {
+export async function relay(options: RelayOptions): Promise<ProcessExit> {
   const { server, pid, tape } = options
   tape.event('start', { pid })
-  const link = new Link(options)
+  const link = new SessionStreams(options)
   const exit = await server.exited
   link.serverHasLeft()
   await link.drained()
@@ -43,7 +43,7 @@ export async function relay(options: RelayOptions): Promise<Exit> {
 }
 
 /** The three streams of one session, and what the end of each means for the others. */
-class Link {
+class SessionStreams {
   readonly #options: RelayOptions
   readonly #input: Pump
   readonly #output: Pump
@@ -52,8 +52,8 @@ class Link {
   #isOutputOpen = true
   #areErrorsOpen = true
   #isServerHere = true
-  #lastHeard = moment()
-  #lastError = 0
+  #lastOutputAt = monotonicNow()
+  #lastStderrAt = 0
   #ending: Promise<void> | undefined
   #busy: { readonly heard: number; readonly owed: Promise<number> } | undefined
 
@@ -63,43 +63,42 @@ class Link {
     this.#output = this.#pumpOutput()
     this.#errors = this.#pumpErrors()
     this.#watchSignals()
-    this.#watch = setInterval(() => this.#lookForClient(), LOOK_EVERY * 5).unref()
+    this.#watch = setInterval(() => this.#checkClient(), POLL_MS * 5).unref()
     options.stop?.addEventListener('abort', () => this.#leave(), { once: true })
   }
 
   serverHasLeft(): void {
     this.#isServerHere = false
-    this.#lastError = moment()
+    this.#lastStderrAt = monotonicNow()
   }
 
   /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
   async drained(): Promise<void> {
-    while (!this.#isNobodyThere() && (this.#isOutputOpen || this.#output.isWaiting()))
-      await pause(LOOK_EVERY / 10)
-    while (!this.#isNobodyThere() && (this.#areErrorsComing() || this.#errors.isWaiting()))
-      await pause(LOOK_EVERY / 10)
+    while (!this.#isAbandoned() && (this.#isOutputOpen || this.#output.isWaiting())) await sleep(POLL_MS / 10)
+    while (!this.#isAbandoned() && (this.#isStderrActive() || this.#errors.isWaiting()))
+      await sleep(POLL_MS / 10)
     this.#options.tape.endOfStderr()
     clearInterval(this.#watch)
     await this.#ending
   }
 
-  #isNobodyThere(): boolean {
+  #isAbandoned(): boolean {
     return this.#ending !== undefined && this.#options.client.isGone()
   }
 
   /** A daemon that the server left behind may hold its stderr for ever. */
-  #areErrorsComing(): boolean {
-    return this.#areErrorsOpen && moment() - this.#lastError < QUIET
+  #isStderrActive(): boolean {
+    return this.#areErrorsOpen && monotonicNow() - this.#lastStderrAt < QUIET_MS
   }
 
   /** A server that does not read keeps us from reading too, and then the end of the input is not seen. */
-  #lookForClient(): void {
+  #checkClient(): void {
     if (this.#ending === undefined && this.#options.client.isGone()) this.#input.readToTheEnd()
   }
 
   #pumpInput(): Pump {
     const { server, client, tape } = this.#options
-    const tap = tape.tap('c2s')
+    const tap = tape.recordDirection('c2s')
     const to = server.child.stdin
     to.on('error', () => {}) // the server closed its input: reading on is how we learn that the client leaves
     const onEnd = (): void => {
@@ -113,10 +112,10 @@ class Link {
 
   #pumpOutput(): Pump {
     const { server, client, tape } = this.#options
-    const tap = tape.tap('s2c')
+    const tap = tape.recordDirection('s2c')
     const from = server.child.stdout
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
-      this.#lastHeard = moment()
+      this.#lastOutputAt = monotonicNow()
       tap.pass(chunk, handOn)
     }
     const onEnd = (): void => {
@@ -130,7 +129,7 @@ class Link {
   #pumpErrors(): Pump {
     const { server, client, tape } = this.#options
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
-      this.#lastError = moment()
+      this.#lastStderrAt = monotonicNow()
       handOn()
       tape.stderr(chunk)
     }
@@ -143,7 +142,7 @@ class Link {
   /** The server itself gets each signal; if that ends it, what it started is ended too. */
   #watchSignals(): void {
     const { server, tape, signals } = this.#options
-    for (const signal of PASSED_ON) {
+    for (const signal of FORWARDED_SIGNALS) {
       signals?.on(signal, () => {
         tape.event('signal', { signal, by: 'client' })
         server.exited.then(
@@ -166,7 +165,7 @@ class Link {
       exited: server.exited,
       isClientGone: client.isGone,
       isServerBusy: () => this.#isBusy(),
-      lastHeard: () => this.#lastHeard,
+      lastOutputAt: () => this.#lastOutputAt,
       onSignal: (signal) => tape.event('signal', { signal, by: 'reelay' }),
     })
   }
@@ -175,15 +174,15 @@ class Link {
   async #isBusy(): Promise<boolean> {
     const { path } = this.#options.tape
     if (path === undefined || !this.#isServerHere) return false
-    if (this.#busy?.heard !== this.#lastHeard) {
-      this.#busy = { heard: this.#lastHeard, owed: owedOn(path) }
+    if (this.#busy?.heard !== this.#lastOutputAt) {
+      this.#busy = { heard: this.#lastOutputAt, owed: unansweredOn(path) }
     }
     return (await this.#busy.owed) > 0
   }
 }
 
 /** Loaded only when it is needed, which is rarely: the recorder must start fast. */
-async function owedOn(path: string): Promise<number> {
-  const { countOwed } = await import('./owed.ts')
-  return countOwed(path).catch(() => 0)
+async function unansweredOn(path: string): Promise<number> {
+  const { countUnanswered } = await import('./owed.ts')
+  return countUnanswered(path).catch(() => 0)
 }

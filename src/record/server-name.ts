@@ -1,10 +1,10 @@
 /** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
 export function serverName(command: readonly string[]): string {
   const [first = '', ...rest] = command
-  const runner = bare(first)
+  const runner = bareName(first)
   if (runner === 'env') return serverName(rest.slice(rest.findIndex((word) => !/^-|=/.test(word))))
   const word = RUNNERS.test(runner) ? firstOperand(rest) : undefined
-  return safeName(bare(word ?? first))
+  return safeName(bareName(word ?? first))
 }
 
 /** What may be part of a file name. */
@@ -17,26 +17,26 @@ const RUNNERS =
   /^(node|nodejs|npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|tsx|python[\d.]*|uv|uvx|pipx|docker|podman)$/
 const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x', 'container'])
 // Their next word is a value, which may be a secret: it must not end up in a file name.
-const TAKES_A_VALUE =
+const OPTION_WITH_VALUE =
   /^(-[epvuwhlr]|--(env|env-file|package|volume|publish|name|workdir|network|mount|user|hostname|entrypoint|label|platform|pull|from|with|require|import|loader|env-file-if-exists))$/
 
 /** The script, package or image that a runner was asked to run. */
 function firstOperand(words: readonly string[]): string | undefined {
   return words.find((word, index) => {
     const isOption = word.startsWith('-') || word.includes('=')
-    return !isOption && !SUBCOMMANDS.has(word) && !TAKES_A_VALUE.test(words[index - 1] ?? '')
+    return !isOption && !SUBCOMMANDS.has(word) && !OPTION_WITH_VALUE.test(words[index - 1] ?? '')
   })
 }
 
 /** The last telling part of a path, without a script's ending, a package's scope, its version or an image's tag. */
-function bare(word: string): string {
+function bareName(word: string): string {
   const parts = word
     .replaceAll('\\', '/')
     .split('/')
     .filter((part) => part !== '')
     .map((part) => part.replace(/(?<=.)[@:][^@:]*$/, '').replace(/\.(exe|cmd|[cm]?[jt]s|py|sh)$/i, ''))
   const last = parts.at(-1) ?? ''
-  return SAYS_NOTHING.test(last) ? (parts.findLast((part) => !SAYS_NOTHING.test(part)) ?? last) : last
+  return GENERIC_NAME.test(last) ? (parts.findLast((part) => !GENERIC_NAME.test(part)) ?? last) : last
 }
 
-const SAYS_NOTHING = /^(index|main|__main__|cli|dist|build|out|lib|src|bin|\.|\.\.)$/
+const GENERIC_NAME = /^(index|main|__main__|cli|dist|build|out|lib|src|bin|\.|\.\.)$/

@@ -1,7 +1,7 @@
 import type { RequestLine } from '../transport/http-passage.ts'
 
 /** Whether a request goes to the server's own path, or below it. */
-export function isAtServer({ pathname }: URL, path: string): boolean {
+export function isServerPath({ pathname }: URL, path: string): boolean {
   const query = path.indexOf('?')
   const name = query < 0 ? path : path.slice(0, query)
   const isBelow = pathname !== '/' && name.startsWith(pathname.endsWith('/') ? pathname : `${pathname}/`)

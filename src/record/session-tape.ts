@@ -1,13 +1,13 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Direction } from '../wire/direction.ts'
-import { asciiJson } from './ascii-json.ts'
-import { eventMembers, membersOf } from './event-members.ts'
-import { HeldLines } from './held-lines.ts'
-import type { MessageLook } from './message-look.ts'
-import { Tap } from './tap.ts'
+import { toAsciiJson } from './ascii-json.ts'
+import { encodeEventMembers, encodeMembers } from './event-members.ts'
+import { LineBuffer } from './held-lines.ts'
+import type { MessageFilter } from './message-look.ts'
+import { LineRecorder } from './tap.ts'
 import type { TapeLog } from './tape-log.ts'
 
-export interface SessionTapeOptions {
+export interface StdioRecorderOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
   readonly server: string
@@ -15,28 +15,28 @@ export interface SessionTapeOptions {
   readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
-  readonly look?: MessageLook
+  readonly look?: MessageFilter
   /** Of longer messages only so much is taped. */
   readonly cutBytes?: number | undefined
 }
 
 /** One direction of the link, as the tape sees it. */
-interface LinkTap {
+interface DirectionRecorder {
   /** Puts a chunk on the tape, and has it handed on at once. */
   readonly pass: (chunk: Uint8Array, handOn: () => void) => void
   readonly end: () => void
 }
 
 /** The part of a tape that one session over pipes writes. */
-export class SessionTape {
-  readonly #options: SessionTapeOptions
+export class StdioRecorder {
+  readonly #options: StdioRecorderOptions
   readonly #place: string
-  readonly #stderr = new StringDecoder('utf8')
-  readonly #held = new HeldLines()
+  readonly #stderrDecoder = new StringDecoder('utf8')
+  readonly #stderrLines = new LineBuffer()
 
-  constructor(options: SessionTapeOptions) {
+  constructor(options: StdioRecorderOptions) {
     this.#options = options
-    this.#place = `,"server":${asciiJson(options.server)},"conn":${options.conn ?? 1}`
+    this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? 1}`
   }
 
   /** Undefined when the tape could not be made. */
@@ -45,55 +45,57 @@ export class SessionTape {
   }
 
   /** What puts one direction of the link on the tape. */
-  tap(dir: Direction): LinkTap {
+  recordDirection(dir: Direction): DirectionRecorder {
     const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
     const link = { scope: '', place: this.#place }
     const { writer: first } = log
     if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
-    const tap = new Tap({
+    const tap = new LineRecorder({
       writer: () => log.writer ?? first,
       place: `${this.#place},"dir":"${dir}"`,
       now: log.now,
       maxLineBytes,
       redactor: log.redactor,
       cutBytes,
-      onUnchecked: log.checkLater,
+      onUnchecked: log.validateLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
       ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
     })
     return {
       pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
-      end: () => log.put(() => log.settled(tap.end())),
+      end: () => log.guard(() => log.countMessages(tap.end())),
     }
   }
 
   stderr(chunk: Buffer): void {
-    const text = this.#stderr.write(chunk)
-    this.#tapeStderr(this.#options.log.redactor === undefined ? text : this.#held.add(text))
+    const text = this.#stderrDecoder.write(chunk)
+    this.#writeStderr(this.#options.log.redactor === undefined ? text : this.#stderrLines.add(text))
   }
 
   /** Half a character, or half a line, may be left when a server ends. */
   endOfStderr(): void {
-    this.#tapeStderr(this.#held.add(this.#stderr.end()) + this.#held.end())
+    this.#writeStderr(this.#stderrLines.add(this.#stderrDecoder.end()) + this.#stderrLines.end())
   }
 
-  #tapeStderr(text: string): void {
+  #writeStderr(text: string): void {
     if (text === '') return
     const { log } = this.#options
-    log.put(() => log.frame(`${this.#place},"dir":"s2c"${membersOf({ stderr: text }, log.redactor)}`))
+    log.guard(() =>
+      log.writeFrame(`${this.#place},"dir":"s2c"${encodeMembers({ stderr: text }, log.redactor)}`),
+    )
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
     const { log } = this.#options
-    log.put(() => log.frame(`${this.#place}${eventMembers(event, details, log.redactor)}`))
+    log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
   }
 
   /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */
-  #pass(tap: Tap, chunk: Uint8Array, handOn: () => void): void {
+  #pass(tap: LineRecorder, chunk: Uint8Array, handOn: () => void): void {
     const { log } = this.#options
-    const isMuch = tap.take(chunk)
+    const isMuch = tap.accept(chunk)
     if (isMuch) handOn()
-    log.put(() => log.settled(tap.write()))
+    log.guard(() => log.countMessages(tap.write()))
     if (!isMuch) handOn()
   }
 }

@@ -1,15 +1,15 @@
 import type { Redactor } from '../redact/redactor.ts'
-import type { LineOfParts } from './line-parts.ts'
+import type { SegmentedLine } from './line-parts.ts'
 
 /**
  * Says which lines of one direction may hold a secret. Every byte is looked at once, when it comes; what stands on both sides of
  * a cut between two chunks is looked at once more, together.
  */
-export class Suspicion {
+export class ChunkPrefilter {
   readonly #redactor: Redactor
   /** The end of what came before this chunk and belongs to a line that goes on. */
-  #before: Uint8Array = NOTHING
-  #isBeforeSuspect = false
+  #carriedOver: Uint8Array = NOTHING
+  #isCarriedOverSuspect = false
   #isChunkSuspect = false
   #isFirst = false
 
@@ -18,39 +18,41 @@ export class Suspicion {
   }
 
   /** Looks at a chunk; says whether one of its lines must be looked at closely. */
-  look(chunk: Uint8Array): boolean {
-    this.#isChunkSuspect = this.#redactor.mayHold(chunk)
-    if (!this.#isBeforeSuspect && this.#before.length > 0) this.#isBeforeSuspect = this.#isAcross(chunk)
+  scan(chunk: Uint8Array): boolean {
+    this.#isChunkSuspect = this.#redactor.mayContainSecrets(chunk)
+    if (!this.#isCarriedOverSuspect && this.#carriedOver.length > 0)
+      this.#isCarriedOverSuspect = this.#isAcross(chunk)
     this.#isFirst = true
-    return this.#isChunkSuspect || this.#isBeforeSuspect
+    return this.#isChunkSuspect || this.#isCarriedOverSuspect
   }
 
   /** Asked for each line that the chunk ends, in order. */
-  isSuspect({ chunk, start, end }: LineOfParts): boolean {
+  mayContainSecret({ chunk, start, end }: SegmentedLine): boolean {
     const isFirst = this.#isFirst
     this.#isFirst = false
-    if (isFirst && this.#isBeforeSuspect) return true
-    return this.#isChunkSuspect && this.#redactor.mayHold(chunk, start, end)
+    if (isFirst && this.#isCarriedOverSuspect) return true
+    return this.#isChunkSuspect && this.#redactor.mayContainSecrets(chunk, start, end)
   }
 
   /** Remembers what is left of the chunk behind its last line. */
-  leave(chunk: Uint8Array): void {
+  finishChunk(chunk: Uint8Array): void {
     const rest = chunk.subarray(chunk.lastIndexOf(NEWLINE) + 1)
     const isWhole = rest.length === chunk.length
-    const isRestSuspect = this.#isChunkSuspect && this.#redactor.mayHold(rest)
-    this.#isBeforeSuspect = (isWhole && this.#isBeforeSuspect) || isRestSuspect
-    this.#before = isWhole && rest.length < SEAM ? join(this.#before, rest) : rest.subarray(-SEAM)
+    const isRestSuspect = this.#isChunkSuspect && this.#redactor.mayContainSecrets(rest)
+    this.#isCarriedOverSuspect = (isWhole && this.#isCarriedOverSuspect) || isRestSuspect
+    this.#carriedOver =
+      isWhole && rest.length < SEAM_BYTES ? join(this.#carriedOver, rest) : rest.subarray(-SEAM_BYTES)
   }
 
   #isAcross(chunk: Uint8Array): boolean {
-    return this.#redactor.mayHold(join(this.#before, chunk.subarray(0, SEAM)))
+    return this.#redactor.mayContainSecrets(join(this.#carriedOver, chunk.subarray(0, SEAM_BYTES)))
   }
 }
 
 const NEWLINE = 10
 const NOTHING = new Uint8Array(0)
 /** No pattern that is looked for needs more on either side of a cut. */
-const SEAM = 512
+const SEAM_BYTES = 512
 
 function join(before: Uint8Array, after: Uint8Array): Uint8Array {
   const joined = new Uint8Array(before.length + after.length)

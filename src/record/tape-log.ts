@@ -1,16 +1,22 @@
-import { moment } from '../transport/moment.ts'
+import { monotonicNow } from '../transport/moment.ts'
 import type { TapeWriter } from '../store/append.ts'
 import { openingFrames } from '../store/opening-frames.ts'
 import type { PayloadRange } from '../store/recheck.ts'
-import { milliseconds } from '../tape/time.ts'
+import { roundTime } from '../tape/time.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { Vault } from '../store/vault.ts'
-import { closeTape, openTape, type ClosedTape, type OpenTape, type TapeOpening } from './open-tape.ts'
-import { LimitWatch, type Limits } from './limits.ts'
-import { summaryOf, type Summary } from './recording-summary.ts'
+import {
+  finishTape,
+  startTape,
+  type FinishedTape,
+  type StartedTape,
+  type StartTapeOptions,
+} from './open-tape.ts'
+import { LimitWatch, type RecordingLimits } from './limits.ts'
+import { summarizeRecording, type RecordingSummary } from './recording-summary.ts'
 
-export interface TapeLogOptions extends TapeOpening {
-  readonly limits?: Limits
+export interface TapeLogOptions extends StartTapeOptions {
+  readonly limits?: RecordingLimits
   /** What keeps the values that were replaced, where the user asked for that. */
   readonly vault?: Vault | undefined
   /** Why no tape may be made. */
@@ -25,22 +31,22 @@ export interface TapeLogOptions extends TapeOpening {
 export class TapeLog {
   readonly #options: TapeLogOptions
   readonly #watch: LimitWatch | undefined
-  readonly #closed: Promise<ClosedTape>[] = []
-  #current: OpenTape | undefined
+  readonly #closed: Promise<FinishedTape>[] = []
+  #current: StartedTape | undefined
   #path: string | undefined
   #failure: string | undefined
   #crash: string | undefined
   #stoppedAt: string | undefined
   #isTroubled = false
-  #finished: Promise<Summary> | undefined
+  #finished: Promise<RecordingSummary> | undefined
 
   constructor(options: TapeLogOptions) {
     this.#options = options
     if (options.refusal === undefined) this.#open()
     else this.#failure = options.refusal
-    options.vault?.follow(() => this.redactor?.replaced ?? [])
+    options.vault?.autoSave(() => this.redactor?.replacedValues ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
-      this.#watch = new LimitWatch(options.limits, (limit) => this.#reach(limit))
+      this.#watch = new LimitWatch(options.limits, (limit) => this.#onLimit(limit))
   }
 
   /** Undefined when the tape could not be made, or a limit has closed it. */
@@ -62,37 +68,37 @@ export class TapeLog {
   }
 
   /** Milliseconds since the tape began. */
-  readonly now = (): number => moment() - (this.#current?.began ?? 0)
+  readonly now = (): number => monotonicNow() - (this.#current?.began ?? 0)
 
   /** The same for what `moment()` said, which may lie before the tape. */
-  at(when: number): number {
+  timeOf(when: number): number {
     return Math.max(0, when - (this.#current?.began ?? 0))
   }
 
   /** Whatever goes wrong while something is put on the tape must not reach the link. */
-  put(work: () => void): void {
+  guard(work: () => void): void {
     if (this.#crash !== undefined || this.#current === undefined) return
     try {
       work()
     } catch (error) {
-      this.#crash = reasonOf(error)
+      this.#crash = errorReasonOf(error)
     }
-    if (this.failure !== undefined) this.#complain(this.failure)
+    if (this.failure !== undefined) this.#reportTrouble(this.failure)
   }
 
   /** A frame that is written rarely: `rest` is all that follows its time, such as `,"event":"start"`. */
-  frame(rest: string): void {
+  writeFrame(rest: string): void {
     const { writer } = this
     if (writer === undefined) return
-    this.put(() => {
-      writer.rareFrame(`,"t":${milliseconds(this.now())}${rest}`)
+    this.guard(() => {
+      writer.rareFrame(`,"t":${roundTime(this.now())}${rest}`)
       writer.flush()
     })
   }
 
   /** A frame like that, of the time `t`, which waits for the next flush. */
-  gather(t: number, rest: string): void {
-    this.writer?.rareFrame(`,"t":${milliseconds(t)}${rest}`)
+  bufferFrame(t: number, rest: string): void {
+    this.writer?.rareFrame(`,"t":${roundTime(t)}${rest}`)
   }
 
   flush(): void {
@@ -100,54 +106,54 @@ export class TapeLog {
   }
 
   /** A long message that has only been glanced at. */
-  readonly checkLater = (payload: PayloadRange): void => void this.#current?.unchecked.push(payload)
+  readonly validateLater = (payload: PayloadRange): void => void this.#current?.unchecked.push(payload)
 
   /** So many more messages are on the tape: the moment to see whether a limit is reached. */
-  settled(messages: number): void {
+  countMessages(messages: number): void {
     if (this.#watch !== undefined && this.#current !== undefined) {
-      this.#watch.look(messages, this.#current.writer.position)
+      this.#watch.update(messages, this.#current.writer.position)
     }
   }
 
   /** Writes the end frame, with these further members, and closes the tape; may be called twice. */
-  finish(members = ''): Promise<Summary> {
-    this.#finished ??= this.#sumUp(members)
+  finish(members = ''): Promise<RecordingSummary> {
+    this.#finished ??= this.#summarize(members)
     return this.#finished
   }
 
   #open(): void {
     try {
-      const tape = openTape(this.#options)
+      const tape = startTape(this.#options)
       this.#current = tape
       this.#path = tape.writer.path
       this.#options.onTape?.(tape.writer.path)
     } catch (error) {
-      this.#failure = reasonOf(error)
+      this.#failure = errorReasonOf(error)
     }
   }
 
-  #complain(why: string): void {
+  #reportTrouble(why: string): void {
     if (this.#isTroubled) return
     this.#isTroubled = true
     this.#options.onTrouble?.(why)
   }
 
-  #reach(limit: string): void {
-    this.frame(`,"event":"limit","limit":${JSON.stringify(limit)}`)
+  #onLimit(limit: string): void {
+    this.writeFrame(`,"event":"limit","limit":${JSON.stringify(limit)}`)
     this.#close()
-    if (this.#options.limits?.rotate === true) this.#goOn()
+    if (this.#options.limits?.rotate === true) this.#rotate()
     else this.#stoppedAt = limit
   }
 
   /** The next tape begins with what opened the sessions that go on in it, so that it can be played by itself. */
-  #goOn(): void {
+  #rotate(): void {
     const before = this.#path
     this.#open()
-    this.put(() => {
+    this.guard(() => {
       const opening = before === undefined ? [] : openingFrames(before)
       if (opening.length === 0) return
-      this.gather(this.now(), `,"event":"continued","frames":${opening.length}`)
-      for (const rest of opening) this.gather(this.now(), rest)
+      this.bufferFrame(this.now(), `,"event":"continued","frames":${opening.length}`)
+      for (const rest of opening) this.bufferFrame(this.now(), rest)
       this.flush()
     })
   }
@@ -155,24 +161,24 @@ export class TapeLog {
   #close(members = ''): void {
     const tape = this.#current
     if (tape === undefined) return
-    this.#closed.push(closeTape(tape, this.now(), this.#crash, members))
+    this.#closed.push(finishTape(tape, this.now(), this.#crash, members))
     this.#current = undefined
   }
 
-  async #sumUp(members: string): Promise<Summary> {
+  async #summarize(members: string): Promise<RecordingSummary> {
     this.#watch?.stop()
     this.#close(members)
     const vault = this.#options.vault?.close() // before anything is waited for: the process may be about to end
     const tapes = await Promise.all(this.#closed)
-    return summaryOf(tapes, {
+    return summarizeRecording(tapes, {
       failure: this.#failure,
-      secrets: this.redactor?.count ?? 0,
+      secrets: this.redactor?.replacedCount ?? 0,
       vault,
       stoppedAt: this.#stoppedAt,
     })
   }
 }
 
-function reasonOf(error: unknown): string {
+function errorReasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

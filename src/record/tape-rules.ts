@@ -1,9 +1,9 @@
-import type { Limits } from './limits.ts'
+import type { RecordingLimits } from './limits.ts'
 
 /** What the user wants of a tape, whatever is recorded. */
-export interface TapeRules {
+export interface RecordingRules {
   /** When the tape ends, or the next one begins. */
-  readonly limits?: Limits
+  readonly limits?: RecordingLimits
   /** Methods that are taped, such as `tools/call` or `resources/*`; without it, all are. */
   readonly only?: readonly string[]
   /** Methods that are not. */

@@ -1,16 +1,16 @@
-import type { OwnHeader } from '../transport/own-headers.ts'
+import type { AddedHeader } from '../transport/own-headers.ts'
 import { httpHeader } from './header.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import { HttpTape } from './http-tape.ts'
-import { labelsOf, type LabelOptions } from '../tape/labels.ts'
-import { lookFor } from './message-look.ts'
+import { ExchangeRecorder } from './http-tape.ts'
+import { pickLabels, type TapeLabelOptions } from '../tape/labels.ts'
+import { messageFilterFor } from './message-look.ts'
 import type { RedactOption } from './redaction.ts'
 import { TapeLog } from './tape-log.ts'
 import type { Vault } from '../store/vault.ts'
-import type { TapeRules } from './tape-rules.ts'
+import type { RecordingRules } from './tape-rules.ts'
 
 /** What is said of the tape of a server at a URL, whoever its client is. */
-export interface UrlTapeOptions extends TapeRules, LabelOptions {
+export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
   /** The server, as its client would name it. */
   readonly url: string
   /** The tape file; an existing one is never written over. */
@@ -32,7 +32,7 @@ export interface UrlTapeOptions extends TapeRules, LabelOptions {
 }
 
 /** What is done with secrets. */
-export interface Care {
+export interface RedactionTools {
   readonly redactor: Redactor | undefined
   readonly vault: Vault | undefined
 }
@@ -40,30 +40,34 @@ export interface Care {
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 /** Begins the tape of a server at a URL. */
-export function openUrlTape(options: UrlTapeOptions, url: URL, { redactor, vault }: Care): HttpTape {
+export function createUrlRecorder(
+  options: RecordUrlOptions,
+  url: URL,
+  { redactor, vault }: RedactionTools,
+): ExchangeRecorder {
   const { tape: path, limits, cutBytes, onTape, onChallenge } = options
-  const server = options.server ?? nameOfUrl(url)
+  const server = options.server ?? serverNameFromUrl(url)
   const header = (started: Date): ReturnType<typeof httpHeader> =>
-    httpHeader({ started, server, url: url.href, labels: labelsOf(options) })
+    httpHeader({ started, server, url: url.href, labels: pickLabels(options) })
   // They are not taped, but the server may repeat them.
-  for (const { name, value } of ownHeaders(options)) redactor?.learnHeader(name, value)
+  for (const { name, value } of addedHeadersOf(options)) redactor?.learnHeader(name, value)
   const log = new TapeLog({ path, header, redactor, vault, onTape, ...(limits && { limits }) })
-  return new HttpTape({
+  return new ExchangeRecorder({
     log,
     server: () => server,
     url,
     maxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     cutBytes,
-    look: lookFor(options, log),
+    look: messageFilterFor(options, log),
     onChallenge,
   })
 }
 
-export function ownHeaders({ headers = {} }: UrlTapeOptions): readonly OwnHeader[] {
+export function addedHeadersOf({ headers = {} }: RecordUrlOptions): readonly AddedHeader[] {
   return Object.entries(headers).map(([name, value]) => ({ name, value }))
 }
 
 /** A name for the server, from its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
-export function nameOfUrl({ host }: URL): string {
+export function serverNameFromUrl({ host }: URL): string {
   return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
 }

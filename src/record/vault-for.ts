@@ -2,7 +2,7 @@ import { Vault } from '../store/vault.ts'
 import type { RedactOption } from './redaction.ts'
 
 /** The vault that a recording was asked for: none, unless somebody did. */
-export function vaultFor(
+export function openRecordingVault(
   redact: RedactOption | undefined,
   tape: string,
   env?: NodeJS.ProcessEnv,

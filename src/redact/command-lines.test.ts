@@ -103,7 +103,7 @@ test('an ordinary text about passwords and commands is not even looked at closel
   const text = Buffer.from(
     'Use --password <value>, or set the token in the settings. The password is required. mysql and curl are installed; docker run -d x.',
   )
-  expect(new Redactor({ key }).mayHold(text)).toBe(false)
+  expect(new Redactor({ key }).mayContainSecrets(text)).toBe(false)
 })
 
 test.each([

@@ -1,9 +1,9 @@
-import type { Rule } from './rule.ts'
-import { isUnwordlyAt } from './named-bytes.ts'
-import { isOptionNear } from './surroundings.ts'
-import { isShown } from './unwordly.ts'
+import type { RedactionRule } from './rule.ts'
+import { isPasswordLikeAt } from './named-bytes.ts'
+import { isPasswordOptionNear } from './surroundings.ts'
+import { isExampleValue } from './unwordly.ts'
 
-interface Taker {
+interface PasswordOption {
   readonly keywords: readonly string[]
   readonly program: string
   /** How it takes a password, up to the password. */
@@ -11,7 +11,7 @@ interface Taker {
 }
 
 /** Programs that take a password behind one letter. Only behind their names does the letter mean that. */
-const TAKERS: readonly Taker[] = [
+const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   {
     keywords: ['curl', 'wget'],
     program: 'curl|wget',
@@ -35,33 +35,33 @@ const TAKERS: readonly Taker[] = [
 const BETWEEN = '(?:\\.exe)?(?:[ \\t][^\\r\\n|;&]{0,300}?)?[ \\t]'
 
 /** Passwords on command lines, as people and programs write them into texts. */
-export const commandLineRules = (): readonly Rule[] => [
-  ...TAKERS.map(commandLine),
+export const commandLineRules = (): readonly RedactionRule[] => [
+  ...PASSWORD_OPTIONS.map(commandLineRule),
   {
     name: 'command-line',
     keywords: ['in pass:', 'out pass:', '-pass pass:'],
     pattern: /-pass(?:in|out)? pass:(?<secret>[^\s"'`|;&\\]{4,200})/g,
-    isSecret: (value) => !isShown(value),
+    isSecret: (value) => !isExampleValue(value),
     isLearned: true,
   },
   {
     name: 'netrc',
     keywords: ['password '],
-    follow: isUnwordlyAt,
+    followedBy: isPasswordLikeAt,
     pattern: /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
-    isSecret: (value) => !isShown(value),
+    isSecret: (value) => !isExampleValue(value),
     isLearned: true,
   },
 ]
 
-function commandLine({ keywords, program, option }: Taker): Rule {
+function commandLineRule({ keywords, program, option }: PasswordOption): RedactionRule {
   const secret = '(?<secret>[^\\s"\'`|;&<>\\\\]{4,200})'
   return {
     name: 'command-line',
     keywords,
-    follow: isOptionNear,
+    followedBy: isPasswordOptionNear,
     pattern: new RegExp(`(?<![\\w-])(?:${program})${BETWEEN}${option}${secret}`, 'g'),
-    isSecret: (value) => !isShown(value),
+    isSecret: (value) => !isExampleValue(value),
     isLearned: true,
   }
 }

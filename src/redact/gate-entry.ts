@@ -5,13 +5,13 @@ export interface PatternKind {
   /** Upper and lower case are the same. */
   readonly isAnyCase: boolean
   /** What must come right behind it. */
-  readonly follow?: ByteTest | undefined
+  readonly followedBy?: ByteTest | undefined
   /** What must not stand right before it. */
-  readonly notAfter?: ByteTest | undefined
+  readonly notPrecededBy?: ByteTest | undefined
 }
 
 /** A pattern, as the gate keeps it. */
-export interface Entry {
+export interface PatternEntry {
   readonly kind: PatternKind
   /** A character for each byte. */
   readonly bytes: string
@@ -22,35 +22,40 @@ export interface Entry {
 }
 
 /** The text within which patterns may stand. */
-export interface Within {
+export interface ScanRange {
   readonly start: number
   readonly end: number
 }
 
 /** Whether the pattern stands around the bytes at this place by which it is found. */
-export function isAt(entry: Entry, bytes: Uint8Array, at: number, { start, end }: Within): boolean {
+export function entryMatchesAt(
+  entry: PatternEntry,
+  bytes: Uint8Array,
+  at: number,
+  { start, end }: ScanRange,
+): boolean {
   const { bytes: wanted, offset, kind } = entry
   const begin = at - offset
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
   for (let index = 0; index < wanted.length; index++)
-    if (!isSame(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
-  const { follow, notAfter } = kind
-  if (notAfter?.(bytes, begin, end) === true) return false
-  return follow === undefined || follow(bytes, behind, end)
+    if (!isSameByte(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
+  const { followedBy, notPrecededBy } = kind
+  if (notPrecededBy?.(bytes, begin, end) === true) return false
+  return followedBy === undefined || followedBy(bytes, behind, end)
 }
 
-function isSame(byte: number, wanted: number, isAnyCase: boolean): boolean {
+function isSameByte(byte: number, wanted: number, isAnyCase: boolean): boolean {
   return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
 }
 
 const CASE = 0x20
 /** So much of a pattern is compared; the close look compares the rest. */
-export const COMPARED = 32
+export const COMPARED_BYTES = 32
 
 /** The bytes of a text as a character each. */
-export function bytesIn(text: string): string {
-  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED))) : text
+export function toByteString(text: string): string {
+  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED_BYTES))) : text
 }
 
 const encoder = new TextEncoder()

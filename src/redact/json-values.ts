@@ -10,32 +10,32 @@ export interface JsonToken {
 }
 
 /** Shows every key, string and number of a text that JSON.parse has accepted, in order and without recursion. */
-export function eachToken(text: string, visit: (token: JsonToken) => void): void {
+export function forEachToken(text: string, visit: (token: JsonToken) => void): void {
   const path: (string | number)[] = []
   let isKeyNext = false
   for (let at = 0; at < text.length;) {
     const char = text[at]!
     if (char === '"') {
       const end = endOfString(text, at)
-      if (isKeyNext) path[path.length - 1] = nameIn(text, at, end)
+      if (isKeyNext) path[path.length - 1] = decodeKey(text, at, end)
       visit({ kind: isKeyNext ? 'key' : 'string', start: at, end, path })
       isKeyNext = false
       at = end
-    } else if (DIGIT.includes(char)) {
+    } else if (NUMBER_START.includes(char)) {
       const end = endOfNumber(text, at)
       visit({ kind: 'number', start: at, end, path })
       at = end
     } else {
-      isKeyNext = step(path, char, isKeyNext)
+      isKeyNext = updatePath(path, char, isKeyNext)
       at++
     }
   }
 }
 
-const DIGIT = '-0123456789'
+const NUMBER_START = '-0123456789'
 
 /** Follows a character between the values; says whether a key comes next. */
-function step(path: (string | number)[], char: string, isKeyNext: boolean): boolean {
+function updatePath(path: (string | number)[], char: string, isKeyNext: boolean): boolean {
   switch (char) {
     case '{':
       path.push('')
@@ -48,13 +48,13 @@ function step(path: (string | number)[], char: string, isKeyNext: boolean): bool
       path.pop()
       return false
     case ',':
-      return next(path)
+      return advancePath(path)
     default:
       return isKeyNext
   }
 }
 
-function next(path: (string | number)[]): boolean {
+function advancePath(path: (string | number)[]): boolean {
   const last = path.at(-1)
   if (typeof last !== 'number') return true
   path[path.length - 1] = last + 1
@@ -67,7 +67,7 @@ function endOfNumber(text: string, start: number): number {
   return at
 }
 
-function nameIn(text: string, start: number, end: number): string {
+function decodeKey(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end - 1)
   return name.includes('\\') ? String(JSON.parse(text.slice(start, end))) : name
 }

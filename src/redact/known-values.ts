@@ -28,7 +28,7 @@ export class KnownValues {
   /** Where known values stand in a text. */
   find(text: string): readonly { readonly start: number; readonly end: number }[] {
     if (this.#values.size === 0) return []
-    this.#pattern ??= anyOf([...this.#values])
+    this.#pattern ??= alternationOf([...this.#values])
     return [...text.matchAll(this.#pattern)].map(({ 0: { length }, index }) => ({
       start: index,
       end: index + length,
@@ -37,15 +37,15 @@ export class KnownValues {
 }
 
 /** How a value may be spelled where it stands in something else; each is as sure a sign of it as the value itself. */
-export function formsOf(value: string): readonly string[] {
-  const escaped = escape(value)
+export function encodedForms(value: string): readonly string[] {
+  const escaped = escapeForJson(value)
   const percent = encodeURIComponent(/[\ud800-\udfff]/.test(value) ? value.replaceAll(/\p{Cs}/gu, '') : value)
-  const bytes = String.fromCharCode(...new TextEncoder().encode(value.slice(0, LOOKED_AT)))
+  const bytes = String.fromCharCode(...new TextEncoder().encode(value.slice(0, MAX_ENCODED_LENGTH)))
   return [
     ...new Set([
       value,
       escaped,
-      escape(escaped),
+      escapeForJson(escaped),
       asciiOnly(escaped),
       percent,
       percent.replaceAll(/%../g, (code) => code.toLowerCase()),
@@ -55,9 +55,9 @@ export function formsOf(value: string): readonly string[] {
 }
 
 /** Of a long value its beginning is sign enough. */
-const LOOKED_AT = 48
+const MAX_ENCODED_LENGTH = 48
 
-function escape(text: string): string {
+function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
@@ -70,7 +70,7 @@ function asciiOnly(escaped: string): string {
 }
 
 /** The long ones first, so that of two values of which one holds the other the longer is found. */
-function anyOf(values: readonly string[]): RegExp {
+function alternationOf(values: readonly string[]): RegExp {
   const sorted = values.toSorted((a, b) => b.length - a.length)
   return new RegExp(sorted.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }

@@ -4,41 +4,44 @@ import { isNameByte, type ByteTest } from './surroundings.ts'
 export const isNameWithValue: ByteTest = (bytes, at, end) => {
   let next = at
   while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
-  return isValueNext(bytes, next, end) || isFlagWithValue(bytes, next, end) || isTag(bytes, next, end)
+  return (
+    isValueNext(bytes, next, end) || isFlagBeforePassword(bytes, next, end) || isElementTag(bytes, next, end)
+  )
 }
 
 /** An option ends here, and is given a value in either way. */
-export const isFlagEnd: ByteTest = (bytes, at, end) =>
-  isValueNext(bytes, at, end) || isFlagWithValue(bytes, at, end)
+export const isFlagGivenValue: ByteTest = (bytes, at, end) =>
+  isValueNext(bytes, at, end) || isFlagBeforePassword(bytes, at, end)
 
 /** A name ends here, and is given a value; in pairs, as `"name":"token","value":`, by the next member. */
 export const isValueNext: ByteTest = (bytes, at, end) => {
-  const next = pastSpaces(bytes, pastQuote(bytes, at, end), end)
+  const next = skipSpaces(bytes, skipQuote(bytes, at, end), end)
   if (bytes[next] === COLON || bytes[next] === EQUALS) return true
   if (bytes[next] === GREATER) return isElement(bytes, next + 1, end)
-  if (bytes[next] === LESS) return isAtWord(bytes, next, KEY_END)
-  if (ESCAPED_TAG.some((code) => isAtWord(bytes, next, code))) return true
-  if (bytes[next] !== COMMA) return isAtWord(bytes, next, VALUE_GIVEN) || isSaid(bytes, at, next, end)
-  const member = pastQuote(bytes, pastSpaces(bytes, next + 1, end), end)
-  return isAtWord(bytes, member, VALUE)
+  if (bytes[next] === LESS) return matchesWordAt(bytes, next, KEY_END)
+  if (ESCAPED_TAG.some((code) => matchesWordAt(bytes, next, code))) return true
+  if (bytes[next] !== COMMA)
+    return matchesWordAt(bytes, next, VALUE_GIVEN) || isStatedInSentence(bytes, at, next, end)
+  const member = skipQuote(bytes, skipSpaces(bytes, next + 1, end), end)
+  return matchesWordAt(bytes, member, VALUE)
 }
 
 /** An option ends here, as `--password` does, and what follows is no word of a sentence. */
-const isFlagWithValue: ByteTest = (bytes, at, end) => {
+const isFlagBeforePassword: ByteTest = (bytes, at, end) => {
   if (bytes[startOfName(bytes, at)] !== DASH) return false
-  const gap = pastQuote(bytes, at, end)
-  const next = pastListed(bytes, gap, end)
-  return next > gap && isUnwordlyAt(bytes, pastQuote(bytes, next, end), end)
+  const gap = skipQuote(bytes, at, end)
+  const next = skipListSeparator(bytes, gap, end)
+  return next > gap && isPasswordLikeAt(bytes, skipQuote(bytes, next, end), end)
 }
 
 /** In `["--password", "x"]` a comma stands between the two. */
-function pastListed(bytes: Uint8Array, at: number, end: number): number {
-  const next = pastSpaces(bytes, at, end)
-  return bytes[next] === COMMA ? pastSpaces(bytes, next + 1, end) : next
+function skipListSeparator(bytes: Uint8Array, at: number, end: number): number {
+  const next = skipSpaces(bytes, at, end)
+  return bytes[next] === COMMA ? skipSpaces(bytes, next + 1, end) : next
 }
 
 /** `<password type="x">`: what is named here is an element with attributes. */
-function isTag(bytes: Uint8Array, at: number, end: number): boolean {
+function isElementTag(bytes: Uint8Array, at: number, end: number): boolean {
   if (bytes[startOfName(bytes, at) - 1] !== LESS || bytes[at] !== SPACE) return false
   const last = Math.min(end, at + LONGEST_ELEMENT)
   for (let next = at; next < last; next++) if (bytes[next] === GREATER) return isElement(bytes, next + 1, end)
@@ -52,10 +55,10 @@ function startOfName(bytes: Uint8Array, at: number): number {
 }
 
 /** `password is x`: what follows is no word of a sentence. */
-function isSaid(bytes: Uint8Array, at: number, next: number, end: number): boolean {
+function isStatedInSentence(bytes: Uint8Array, at: number, next: number, end: number): boolean {
   if (next === at) return false
-  const verb = SAID.find((word) => isAtWord(bytes, next, word))
-  return verb !== undefined && isUnwordlyAt(bytes, pastQuote(bytes, next + verb.length, end), end)
+  const verb = STATED_VERBS.find((word) => matchesWordAt(bytes, next, word))
+  return verb !== undefined && isPasswordLikeAt(bytes, skipQuote(bytes, next + verb.length, end), end)
 }
 
 /** Something stands between this end of a tag and the next one, which closes the element. */
@@ -67,7 +70,7 @@ function isElement(bytes: Uint8Array, at: number, end: number): boolean {
 }
 
 /** A digit, a sign or a capital within the next word. */
-export const isUnwordlyAt: ByteTest = (bytes, at, end) => {
+export const isPasswordLikeAt: ByteTest = (bytes, at, end) => {
   const last = Math.min(end, at + LONGEST_WORD)
   for (let next = at; next < last && bytes[next]! > SPACE && !QUOTES.includes(bytes[next]!); next++) {
     const byte = bytes[next]!
@@ -78,18 +81,18 @@ export const isUnwordlyAt: ByteTest = (bytes, at, end) => {
   return false
 }
 
-function isAtWord(bytes: Uint8Array, at: number, word: ArrayLike<number>): boolean {
+function matchesWordAt(bytes: Uint8Array, at: number, word: ArrayLike<number>): boolean {
   for (let index = 0; index < word.length; index++) if (bytes[at + index] !== word[index]) return false
   return true
 }
 
-function pastQuote(bytes: Uint8Array, at: number, end: number): number {
+function skipQuote(bytes: Uint8Array, at: number, end: number): number {
   let next = at
   while (next < end && bytes[next] === BACKSLASH) next++
   return QUOTES.includes(bytes[next] ?? 0) ? next + 1 : next
 }
 
-function pastSpaces(bytes: Uint8Array, at: number, end: number): number {
+function skipSpaces(bytes: Uint8Array, at: number, end: number): number {
   let next = at
   while (next < end && bytes[next]! <= SPACE) next++
   return next
@@ -109,5 +112,5 @@ const VALUE_GIVEN = encoder.encode('value=')
 const KEY_END = encoder.encode('</key>')
 /** How Go spells `>` and `<` in JSON; the backslash is skipped before. */
 const ESCAPED_TAG = ['u003e', 'u003c'].map((code) => encoder.encode(code))
-const SAID = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
+const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')

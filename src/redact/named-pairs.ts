@@ -5,7 +5,7 @@ import { judgeFlag } from './secret-names.ts'
  * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, in
  * `{"token":{"value":"x"}}` that of its owner, and in `["--token", "x"]` an item that of the option before it.
  */
-export class NamedPairs {
+export class ValueNames {
   #name = ''
   #depth = 0
   #item: string | number | undefined
@@ -36,23 +36,23 @@ export class NamedPairs {
     this.#option = OPTION.test(word) ? word : ''
     this.#optionAt = place
     this.#optionDepth = path.length
-    return option !== '' && judgeFlag(option) !== 'no' ? asName(option) : nearestName(path)
+    return option !== '' && judgeFlag(option) !== 'no' ? memberNameOf(option) : nearestName(path)
   }
 }
 
 const OPTION = /^--?[A-Za-z][\w-]{1,40}$/
 
 /** As a member would be called that means the same. */
-function asName(option: string): string {
+function memberNameOf(option: string): string {
   return judgeFlag(option) === 'secret' ? 'password' : option
 }
 
 /** The nearest name: the items of a list are called as the list is. */
 function nearestName(path: JsonToken['path']): string {
-  const last = Math.max(0, path.length - LOOKED_AT)
+  const last = Math.max(0, path.length - MAX_LIST_DEPTH)
   for (let at = path.length - 1; at >= last; at--) if (typeof path[at] === 'string') return String(path[at])
   return ''
 }
 
 /** So many lists within lists nobody makes but to keep us busy. */
-const LOOKED_AT = 64
+const MAX_LIST_DEPTH = 64

@@ -1,20 +1,20 @@
 import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
-import { classify } from '../wire/message.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import type { Redactor } from './redactor.ts'
 
 /** A frame without its secrets; the same frame when it holds none. What stderr holds may be cut anywhere, and is not looked at here. */
-export function redactedFrame(frame: Frame, redactor: Redactor): Frame {
+export function redactFrame(frame: Frame, redactor: Redactor): Frame {
   switch (frame.kind) {
     case 'message':
-      return redactedMessage(frame, redactor)
+      return redactMessageFrame(frame, redactor)
     case 'raw':
-      return redactedRaw(frame, redactor)
+      return redactRawFrame(frame, redactor)
     case 'http':
-      return { ...frame, http: redactedHead(frame.http, redactor) }
+      return { ...frame, http: redactHttpFrame(frame.http, redactor) }
     case 'event':
-      return { ...frame, details: redactedDetails(frame.details, redactor) }
+      return { ...frame, details: redactEventDetails(frame.details, redactor) }
     case 'other':
       return { ...frame, line: redactor.json(frame.line) }
     case 'stderr':
@@ -22,23 +22,23 @@ export function redactedFrame(frame: Frame, redactor: Redactor): Frame {
   }
 }
 
-function redactedMessage(frame: MessageFrame, redactor: Redactor): MessageFrame {
+function redactMessageFrame(frame: MessageFrame, redactor: Redactor): MessageFrame {
   const text = redactor.json(frame.text)
-  const message = text === frame.text ? frame.message : classify(parseJson(text))
-  return { ...frame, ...sseOf(frame, redactor), text, message }
+  const message = text === frame.text ? frame.message : classifyMessage(parseJson(text))
+  return { ...frame, ...redactSseId(frame, redactor), text, message }
 }
 
-function sseOf({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {
+function redactSseId({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {
   return sse?.id === undefined ? {} : { sse: { ...sse, id: redactor.text(sse.id) } }
 }
 
-function redactedRaw(frame: RawFrame, redactor: Redactor): RawFrame {
-  const raw = { ...frame, ...sseOf(frame, redactor), raw: redactor.text(frame.raw) }
-  return frame.base64 === undefined ? raw : { ...raw, base64: redactedBytes(frame.base64, redactor) }
+function redactRawFrame(frame: RawFrame, redactor: Redactor): RawFrame {
+  const raw = { ...frame, ...redactSseId(frame, redactor), raw: redactor.text(frame.raw) }
+  return frame.base64 === undefined ? raw : { ...raw, base64: redactBase64(frame.base64, redactor) }
 }
 
 /** Bytes that are no UTF-8 are looked at one by one. */
-function redactedBytes(base64: string, redactor: Redactor): string {
+function redactBase64(base64: string, redactor: Redactor): string {
   const bytes = Array.from(fromBase64(base64.replace(/=+$/, '')), (byte) => String.fromCharCode(byte)).join(
     '',
   )
@@ -48,12 +48,12 @@ function redactedBytes(base64: string, redactor: Redactor): string {
   return encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')
 }
 
-function redactedHead(http: HttpFrame['http'], redactor: Redactor): HttpFrame['http'] {
+function redactHttpFrame(http: HttpFrame['http'], redactor: Redactor): HttpFrame['http'] {
   const headers = http.headers.map(([name, value]) => [name, redactor.header(name, value)] as const)
   return 'path' in http ? { ...http, path: redactor.url(http.path), headers } : { ...http, headers }
 }
 
-function redactedDetails(
+function redactEventDetails(
   details: Readonly<Record<string, unknown>>,
   redactor: Redactor,
 ): Readonly<Record<string, unknown>> {

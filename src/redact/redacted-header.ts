@@ -1,21 +1,21 @@
 import type { Redactor } from './redactor.ts'
-import type { Header, ServerInfo } from '../tape/header.ts'
-import { LABEL_IDS, type Labels } from '../tape/labels.ts'
+import type { TapeHeader, TapeServer } from '../tape/header.ts'
+import { TEXT_LABELS, type TapeLabels } from '../tape/labels.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
-export function redactedHeader(header: Header, redactor: Redactor | undefined): Header {
+export function redactTapeHeader(header: TapeHeader, redactor: Redactor | undefined): TapeHeader {
   if (redactor === undefined) return header
   return {
     ...header,
-    ...redactedLabels(header, redactor),
-    servers: mapValues(header.servers, (info) => redactedServer(info, redactor)),
-    redaction: redactor.mark,
+    ...redactTapeLabels(header, redactor),
+    servers: mapValues(header.servers, (info) => redactServerInfo(info, redactor)),
+    redaction: redactor.identity,
   }
 }
 
 /** What the user wrote on a tape. */
-export function redactedLabels(labels: Labels, redactor: Redactor): Labels {
-  const ids = LABEL_IDS.flatMap((id) => {
+export function redactTapeLabels(labels: TapeLabels, redactor: Redactor): TapeLabels {
+  const ids = TEXT_LABELS.flatMap((id) => {
     const text = labels[id]
     return text === undefined ? [] : [[id, redactor.text(text)] as const]
   })
@@ -26,7 +26,7 @@ export function redactedLabels(labels: Labels, redactor: Redactor): Labels {
 }
 
 /** What a tape says of a server. */
-export function redactedServer(info: ServerInfo, redactor: Redactor | undefined): ServerInfo {
+export function redactServerInfo(info: TapeServer, redactor: Redactor | undefined): TapeServer {
   if (redactor === undefined) return info
   const { command, url } = info
   return {

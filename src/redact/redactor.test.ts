@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { RedactionKey } from './key.ts'
 import { Redactor, type RedactorOptions } from './redactor.ts'
-import { ruleSet } from './rule-set.ts'
+import { redactionRuleSet } from './rule-set.ts'
 
 const keyOf = (secret: string): RedactionKey => ({
   name: `k-${secret}`,
@@ -163,13 +163,13 @@ describe('names tell', () => {
 test('e-mail addresses stay unless they are asked for', () => {
   const args = { text: 'write to jane.doe@corp.test now' }
   expect(redactedArguments(args)).toEqual(args)
-  expect(redactedArguments(args, { rules: ruleSet({ email: true }) })).toEqual({
+  expect(redactedArguments(args, { rules: redactionRuleSet({ email: true }) })).toEqual({
     text: expect.stringMatching(/^write to [a-z0-9]{10}@mail\.example now$/) as string,
   })
 })
 
 test('a project adds rules and fields, switches rules off, and allows values', () => {
-  const rules = ruleSet({
+  const rules = redactionRuleSet({
     rules: [{ name: 'ticket', keywords: ['ACME-'], pattern: /ACME-\d{6}/ }],
     fields: ['customerNumber'],
     off: ['github'],

@@ -1,19 +1,19 @@
-import { applyEdits, type Edit } from './edits.ts'
-import { redactedHeader, secretsInHeader } from './headers.ts'
+import { applyReplacements, type TextReplacement } from './edits.ts'
+import { redactHttpHeader, secretsInHeader } from './headers.ts'
 import type { RedactionKey } from './key.ts'
-import { ruleSet, type RuleSet } from './rule-set.ts'
-import { Scanner } from './scanner.ts'
+import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
+import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable } from './secret-names.ts'
-import { Secrets, type Source } from './secrets.ts'
-import { redactedForm, redactedUrl, secretParameters } from './urls.ts'
-import { isSaidSecret } from './value-tests.ts'
+import { SecretValues, type RedactionSource } from './secrets.ts'
+import { redactForm, redactUrl, secretUrlParameters } from './urls.ts'
+import { isPlausibleSecret } from './value-tests.ts'
 
 export interface RedactorOptions {
   readonly key: RedactionKey
   /** What is looked for; by default the rules that come with Reelay. */
-  readonly rules?: RuleSet
+  readonly rules?: RedactionRuleSet
   /** What the texts are; by default `fresh`. */
-  readonly source?: Source
+  readonly source?: RedactionSource
 }
 
 /**
@@ -22,34 +22,34 @@ export interface RedactorOptions {
  */
 export class Redactor {
   /** How tapes name the key and the rules. */
-  readonly mark: { readonly rules: string; readonly key: string }
-  readonly #secrets: Secrets
-  readonly #scanner: Scanner
+  readonly identity: { readonly rules: string; readonly key: string }
+  readonly #secrets: SecretValues
+  readonly #scanner: SecretScanner
 
-  constructor({ key, rules = ruleSet(), source = 'fresh' }: RedactorOptions) {
-    this.mark = { rules: rules.name, key: key.name }
-    this.#secrets = new Secrets(key, rules, source)
-    this.#scanner = new Scanner(this.#secrets)
+  constructor({ key, rules = redactionRuleSet(), source = 'fresh' }: RedactorOptions) {
+    this.identity = { rules: rules.name, key: key.name }
+    this.#secrets = new SecretValues(key, rules, source)
+    this.#scanner = new SecretScanner(this.#secrets)
   }
 
   /** How many different values have been replaced. */
-  get count(): number {
+  get replacedCount(): number {
     return this.#secrets.count
   }
 
   /** The values that are known to be secret by now, beside those that rules tell by their looks. */
-  get known(): readonly string[] {
+  get knownSecrets(): readonly string[] {
     return this.#secrets.known.all
   }
 
   /** The values that have been replaced. */
-  get replaced(): readonly string[] {
+  get replacedValues(): readonly string[] {
     return this.#secrets.replaced
   }
 
   /** Whether bytes can hold a secret. Quick: what it lets pass needs no redaction. */
-  mayHold(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
-    return this.#secrets.mayHoldBytes(bytes, start, end)
+  mayContainSecrets(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    return this.#secrets.mayOccurInBytes(bytes, start, end)
   }
 
   /** Learns the values of variables whose names speak of secrets. */
@@ -59,12 +59,12 @@ export class Redactor {
 
   /** Learns one value that somebody says is secret. */
   learn(value: string): void {
-    if (isSaidSecret(value)) this.#secrets.mustNotStay(value)
+    if (isPlausibleSecret(value)) this.#secrets.addKnown(value)
   }
 
   /** Learns the values of a URL's parameters whose names speak of secrets. */
   learnUrl(url: string): void {
-    for (const value of secretParameters(url)) this.learn(value)
+    for (const value of secretUrlParameters(url)) this.learn(value)
   }
 
   /** Learns what stands in a header whose name speaks of secrets. */
@@ -74,7 +74,7 @@ export class Redactor {
 
   /** A text of any kind. */
   text(text: string): string {
-    return this.#secrets.mayHold(text) ? applyEdits(text, this.#edits(text)) : text
+    return this.#secrets.mayOccurIn(text) ? applyReplacements(text, this.#findEdits(text)) : text
   }
 
   /** A text that should be JSON, such as a message: every byte that is no secret stays. */
@@ -84,84 +84,85 @@ export class Redactor {
 
   /** A value whose name may say that it is secret. */
   named(name: string, value: string): string {
-    return applyEdits(value, this.#named(name, value))
+    return applyReplacements(value, this.#namedEdits(name, value))
   }
 
   /** A value that is secret, whatever it looks like. */
   secret(value: string): string {
-    if (value === '' || this.#secrets.isLeft(value)) return value
+    if (value === '' || this.#secrets.isExempt(value)) return value
     this.#secrets.learn(value)
-    return this.#secrets.standIn(value)
+    return this.#secrets.placeholderFor(value)
   }
 
   /** The value of an HTTP header. */
   header(name: string, value: string): string {
-    return redactedHeader(this, name, value)
+    return redactHttpHeader(this, name, value)
   }
 
   /** A URL, or a path with its query. */
   url(url: string): string {
-    return redactedUrl(this, url)
+    return redactUrl(this, url)
   }
 
   /** A form, or JSON, as authorization servers take and give them. */
   form(text: string): string {
-    return redactedForm(this, text)
+    return redactForm(this, text)
   }
 
   /** A command line: options and variables may name what they hold. */
   command(words: readonly string[]): readonly string[] {
-    const together = this.#together(words)
+    const together = this.#redactWordsTogether(words)
     return words.map((word, index) => {
-      const alone = this.#word(word, words[index - 1] ?? '')
+      const alone = this.#redactWord(word, words[index - 1] ?? '')
       return alone === word ? (together[index] ?? word) : alone
     })
   }
 
   /** What was learned in the middle of a text may also stand in its beginning. */
-  #edits(text: string): readonly Edit[] {
+  #findEdits(text: string): readonly TextReplacement[] {
     for (;;) {
       const before = this.#secrets.known.size
-      const edits = this.#scanner.inText(text)
+      const edits = this.#scanner.findInText(text)
       if (this.#secrets.known.size === before) return edits
     }
   }
 
   /** What `-u` or `-p` holds can be told only by the program that stands before it. */
-  #together(words: readonly string[]): readonly string[] {
+  #redactWordsTogether(words: readonly string[]): readonly string[] {
     const line = words.join(' ')
-    const edits = this.#secrets.mayHold(line) ? this.#edits(line) : []
+    const edits = this.#secrets.mayOccurIn(line) ? this.#findEdits(line) : []
     let start = 0
     return words.map((word) => {
       const [from, to] = [start, start + word.length]
       start = to + 1
       const own = edits.filter((edit) => edit.start >= from && edit.end <= to)
-      return applyEdits(
+      return applyReplacements(
         word,
         own.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from })),
       )
     })
   }
 
-  #word(word: string, before: string): string {
+  #redactWord(word: string, before: string): string {
     const [, name = '', value = ''] = /^(-{0,2}[\w.-]+)=([\s\S]*)$/.exec(word) ?? []
-    if (name !== '') return `${name}=${isSecretVariable(name) ? this.#said(value) : this.named(name, value)}`
+    if (name !== '')
+      return `${name}=${isSecretVariable(name) ? this.#redactDeclared(value) : this.named(name, value)}`
     return /^--?[A-Za-z]/.test(before) && !word.startsWith('-') && !before.includes('=')
       ? this.named(before, word)
       : this.text(word)
   }
 
-  #said(value: string): string {
-    return isSaidSecret(value) ? this.secret(value) : this.text(value)
+  #redactDeclared(value: string): string {
+    return isPlausibleSecret(value) ? this.secret(value) : this.text(value)
   }
 
-  #named(name: string, value: string): readonly Edit[] {
-    return this.#scanner.inNamed(name, value)
+  #namedEdits(name: string, value: string): readonly TextReplacement[] {
+    return this.#scanner.findInNamed(name, value)
   }
 
   /** Of an address only the password is secret; of a key of several lines each line is. */
   #learnVariable(value: string): void {
-    if (value.includes('://')) return void this.#scanner.inText(value)
+    if (value.includes('://')) return void this.#scanner.findInText(value)
     this.learn(value)
     const lines = value.split(/\\n|\n/)
     if (lines.length > 1) for (const line of lines) if (/^[\w+/=]{16,}$/.test(line)) this.learn(line)

@@ -1,13 +1,13 @@
-import type { Rule } from './rule.ts'
+import type { RedactionRule } from './rule.ts'
 import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules.ts'
 
 /** What is looked for, and what is left alone. */
-export interface RuleSet {
+export interface RedactionRuleSet {
   /** As tapes tell it. */
   readonly name: string
-  readonly rules: readonly Rule[]
+  readonly rules: readonly RedactionRule[]
   /** Those of them that do not come with Reelay, or only when asked for. */
-  readonly own: readonly Rule[]
+  readonly added: readonly RedactionRule[]
   /** Names of members whose values are secrets, beside those that everybody knows. */
   readonly fields: readonly string[]
   /** Values that are no secrets, whatever they look like. */
@@ -15,8 +15,8 @@ export interface RuleSet {
 }
 
 /** What a project adds to the rules that come with Reelay, and takes from them. */
-export interface RuleChanges {
-  readonly rules?: readonly Rule[]
+export interface RedactionRuleChanges {
+  readonly rules?: readonly RedactionRule[]
   /** Names of rules that are not used. */
   readonly off?: readonly string[]
   readonly fields?: readonly string[]
@@ -25,7 +25,10 @@ export interface RuleChanges {
 }
 
 /** Both together. */
-export function withChanges(one: RuleChanges, other: RuleChanges): RuleChanges {
+export function mergeRuleChanges(
+  one: RedactionRuleChanges,
+  other: RedactionRuleChanges,
+): RedactionRuleChanges {
   return {
     rules: [...(one.rules ?? []), ...(other.rules ?? [])],
     off: [...(one.off ?? []), ...(other.off ?? [])],
@@ -35,35 +38,35 @@ export function withChanges(one: RuleChanges, other: RuleChanges): RuleChanges {
   }
 }
 
-export function ruleSet({
+export function redactionRuleSet({
   rules = [],
   off = [],
   fields = [],
   allow = [],
   email = false,
-}: RuleChanges = {}): RuleSet {
-  const isOn = ({ name }: Rule): boolean => !off.includes(name)
+}: RedactionRuleChanges = {}): RedactionRuleSet {
+  const isOn = ({ name }: RedactionRule): boolean => !off.includes(name)
   const asked = email ? [EMAIL_RULE] : []
-  let all: readonly Rule[] | undefined
+  let all: readonly RedactionRule[] | undefined
   const changes = rules.length + off.length + fields.length + allow.length
   return {
     name: [RULES_NAME, ...(email ? ['email'] : []), ...(changes > 0 ? ['project'] : [])].join('+'),
     get rules() {
       return (all ??= [...rules, ...defaultRules(), ...asked].filter(isOn))
     },
-    own: [...rules, ...asked].filter(isOn),
+    added: [...rules, ...asked].filter(isOn),
     fields,
     allow,
   }
 }
 
 /** The ways in which a name is spelled: `apiKey`, `api_key`, `api-key`. */
-export function spellingsOf(name: string): readonly string[] {
+export function nameSpellings(name: string): readonly string[] {
   const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
   return [...new Set([name, ...['', '_', '-'].map((joint) => words.join(joint))])]
 }
 
 /** A name as names are compared: `API-Key`, `api_key` and `apiKey` are one. */
-export function plainName(name: string): string {
+export function normalizeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }

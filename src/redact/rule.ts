@@ -1,7 +1,7 @@
 import type { ByteTest } from './surroundings.ts'
 
 /** One kind of secret that can be told by its looks. */
-export interface Rule {
+export interface RedactionRule {
   readonly name: string
   /**
    * What a text must hold for the pattern to be tried: one of these, better three characters or more, in any case if the
@@ -9,7 +9,7 @@ export interface Rule {
    */
   readonly keywords: readonly string[]
   /** What must come right behind the keyword, where the keyword alone would stop too many texts. */
-  readonly follow?: ByteTest
+  readonly followedBy?: ByteTest
   /** The secret is what the group `secret` matched, or all of the match without such a group. */
   readonly pattern: RegExp
   /** Whether what was matched is a secret, where the pattern alone cannot say. */

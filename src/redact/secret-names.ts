@@ -6,27 +6,27 @@ export type NameVerdict = 'secret' | 'maybe' | 'no'
  * like one.
  */
 export function judgeName(name: string): NameVerdict {
-  const known = judged.get(name)
+  const known = verdictCache.get(name)
   if (known !== undefined) return known
-  const verdict = judge(name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase())
-  if (judged.size < MOST_NAMES) judged.set(name, verdict)
+  const verdict = judgeNormalizedName(name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase())
+  if (verdictCache.size < MAX_CACHED_NAMES) verdictCache.set(name, verdict)
   return verdict
 }
 
-const judged = new Map<string, NameVerdict>()
-const MOST_NAMES = 5000
+const verdictCache = new Map<string, NameVerdict>()
+const MAX_CACHED_NAMES = 5000
 
-const SECRET =
+const SECRET_NAME =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
-const MAYBE =
+const MAYBE_SECRET_NAME =
   /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$|^pass$/
 // Cursors and the like come back in later requests, and a count of tokens is no token.
-const NO = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
+const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
-function judge(name: string): NameVerdict {
-  if (NO.test(name)) return 'no'
-  if (SECRET.test(name)) return 'secret'
-  return MAYBE.test(name) ? 'maybe' : 'no'
+function judgeNormalizedName(name: string): NameVerdict {
+  if (NOT_SECRET_NAME.test(name)) return 'no'
+  if (SECRET_NAME.test(name)) return 'secret'
+  return MAYBE_SECRET_NAME.test(name) ? 'maybe' : 'no'
 }
 
 /** What stands in every name that could be judged a secret: for the gate. */
@@ -36,7 +36,7 @@ export const NAME_KEYWORDS: readonly string[] = [
   'passcode',
   'secret',
   'token',
-  ...['api', 'private', 'access', 'signing', 'encryption', 'auth'].flatMap(keyNames),
+  ...['api', 'private', 'access', 'signing', 'encryption', 'auth'].flatMap(keyNameSpellings),
   'credential',
   'signature',
   'verifier',
@@ -70,7 +70,7 @@ export const NAME_ENDINGS: readonly string[] = [
 /** The same for names of options that no other name ends in. */
 export const FLAG_ENDINGS: readonly string[] = ['-pass', 'storepass', 'keypass', '-pwd']
 
-function keyNames(what: string): readonly string[] {
+function keyNameSpellings(what: string): readonly string[] {
   return ['', '_', '-'].map((joint) => `${what}${joint}key`)
 }
 

@@ -1,60 +1,60 @@
 import { base64Forms } from './base64.ts'
 import { DEFAULT_IMAGE } from './default-image.ts'
-import { bytesIn, type PatternKind } from './gate-entry.ts'
-import { GateTables } from './gate-tables.ts'
-import { Gate } from './gate.ts'
+import { toByteString, type PatternKind } from './gate-entry.ts'
+import { PrefilterTables } from './gate-tables.ts'
+import { SecretPrefilter } from './gate.ts'
 import type { RedactionKey } from './key.ts'
-import { formsOf, KnownValues } from './known-values.ts'
-import type { Rule } from './rule.ts'
-import { spellingsOf, type RuleSet } from './rule-set.ts'
-import { EXACT, NAME, PATTERN_KINDS, ruleKind } from './pattern-kinds.ts'
-import { StandIns } from './stand-ins.ts'
-import { isDistinct } from './value-tests.ts'
+import { encodedForms, KnownValues } from './known-values.ts'
+import type { RedactionRule } from './rule.ts'
+import { nameSpellings, type RedactionRuleSet } from './rule-set.ts'
+import { EXACT, NAME, PATTERN_KINDS, patternKindOf } from './pattern-kinds.ts'
+import { Placeholders } from './stand-ins.ts'
+import { isDistinctive } from './value-tests.ts'
 
 /**
  * What the texts are: `fresh` from a link; from a `live` client that may also send stand-ins it was given; or redacted with
  * this key before, and now looked at `again`.
  */
-export type Source = 'fresh' | 'live' | 'again'
+export type RedactionSource = 'fresh' | 'live' | 'again'
 
 /** Which values are secret, as far as it is known by now, and what stands for each. */
-export class Secrets {
-  readonly rules: RuleSet
+export class SecretValues {
+  readonly rules: RedactionRuleSet
   readonly known: KnownValues = new KnownValues()
-  readonly #gate = new Gate(new GateTables(DEFAULT_IMAGE, PATTERN_KINDS))
-  readonly #standIns: StandIns
-  readonly #source: Source
+  readonly #prefilter = new SecretPrefilter(new PrefilterTables(DEFAULT_IMAGE, PATTERN_KINDS))
+  readonly #placeholders: Placeholders
+  readonly #source: RedactionSource
 
-  constructor(key: RedactionKey, rules: RuleSet, source: Source) {
+  constructor(key: RedactionKey, rules: RedactionRuleSet, source: RedactionSource) {
     this.rules = rules
-    this.#standIns = new StandIns(key)
+    this.#placeholders = new Placeholders(key)
     this.#source = source
-    for (const rule of rules.own) this.#watchFor(rule)
-    for (const field of rules.fields) for (const text of spellingsOf(field)) this.#watchForText(text, NAME)
+    for (const rule of rules.added) this.#addRule(rule)
+    for (const field of rules.fields) for (const text of nameSpellings(field)) this.#addKeyword(text, NAME)
   }
 
   /** How many values have been replaced. */
   get count(): number {
-    return this.#standIns.count
+    return this.#placeholders.count
   }
 
   get replaced(): readonly string[] {
-    return this.#standIns.values
+    return this.#placeholders.values
   }
 
   /** Whether bytes can hold a secret, in any of its spellings; if not, they hold none. */
-  mayHoldBytes(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
-    return this.#gate.stops(bytes, start, end)
+  mayOccurInBytes(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    return this.#prefilter.mayMatch(bytes, start, end)
   }
 
-  mayHold(text: string): boolean {
-    if (text.length * UTF8_PER_UNIT > scratch.length) return this.#gate.stops(encoder.encode(text))
+  mayOccurIn(text: string): boolean {
+    if (text.length * UTF8_PER_UNIT > scratch.length) return this.#prefilter.mayMatch(encoder.encode(text))
     const { written } = encoder.encodeInto(text, scratch)
-    return this.#gate.stops(scratch, 0, written)
+    return this.#prefilter.mayMatch(scratch, 0, written)
   }
 
-  standIn(value: string): string {
-    return this.#standIns.of(value)
+  placeholderFor(value: string): string {
+    return this.#placeholders.forValue(value)
   }
 
   isKnown(value: string): boolean {
@@ -62,36 +62,36 @@ export class Secrets {
   }
 
   /** Whether a value stays as it is: the project allows it, or it is a stand-in already. */
-  isLeft(value: string): boolean {
+  isExempt(value: string): boolean {
     if (this.rules.allow.some((allowed) => allowed.test(value))) return true
-    return this.#source !== 'fresh' && this.#standIns.isOne(value, this.#source === 'again')
+    return this.#source !== 'fresh' && this.#placeholders.isPlaceholder(value, this.#source === 'again')
   }
 
   /** From now on this value is replaced wherever it stands, if it can be told from ordinary words. */
   learn(value: string): void {
-    if (isDistinct(value)) this.mustNotStay(value)
+    if (isDistinctive(value)) this.addKnown(value)
   }
 
   /** The same for a value that is a secret for sure. */
-  mustNotStay(value: string): void {
-    if (this.known.size >= MOST_KNOWN || this.isLeft(value) || !this.known.add(value)) return
-    for (const text of formsOf(value)) this.#gate.add(bytesIn(text), EXACT)
+  addKnown(value: string): void {
+    if (this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value) || !this.known.add(value)) return
+    for (const text of encodedForms(value)) this.#prefilter.add(toByteString(text), EXACT)
   }
 
   /** Of a rule of the project: those that come with Reelay are in the image. */
-  #watchFor(rule: Rule): void {
-    if (rule.keywords.length === 0) return this.#gate.open()
-    for (const text of rule.keywords) this.#watchForText(text, ruleKind(rule))
+  #addRule(rule: RedactionRule): void {
+    if (rule.keywords.length === 0) return this.#prefilter.acceptAll()
+    for (const text of rule.keywords) this.#addKeyword(text, patternKindOf(rule))
   }
 
-  #watchForText(text: string, kind: PatternKind): void {
-    const bytes = bytesIn(text)
-    this.#gate.add(bytes, kind)
-    if (text.length > 2) for (const form of base64Forms(bytes)) this.#gate.add(form, EXACT)
+  #addKeyword(text: string, kind: PatternKind): void {
+    const bytes = toByteString(text)
+    this.#prefilter.add(bytes, kind)
+    if (text.length > 2) for (const form of base64Forms(bytes)) this.#prefilter.add(form, EXACT)
   }
 }
 
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
-const MOST_KNOWN = 5000
+const MAX_KNOWN_VALUES = 5000

@@ -2,7 +2,7 @@
 export type ByteTest = (bytes: Uint8Array, at: number, end: number) => boolean
 
 /** On the same line an option of one letter follows that takes a password in some programs. */
-export const isOptionNear: ByteTest = (bytes, at, end) => {
+export const isPasswordOptionNear: ByteTest = (bytes, at, end) => {
   const last = Math.min(end - 2, at + LONGEST_LINE)
   for (let next = at; next < last; next++) {
     if (bytes[next] === NEWLINE) return false
@@ -30,7 +30,7 @@ export const isLongWord: ByteTest = (bytes, at, end) => {
 }
 
 /** Two hex digits of a letter, a digit or a dash: nobody needs to spell these as escapes, so a keyword may hide in them. */
-export const isHiddenLetter: ByteTest = (bytes, at) => {
+export const isEscapedLetter: ByteTest = (bytes, at) => {
   const first = bytes[at] ?? 0
   return (
     (first >= 0x34 && first <= 0x37) ||
@@ -40,7 +40,7 @@ export const isHiddenLetter: ByteTest = (bytes, at) => {
 }
 
 /** These words make no secret of a token. */
-export const isCursorWord: ByteTest = (bytes, at) =>
+export const isCursorWordBefore: ByteTest = (bytes, at) =>
   CURSOR_WORDS.some((word) =>
     word.every((byte, index) => ((bytes[at - word.length + index] ?? 0) | 0x20) === byte),
   )

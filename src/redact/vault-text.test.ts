@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { valuesInVault, vaultLine } from './vault-text.ts'
+import { parseVault, formatVaultLine } from './vault-text.ts'
 
 test('every value is read as it was written', () => {
   const value = fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'binary', minLength: 1 }))
   fc.assert(
     fc.property(fc.array(value), (values) => {
-      const text = values.map((one, at) => vaultLine(`SECRET_${at}`, one)).join('')
-      expect(valuesInVault(`# a vault\n\n${text}`)).toEqual(values)
+      const text = values.map((one, at) => formatVaultLine(`SECRET_${at}`, one)).join('')
+      expect(parseVault(`# a vault\n\n${text}`)).toEqual(values)
     }),
   )
 })
@@ -21,7 +21,7 @@ test('lines as people write them are read, and one that cannot be is named by it
     'D="C:\\dir"',
     ' e.f = "x"',
   ]
-  expect(valuesInVault(lines.join('\r\n'))).toEqual(['plain value', 'it\\n', 'two\nlines', 'C:\\dir', 'x'])
-  expect(valuesInVault('# mine\n\nA=1\nnothing\n')).toEqual({ line: 4 })
-  expect(valuesInVault('A=\n')).toEqual({ line: 1 })
+  expect(parseVault(lines.join('\r\n'))).toEqual(['plain value', 'it\\n', 'two\nlines', 'C:\\dir', 'x'])
+  expect(parseVault('# mine\n\nA=1\nnothing\n')).toEqual({ line: 4 })
+  expect(parseVault('A=\n')).toEqual({ line: 1 })
 })

@@ -1,26 +1,29 @@
 import { fromBase64, toBase64 } from './base64.ts'
-import { applyEdits, type Edit } from './edits.ts'
+import { applyReplacements, type TextReplacement } from './edits.ts'
 
 /** What a text, or a stretch of it, says when it is decoded, and how an edit of that becomes an edit of the text itself. */
-export interface View {
+export interface DecodedView {
   readonly text: string
-  readonly editsOf: (edits: readonly Edit[]) => readonly Edit[]
+  readonly toSourceEdits: (edits: readonly TextReplacement[]) => readonly TextReplacement[]
 }
 
 /** The text with the escapes of JSON resolved; undefined when it has none. */
-export function unescaped(text: string): View | undefined {
+export function jsonUnescapedView(text: string): DecodedView | undefined {
   if (!text.includes('\\')) return undefined
-  return viewOf(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, escaped)
+  return decodeView(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, escapeJsonText)
 }
 
 /** The text with percent signs resolved; undefined when it has none. */
-export function percentDecoded(text: string): View | undefined {
+export function percentDecodedView(text: string): DecodedView | undefined {
   if (!text.includes('%')) return undefined
-  return viewOf(text, /(?:%[0-9A-Fa-f]{2})+/g, decodePercent, encodeURIComponent)
+  return decodeView(text, /(?:%[0-9A-Fa-f]{2})+/g, decodePercent, encodeURIComponent)
 }
 
 /** The stretches of a text that could be base64, decoded; a stretch may begin with up to three characters that belong to something else. */
-export function* base64Views(text: string, isWorthIt: (bytes: Uint8Array) => boolean): Generator<View> {
+export function* base64Views(
+  text: string,
+  isWorthIt: (bytes: Uint8Array) => boolean,
+): Generator<DecodedView> {
   for (const { 0: block, index } of text.matchAll(BASE64_BLOCK)) {
     const bytes = fromBase64(block.replaceAll(/[\r\n]+|=+$/g, ''))
     if (isWorthIt(bytes)) yield blockView(block, index, bytes)
@@ -39,28 +42,28 @@ export function* base64Views(text: string, isWorthIt: (bytes: Uint8Array) => boo
 const BASE64_BLOCK = /(?:[A-Za-z0-9+/_-]{40,80}\r?\n)+[A-Za-z0-9+/_-]{1,80}={0,2}/g
 const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g
 
-function base64View(run: string, index: number, skip: number, bytes: Uint8Array): View {
-  const text = utf8(bytes) ?? latin1(bytes)
-  const isUtf8 = utf8(bytes) !== undefined
+function base64View(run: string, index: number, skip: number, bytes: Uint8Array): DecodedView {
+  const text = decodeUtf8OrUndefined(bytes) ?? decodeLatin1(bytes)
+  const isUtf8 = decodeUtf8OrUndefined(bytes) !== undefined
   return {
     text,
-    editsOf: (edits) => {
+    toSourceEdits: (edits) => {
       if (edits.length === 0) return []
-      const edited = applyEdits(text, edits)
-      const encoded = toBase64(isUtf8 ? asBytes(edited) : edited, /[-_]/.test(run))
-      return [{ start: index + skip, end: index + run.length, text: padded(encoded, run, skip) }]
+      const edited = applyReplacements(text, edits)
+      const encoded = toBase64(isUtf8 ? utf8ByteString(edited) : edited, /[-_]/.test(run))
+      return [{ start: index + skip, end: index + run.length, text: padLike(encoded, run, skip) }]
     },
   }
 }
 
 /** Written in lines as long as they were. */
-function blockView(block: string, index: number, bytes: Uint8Array): View {
+function blockView(block: string, index: number, bytes: Uint8Array): DecodedView {
   const [, first = '', end = ''] = /^([^\r\n]+)(\r?\n)/.exec(block) ?? []
-  const { text, editsOf } = base64View(block.replaceAll(/[\r\n]+/g, ''), 0, 0, bytes)
+  const { text, toSourceEdits } = base64View(block.replaceAll(/[\r\n]+/g, ''), 0, 0, bytes)
   return {
     text,
-    editsOf: (edits) =>
-      editsOf(edits).map((edit) => ({
+    toSourceEdits: (edits) =>
+      toSourceEdits(edits).map((edit) => ({
         start: index,
         end: index + block.length,
         text: edit.text.replaceAll(new RegExp(`.{${first.length}}(?=.)`, 'g'), `$&${end}`),
@@ -69,17 +72,17 @@ function blockView(block: string, index: number, bytes: Uint8Array): View {
 }
 
 /** Padded as the run was: where its length needed none, nobody can tell, and padding does no harm. */
-function padded(encoded: string, run: string, skip: number): string {
+function padLike(encoded: string, run: string, skip: number): string {
   const wasPadded = run.endsWith('=') || (run.length - skip) % 4 === 0
   return wasPadded ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded
 }
 
-function viewOf(
+function decodeView(
   text: string,
   code: RegExp,
   decode: (found: string) => string,
   encode: (plain: string) => string,
-): View | undefined {
+): DecodedView | undefined {
   let plain = ''
   let at = 0
   const places: { readonly plain: number; readonly raw: number }[] = []
@@ -93,10 +96,10 @@ function viewOf(
     places.push({ plain: plain.length, raw: at })
   }
   if (at === 0) return undefined
-  const place = (offset: number, isEnd: boolean): number => rawPlace(places, offset, isEnd)
+  const place = (offset: number, isEnd: boolean): number => sourceOffset(places, offset, isEnd)
   return {
     text: plain + text.slice(at),
-    editsOf: (edits) =>
+    toSourceEdits: (edits) =>
       edits.map((edit) => ({
         start: place(edit.start, false),
         end: place(edit.end, true),
@@ -106,7 +109,7 @@ function viewOf(
 }
 
 /** Where an offset of the decoded text is in the text itself; within something decoded, its beginning or its end. */
-function rawPlace(
+function sourceOffset(
   places: readonly { readonly plain: number; readonly raw: number }[],
   offset: number,
   isEnd: boolean,
@@ -128,7 +131,7 @@ function decodeEscape(found: string): string {
   return String(JSON.parse(`"${found}"`))
 }
 
-function escaped(plain: string): string {
+function escapeJsonText(plain: string): string {
   return JSON.stringify(plain).slice(1, -1)
 }
 
@@ -140,7 +143,7 @@ function decodePercent(found: string): string {
   }
 }
 
-function utf8(bytes: Uint8Array): string | undefined {
+function decodeUtf8OrUndefined(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -148,13 +151,13 @@ function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function latin1(bytes: Uint8Array): string {
+function decodeLatin1(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 8192)
     text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return text
 }
 
-function asBytes(text: string): string {
-  return latin1(new TextEncoder().encode(text))
+function utf8ByteString(text: string): string {
+  return decodeLatin1(new TextEncoder().encode(text))
 }

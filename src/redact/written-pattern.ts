@@ -1,16 +1,16 @@
 /** A pattern as people write it: `/…/i`, or its source alone. */
-export function writtenPattern(text: string): RegExp {
-  const [, source = text, flags = ''] = WRITTEN.exec(text) ?? []
+export function parsePattern(text: string): RegExp {
+  const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
   return new RegExp(source, flags)
 }
 
 /** A value as people write it: between slashes it is a pattern, and otherwise itself. */
-export function writtenValue(text: string): RegExp {
-  return WRITTEN.test(text) ? writtenPattern(text) : exactly(text)
+export function parseValuePattern(text: string): RegExp {
+  return PATTERN_SYNTAX.test(text) ? parsePattern(text) : exactPattern(text)
 }
 
-export function exactly(value: string): RegExp {
+export function exactPattern(value: string): RegExp {
   return new RegExp(`^${value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)
 }
 
-const WRITTEN = /^\/(.*)\/([imsu]*)$/s
+const PATTERN_SYNTAX = /^\/(.*)\/([imsu]*)$/s

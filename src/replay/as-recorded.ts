@@ -1,12 +1,12 @@
-import { edgeOf } from '../wire/edge-id.ts'
-import { replaceAt } from '../wire/members.ts'
-import { withFreshNames } from './outgoing.ts'
-import type { Planned } from './plan.ts'
-import type { StepResult } from './step-result.ts'
-import { blank } from './step-results.ts'
+import { findKnownId } from '../wire/edge-id.ts'
+import { replaceValue } from '../wire/members.ts'
+import { withFreshIds } from './outgoing.ts'
+import type { PlannedMessage } from './plan.ts'
+import type { ReplayStep } from './step-result.ts'
+import { emptyStep } from './step-results.ts'
 
 /** A request that was sent as recorded, and answered as recorded: all else that can be said of it stands on the tape. */
-export interface AsRecorded {
+export interface UnchangedStep {
   readonly kind: 'as recorded'
   readonly index: number
   /** The fresh id. */
@@ -17,26 +17,29 @@ export interface AsRecorded {
 }
 
 /** What became of a message, in as few words as it takes. */
-export type Outcome = AsRecorded | StepResult
+export type StepOutcome = UnchangedStep | ReplayStep
 
-export function isAsRecorded(outcome: Outcome): outcome is AsRecorded {
+export function isUnchanged(outcome: StepOutcome): outcome is UnchangedStep {
   return 'kind' in outcome
 }
 
 /** Whether a number fits where ids are kept. */
-export function isPlainId(id: unknown): id is number {
+export function isCompactId(id: unknown): id is number {
   return typeof id === 'number' && id >>> 0 === id
 }
 
 /** The same in full. */
-export function inFull({ id, sentAt, duration, judgedBy }: AsRecorded, planned: Planned): StepResult {
+export function expandStep(
+  { id, sentAt, duration, judgedBy }: UnchangedStep,
+  planned: PlannedMessage,
+): ReplayStep {
   const { message, text, turn } = planned
   const recorded = message.kind === 'request' ? message.id : 0
   const answer = turn.response?.text
   return {
-    ...blank(planned),
-    sent: withFreshNames(text, recorded, id).text,
-    answer: answer && withId(answer, edgeOf(answer, recorded), String(id)),
+    ...emptyStep(planned),
+    sent: withFreshIds(text, recorded, id).text,
+    answer: answer && withAnswerId(answer, findKnownId(answer, recorded), String(id)),
     sentAt,
     duration,
     recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
@@ -44,7 +47,7 @@ export function inFull({ id, sentAt, duration, judgedBy }: AsRecorded, planned: 
   }
 }
 
-function withId(text: string, range: ReturnType<typeof edgeOf>, id: string): string {
-  if (range === undefined) return replaceAt(text, ['id'], id)
+function withAnswerId(text: string, range: ReturnType<typeof findKnownId>, id: string): string {
+  if (range === undefined) return replaceValue(text, ['id'], id)
   return text.slice(0, range.start) + id + text.slice(range.end)
 }

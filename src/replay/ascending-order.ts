@@ -1,9 +1,9 @@
-import { placesOf } from '../store/columns.ts'
+import { indexesUpTo } from '../store/columns.ts'
 
 /** The places of the numbers in ascending order, those of equal ones as they are; undefined when they ascend already. */
 export function ascendingOrder(numbers: Float64Array | Uint32Array): Uint32Array | undefined {
   if (isAscending(numbers)) return undefined
-  return placesOf(numbers.length).toSorted((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0) || a - b)
+  return indexesUpTo(numbers.length).toSorted((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0) || a - b)
 }
 
 function isAscending(numbers: Float64Array | Uint32Array): boolean {

@@ -1,21 +1,21 @@
-import { idText, type Id } from '../wire/id.ts'
+import { idToJson, type Id } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
-import type { Carrier } from './carrier.ts'
+import type { CarriedValues } from './carrier.ts'
 import type { CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
-import { withFreshNames } from './outgoing.ts'
-import { isOpenEnded, type Planned } from './plan.ts'
-import type { RoundInputs } from './round-inputs.ts'
-import type { SentCalls } from './sent-calls.ts'
-import { NONE, SentRequest } from './sent-request.ts'
-import type { Heard } from './step-results.ts'
+import { withFreshIds } from './outgoing.ts'
+import { isNeverAnswered, type PlannedMessage } from './plan.ts'
+import type { InputRounds } from './round-inputs.ts'
+import type { CancellableCalls } from './sent-calls.ts'
+import { NO_MOVED_REQUESTS, InFlightRequest } from './sent-request.ts'
+import type { RequestOutcome } from './step-results.ts'
 import type { TransformRule } from './transform/rule.ts'
-import type { Transformed } from './transform/transform.ts'
+import type { TransformedMessage } from './transform/transform.ts'
 
-export interface AskingOptions {
-  readonly carrier: Carrier
-  readonly rounds: RoundInputs
-  readonly calls: SentCalls
+export interface RequestSenderOptions {
+  readonly carrier: CarriedValues
+  readonly rounds: InputRounds
+  readonly calls: CancellableCalls
   readonly rules: readonly TransformRule[]
   /** A fault in the place of the answer. */
   readonly inject?: () => CallEnd | undefined
@@ -26,49 +26,52 @@ export interface AskingOptions {
 }
 
 /** A request as it is to be sent, and for the how manieth time again. It is told what came of it. */
-export interface Asked {
-  readonly planned: Planned
-  readonly made: Transformed
+export interface RequestAttempt {
+  readonly planned: PlannedMessage
+  readonly transformed: TransformedMessage
   readonly retry: number
-  onHeard(heard: Heard): void
+  onOutcome(heard: RequestOutcome): void
   onFailure(error: unknown): void
 }
 
 /** Sends requests, and says what came of each. All of it happens at once where nothing is to be waited for but the answer. */
-export class Asking {
-  readonly #options: AskingOptions
+export class RequestSender {
+  readonly #options: RequestSenderOptions
   /** Those that were never answered when they were recorded, and how to stop waiting for them. */
-  readonly #endless = new Map<LiveCall, () => void>()
+  readonly #neverAnswered = new Map<LiveCall, () => void>()
 
-  constructor(options: AskingOptions) {
+  constructor(options: RequestSenderOptions) {
     this.#options = options
   }
 
   /** The call; undefined when a fault stands in its place. */
-  ask(session: LiveSession, asked: Asked): LiveCall | undefined {
-    const { planned, made, retry } = asked
+  send(session: LiveSession, asked: RequestAttempt): LiveCall | undefined {
+    const { planned, transformed, retry } = asked
     const { message, turn } = planned
     const recorded = message.kind === 'request' ? message.id : 0
-    const id = made.id ?? this.#nextId(recorded, session, retry > 0 || made.isRenewed === true)
-    const { text, token } = withFreshNames(made.text, recorded, id)
-    const fault = made.error === undefined ? this.#options.inject?.() : answerOf(id, made.error)
+    const id = transformed.id ?? this.#nextId(recorded, session, retry > 0 || transformed.isRenewed === true)
+    const { text, token } = withFreshIds(transformed.text, recorded, id)
+    const fault =
+      transformed.error === undefined ? this.#options.inject?.() : errorAnswer(id, transformed.error)
     if (fault !== undefined) {
-      asked.onHeard(injected({ id, bound: made.text, sent: text }, fault, this.#options.now()))
+      asked.onOutcome(
+        injectedOutcome({ id, bound: transformed.text, sent: text }, fault, this.#options.now()),
+      )
       return undefined
     }
-    const expected = turn.response && { text: turn.response.text, id: idText(recorded) }
-    const timeout = isOpenEnded(planned) ? Infinity : this.#options.timeout
-    const isKnown = made.text === planned.text
-    const known = isKnown ? requestOf(message, id) : undefined
+    const expected = turn.response && { text: turn.response.text, id: idToJson(recorded) }
+    const timeout = isNeverAnswered(planned) ? Infinity : this.#options.timeout
+    const isKnown = transformed.text === planned.text
+    const known = isKnown ? withLiveId(message, id) : undefined
     const call = session.call({ text, id, token, timeout, expected, message: known })
-    this.#follow(planned, new SentRequest(asked, call, session, this.#options))
+    this.#follow(planned, new InFlightRequest(asked, call, session, this.#options))
     return call
   }
 
   /** Stops waiting for what is never answered: for this call, or for all. */
   release(call?: LiveCall): void {
-    if (call !== undefined) return this.#endless.get(call)?.()
-    for (const stop of this.#endless.values()) stop()
+    if (call !== undefined) return this.#neverAnswered.get(call)?.()
+    for (const stop of this.#neverAnswered.values()) stop()
   }
 
   /** The recorded id is not sent while it is in use, or again: connections of a tape may share a link. */
@@ -78,29 +81,33 @@ export class Asking {
     return `__again_${session.nextId()}__` // a number might be the recorded id of another request
   }
 
-  #follow(planned: Planned, sent: SentRequest): void {
-    if (!isOpenEnded(planned)) return sent.call.follow(sent)
+  #follow(planned: PlannedMessage, sent: InFlightRequest): void {
+    if (!isNeverAnswered(planned)) return sent.call.listen(sent)
     let isTold = false
     const tell = (end: CallEnd): void => {
       if (isTold) return
       isTold = true
-      this.#endless.delete(sent.call)
+      this.#neverAnswered.delete(sent.call)
       sent.onEnd(end)
     }
-    this.#endless.set(sent.call, () => tell({ kind: 'open' }))
-    sent.call.follow({ onEnd: tell })
+    this.#neverAnswered.set(sent.call, () => tell({ kind: 'open' }))
+    sent.call.listen({ onEnd: tell })
   }
 }
 
 // Written out: a spread in its place takes longer than all else that is done for a request.
-function requestOf({ method, params }: Planned['message'], id: Id): Request {
+function withLiveId({ method, params }: PlannedMessage['message'], id: Id): Request {
   return { kind: 'request', id, method, params }
 }
 
-function answerOf(id: Id, error: NonNullable<Transformed['error']>): CallEnd {
+function errorAnswer(id: Id, error: NonNullable<TransformedMessage['error']>): CallEnd {
   return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
 }
 
-function injected(named: Pick<Heard, 'id' | 'bound' | 'sent'>, end: CallEnd, now: number): Heard {
-  return { ...named, end, sentAt: now, endedAt: now, asides: [], moved: NONE, isInjected: true }
+function injectedOutcome(
+  named: Pick<RequestOutcome, 'id' | 'bound' | 'sent'>,
+  end: CallEnd,
+  now: number,
+): RequestOutcome {
+  return { ...named, end, sentAt: now, endedAt: now, asides: [], moved: NO_MOVED_REQUESTS, isInjected: true }
 }

@@ -1,11 +1,11 @@
 import { isId, type Id } from '../wire/id.ts'
 import { member, type Notification, type Request } from '../wire/message.ts'
-import { META, metaOf } from '../wire/methods.ts'
+import { META_KEYS, metaValue } from '../wire/methods.ts'
 import type { LiveCall } from './live-call.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** To which call the server's own messages belong, by the rules that assemble the exchanges of a tape. */
-export class Attribution {
+export class CallAttribution {
   readonly #open: OpenCalls
   readonly #byToken = new Map<Id, LiveCall>()
 
@@ -22,8 +22,8 @@ export class Attribution {
     if (token !== undefined) this.#byToken.delete(token)
   }
 
-  of({ method, params }: Request | Notification): LiveCall | undefined {
-    const subscription = metaOf(params, META.subscriptionId)
+  callFor({ method, params }: Request | Notification): LiveCall | undefined {
+    const subscription = metaValue(params, META_KEYS.subscriptionId)
     if (isId(subscription)) return this.#open.get(subscription)
     const token = member(params, 'progressToken')
     if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(token)

@@ -1,5 +1,5 @@
-import type { Binding, Standing } from '../correlate/binding.ts'
-import { placeText, producerText } from '../correlate/place-text.ts'
+import type { Binding, BindingStatus } from '../correlate/binding.ts'
+import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
 
 /** A binding, and what the run says about it. */
 export interface CarriedBinding {
@@ -10,27 +10,27 @@ export interface CarriedBinding {
   readonly from: string
   readonly to: readonly string[]
   /** `confirmed`: it was another value, and was taken; `constant`: it was the same one; `refuted`: what was recorded had to be sent. */
-  readonly standing: Standing
+  readonly standing: BindingStatus
 }
 
 /** Whether the message that stands in a frame of the tape was answered as it should be; undefined when it had no turn. */
-type IsGoodAt = (frame: number) => boolean | undefined
+type HasPassedAt = (frame: number) => boolean | undefined
 
 export function carriedBinding(
   binding: Binding,
   live: string | undefined,
-  isGoodAt: IsGoodAt,
+  isGoodAt: HasPassedAt,
 ): CarriedBinding {
   const { value, producer, consumers } = binding
   const standing = standingOf(binding, live, isGoodAt)
-  return { value, live, from: producerText(producer), to: consumers.map(placeText), standing }
+  return { value, live, from: formatProducer(producer), to: consumers.map(formatTapeLocation), standing }
 }
 
 function standingOf(
   { value, consumers, standing }: Binding,
   live: string | undefined,
-  isGoodAt: IsGoodAt,
-): Standing {
+  isGoodAt: HasPassedAt,
+): BindingStatus {
   if (standing === 'user' || live === undefined) return standing
   if (live === value) return 'constant'
   const using = consumers.flatMap(({ frame }) => isGoodAt(frame) ?? [])

@@ -1,5 +1,5 @@
 /** Values on their way from where they are made to where they are awaited, in order. */
-export class Channel<Value> implements AsyncIterable<Value> {
+export class AsyncQueue<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = []
   #wake: () => void = () => {}
   #failure: { readonly error: unknown } | undefined

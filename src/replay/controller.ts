@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
 /** Holds, resumes and stops a run from outside; what is on its way is let come in. */
-export class Controller {
+export class ReplayController {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
   readonly #stopping = new AbortController()
@@ -19,20 +19,20 @@ export class Controller {
 
   /** A run begins; a controller may be given to one run after the other. */
   start(): void {
-    if (this.#status === 'idle' || this.#status === 'done') this.#become('running')
+    if (this.#status === 'idle' || this.#status === 'done') this.#setStatus('running')
   }
 
   pause(): void {
-    if (this.#status === 'running' || this.#status === 'idle') this.#become('paused')
+    if (this.#status === 'running' || this.#status === 'idle') this.#setStatus('paused')
   }
 
   resume(): void {
-    if (this.#status === 'paused') this.#become('running')
+    if (this.#status === 'paused') this.#setStatus('running')
   }
 
   /** Nothing more is sent; what was not sent is reported as left out. */
   stop(): void {
-    if (this.#status !== 'done') this.#become('stopped')
+    if (this.#status !== 'done') this.#setStatus('stopped')
   }
 
   /** Aborted when nothing more may be sent. */
@@ -41,11 +41,11 @@ export class Controller {
   }
 
   finish(): void {
-    if (this.#status !== 'stopped') this.#become('done')
+    if (this.#status !== 'stopped') this.#setStatus('done')
   }
 
   /** Resolves when the next message may go out; false when none may. */
-  async mayGo(): Promise<boolean> {
+  async waitUntilRunning(): Promise<boolean> {
     while (this.#status === 'paused') await new Promise<void>((resolve) => this.#wake.push(resolve))
     return this.#status === 'running'
   }
@@ -55,7 +55,7 @@ export class Controller {
     return sleep(milliseconds, true, { signal: this.stopped }).catch(() => false)
   }
 
-  #become(status: RunStatus): void {
+  #setStatus(status: RunStatus): void {
     this.#status = status
     if (status === 'stopped') this.#stopping.abort()
     for (const wake of this.#wake.splice(0)) wake()

@@ -51,12 +51,12 @@ interface Watched {
 function watched(onOver: (name: string, after: number) => void): Watched {
   const items = new Set<{ readonly name: string; readonly after: number; readonly due: number }>()
   const end = (wanted: string): void => {
-    for (const item of items) if (item.name === wanted && items.delete(item)) deadlines.deleted(item)
+    for (const item of items) if (item.name === wanted && items.delete(item)) deadlines.remove(item)
   }
   const deadlines = new Deadlines({
     items,
     now: () => performance.now(),
-    onOver: ({ name, after }) => {
+    onExpired: ({ name, after }) => {
       end(name)
       onOver(name, after)
     },
@@ -64,7 +64,7 @@ function watched(onOver: (name: string, after: number) => void): Watched {
   const add = (name: string, after: number): void => {
     const item = { name, after, due: performance.now() + after }
     items.add(item)
-    deadlines.added(item)
+    deadlines.add(item)
   }
   return { add, end }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { liveServer, type Reply } from '../../test/replay/live-server.ts'
 import { call, HANDSHAKE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import type { ReplayOptions, Target } from './options.ts'
+import type { ReplayOptions, ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
-import type { Finding } from './verdict/finding.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 const CHANGED = { method: 'notifications/tools/list_changed' }
 const tape = tapeOf(
@@ -12,7 +12,7 @@ const tape = tapeOf(
   ...call(2, 'count', {}, 'one'),
   server(CHANGED),
 )
-const LOST: Finding = {
+const LOST: StepFinding = {
   layer: 'order',
   level: 'warn',
   message: 'notifications/tools/list_changed of the server no longer comes after this',
@@ -83,7 +83,7 @@ function report(options: ReplayOptions): ReturnType<typeof replay>['report'] {
 }
 
 /** A server that says something of its own when it is asked to count. */
-function answering(onCount: (say: Say) => void): Target {
+function answering(onCount: (say: Say) => void): ReplayTarget {
   const { target } = liveServer((): Reply => ({ result: { content: [{ type: 'text', text: 'one' }] } }))
   return {
     ...target,

@@ -1,72 +1,77 @@
-import { inFull, isAsRecorded, type Outcome } from './as-recorded.ts'
+import { expandStep, isUnchanged, type StepOutcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
-import type { Heard } from './heard.ts'
-import type { Ending } from './last-news.ts'
-import type { Plan } from './plan.ts'
-import type { StepResult } from './step-result.ts'
-import type { Finding } from './verdict/finding.ts'
-import type { UpdatesJudge } from './verdict/updates.ts'
+import type { LiveNotifications } from './heard.ts'
+import type { TrailingNotifications } from './last-news.ts'
+import type { ReplayPlan } from './plan.ts'
+import type { ReplayStep } from './step-result.ts'
+import type { StepFinding } from './verdict/finding.ts'
+import type { ResourceUpdatesJudge } from './verdict/updates.ts'
 
-export interface EndingsOptions {
-  readonly plan: Plan
-  readonly heardOn: (link: string) => Heard | undefined
+export interface TrailingChecksOptions {
+  readonly plan: ReplayPlan
+  readonly notificationsOn: (link: string) => LiveNotifications | undefined
   /** Milliseconds that the server may be late. */
   readonly grace: number
   /** Whether somebody looks at a step that failed before the run goes on. */
-  readonly isLookedAt: boolean
+  readonly pausesOnFailure: boolean
   readonly isStrict: boolean
   readonly isStopped: () => boolean
-  readonly judgeUpdates: UpdatesJudge['judge']
+  readonly judgeUpdates: ResourceUpdatesJudge['judge']
 }
 
 /** Holds back what became of the last message of a link until the server has told what it had told after it: no further message waits for that. */
-export class Endings {
-  readonly #options: EndingsOptions
-  readonly #endings: ReturnType<Plan['endings']>
-  readonly #held: Outcome[] = []
+export class TrailingChecks {
+  readonly #options: TrailingChecksOptions
+  readonly #expected: ReturnType<ReplayPlan['trailingNotifications']>
+  readonly #deferred: StepOutcome[] = []
 
-  constructor(options: EndingsOptions) {
+  constructor(options: TrailingChecksOptions) {
     this.#options = options
-    this.#endings = options.plan.endings()
+    this.#expected = options.plan.trailingNotifications()
   }
 
   /** Whether it is told of later. */
-  holds(outcome: Outcome): boolean {
-    if (!this.#endings.has(outcome.index)) return false
-    if (!isAsRecorded(outcome) && (!isSent(outcome) || (this.#options.isLookedAt && hasFailed(outcome))))
+  defer(outcome: StepOutcome): boolean {
+    if (!this.#expected.has(outcome.index)) return false
+    if (!isUnchanged(outcome) && (!wasSent(outcome) || (this.#options.pausesOnFailure && hasFailed(outcome))))
       return false
-    this.#held.push(outcome)
+    this.#deferred.push(outcome)
     return true
   }
 
   /** What was held back, with what the server did not tell. */
-  settled(): Promise<readonly Outcome[]> {
-    return Promise.all(this.#held.splice(0).map((outcome) => this.#settle(outcome)))
+  finish(): Promise<readonly StepOutcome[]> {
+    return Promise.all(this.#deferred.splice(0).map((outcome) => this.#settle(outcome)))
   }
 
-  async #settle(outcome: Outcome): Promise<Outcome> {
-    const { plan, heardOn, isStopped } = this.#options
-    const ending = this.#endings.get(outcome.index)
-    const now = ending && heardOn(ending.link)
+  async #settle(outcome: StepOutcome): Promise<StepOutcome> {
+    const { plan, notificationsOn, isStopped } = this.#options
+    const ending = this.#expected.get(outcome.index)
+    const now = ending && notificationsOn(ending.link)
     if (ending === undefined || now === undefined || isStopped()) return outcome
     const found = await this.#found(ending, now)
     if (found.length === 0 || isStopped()) return outcome
-    const step = isAsRecorded(outcome) ? inFull(outcome, plan.at(outcome.index)) : outcome
+    const step = isUnchanged(outcome) ? expandStep(outcome, plan.at(outcome.index)) : outcome
     return { ...step, findings: [...step.findings, ...found] }
   }
 
-  async #found({ link, heard: wanted }: Ending, now: Heard): Promise<readonly Finding[]> {
+  async #found(
+    { link, counts: wanted }: TrailingNotifications,
+    now: LiveNotifications,
+  ): Promise<readonly StepFinding[]> {
     const { grace, isStrict, judgeUpdates } = this.#options
     const level = isStrict ? 'error' : 'warn'
-    const missing = (await now.until(wanted, grace)).map((method) => staysOut(method, level))
+    const missing = (await now.waitForCounts(wanted, grace)).map((method) =>
+      missingNotification(method, level),
+    )
     return [...missing, ...(await judgeUpdates({ link, wanted, now }))]
   }
 }
 
-function isSent({ sentAt, isInjected }: StepResult): boolean {
+function wasSent({ sentAt, isInjected }: ReplayStep): boolean {
   return sentAt !== undefined && isInjected !== true
 }
 
-function staysOut(method: string, level: Finding['level']): Finding {
+function missingNotification(method: string, level: StepFinding['level']): StepFinding {
   return { layer: 'order', level, message: `${method} of the server no longer comes after this` }
 }

@@ -1,6 +1,6 @@
-import type { StepResult } from './step-result.ts'
+import type { ReplayStep } from './step-result.ts'
 
 /** Whether a step is not as recorded, in a way that counts. */
-export function hasFailed({ findings }: Pick<StepResult, 'findings'>): boolean {
+export function hasFailed({ findings }: Pick<ReplayStep, 'findings'>): boolean {
   return findings.some(({ level }) => level === 'error')
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
-import { greetingNotes } from './greeting-notes.ts'
+import { handshakeNotes } from './greeting-notes.ts'
 
 const { turns } = tapeOf(...HANDSHAKE)
 const RECORDED = {
@@ -32,6 +32,6 @@ test.each<[string, object, readonly string[]]>([
   ],
 ])('what is told of a server that greets otherwise in %s', (_, change, notes) => {
   const result = { ...RECORDED, ...change }
-  const told = greetingNotes({ version: result.protocolVersion, result }, [...turns])
+  const told = handshakeNotes({ version: result.protocolVersion, result }, [...turns])
   expect(told.toSorted()).toEqual(notes.toSorted())
 })

@@ -3,11 +3,14 @@ import type { Difference } from '../diff/difference.ts'
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 import { formatPath } from '../wire/path.ts'
-import type { Greeting } from './handshake.ts'
+import type { HandshakeResult } from './handshake.ts'
 
 /** In what the live server introduces itself otherwise than the recorded one did, with the turns that opened the recorded conversations. Our own handshake is not judged, so that these are notes. */
-export function greetingNotes({ version, result }: Greeting, openings: readonly Turn[]): readonly string[] {
-  const then = openings.map(resultOf).find((one) => one !== undefined)
+export function handshakeNotes(
+  { version, result }: HandshakeResult,
+  openings: readonly Turn[],
+): readonly string[] {
+  const then = openings.map(recordedResult).find((one) => one !== undefined)
   if (then === undefined) return []
   const before = member(then, 'protocolVersion')
   return [
@@ -15,16 +18,18 @@ export function greetingNotes({ version, result }: Greeting, openings: readonly 
     ...(serverName(result) === serverName(then)
       ? []
       : [`the server is ${serverName(result)}, recorded ${serverName(then)}`]),
-    ...DIFFER.values(promisesOf(then), promisesOf(result)).slice(0, MOST).map(inWords),
+    ...DIFFER.values(announcedFeatures(then), announcedFeatures(result))
+      .slice(0, MAX_HANDSHAKE_NOTES)
+      .map(describeChange),
   ]
 }
 
 const DIFFER = createDiffer({ order: 'kept' })
 
 /** Of a server that is another one altogether, the first tell enough. */
-const MOST = 5
+const MAX_HANDSHAKE_NOTES = 5
 
-function resultOf({ response }: Turn): unknown {
+function recordedResult({ response }: Turn): unknown {
   return response?.message.kind === 'response' && 'result' in response.message.outcome
     ? response.message.outcome.result
     : undefined
@@ -36,16 +41,16 @@ function serverName(result: unknown): string {
 }
 
 /** What a client may rely on. */
-function promisesOf(result: unknown): unknown {
+function announcedFeatures(result: unknown): unknown {
   const [capabilities, instructions] = [member(result, 'capabilities'), member(result, 'instructions')]
   return { capabilities: capabilities ?? {}, instructions: instructions ?? '' }
 }
 
-function inWords({ kind, path }: Difference): string {
-  return `in its greeting the server has ${WORDS[kind]} ${formatPath(path)}; with --handshake recorded that counts`
+function describeChange({ kind, path }: Difference): string {
+  return `in its greeting the server has ${CHANGE_WORDS[kind]} ${formatPath(path)}; with --handshake recorded that counts`
 }
 
-const WORDS: Readonly<Record<Difference['kind'], string>> = {
+const CHANGE_WORDS: Readonly<Record<Difference['kind'], string>> = {
   added: 'a new',
   removed: 'no longer',
   changed: 'another',

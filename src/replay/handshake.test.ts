@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
-import type { ReplayOptions, Target } from './options.ts'
+import type { ReplayOptions, ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 
 const tape = tapeOf(...HANDSHAKE, ...call(1, 'search', {}, 'x'))
@@ -53,7 +53,7 @@ async function sentBy(options: Omit<ReplayOptions, 'target'>): Promise<readonly 
   return sent
 }
 
-function targetThat(answer: (message: Sent) => object): Target {
+function targetThat(answer: (message: Sent) => object): ReplayTarget {
   return {
     name: 'a server of the test',
     open: async ({ onText }) => ({

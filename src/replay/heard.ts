@@ -1,25 +1,25 @@
 import type { Notification } from '../wire/message.ts'
-import { updatedIn } from './updated-in.ts'
+import { updatedResource } from './updated-in.ts'
 
 /** What the server has told of its own accord, by method, and who waits for more of it. */
-export class Heard {
+export class LiveNotifications {
   /** The resources that it said have changed. */
   readonly updates: Set<string> = new Set()
   readonly #counts = new Map<string, number>()
   #waiting: (() => void)[] = []
-  #isOver = false
+  #isClosed = false
 
-  note({ method, params }: Pick<Notification, 'method' | 'params'>): void {
+  add({ method, params }: Pick<Notification, 'method' | 'params'>): void {
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
-    const uri = updatedIn(method, params)
-    if (uri !== '' && this.updates.size < MOST_UPDATES) this.updates.add(uri)
-    this.#look()
+    const uri = updatedResource(method, params)
+    if (uri !== '' && this.updates.size < MAX_UPDATES) this.updates.add(uri)
+    this.#wakeWaiting()
   }
 
   /** Nothing more comes: nobody waits for it. */
-  end(): void {
-    this.#isOver = true
-    this.#look()
+  close(): void {
+    this.#isClosed = true
+    this.#wakeWaiting()
   }
 
   count(method: string): number {
@@ -27,19 +27,19 @@ export class Heard {
   }
 
   /** Resolves when as much was heard as was wanted, or the time is over: then with the methods that stayed out. */
-  async until(wanted: ReadonlyMap<string, number>, milliseconds: number): Promise<readonly string[]> {
-    await this.untilSo(() => this.#missing(wanted).length === 0, milliseconds)
+  async waitForCounts(wanted: ReadonlyMap<string, number>, milliseconds: number): Promise<readonly string[]> {
+    await this.waitUntil(() => this.#missing(wanted).length === 0, milliseconds)
     return this.#forgive(this.#missing(wanted))
   }
 
   /** Resolves when something is so by what was heard, nothing more comes, or the time is over. */
-  async untilSo(isSo: () => boolean, milliseconds: number): Promise<void> {
+  async waitUntil(isSo: () => boolean, milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds
-    while (!isSo() && !this.#isOver && performance.now() < deadline)
-      await this.#next(deadline - performance.now())
+    while (!isSo() && !this.#isClosed && performance.now() < deadline)
+      await this.#nextChange(deadline - performance.now())
   }
 
-  #look(): void {
+  #wakeWaiting(): void {
     for (const look of this.#waiting.splice(0)) look()
   }
 
@@ -53,7 +53,7 @@ export class Heard {
     return missing.map(([method]) => method)
   }
 
-  #next(limit: number): Promise<void> {
+  #nextChange(limit: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, limit)
       this.#waiting.push(() => {
@@ -65,4 +65,4 @@ export class Heard {
 }
 
 /** A server that makes up ever new ones fills no memory. */
-const MOST_UPDATES = 1000
+const MAX_UPDATES = 1000

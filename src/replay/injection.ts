@@ -12,15 +12,19 @@ export interface ErrorInjection {
 }
 
 /** Decides for each request in turn, the same for the same seed; undefined lets it through. */
-export function injector({ probability, errors, seed = 42 }: ErrorInjection): () => CallEnd | undefined {
+export function createErrorInjector({
+  probability,
+  errors,
+  seed = 42,
+}: ErrorInjection): () => CallEnd | undefined {
   const random = seededRandom(seed)
   return () => {
     if (random() >= probability) return undefined
-    return ENDS[errors[Math.floor(random() * errors.length)] ?? errors[0]]
+    return INJECTED_ENDS[errors[Math.floor(random() * errors.length)] ?? errors[0]]
   }
 }
 
-const ENDS: Readonly<Record<InjectedError, CallEnd>> = {
+const INJECTED_ENDS: Readonly<Record<InjectedError, CallEnd>> = {
   timeout: { kind: 'timeout', after: 0 },
   'network-error': { kind: 'lost', why: 'the network failed' },
   'invalid-response': { kind: 'answered', text: '{"jsonrpc":"2.0","id":', asRecorded: false },

@@ -1,42 +1,42 @@
-import { acceptable } from './accepted.ts'
-import { isPlainId, type Outcome } from './as-recorded.ts'
-import type { Carrier } from './carrier.ts'
-import type { Planned } from './plan.ts'
-import { answered, type Heard } from './step-results.ts'
-import type { Judgement } from './verdict/judge.ts'
-import { judgedOf, type Judged } from './verdict/judged.ts'
+import { acceptedAnswer } from './accepted.ts'
+import { isCompactId, type StepOutcome } from './as-recorded.ts'
+import type { CarriedValues } from './carrier.ts'
+import type { PlannedMessage } from './plan.ts'
+import { answeredStep, type RequestOutcome } from './step-results.ts'
+import type { StepJudgement } from './verdict/judge.ts'
+import { toJudgedAnswer, type JudgedAnswer } from './verdict/judged.ts'
 
 /** A request that was sent, what came of it, and what it took. */
-export interface AnsweredStep {
-  readonly planned: Planned
-  readonly heard: Heard
+export interface AnsweredMessage {
+  readonly planned: PlannedMessage
+  readonly heard: RequestOutcome
   readonly retries: number
   readonly transformedBy: readonly string[]
 }
 
-export interface StepJudging {
-  readonly judge: (judged: Judged) => Judgement
-  readonly carrier: Carrier
+export interface StepJudgeOptions {
+  readonly judge: (judged: JudgedAnswer) => StepJudgement
+  readonly carrier: CarriedValues
 }
 
 /** Holds an answer against the recorded one. Of one that is as it was no more is kept than the tape does not know. */
-export function judgedStep(step: AnsweredStep, { judge, carrier }: StepJudging): Outcome {
+export function judgeStep(step: AnsweredMessage, { judge, carrier }: StepJudgeOptions): StepOutcome {
   const { planned, heard, retries, transformedBy } = step
   const { turn, tool, index } = planned
   const { end, asides, moved, id, sentAt, endedAt } = heard
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
-  const judged = judgedOf({ turn, tool, end, asides, moved, duration })
+  const judged = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const { findings, judgedBy } = judge(judged)
-  const isPlain = findings.length + retries + transformedBy.length === 0 && isUntouched(planned, heard)
-  if (isPlain && duration !== undefined && isPlainId(id))
+  const isPlain = findings.length + retries + transformedBy.length === 0 && matchesTape(planned, heard)
+  if (isPlain && duration !== undefined && isCompactId(id))
     return { kind: 'as recorded', index, id, sentAt, duration, judgedBy }
-  const result = answered(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
+  const result = answeredStep(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
   if (end.kind !== 'answered' || result.findings.length === 0) return result
-  const accept = acceptable(turn, end.text, carrier)
+  const accept = acceptedAnswer(turn, end.text, carrier)
   return accept === undefined ? result : { ...result, acceptable: accept }
 }
 
 /** Whether nothing but names is another than on the tape, on the way there and back. */
-function isUntouched({ text }: Planned, { end, bound }: Heard): boolean {
+function matchesTape({ text }: PlannedMessage, { end, bound }: RequestOutcome): boolean {
   return end.kind === 'answered' && end.asRecorded && bound === text
 }

@@ -1,9 +1,9 @@
-import type { Outline, RecordedTurns } from '../tape/turn-store.ts'
+import type { TurnOutline, RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
 
 /** The turns that a run has to look at before it begins, by their places. */
-export class Landmarks {
+export class TapeOutline {
   /** Those that open a conversation. */
   readonly handshakes: number[] = []
   /** Those that tell of tools. */
@@ -16,7 +16,7 @@ export class Landmarks {
   hasUnansweredEnvelope = false
   #firstFrame = Infinity
 
-  add({ trigger, method, frame, enveloped, answered }: Outline, place: number): void {
+  add({ trigger, method, frame, enveloped, answered }: TurnOutline, place: number): void {
     if (frame < this.#firstFrame) {
       this.#firstFrame = frame
       this.first = place
@@ -31,6 +31,9 @@ export class Landmarks {
 }
 
 /** The turns at some places. */
-export function turnsAt(turns: RecordedTurns, places: readonly (number | undefined)[]): readonly Turn[] {
+export function turnsAtPlaces(
+  turns: RecordedTurns,
+  places: readonly (number | undefined)[],
+): readonly Turn[] {
   return places.flatMap((place) => (place === undefined ? [] : (turns.turn(place) ?? [])))
 }

@@ -1,22 +1,22 @@
-import { replaceAt } from '../wire/members.ts'
-import { inFull, isAsRecorded } from './as-recorded.ts'
-import type { Asking, AskingOptions } from './asking.ts'
-import type { Controller } from './controller.ts'
-import { judgedStep, type StepJudging } from './judged-step.ts'
+import { replaceValue } from '../wire/members.ts'
+import { expandStep, isUnchanged } from './as-recorded.ts'
+import type { RequestSender, RequestSenderOptions } from './asking.ts'
+import type { ReplayController } from './controller.ts'
+import { judgeStep, type StepJudgeOptions } from './judged-step.ts'
 import type { LiveSession } from './live-session.ts'
-import type { Planned } from './plan.ts'
+import type { PlannedMessage } from './plan.ts'
 import { isCancellation } from './sent-calls.ts'
-import { WAS_STOPPED, type StepResult } from './step-result.ts'
-import { handedOn, notSent, type Heard } from './step-results.ts'
+import { RUN_STOPPED, type ReplayStep } from './step-result.ts'
+import { notificationStep, unsentStep, type RequestOutcome } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
-import { transform, type Transformed } from './transform/transform.ts'
-import type { UpdatesJudge } from './verdict/updates.ts'
+import { applyRules, type TransformedMessage } from './transform/transform.ts'
+import type { ResourceUpdatesJudge } from './verdict/updates.ts'
 
-export interface PerformerOptions extends AskingOptions, StepJudging {
+export interface MessageSenderOptions extends RequestSenderOptions, StepJudgeOptions {
   readonly sessionOf: (link: string) => Promise<LiveSession>
   /** The session of a link when it is open already. */
   readonly openSessionOf: (link: string) => LiveSession | undefined
-  readonly judgeUpdates: UpdatesJudge['judge']
+  readonly judgeUpdates: ResourceUpdatesJudge['judge']
   /** Milliseconds by which points in time are moved that were sent at this moment of the tape. */
   readonly moveTimes?: (at: number) => number
   /** How often at most a request is sent again, and whether it is when no answer came. */
@@ -24,51 +24,51 @@ export interface PerformerOptions extends AskingOptions, StepJudging {
   readonly retriesLost: boolean
   readonly retryDelay: number
   /** Nothing is waited for, and nothing sent, when the run is stopped. */
-  readonly controller: Pick<Controller, 'status' | 'wait'>
+  readonly controller: Pick<ReplayController, 'status' | 'wait'>
 }
 
 /** Sends what waits for something first, is changed on its way, or is sent again. */
-export class LatePerformer {
-  readonly #options: PerformerOptions
-  readonly #asking: Asking
+export class DelayedSender {
+  readonly #options: MessageSenderOptions
+  readonly #requests: RequestSender
   /** How many are still to be sent: nothing overtakes them. */
-  #delayed = 0
+  #waiting = 0
 
-  constructor(options: PerformerOptions, asking: Asking) {
+  constructor(options: MessageSenderOptions, asking: RequestSender) {
     this.#options = options
-    this.#asking = asking
+    this.#requests = asking
   }
 
   get isBusy(): boolean {
-    return this.#delayed > 0
+    return this.#waiting > 0
   }
 
-  perform(planned: Planned): Promise<StepResult> {
-    return this.#later((onSent) => this.#perform(planned, onSent))
+  send(planned: PlannedMessage): Promise<ReplayStep> {
+    return this.#holdingOrder((onSent) => this.#prepareAndSend(planned, onSent))
   }
 
   /** With a text that is still to come. */
-  request(planned: Planned, text: Promise<string>): Promise<StepResult> {
-    return this.#later(async (onSent) => {
-      const made = { text: await text, applied: NO_NAMES, delay: 0, error: undefined, id: undefined }
-      return this.#request(planned, made, { onSent })
+  sendWhenReady(planned: PlannedMessage, text: Promise<string>): Promise<ReplayStep> {
+    return this.#holdingOrder(async (onSent) => {
+      const made = { text: await text, applied: NO_RULES_APPLIED, delay: 0, error: undefined, id: undefined }
+      return this.#sendAndJudge(planned, made, { onSent })
     })
   }
 
   /** A run that is stopped meanwhile sends nothing more: then the last attempt stands. */
-  async again(planned: Planned, made: Transformed, last: StepResult): Promise<StepResult> {
+  async retry(planned: PlannedMessage, made: TransformedMessage, last: ReplayStep): Promise<ReplayStep> {
     const { controller, retryDelay } = this.#options
     if (!(await controller.wait(retryDelay))) return last
-    return this.#request(planned, made, { last, onSent: () => {} })
+    return this.#sendAndJudge(planned, made, { last, onSent: () => {} })
   }
 
-  isWorthARetry({ state, findings, retries }: StepResult): boolean {
+  shouldRetry({ state, findings, retries }: ReplayStep): boolean {
     if (retries >= this.#options.retries) return false
     const isLost = state === 'timeout' || state === 'lost'
     return (this.#options.retriesLost && isLost) || findings.some(({ retry: isWanted }) => isWanted === true)
   }
 
-  inTime(made: Transformed, { at }: Planned): Transformed {
+  shiftTimes(made: TransformedMessage, { at }: PlannedMessage): TransformedMessage {
     const { moveTimes } = this.#options
     return moveTimes === undefined ? made : { ...made, text: withMovedTimes(made.text, moveTimes(at)) }
   }
@@ -77,68 +77,79 @@ export class LatePerformer {
     return this.#options.controller.status === 'stopped'
   }
 
-  async #later(perform: (onSent: () => void) => Promise<StepResult>): Promise<StepResult> {
-    this.#delayed++
+  async #holdingOrder(perform: (onSent: () => void) => Promise<ReplayStep>): Promise<ReplayStep> {
+    this.#waiting++
     let isSent = false
     const onSent = (): void => {
-      if (!isSent) this.#delayed--
+      if (!isSent) this.#waiting--
       isSent = true
     }
     return perform(onSent).finally(onSent)
   }
 
-  async #perform(planned: Planned, onSent: () => void): Promise<StepResult> {
+  async #prepareAndSend(planned: PlannedMessage, onSent: () => void): Promise<ReplayStep> {
     const { carrier, rounds, rules, controller } = this.#options
-    const { text, unbound } = carrier.bind(planned)
-    if (unbound.length > 0) return notSent(planned, 'unbound', whyUnbound(unbound), unbound)
+    const { text, unbound } = carrier.fill(planned)
+    if (unbound.length > 0) return unsentStep(planned, 'unbound', describeUnbound(unbound), unbound)
     const whole = rounds.complete(planned.turn, text)
-    const made = transform(typeof whole === 'string' ? whole : await whole, planned, rules, () => new Date())
-    if (made.delay > 0 && !(await controller.wait(made.delay))) return stopped(planned)
-    const timely = this.inTime(made, planned)
+    const made = applyRules(typeof whole === 'string' ? whole : await whole, planned, rules, () => new Date())
+    if (made.delay > 0 && !(await controller.wait(made.delay))) return skippedByStop(planned)
+    const timely = this.shiftTimes(made, planned)
     return planned.message.kind === 'request'
-      ? this.#request(planned, timely, { onSent })
+      ? this.#sendAndJudge(planned, timely, { onSent })
       : this.#notify(planned, timely)
   }
 
-  async #notify(planned: Planned, { text, applied }: Transformed): Promise<StepResult> {
+  async #notify(planned: PlannedMessage, { text, applied }: TransformedMessage): Promise<ReplayStep> {
     const session = await this.#options.sessionOf(planned.link)
-    if (this.#isStopped) return stopped(planned)
+    if (this.#isStopped) return skippedByStop(planned)
     if (isCancellation(planned)) return this.#cancel(planned, text, session)
     session.send(text)
-    return { ...handedOn(planned, text, this.#options.now()), transformedBy: applied }
+    return { ...notificationStep(planned, text, this.#options.now()), transformedBy: applied }
   }
 
-  async #cancel(planned: Planned, text: string, session: LiveSession): Promise<StepResult> {
+  async #cancel(planned: PlannedMessage, text: string, session: LiveSession): Promise<ReplayStep> {
     const call = await this.#options.calls.cancelledBy(planned)
     if (call === 'over' || (call !== undefined && call.isOver))
-      return notSent(planned, 'skipped', 'the request that it cancels was already answered')
-    if (call === undefined) return notSent(planned, 'skipped', 'the request that it cancels was not sent')
-    const live = replaceAt(text, ['params', 'requestId'], JSON.stringify(call.id))
+      return unsentStep(planned, 'skipped', 'the request that it cancels was already answered')
+    if (call === undefined) return unsentStep(planned, 'skipped', 'the request that it cancels was not sent')
+    const live = replaceValue(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
-    this.#asking.release(call)
-    return handedOn(planned, live, this.#options.now())
+    this.#requests.release(call)
+    return notificationStep(planned, live, this.#options.now())
   }
 
-  async #request(planned: Planned, made: Transformed, sending: Sending): Promise<StepResult> {
+  async #sendAndJudge(
+    planned: PlannedMessage,
+    made: TransformedMessage,
+    sending: SendAttempt,
+  ): Promise<ReplayStep> {
     const { last } = sending
     const retries = last === undefined ? 0 : last.retries + 1
-    const heard = await this.#ask(planned, made, { ...sending, retry: retries })
-    if (heard === undefined) return last ?? stopped(planned)
-    const outcome = judgedStep({ planned, heard, retries, transformedBy: made.applied }, this.#options)
-    const result = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
-    return this.isWorthARetry(result) ? this.again(planned, made, result) : result
+    const heard = await this.#sendRequest(planned, made, { ...sending, retry: retries })
+    if (heard === undefined) return last ?? skippedByStop(planned)
+    const outcome = judgeStep({ planned, heard, retries, transformedBy: made.applied }, this.#options)
+    const result = isUnchanged(outcome) ? expandStep(outcome, planned) : outcome
+    return this.shouldRetry(result) ? this.retry(planned, made, result) : result
   }
 
   /** Undefined when the run was stopped before it could be sent. */
-  #ask(
-    planned: Planned,
-    made: Transformed,
-    { retry, onSent }: Sending & { retry: number },
-  ): Promise<Heard | undefined> {
-    return new Promise((onHeard, onFailure) => {
+  #sendRequest(
+    planned: PlannedMessage,
+    transformed: TransformedMessage,
+    { retry, onSent }: SendAttempt & { retry: number },
+  ): Promise<RequestOutcome | undefined> {
+    return new Promise((onOutcome, onFailure) => {
       const call = this.#options.sessionOf(planned.link).then((session) => {
-        if (!this.#isStopped) return this.#asking.ask(session, { planned, made, retry, onHeard, onFailure })
-        onHeard(undefined)
+        if (!this.#isStopped)
+          return this.#requests.send(session, {
+            planned,
+            transformed,
+            retry,
+            onOutcome,
+            onFailure,
+          })
+        onOutcome(undefined)
         return undefined
       })
       call.then(onSent, onFailure)
@@ -147,18 +158,18 @@ export class LatePerformer {
   }
 }
 
-interface Sending {
+interface SendAttempt {
   /** What came of the attempt before this one. */
-  readonly last?: StepResult
+  readonly last?: ReplayStep
   readonly onSent: () => void
 }
 
-function stopped(planned: Planned): StepResult {
-  return notSent(planned, 'skipped', WAS_STOPPED)
+function skippedByStop(planned: PlannedMessage): ReplayStep {
+  return unsentStep(planned, 'skipped', RUN_STOPPED)
 }
 
-export const NO_NAMES: readonly string[] = []
+export const NO_RULES_APPLIED: readonly string[] = []
 
-export function whyUnbound(unbound: readonly { path: string; recorded: string; why: string }[]): string {
+export function describeUnbound(unbound: readonly { path: string; recorded: string; why: string }[]): string {
   return unbound.map(({ path, recorded, why }) => `${path} = ${JSON.stringify(recorded)}: ${why}`).join('; ')
 }

@@ -1,62 +1,69 @@
-import { inFull, isAsRecorded, type Outcome } from './as-recorded.ts'
-import type { Execution } from './execute.ts'
+import { expandStep, isUnchanged, type StepOutcome } from './as-recorded.ts'
+import type { SendRun } from './execute.ts'
 import { hasFailed } from './failed.ts'
-import type { OpenMessages } from './open-messages.ts'
-import type { Performance } from './perform.ts'
-import type { Planned } from './plan.ts'
-import type { Slots } from './slots.ts'
-import type { Finding } from './verdict/finding.ts'
+import type { InFlightMessages } from './open-messages.ts'
+import type { SendCallbacks } from './perform.ts'
+import type { PlannedMessage } from './plan.ts'
+import type { ConcurrencyLimit } from './slots.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 /** What messages have in common that are waited for in the same way. */
-interface Lane {
-  readonly open: OpenMessages
-  readonly slots: Slots | undefined
+interface SendLane {
+  readonly open: InFlightMessages
+  readonly slots: ConcurrencyLimit | undefined
   readonly failures: unknown[]
-  readonly execution: Pick<Execution, 'onResult' | 'onError' | 'controller'>
+  readonly execution: Pick<SendRun, 'onResult' | 'onError' | 'controller'>
 }
 
 /** A message on its way, and what follows from what becomes of it. */
-export class Launched implements Performance {
-  readonly #planned: Planned
+export class InFlightStep implements SendCallbacks {
+  readonly #planned: PlannedMessage
   /** What was found wrong while it waited. */
-  readonly #before: readonly Finding[]
-  readonly #lane: Lane
+  readonly #earlierFindings: readonly StepFinding[]
+  readonly #lane: SendLane
 
-  constructor(planned: Planned, before: readonly Finding[], lane: Lane) {
+  constructor(planned: PlannedMessage, before: readonly StepFinding[], lane: SendLane) {
     this.#planned = planned
-    this.#before = before
+    this.#earlierFindings = before
     this.#lane = lane
     lane.open.add(planned.index)
   }
 
-  onResult(outcome: Outcome): void {
+  onResult(outcome: StepOutcome): void {
     const { execution } = this.#lane
-    const told = this.#before.length === 0 ? outcome : withFindings(this.#before, outcome, this.#planned)
+    const told =
+      this.#earlierFindings.length === 0
+        ? outcome
+        : withEarlierFindings(this.#earlierFindings, outcome, this.#planned)
     execution.onResult(told)
-    if (!isAsRecorded(told) && hasFailed(told)) react(execution)
-    this.#over()
+    if (!isUnchanged(told) && hasFailed(told)) applyErrorPolicy(execution)
+    this.#finish()
   }
 
   onFailure(error: unknown): void {
     const { failures, execution } = this.#lane
     failures.push(error)
     execution.controller.stop()
-    this.#over()
+    this.#finish()
   }
 
-  #over(): void {
+  #finish(): void {
     const { slots, open } = this.#lane
-    slots?.give()
+    slots?.release()
     open.delete(this.#planned.index)
   }
 }
 
-function withFindings(before: readonly Finding[], outcome: Outcome, planned: Planned): Outcome {
-  const step = isAsRecorded(outcome) ? inFull(outcome, planned) : outcome
+function withEarlierFindings(
+  before: readonly StepFinding[],
+  outcome: StepOutcome,
+  planned: PlannedMessage,
+): StepOutcome {
+  const step = isUnchanged(outcome) ? expandStep(outcome, planned) : outcome
   return { ...step, findings: [...before, ...step.findings] }
 }
 
-function react({ onError, controller }: Lane['execution']): void {
+function applyErrorPolicy({ onError, controller }: SendLane['execution']): void {
   if (onError === 'stop') controller.stop()
   if (onError === 'pause') controller.pause()
 }

@@ -1,35 +1,35 @@
 import type { OpenLink } from '../transport/client-link.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Era } from '../wire/era.ts'
-import { greet, type Greeting } from './handshake.ts'
+import { performHandshake, type HandshakeResult } from './handshake.ts'
 import { LiveSession, type LiveSessionOptions } from './live-session.ts'
-import type { Traffic } from './run-state.ts'
+import type { LinkTraffic } from './run-state.ts'
 
-export interface LinksOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
+export interface LiveSessionsOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
   readonly open: OpenLink
   readonly handshake: 'own' | 'recorded' | 'none'
   /** The turns that opened the recorded conversations. */
-  readonly openings: readonly Turn[]
+  readonly handshakeTurns: readonly Turn[]
   readonly era: Era
   readonly timeout: number
   /** Whoever interrupts a run waits for no answer, that to the greeting included. */
   readonly signal?: AbortSignal | undefined
   /** Nothing more is sent: what is only being opened is given up. */
   readonly stopped: AbortSignal
-  readonly onGreeting: (greeting: Greeting, link: string) => void
+  readonly onHandshake: (greeting: HandshakeResult, link: string) => void
 }
 
 /** The live sessions of a run: one for each connection of the tape, opened when the first message for it is due. */
-export class Links {
-  readonly #options: LinksOptions
+export class LiveSessions {
+  readonly #options: LiveSessionsOptions
   readonly #sessions = new Map<string, Promise<LiveSession>>()
   readonly #live: LiveSession[] = []
-  readonly #ready = new Map<string, LiveSession>()
+  readonly #connected = new Map<string, LiveSession>()
 
   readonly #giveUp = (): void => void this.close()
   #isClosed = false
 
-  constructor(options: LinksOptions) {
+  constructor(options: LiveSessionsOptions) {
     this.#options = options
     this.#isClosed = options.signal?.aborted === true
     options.signal?.addEventListener('abort', this.#giveUp, { once: true })
@@ -41,7 +41,7 @@ export class Links {
     const session = this.#open(link)
     this.#sessions.set(link, session)
     session.then(
-      (opened) => this.#ready.set(link, opened),
+      (opened) => this.#connected.set(link, opened),
       () => {}, // whoever asked for it is told
     )
     return session
@@ -49,7 +49,7 @@ export class Links {
 
   /** The session of a link whose hand was shaken already. */
   openSessionOf(link: string): LiveSession | undefined {
-    return this.#ready.get(link)
+    return this.#connected.get(link)
   }
 
   async close(): Promise<void> {
@@ -63,7 +63,7 @@ export class Links {
   }
 
   /** What went out and came in so far, and what is open. */
-  traffic(): Traffic {
+  traffic(): LinkTraffic {
     return {
       sent: this.#live.reduce((sum, { sent }) => sum + sent, 0),
       received: this.#live.reduce((sum, { received }) => sum + received, 0),
@@ -78,7 +78,7 @@ export class Links {
     const giveUp = (): void => void this.#end(session)
     this.#options.stopped.addEventListener('abort', giveUp)
     try {
-      if (!this.#isGivenUp) await this.#meet(session, link)
+      if (!this.#isGivenUp) await this.#connect(session, link)
     } catch (error) {
       await this.#end(session)
       if (!this.#isGivenUp) throw error
@@ -97,17 +97,17 @@ export class Links {
     return session.close({ isHurried: this.#options.signal?.aborted === true })
   }
 
-  async #meet(session: LiveSession, link: string): Promise<void> {
-    const { handshake, era, timeout, onGreeting } = this.#options
+  async #connect(session: LiveSession, link: string): Promise<void> {
+    const { handshake, era, timeout, onHandshake } = this.#options
     await session.connect()
     if (handshake !== 'own') return
-    onGreeting(await greet(session, { turns: this.#openingsOf(link), era, timeout }), link)
+    onHandshake(await performHandshake(session, { turns: this.#handshakeTurnsOf(link), era, timeout }), link)
   }
 
   /** The recorded connection, whose capabilities are shown again; without one of its own, the whole tape. */
-  #openingsOf(link: string): readonly Turn[] {
-    const { openings } = this.#options
-    const own = openings.filter(({ trigger }) => String(trigger?.conn) === link)
-    return own.length === 0 ? openings : own
+  #handshakeTurnsOf(link: string): readonly Turn[] {
+    const { handshakeTurns } = this.#options
+    const own = handshakeTurns.filter(({ trigger }) => String(trigger?.conn) === link)
+    return own.length === 0 ? handshakeTurns : own
   }
 }

@@ -13,31 +13,31 @@ export type CallEnd =
   | { readonly kind: 'open' }
 
 /** What the server said of its own accord while a request was open. */
-export interface Aside {
+export interface InterimMessage {
   readonly message: Request | Notification
   readonly text: string
   readonly at: number
 }
 
 /** The recorded answer, and how its id is spelled: a live answer with the same bytes around its own needs no look inside. */
-export interface ExpectedBytes {
+export interface ExpectedAnswer {
   readonly text: string
   readonly id: string
 }
 
-export interface Outgoing {
+export interface OutgoingCall {
   /** A JSON text whose id is that of the call. */
   readonly text: string
   readonly id: Id
   readonly token: Id | undefined
-  readonly expected?: ExpectedBytes | undefined
+  readonly expected?: ExpectedAnswer | undefined
   readonly timeout: number
   /** What the text says, where that is known already. */
   readonly message?: Message | undefined
 }
 
 /** What is told of the end of a call. */
-export interface Follower {
+export interface CallListener {
   onEnd(end: CallEnd): void
 }
 
@@ -52,22 +52,22 @@ export class LiveCall {
   readonly due: number
   readonly timeout: number
   /** The how manieth of its session it is. */
-  readonly number: number
-  readonly expected: ExpectedBytes | undefined
-  #asides: Aside[] | undefined
-  #onAside: (() => void) | undefined
+  readonly sequence: number
+  readonly expected: ExpectedAnswer | undefined
+  #asides: InterimMessage[] | undefined
+  #onMessage: (() => void) | undefined
   endedAt: number | undefined
   #end: CallEnd | undefined
-  #follower: Follower | undefined
+  #listener: CallListener | undefined
 
-  constructor({ id, token, text, timeout, expected }: Outgoing, sentAt: number, number: number) {
+  constructor({ id, token, text, timeout, expected }: OutgoingCall, sentAt: number, number: number) {
     this.id = id
     this.token = token
     this.text = text
     this.sentAt = sentAt
     this.due = sentAt + timeout
     this.timeout = timeout
-    this.number = number
+    this.sequence = number
     this.expected = expected
   }
 
@@ -75,34 +75,34 @@ export class LiveCall {
     return this.#end !== undefined
   }
 
-  get asides(): readonly Aside[] {
-    return this.#asides ?? NO_ASIDES
+  get asides(): readonly InterimMessage[] {
+    return this.#asides ?? NO_MESSAGES
   }
 
   /** Never rejects. */
   get done(): Promise<CallEnd> {
-    return new Promise((resolve) => this.follow({ onEnd: resolve }))
+    return new Promise((resolve) => this.listen({ onEnd: resolve }))
   }
 
   /** Thousands of calls are open at once, and hardly one needs a promise, or more than one who follows it. */
-  follow(follower: Follower): void {
-    if (this.#end === undefined) this.#follower = follower
+  listen(follower: CallListener): void {
+    if (this.#end === undefined) this.#listener = follower
     else follower.onEnd(this.#end)
   }
 
-  hear(aside: Aside): void {
+  addMessage(aside: InterimMessage): void {
     this.#asides ??= []
-    if (this.#asides.length < MOST_ASIDES || !isTold(aside)) this.#asides.push(aside)
-    this.#onAside?.()
+    if (this.#asides.length < MAX_INTERIM_MESSAGES || !isProgressOrLog(aside)) this.#asides.push(aside)
+    this.#onMessage?.()
   }
 
   /** Resolves when progress was told so often, the call is over, or the time is. */
-  untilProgress(count: number, milliseconds: number): Promise<void> {
+  waitForProgress(count: number, milliseconds: number): Promise<void> {
     const isEnough = (): boolean => this.isOver || this.asides.filter(isProgress).length >= count
     if (isEnough()) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds)
-      this.#onAside = () => {
+      this.#onMessage = () => {
         if (!isEnough()) return
         clearTimeout(timer)
         resolve()
@@ -113,22 +113,22 @@ export class LiveCall {
   end(end: CallEnd, at: number): void {
     if (this.#end !== undefined) return
     this.#end = end
-    this.#onAside?.()
+    this.#onMessage?.()
     this.endedAt = at
-    this.#follower?.onEnd(end)
+    this.#listener?.onEnd(end)
   }
 }
 
-const NO_ASIDES: readonly Aside[] = []
+const NO_MESSAGES: readonly InterimMessage[] = []
 
 /** Progress and logs come in any number: a server that never stops telling fills no memory. */
-const MOST_ASIDES = 10_000
+const MAX_INTERIM_MESSAGES = 10_000
 
-function isTold(aside: Aside): boolean {
+function isProgressOrLog(aside: InterimMessage): boolean {
   return isProgress(aside) || aside.message.method === 'notifications/message'
 }
 
-function isProgress({ message }: Aside): boolean {
+function isProgress({ message }: InterimMessage): boolean {
   return message.method === 'notifications/progress'
 }
 

@@ -1,14 +1,14 @@
-import { redactionConfig } from '../config/redaction-config.ts'
+import { readRedactionConfig } from '../config/redaction-config.ts'
 import type { RedactionKey } from '../redact/key.ts'
 import { Redactor } from '../redact/redactor.ts'
-import { ruleSet } from '../redact/rule-set.ts'
+import { redactionRuleSet } from '../redact/rule-set.ts'
 import { isSecretVariable } from '../redact/secret-names.ts'
-import { StandIns } from '../redact/stand-ins.ts'
-import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
-import type { Header } from '../tape/header.ts'
-import { leafText, leavesOf, type Leaf } from '../wire/leaves.ts'
+import { Placeholders } from '../redact/stand-ins.ts'
+import { ephemeralKey, readRedactionKey } from '../store/redaction-key.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { decodeLeaf, jsonLeaves, type JsonLeaf } from '../wire/leaves.ts'
 import { formatPath } from '../wire/path.ts'
-import { RevealingPairs } from './revealing-pairs.ts'
+import { SecretRestorer } from './revealing-pairs.ts'
 
 /** The real values behind the stand-ins of a redacted tape: they go to the live server, and nowhere else. */
 export interface LiveSecrets {
@@ -29,55 +29,58 @@ export interface SecretSources {
 
 /** Undefined for a tape that was never redacted: it says everything itself. */
 export function liveSecrets(
-  { redaction }: Pick<Header, 'redaction'>,
+  { redaction }: Pick<TapeHeader, 'redaction'>,
   { env = process.env, values = [] }: SecretSources = {},
 ): LiveSecrets | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
   const isOurs = own !== undefined && own.name === redaction.key
-  const config = redactionConfig(process.cwd())
-  const rules = ruleSet({ ...config, email: config.email === true || redaction.rules.includes('email') })
-  const key = isOurs ? own : forgottenKey()
+  const config = readRedactionConfig(process.cwd())
+  const rules = redactionRuleSet({
+    ...config,
+    email: config.email === true || redaction.rules.includes('email'),
+  })
+  const key = isOurs ? own : ephemeralKey()
   const redactor = new Redactor({ key, rules, source: 'live' })
-  const pairs = new RevealingPairs(redactor, rules.fields)
+  const pairs = new SecretRestorer(redactor, rules.fields)
   redactor.learnEnv(env)
-  for (const value of [...valuesIn(env), ...values]) learn(redactor, value)
+  for (const value of [...secretValuesIn(env), ...values]) learnSecret(redactor, value)
   return {
     reveal: (text) => pairs.reveal(text),
     hide: (text) => redactor.text(text),
     note: (sent) =>
       isOurs
-        ? unknownIn(
+        ? unknownPlaceholderNote(
             sent.map((text) => pairs.reveal(text)),
             key,
           )
-        : withoutKey(redaction.key),
+        : missingKeyNote(redaction.key),
   }
 }
 
 /** Where stand-ins went out because nobody told what is behind them. */
-function unknownIn(texts: readonly string[], key: RedactionKey): string | undefined {
-  const standIns = new StandIns(key)
-  const isUnknown = (text: string, leaf: Leaf): boolean =>
-    text[leaf.start] === '"' && standIns.isOne(leafText(text, leaf), false)
-  const found = texts.flatMap((text) => leavesOf(text).filter((leaf) => isUnknown(text, leaf)))
+function unknownPlaceholderNote(texts: readonly string[], key: RedactionKey): string | undefined {
+  const standIns = new Placeholders(key)
+  const isUnknown = (text: string, leaf: JsonLeaf): boolean =>
+    text[leaf.start] === '"' && standIns.isPlaceholder(decodeLeaf(text, leaf), false)
+  const found = texts.flatMap((text) => jsonLeaves(text).filter((leaf) => isUnknown(text, leaf)))
   if (found.length === 0) return undefined
   const paths = new Set(found.map(({ path }) => formatPath(path)))
   return `nobody told what is behind the stand-ins at ${[...paths].join(', ')}: name the variable with --secret, or a file with --secrets`
 }
 
-function valuesIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+function secretValuesIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value = '']) =>
     isSecretVariable(name) && value !== '' ? [value] : [],
   )
 }
 
 /** Its stand-in is made now, so that it is known when it is met. Of an address only the password has one. */
-function learn(redactor: Redactor, value: string): void {
+function learnSecret(redactor: Redactor, value: string): void {
   redactor.text(value)
   if (!value.includes('://')) redactor.secret(value)
 }
 
-function withoutKey(key: string): string {
+function missingKeyNote(key: string): string {
   return `the secrets of the tape have stand-ins of the key ${key}, which is not here: the server gets the stand-ins`
 }

@@ -1,15 +1,15 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
-import { firstWords } from '../wire/first-words.ts'
-import { idKey, idOfKey, isId, type Id } from '../wire/id.ts'
-import { itemsOf } from '../wire/members.ts'
-import { classify, member, type Message, type Request, type Response } from '../wire/message.ts'
+import { truncateAtWord } from '../wire/first-words.ts'
+import { idKey, idFromKey, isId, type Id } from '../wire/id.ts'
+import { itemRanges } from '../wire/members.ts'
+import { classifyMessage, member, type Message, type Request, type Response } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { Attribution } from './attribution.ts'
+import { CallAttribution } from './attribution.ts'
 import { Deadlines } from './deadlines.ts'
-import { Heard } from './heard.ts'
-import { LiveCall, type CallEnd, type Outgoing } from './live-call.ts'
+import { LiveNotifications } from './heard.ts'
+import { LiveCall, type CallEnd, type OutgoingCall } from './live-call.ts'
 import { OpenCalls } from './open-calls.ts'
-import { sameBytes } from './same-bytes.ts'
+import { findUnchangedAnswer } from './same-bytes.ts'
 
 export interface LiveSessionOptions {
   readonly open: OpenLink
@@ -24,7 +24,7 @@ export interface LiveSessionOptions {
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new OpenCalls()
-  readonly #attribution = new Attribution(this.#open)
+  readonly #attribution = new CallAttribution(this.#open)
   readonly #deadlines: Deadlines<LiveCall>
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
@@ -32,7 +32,7 @@ export class LiveSession {
   #end: CallEnd | undefined
   #lastId = 0
   #calls = 0
-  readonly heard: Heard = new Heard()
+  readonly notifications: LiveNotifications = new LiveNotifications()
   sent = 0
   received = 0
 
@@ -40,16 +40,16 @@ export class LiveSession {
     this.#options = options
     this.#deadlines = new Deadlines({
       items: this.#open,
-      onOver: (call) => this.#finish(call, { kind: 'timeout', after: call.timeout }),
+      onExpired: (call) => this.#finish(call, { kind: 'timeout', after: call.timeout }),
       now: options.now,
     })
   }
 
   async connect(): Promise<void> {
     const link = await this.#options.open({
-      onText: (text) => this.#hear(text),
-      onLost: (key, why) => this.#lose(idOfKey(key), why),
-      onEnd: (why) => this.#over({ kind: 'lost', why }),
+      onText: (text) => this.#receive(text),
+      onLost: (key, why) => this.#lose(idFromKey(key), why),
+      onEnd: (why) => this.#endAll({ kind: 'lost', why }),
       signal: this.#closing.signal,
     })
     this.#link = link
@@ -69,11 +69,11 @@ export class LiveSession {
   }
 
   /** Sends a request; what becomes of it is in `done`, which never rejects. */
-  call(outgoing: Outgoing): LiveCall {
+  call(outgoing: OutgoingCall): LiveCall {
     const call = new LiveCall(outgoing, this.#options.now(), this.#calls++)
     this.#open.add(call)
     this.#attribution.opened(call)
-    this.#deadlines.added(call)
+    this.#deadlines.add(call)
     if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
     else this.#finish(call, this.#end)
     return call
@@ -90,36 +90,36 @@ export class LiveSession {
   }
 
   async close(how?: Parameters<ClientLink['close']>[0]): Promise<void> {
-    this.#over({ kind: 'given-up' })
+    this.#endAll({ kind: 'given-up' })
     this.#closing.abort()
     this.#deadlines.close()
     await this.#link?.close(how)
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     if (this.#closing.signal.aborted) return // nobody waits for what still comes
     this.received++
-    const equal = sameBytes(text, this.#open)
+    const equal = findUnchangedAnswer(text, this.#open)
     if (equal !== undefined) return this.#finish(equal, { kind: 'answered', text, asRecorded: true })
-    const message = classify(parseJson(text))
-    if (message.kind !== 'batch') return this.#take(message, text)
-    for (const [place, range] of itemsOf(text).entries())
-      this.#take(message.items[place], text.slice(range.start, range.end))
+    const message = classifyMessage(parseJson(text))
+    if (message.kind !== 'batch') return this.#dispatch(message, text)
+    for (const [place, range] of itemRanges(text).entries())
+      this.#dispatch(message.items[place], text.slice(range.start, range.end))
   }
 
-  #take(message: Message | undefined, text: string): void {
+  #dispatch(message: Message | undefined, text: string): void {
     if (message?.kind === 'response') return this.#answer(message, text)
-    if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#odd(text)
-    this.heard.note(message)
-    this.#attribution.of(message)?.hear({ message, text, at: this.#options.now() })
+    if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#handleInvalid(text)
+    this.notifications.add(message)
+    this.#attribution.callFor(message)?.addMessage({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message, text)
   }
 
   /** What names an open request answers it, badly. */
-  #odd(text: string): void {
+  #handleInvalid(text: string): void {
     const id = text.includes('"id"') ? member(parseJson(text), 'id') : undefined
     const call = isId(id) ? this.#open.get(id) : undefined
-    const shown = firstWords(text, 200)
+    const shown = truncateAtWord(text, 200)
     if (call !== undefined) this.#finish(call, { kind: 'lost', why: `the answer is no response: ${shown}` })
     else this.#options.onOddity(`the server sent what is no message: ${shown}`)
   }
@@ -146,7 +146,7 @@ export class LiveSession {
     if (call.isOver) return
     this.#open.delete(call)
     this.#attribution.closed(call)
-    this.#deadlines.deleted(call)
+    this.#deadlines.remove(call)
     call.end(end, this.#options.now())
   }
 
@@ -155,9 +155,9 @@ export class LiveSession {
     if (call !== undefined) this.#finish(call, { kind: 'lost', why })
   }
 
-  #over(end: CallEnd): void {
+  #endAll(end: CallEnd): void {
     this.#end ??= end
-    this.heard.end()
+    this.notifications.close()
     for (const call of this.#open) this.#finish(call, end)
   }
 }

@@ -1,5 +1,5 @@
 /** What is worth a line in the report beside the findings. A server that never stops giving reasons for one fills no memory. */
-export class Notes implements Iterable<string> {
+export class ReplayNotes implements Iterable<string> {
   /** How often each was made. */
   readonly #counts = new Map<string, number>()
   #more = 0
@@ -7,7 +7,7 @@ export class Notes implements Iterable<string> {
   push(...notes: readonly string[]): void {
     for (const note of notes) {
       const count = this.#counts.get(note) ?? 0
-      if (count > 0 || this.#counts.size < MOST) this.#counts.set(note, count + 1)
+      if (count > 0 || this.#counts.size < MAX_NOTES) this.#counts.set(note, count + 1)
       else this.#more++
     }
   }
@@ -19,4 +19,4 @@ export class Notes implements Iterable<string> {
 }
 
 /** Nobody reads more of them. */
-const MOST = 50
+const MAX_NOTES = 50

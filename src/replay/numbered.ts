@@ -1,5 +1,5 @@
 /** Things of which there are few, by numbers. */
-export class Numbered<Thing> {
+export class ValueTable<Thing> {
   readonly list: Thing[] = []
   readonly #numbers = new Map<string, number>()
 

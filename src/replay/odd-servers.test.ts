@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
-import { classify } from '../wire/message.ts'
-import type { Target } from './options.ts'
+import { classifyMessage } from '../wire/message.ts'
+import type { ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
 
@@ -10,14 +10,14 @@ const ONE = '{"content":[{"type":"text","text":"one"}]}'
 const TWO = ONE.replace('one', 'two')
 
 /** A server that says these texts to its calls, with their ids for ID. */
-function saying(...texts: readonly (readonly string[])[]): Target {
+function saying(...texts: readonly (readonly string[])[]): ReplayTarget {
   const rest = [...texts]
   return {
     name: 'an odd server',
     open: async ({ onText }) => ({
       close: async () => {},
       send: (text) => {
-        const message = classify(JSON.parse(text))
+        const message = classifyMessage(JSON.parse(text))
         if (message.kind !== 'request' || message.method === 'tools/list') return
         const said = message.method === 'initialize' ? [GREETING] : (rest.shift() ?? [])
         for (const one of said) queueMicrotask(() => onText(one.replaceAll('ID', JSON.stringify(message.id))))

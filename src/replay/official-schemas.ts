@@ -4,7 +4,7 @@ import { isObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The revision whose official schema a revision is judged by; 2024-11-05 has none here, and 2025-03-26 only adds to it. */
-export const JUDGED_BY: ReadonlyMap<unknown, string> = new Map([
+export const SCHEMA_REVISIONS: ReadonlyMap<unknown, string> = new Map([
   ['2024-11-05', '2025-03-26'],
   ['2025-03-26', '2025-03-26'],
   ['2025-06-18', '2025-06-18'],
@@ -15,35 +15,37 @@ export const JUDGED_BY: ReadonlyMap<unknown, string> = new Map([
 /** An official schema, and a quick look for each definition that an answer can be of: whether it is kept, and not why. */
 export interface OfficialSchema {
   readonly schema: Readonly<Record<string, unknown>>
-  readonly isKept: QuickLooks
+  readonly answerValidators: Validators
   /** The same for notifications and requests of a server; most say none. */
-  readonly wordIsKept: () => QuickLooks
+  readonly messageValidators: () => Validators
 }
 
-type QuickLooks = Readonly<Record<string, (value: unknown) => boolean>>
+type Validators = Readonly<Record<string, (value: unknown) => boolean>>
 
 /** The official schema of a revision, which the build puts into the package; undefined when it is not there. */
 export function officialSchema(revision: string): OfficialSchema | undefined {
   try {
     const schema = parseJson(readFileSync(new URL(`mcp-${revision}.json`, FOLDER), 'utf8'))
-    const isKept = quickLooks(`mcp-${revision}.cjs`)
-    return isObject(schema) ? { schema, isKept, wordIsKept: () => wordsOf(revision) } : undefined
+    const answerValidators = loadValidators(`mcp-${revision}.cjs`)
+    return isObject(schema)
+      ? { schema, answerValidators, messageValidators: () => messageValidatorsOf(revision) }
+      : undefined
   } catch {
     return undefined // whoever bundled us left it behind: then it is not judged by, which the report says
   }
 }
 
-function wordsOf(revision: string): QuickLooks {
+function messageValidatorsOf(revision: string): Validators {
   try {
-    return quickLooks(`mcp-${revision}-words.cjs`)
+    return loadValidators(`mcp-${revision}-words.cjs`)
   } catch {
     return {} // a build from before there were any
   }
 }
 
-function quickLooks(file: string): QuickLooks {
+function loadValidators(file: string): Validators {
   const looks: unknown = createRequire(FOLDER)(`./${file}`)
-  return looks as QuickLooks
+  return looks as Validators
 }
 
 // The same from a file of the library, from one of the packed program, and from the source.

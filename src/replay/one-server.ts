@@ -1,11 +1,11 @@
-import { wholeColumn } from '../store/columns.ts'
-import { oneServer } from '../tape/server-filter.ts'
-import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
+import { uint32Column } from '../store/columns.ts'
+import { selectOneServer } from '../tape/server-filter.ts'
+import { toRecordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { eraOf, type EraFound, type Exchange } from '../wire/era.ts'
+import { detectEra, type DetectedEra, type EraEvidence } from '../wire/era.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { Landmarks } from './landmarks.ts'
-import { PartTurns } from './part-turns.ts'
+import { TapeOutline } from './landmarks.ts'
+import { ServerPartTurns } from './part-turns.ts'
 import { abortedTurns } from './recorded-aborts.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 
@@ -13,29 +13,29 @@ import type { ReplayedTape } from './replayed-tape.ts'
 export interface ServerPart {
   readonly server: string
   readonly turns: RecordedTurns
-  readonly landmarks: Landmarks
-  readonly era: EraFound
+  readonly landmarks: TapeOutline
+  readonly era: DetectedEra
 }
 
 /** The part that the user means; it is never guessed. */
-export async function onePart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
-  const all = recordedTurns(tape.turns)
+export async function selectServerPart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
+  const all = toRecordedTurns(tape.turns)
   const parts = partsOf(all)
-  const server = oneServer({ path: tape.path, names: [...parts.keys()] }, wanted)
+  const server = selectOneServer({ path: tape.path, names: [...parts.keys()] }, wanted)
   const { places, landmarks } = parts.get(server) ?? newPart()
-  const turns = new PartTurns(all, places.length === all.size ? undefined : places.taken())
+  const turns = new ServerPartTurns(all, places.length === all.size ? undefined : places.toArray())
   const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
-  return { server, turns: turns.with(aborts), landmarks, era: eraOf(provingIn(turns)) }
+  return { server, turns: turns.with(aborts), landmarks, era: detectEra(eraEvidence(turns)) }
 }
 
-interface Part {
-  readonly places: ReturnType<typeof wholeColumn>
-  readonly landmarks: Landmarks
+interface PartPlaces {
+  readonly places: ReturnType<typeof uint32Column>
+  readonly landmarks: TapeOutline
 }
 
 /** What the client said to each server, found in one look through the tape. */
-function partsOf(turns: RecordedTurns): ReadonlyMap<string, Part> {
-  const parts = new Map<string, Part>()
+function partsOf(turns: RecordedTurns): ReadonlyMap<string, PartPlaces> {
+  const parts = new Map<string, PartPlaces>()
   for (let place = 0; place < turns.size; place++) {
     const outline = turns.outline(place)
     if (outline.trigger === 'none') continue
@@ -48,19 +48,19 @@ function partsOf(turns: RecordedTurns): ReadonlyMap<string, Part> {
   return parts
 }
 
-function newPart(): Part {
-  return { places: wholeColumn(), landmarks: new Landmarks() }
+function newPart(): PartPlaces {
+  return { places: uint32Column(), landmarks: new TapeOutline() }
 }
 
 /** What may prove an era. */
-function* provingIn(turns: RecordedTurns): Generator<Exchange> {
+function* eraEvidence(turns: RecordedTurns): Generator<EraEvidence> {
   for (let place = 0; place < turns.size; place++) {
     const { method, enveloped } = turns.outline(place)
     if (enveloped || HANDSHAKE_METHODS.has(method)) yield* exchangeIn(turns.turn(place))
   }
 }
 
-function exchangeIn(turn: Turn | undefined): readonly Exchange[] {
+function exchangeIn(turn: Turn | undefined): readonly EraEvidence[] {
   const request = turn?.trigger?.message
   const answer = turn?.response?.message
   if (request?.kind !== 'request') return []

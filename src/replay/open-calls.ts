@@ -2,39 +2,40 @@ import type { Id } from '../wire/id.ts'
 import type { LiveCall } from './live-call.ts'
 
 // Our own ids count up, so that their low bits tell apart what is open at once.
-const NEAR = 1024
+const TABLE_SIZE = 1024
 
 /**
  * The calls that wait for their answers. Most stand in a list of fixed size: a Map through which many pass leaves its outgrown
  * tables behind, and what these hold is not collected before them.
  */
 export class OpenCalls implements Iterable<LiveCall> {
-  readonly #near: (LiveCall | undefined)[] = Array.from({ length: NEAR }, () => undefined)
+  readonly #table: (LiveCall | undefined)[] = Array.from({ length: TABLE_SIZE }, () => undefined)
   /** Those whose place is taken, and those whose ids are no whole numbers. */
-  readonly #far = new Map<Id, LiveCall>()
+  readonly #overflow = new Map<Id, LiveCall>()
   /** Those whose id another call has now: nothing can answer them. */
   readonly #hidden = new Set<LiveCall>()
   #last: LiveCall | undefined
 
   add(call: LiveCall): void {
     this.#last = call
-    const place = placeOf(call.id)
-    if (place >= 0 && this.#near[place] === undefined && !this.#far.has(call.id)) this.#near[place] = call
+    const place = slotOf(call.id)
+    if (place >= 0 && this.#table[place] === undefined && !this.#overflow.has(call.id))
+      this.#table[place] = call
     else this.#addFar(call)
   }
 
   /** Of two with one id the later. */
   get(id: Id): LiveCall | undefined {
-    const far = this.#far.size === 0 ? undefined : this.#far.get(id)
+    const far = this.#overflow.size === 0 ? undefined : this.#overflow.get(id)
     if (far !== undefined) return far
-    const near = this.#near[placeOf(id)]
+    const near = this.#table[slotOf(id)]
     return near?.id === id ? near : undefined
   }
 
   delete(call: LiveCall): void {
-    const place = placeOf(call.id)
-    if (place >= 0 && this.#near[place] === call) this.#near[place] = undefined
-    else if (this.#far.get(call.id) === call) this.#far.delete(call.id)
+    const place = slotOf(call.id)
+    if (place >= 0 && this.#table[place] === call) this.#table[place] = undefined
+    else if (this.#overflow.get(call.id) === call) this.#overflow.delete(call.id)
     else this.#hidden.delete(call)
   }
 
@@ -45,19 +46,19 @@ export class OpenCalls implements Iterable<LiveCall> {
 
   /** In the order in which they were made. */
   [Symbol.iterator](): Iterator<LiveCall> {
-    const near = this.#near.filter((call) => call !== undefined)
-    const open = [...near, ...this.#far.values(), ...this.#hidden]
-    return open.toSorted((a, b) => a.number - b.number)[Symbol.iterator]()
+    const near = this.#table.filter((call) => call !== undefined)
+    const open = [...near, ...this.#overflow.values(), ...this.#hidden]
+    return open.toSorted((a, b) => a.sequence - b.sequence)[Symbol.iterator]()
   }
 
   #addFar(call: LiveCall): void {
-    const former = this.#far.get(call.id)
+    const former = this.#overflow.get(call.id)
     if (former !== undefined) this.#hidden.add(former)
-    this.#far.set(call.id, call)
+    this.#overflow.set(call.id, call)
   }
 }
 
 /** -1 when it has none. */
-function placeOf(id: Id): number {
-  return typeof id === 'number' && id >>> 0 === id ? id % NEAR : -1
+function slotOf(id: Id): number {
+  return typeof id === 'number' && id >>> 0 === id ? id % TABLE_SIZE : -1
 }

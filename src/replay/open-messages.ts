@@ -1,5 +1,5 @@
 /** Which messages of a run are on their way, by index, and who waits for them to be over. */
-export class OpenMessages {
+export class InFlightMessages {
   readonly #isOpen: Uint8Array
   #count = 0
   #wake: (() => void) | undefined
@@ -22,15 +22,15 @@ export class OpenMessages {
     wake?.()
   }
 
-  areOver(indexes: readonly number[]): boolean {
+  areDone(indexes: readonly number[]): boolean {
     return !indexes.some((index) => this.#isOpen[index] === 1)
   }
 
-  async until(indexes: readonly number[]): Promise<void> {
-    while (!this.areOver(indexes)) await this.#next()
+  async waitFor(indexes: readonly number[]): Promise<void> {
+    while (!this.areDone(indexes)) await this.#next()
   }
 
-  async untilNone(): Promise<void> {
+  async waitForAll(): Promise<void> {
     while (this.#count > 0) await this.#next()
   }
 

@@ -1,20 +1,20 @@
-import type { Correlation } from '../correlate/binding.ts'
+import type { FoundBindings } from '../correlate/binding.ts'
 import type { OpenLink } from '../transport/client-link.ts'
-import type { Controller } from './controller.ts'
+import type { ReplayController } from './controller.ts'
 import type { ErrorInjection } from './injection.ts'
 import type { LiveSecrets } from './live-secrets.ts'
 import type { Timing } from './pace.ts'
-import type { AskPolicy } from './recorded-answers.ts'
-import type { Permission } from './safety.ts'
+import type { ServerRequestPolicy } from './recorded-answers.ts'
+import type { WritePermission } from './safety.ts'
 import type { Ordering } from './schedule.ts'
-import type { Selection } from './select.ts'
+import type { MessageSelection } from './select.ts'
 import type { TransformRule } from './transform/rule.ts'
-import type { Judging } from './verdict/judge.ts'
+import type { JudgeOptions } from './verdict/judge.ts'
 
 /** How a tape is to be replayed against a live server. */
-export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
+export interface ReplayOptions extends Partial<MessageSelection>, WritePermission, JudgeOptions {
   /** The way to the live server. */
-  readonly target: Target
+  readonly target: ReplayTarget
   /** Whose client to be, when the tape holds several servers. */
   readonly server?: string
   readonly ordering?: Ordering
@@ -29,26 +29,26 @@ export interface ReplayOptions extends Partial<Selection>, Permission, Judging {
   /** `false` sends the recorded ids; by default each request gets a fresh one. */
   readonly transformIds?: boolean
   /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
-  readonly correlate?: Correlation | false
+  readonly correlate?: FoundBindings | false
   /** The values behind the stand-ins of a redacted tape; by default they are looked for in the environment. */
   readonly secrets?: LiveSecrets
   /** Moves points in time in what is sent, by as long ago as it was recorded. */
   readonly updateTimestamps?: boolean
   readonly injection?: ErrorInjection
-  readonly onAsk?: AskPolicy
+  readonly onAsk?: ServerRequestPolicy
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number
   readonly retryDelay?: number
   /** After so many steps (50 000 unless said), the report keeps the texts only of those with findings; `for await` sees them all. */
   readonly keepTexts?: number
   /** Holds, resumes and stops the run. */
-  readonly controller?: Controller
+  readonly controller?: ReplayController
   /** Stops the run. */
   readonly signal?: AbortSignal
 }
 
 /** Where the messages go, and what to call it in the report. */
-export interface Target {
+export interface ReplayTarget {
   readonly name: string
   readonly open: OpenLink
 }

@@ -1,24 +1,24 @@
-import { edgeOf } from '../wire/edge-id.ts'
-import { idText, type Id } from '../wire/id.ts'
-import { rangeAt, replaceAt } from '../wire/members.ts'
-import { META } from '../wire/methods.ts'
+import { findKnownId } from '../wire/edge-id.ts'
+import { idToJson, type Id } from '../wire/id.ts'
+import { findRange, replaceValue } from '../wire/members.ts'
+import { META_KEYS } from '../wire/methods.ts'
 
 /** The text with a fresh id, and a fresh progress token where it had one: recorded ones may be in use by others. */
-export function withFreshNames(
+export function withFreshIds(
   text: string,
   recorded: Id,
   id: Id,
 ): { readonly text: string; readonly token: Id | undefined } {
-  const named = withId(text, recorded, idText(id))
-  if (!text.includes(META.progressToken) || rangeAt(named, TOKEN) === undefined)
+  const named = withRequestId(text, recorded, idToJson(id))
+  if (!text.includes(META_KEYS.progressToken) || findRange(named, PROGRESS_TOKEN_PATH) === undefined)
     return { text: named, token: undefined }
-  return { text: replaceAt(named, TOKEN, idText(id)), token: id }
+  return { text: replaceValue(named, PROGRESS_TOKEN_PATH, idToJson(id)), token: id }
 }
 
-const TOKEN = ['params', '_meta', META.progressToken]
+const PROGRESS_TOKEN_PATH = ['params', '_meta', META_KEYS.progressToken]
 
-function withId(text: string, recorded: Id, id: string): string {
-  const range = edgeOf(text, recorded)
-  if (range === undefined) return replaceAt(text, ['id'], id)
+function withRequestId(text: string, recorded: Id, id: string): string {
+  const range = findKnownId(text, recorded)
+  if (range === undefined) return replaceValue(text, ['id'], id)
   return text.slice(0, range.start) + id + text.slice(range.end)
 }

@@ -1,18 +1,18 @@
-import { classify, member } from '../wire/message.ts'
-import { META } from '../wire/methods.ts'
+import { classifyMessage, member } from '../wire/message.ts'
+import { META_KEYS } from '../wire/methods.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { LiveSession } from './live-session.ts'
-import { describedTools, type Tools } from './safety.ts'
+import { describedTools, type ToolDescriptions } from './safety.ts'
 
 /** Asks the live server for its tools: what it says of them itself decides what may be called. */
-export async function askForTools(
+export async function fetchTools(
   session: LiveSession,
   { envelope, timeout }: { envelope: unknown; timeout: number },
-): Promise<Tools> {
+): Promise<ToolDescriptions> {
   const tools = new Map<string, unknown>()
   let cursor: unknown
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const result = await askOnce(session, { cursor, envelope, timeout })
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await fetchToolsPage(session, { cursor, envelope, timeout })
     for (const [name, tool] of describedTools(result)) tools.set(name, tool)
     cursor = member(result, 'nextCursor')
     if (typeof cursor !== 'string') break
@@ -20,10 +20,10 @@ export async function askForTools(
   return tools
 }
 
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 /** Undefined when the server has no tools to tell of. */
-async function askOnce(
+async function fetchToolsPage(
   session: LiveSession,
   { cursor, envelope, timeout }: { cursor: unknown; envelope: unknown; timeout: number },
 ): Promise<unknown> {
@@ -34,21 +34,21 @@ async function askOnce(
   }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
   const end = await session.call({ text, id, token: undefined, timeout }).done
-  const message = end.kind === 'answered' ? classify(parseJson(end.text)) : undefined
+  const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
   return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
 }
 
 /** The `_meta` that a modern request of ours needs, as the recorded client wrote it, without what names a request. */
-export function envelopeOf(params: unknown): unknown {
+export function requestEnvelope(params: unknown): unknown {
   const meta = member(params, '_meta')
-  if (member(meta, META.protocolVersion) === undefined) return undefined
+  if (member(meta, META_KEYS.protocolVersion) === undefined) return undefined
   return Object.fromEntries(
-    Object.entries(meta as Record<string, unknown>).filter(([name]) => ENVELOPE.has(name)),
+    Object.entries(meta as Record<string, unknown>).filter(([name]) => ENVELOPE_MEMBERS.has(name)),
   )
 }
 
-const ENVELOPE: ReadonlySet<string> = new Set([
-  META.protocolVersion,
-  META.clientInfo,
-  META.clientCapabilities,
+const ENVELOPE_MEMBERS: ReadonlySet<string> = new Set([
+  META_KEYS.protocolVersion,
+  META_KEYS.clientInfo,
+  META_KEYS.clientCapabilities,
 ])

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
 import { dueTimes, type Timing } from './pace.ts'
-import type { Planned } from './plan.ts'
-import { planFor } from './prepare.ts'
+import type { PlannedMessage } from './plan.ts'
+import { planMessages } from './prepare.ts'
 
 // Sent at 1, 3, 5 and 7 ms of the tape.
 const tape = tapeOf(...[1, 2, 3, 4].flatMap((id) => call(id, 'search', {}, 'x')))
-const plan = [...planFor(heldTurns(tape.turns), { allowWrites: true }, new Map())]
+const plan = [...planMessages(turnsInMemory(tape.turns), { allowWrites: true }, new Map())]
 
 test.each<[string, Timing, readonly number[]]>([
   ['fast sends at once', { kind: 'fast' }, [0, 0, 0, 0]],
@@ -47,12 +47,12 @@ test('after a long stall the rate is caught up with, but not by a burst of every
 })
 
 /** When each is due, if messages go out half a second after one another. */
-function late(due: (planned: Planned, now: number) => number): readonly number[] {
+function late(due: (planned: PlannedMessage, now: number) => number): readonly number[] {
   return plan.slice(0, 3).map((planned, place) => due(planned, place * 500))
 }
 
 /** When each is due, if every message goes out in time. */
-function times(timing: Timing, messages: readonly Planned[]): readonly number[] {
+function times(timing: Timing, messages: readonly PlannedMessage[]): readonly number[] {
   const dueAt = dueTimes(timing)
   let now = 0
   return messages.map((planned) => (now = dueAt(planned, now)))

@@ -1,4 +1,4 @@
-import type { Planned } from './plan.ts'
+import type { PlannedMessage } from './plan.ts'
 
 /** When messages go out, beyond what they wait for. */
 export type Timing =
@@ -15,16 +15,16 @@ export type Timing =
   /** So many requests a second, held by looking at how many went out so far. */
   | { readonly kind: 'adaptive'; readonly rps: number }
   /** As a function says: the milliseconds to wait between two messages. */
-  | { readonly kind: 'custom'; readonly delay: (previous: Planned, next: Planned) => number }
+  | { readonly kind: 'custom'; readonly delay: (previous: PlannedMessage, next: PlannedMessage) => number }
 
 /** Whether no message is held back by the clock. */
-export function isAtOnce({ kind }: Timing): boolean {
+export function isUnpaced({ kind }: Timing): boolean {
   return kind === 'fast' || kind === 'stepped'
 }
 
 /** The milliseconds from the start of the run at which a message is due, asked in the order of the run. The first is asked for when the live server has been greeted: how long it took to start is no part of the recorded distances. */
-export function dueTimes(timing: Timing): (planned: Planned, now: number) => number {
-  let previous: Planned | undefined
+export function dueTimes(timing: Timing): (planned: PlannedMessage, now: number) => number {
+  let previous: PlannedMessage | undefined
   let due = 0
   let first: { readonly at: number; readonly now: number } | undefined
   return (planned, now) => {
@@ -43,17 +43,17 @@ export function dueTimes(timing: Timing): (planned: Planned, now: number) => num
   }
 }
 
-interface Moment {
+interface PaceState {
   readonly timing: Timing
-  readonly planned: Planned
-  readonly previous: Planned | undefined
+  readonly planned: PlannedMessage
+  readonly previous: PlannedMessage | undefined
   readonly due: number
   readonly sinceFirst: number
   readonly began: number
   readonly now: number
 }
 
-function nextDue({ timing, planned, previous, due, sinceFirst, began, now }: Moment): number {
+function nextDue({ timing, planned, previous, due, sinceFirst, began, now }: PaceState): number {
   switch (timing.kind) {
     case 'fast':
     case 'stepped':
@@ -65,11 +65,11 @@ function nextDue({ timing, planned, previous, due, sinceFirst, began, now }: Mom
     case 'fixed':
       return previous === undefined ? 0 : now + timing.delay
     case 'adaptive':
-      return previous === undefined ? now : Math.max(due + 1000 / timing.rps, now - BURST)
+      return previous === undefined ? now : Math.max(due + 1000 / timing.rps, now - MAX_CATCH_UP)
     case 'custom':
       return previous === undefined ? 0 : now + timing.delay(previous, planned)
   }
 }
 
 // After a stall the rate is caught up with, but not by a burst of everything that was missed.
-const BURST = 1000
+const MAX_CATCH_UP = 1000

@@ -1,8 +1,8 @@
-import { heldTurns, type Outline, type RecordedTurns } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import { turnsInMemory, type TurnOutline, type RecordedTurns } from '../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 
 /** The turns that a client of one server set off, and what was added to them. */
-export class PartTurns implements RecordedTurns {
+export class ServerPartTurns implements RecordedTurns {
   readonly size: number
   readonly #all: RecordedTurns
   /** The places of those that are meant; undefined when all are. */
@@ -13,17 +13,17 @@ export class PartTurns implements RecordedTurns {
   constructor(all: RecordedTurns, places: Uint32Array | undefined, added: readonly Turn[] = []) {
     this.#all = all
     this.#places = places
-    this.#added = heldTurns(added)
+    this.#added = turnsInMemory(added)
     this.#own = places?.length ?? all.size
     this.size = this.#own + added.length
   }
 
   /** With further turns behind its own. */
   with(added: readonly Turn[]): RecordedTurns {
-    return added.length === 0 ? this : new PartTurns(this.#all, this.#places, added)
+    return added.length === 0 ? this : new ServerPartTurns(this.#all, this.#places, added)
   }
 
-  outline(place: number): Outline {
+  outline(place: number): TurnOutline {
     return place < this.#own
       ? this.#all.outline(this.#placeOf(place))
       : this.#added.outline(place - this.#own)
@@ -33,7 +33,7 @@ export class PartTurns implements RecordedTurns {
     return place < this.#own ? this.#all.turn(this.#placeOf(place)) : this.#added.turn(place - this.#own)
   }
 
-  trigger(place: number): Spoken | undefined {
+  trigger(place: number): RecordedMessage | undefined {
     return place < this.#own
       ? this.#all.trigger(this.#placeOf(place))
       : this.#added.trigger(place - this.#own)

@@ -1,118 +1,126 @@
-import type { Outcome } from './as-recorded.ts'
-import { isAsRecorded } from './as-recorded.ts'
-import { Asking, type Asked } from './asking.ts'
-import { judgedStep } from './judged-step.ts'
-import { LatePerformer, NO_NAMES, whyUnbound, type PerformerOptions } from './late-performer.ts'
+import type { StepOutcome } from './as-recorded.ts'
+import { isUnchanged } from './as-recorded.ts'
+import { RequestSender, type RequestAttempt } from './asking.ts'
+import { judgeStep } from './judged-step.ts'
+import {
+  DelayedSender,
+  NO_RULES_APPLIED,
+  describeUnbound,
+  type MessageSenderOptions,
+} from './late-performer.ts'
 import type { LiveSession } from './live-session.ts'
-import type { Planned } from './plan.ts'
-import { GRACE } from './prepare-options.ts'
+import type { PlannedMessage } from './plan.ts'
+import { SERVER_GRACE } from './prepare-options.ts'
 import { isCancellation } from './sent-calls.ts'
-import { handedOn, notSent, type Heard } from './step-results.ts'
-import { transform, type Transformed } from './transform/transform.ts'
-import type { Finding } from './verdict/finding.ts'
+import { notificationStep, unsentStep, type RequestOutcome } from './step-results.ts'
+import { applyRules, type TransformedMessage } from './transform/transform.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 /** Takes what becomes of a message. */
-export interface Performance {
-  onResult(outcome: Outcome): void
+export interface SendCallbacks {
+  onResult(outcome: StepOutcome): void
   onFailure(error: unknown): void
 }
 
 /** Sends one message of the recorded client after the other, and says what became of each. */
-export class Performer {
-  readonly #options: PerformerOptions
-  readonly #asking: Asking
+export class MessageSender {
+  readonly #options: MessageSenderOptions
+  readonly #requests: RequestSender
   /** For all that is not sent at once and as recorded. */
-  readonly #late: LatePerformer
-  readonly #surroundings: Surroundings
+  readonly #delayed: DelayedSender
+  readonly #surroundings: SenderContext
   /** Whether messages are sent as recorded, but for their names and for values that are carried. */
   readonly #isPlain: boolean
 
-  constructor(options: PerformerOptions) {
+  constructor(options: MessageSenderOptions) {
     this.#options = options
-    this.#asking = new Asking(options)
-    this.#late = new LatePerformer(options, this.#asking)
-    this.#surroundings = { late: this.#late, options }
+    this.#requests = new RequestSender(options)
+    this.#delayed = new DelayedSender(options, this.#requests)
+    this.#surroundings = { late: this.#delayed, options }
     this.#isPlain = options.rules.length === 0 && options.moveTimes === undefined
   }
 
   /** Waits for what the server had said of its own accord when the message was sent. */
-  async ready(planned: Planned): Promise<readonly Finding[]> {
+  async waitForServer(planned: PlannedMessage): Promise<readonly StepFinding[]> {
     const { link, heard, fate } = planned
     if (fate.kind !== 'send') return []
-    await this.#options.calls.untilToldBefore(planned, GRACE)
+    await this.#options.calls.waitForProgress(planned, SERVER_GRACE)
     if (heard.size === 0) return []
     const session = await this.#options.sessionOf(link)
-    const missing = (await session.heard.until(heard, GRACE)).map(staysOut)
-    return [...missing, ...(await this.#options.judgeUpdates({ link, wanted: heard, now: session.heard }))]
+    const missing = (await session.notifications.waitForCounts(heard, SERVER_GRACE)).map(missingBefore)
+    return [
+      ...missing,
+      ...(await this.#options.judgeUpdates({ link, wanted: heard, now: session.notifications })),
+    ]
   }
 
-  perform(planned: Planned, performance: Performance): void {
+  send(planned: PlannedMessage, performance: SendCallbacks): void {
     const { fate, link } = planned
     if (fate.kind !== 'send')
-      return performance.onResult(notSent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why))
-    const isPlain = this.#isPlain && !this.#late.isBusy && !isCancellation(planned)
+      return performance.onResult(unsentStep(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why))
+    const isPlain = this.#isPlain && !this.#delayed.isBusy && !isCancellation(planned)
     const session = isPlain ? this.#options.openSessionOf(link) : undefined
-    if (session === undefined) tell(this.#late.perform(planned), performance)
-    else this.#performNow(planned, session, performance)
+    if (session === undefined) settleWith(this.#delayed.send(planned), performance)
+    else this.#sendNow(planned, session, performance)
   }
 
   /** What would be sent now, but for its id; undefined when a value that it needs is not known. */
-  preview(planned: Planned): string | undefined {
-    const { text, unbound } = this.#options.carrier.bind(planned)
+  preview(planned: PlannedMessage): string | undefined {
+    const { text, unbound } = this.#options.carrier.fill(planned)
     if (unbound.length > 0) return undefined
-    return this.#late.inTime(
-      transform(text, planned, this.#options.rules, () => new Date()),
+    return this.#delayed.shiftTimes(
+      applyRules(text, planned, this.#options.rules, () => new Date()),
       planned,
     ).text
   }
 
   /** Stops waiting for what is never answered. */
   release(): void {
-    this.#asking.release()
+    this.#requests.release()
   }
 
-  #performNow(planned: Planned, session: LiveSession, performance: Performance): void {
+  #sendNow(planned: PlannedMessage, session: LiveSession, performance: SendCallbacks): void {
     const { carrier, rounds, calls, now } = this.#options
-    const { text: bound, unbound } = carrier.bind(planned)
+    const { text: bound, unbound } = carrier.fill(planned)
     if (unbound.length > 0)
-      return performance.onResult(notSent(planned, 'unbound', whyUnbound(unbound), unbound))
+      return performance.onResult(unsentStep(planned, 'unbound', describeUnbound(unbound), unbound))
     const text = rounds.complete(planned.turn, bound)
-    if (typeof text !== 'string') return tell(this.#late.request(planned, text), performance)
+    if (typeof text !== 'string') return settleWith(this.#delayed.sendWhenReady(planned, text), performance)
     if (planned.message.kind === 'notification') {
       session.send(text)
-      return performance.onResult(handedOn(planned, text, now()))
+      return performance.onResult(notificationStep(planned, text, now()))
     }
     const asked = new PlainRequest(planned, text, performance, this.#surroundings)
-    calls.add(planned, this.#asking.ask(session, asked))
+    calls.add(planned, this.#requests.send(session, asked))
   }
 }
 
-interface Surroundings {
-  readonly late: LatePerformer
-  readonly options: PerformerOptions
+interface SenderContext {
+  readonly late: DelayedSender
+  readonly options: MessageSenderOptions
 }
 
 /** A request that is sent as recorded, for the first time. */
-class PlainRequest implements Asked {
-  readonly planned: Planned
-  readonly made: Transformed
+class PlainRequest implements RequestAttempt {
+  readonly planned: PlannedMessage
+  readonly transformed: TransformedMessage
   readonly retry = 0
-  readonly #performance: Performance
-  readonly #around: Surroundings
+  readonly #performance: SendCallbacks
+  readonly #around: SenderContext
 
-  constructor(planned: Planned, text: string, performance: Performance, around: Surroundings) {
+  constructor(planned: PlannedMessage, text: string, performance: SendCallbacks, around: SenderContext) {
     this.planned = planned
     this.#performance = performance
-    this.made = { text, applied: NO_NAMES, delay: 0, error: undefined, id: undefined }
+    this.transformed = { text, applied: NO_RULES_APPLIED, delay: 0, error: undefined, id: undefined }
     this.#around = around
   }
 
-  onHeard(heard: Heard): void {
-    const { planned, made } = this
+  onOutcome(heard: RequestOutcome): void {
+    const { planned, transformed } = this
     const { late, options } = this.#around
-    const result = judgedStep({ planned, heard, retries: 0, transformedBy: NO_NAMES }, options)
-    if (isAsRecorded(result) || !late.isWorthARetry(result)) this.#performance.onResult(result)
-    else tell(late.again(planned, made, result), this.#performance)
+    const result = judgeStep({ planned, heard, retries: 0, transformedBy: NO_RULES_APPLIED }, options)
+    if (isUnchanged(result) || !late.shouldRetry(result)) this.#performance.onResult(result)
+    else settleWith(late.retry(planned, transformed, result), this.#performance)
   }
 
   onFailure(error: unknown): void {
@@ -120,13 +128,13 @@ class PlainRequest implements Asked {
   }
 }
 
-function tell(result: Promise<Outcome>, performance: Performance): void {
+function settleWith(result: Promise<StepOutcome>, performance: SendCallbacks): void {
   result
     .then((outcome) => performance.onResult(outcome))
     .catch((error: unknown) => performance.onFailure(error))
 }
 
-function staysOut(method: string): Finding {
+function missingBefore(method: string): StepFinding {
   const isRequest = !method.startsWith('notifications/')
   const message = `${isRequest ? 'the request ' : ''}${method} of the server no longer comes before this`
   return { layer: 'order', level: isRequest ? 'error' : 'warn', message }

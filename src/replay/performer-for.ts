@@ -1,27 +1,27 @@
-import type { Carrier } from './carrier.ts'
-import { Endings } from './endings.ts'
-import { injector } from './injection.ts'
-import type { Links } from './links.ts'
-import { Performer } from './perform.ts'
-import type { Plan } from './plan.ts'
-import { GRACE, TIMEOUT, type PrepareOptions } from './prepare-options.ts'
-import type { RoundInputs } from './round-inputs.ts'
-import { SentCalls } from './sent-calls.ts'
-import { judge, type Judges } from './verdict/judge.ts'
-import type { UpdatesJudge } from './verdict/updates.ts'
+import type { CarriedValues } from './carrier.ts'
+import { TrailingChecks } from './endings.ts'
+import { createErrorInjector } from './injection.ts'
+import type { LiveSessions } from './links.ts'
+import { MessageSender } from './perform.ts'
+import type { ReplayPlan } from './plan.ts'
+import { SERVER_GRACE, DEFAULT_TIMEOUT, type RunOptions } from './prepare-options.ts'
+import type { InputRounds } from './round-inputs.ts'
+import { CancellableCalls } from './sent-calls.ts'
+import { judgeAnswer, type Judges } from './verdict/judge.ts'
+import type { ResourceUpdatesJudge } from './verdict/updates.ts'
 
 /** A run whose link is open. */
-interface Opened {
-  readonly options: PrepareOptions
-  readonly links: Links
-  readonly plan: Plan
-  readonly judgeUpdates: UpdatesJudge['judge']
+interface OpenRun {
+  readonly options: RunOptions
+  readonly links: LiveSessions
+  readonly plan: ReplayPlan
+  readonly judgeUpdates: ResourceUpdatesJudge['judge']
 }
 
-const RETRY_DELAY = 500
+const DEFAULT_RETRY_DELAY = 500
 
 /** What sends the messages, by the options of the run. */
-export function performerFor({
+export function createMessageSender({
   options,
   links,
   carrier,
@@ -29,29 +29,29 @@ export function performerFor({
   judges,
   plan,
   judgeUpdates,
-}: Opened & { carrier: Carrier; rounds: RoundInputs; judges: Judges }): Performer {
+}: OpenRun & { carrier: CarriedValues; rounds: InputRounds; judges: Judges }): MessageSender {
   const {
     rules = [],
     updateTimestamps,
     injection,
-    timeout = TIMEOUT,
+    timeout = DEFAULT_TIMEOUT,
     onError,
     maxRetries = 3,
-    retryDelay = RETRY_DELAY,
+    retryDelay = DEFAULT_RETRY_DELAY,
     controller,
     now,
   } = options
-  return new Performer({
+  return new MessageSender({
     sessionOf: (link) => links.sessionOf(link),
     openSessionOf: (link) => links.openSessionOf(link),
     judgeUpdates,
-    calls: new SentCalls(plan.cancelled),
+    calls: new CancellableCalls(plan.cancelled),
     carrier,
     rounds,
     rules,
     ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
-    ...(injection && { inject: injector(injection) }),
-    judge: (judged) => judge(judged, judges),
+    ...(injection && { inject: createErrorInjector(injection) }),
+    judge: (judged) => judgeAnswer(judged, judges),
     timeout,
     retries: maxRetries,
     retriesLost: onError === 'retry',
@@ -63,14 +63,19 @@ export function performerFor({
 }
 
 /** What waits for the last words of the server; undefined when nothing is compared. */
-export function endingsFor({ plan, options, links, judgeUpdates }: Opened): Endings | undefined {
+export function createTrailingChecks({
+  plan,
+  options,
+  links,
+  judgeUpdates,
+}: OpenRun): TrailingChecks | undefined {
   const { validate, strict, onError, signal, controller } = options
   if (validate === false) return undefined
-  return new Endings({
+  return new TrailingChecks({
     plan,
-    heardOn: (link) => links.openSessionOf(link)?.heard,
-    grace: GRACE,
-    isLookedAt: onError === 'pause',
+    notificationsOn: (link) => links.openSessionOf(link)?.notifications,
+    grace: SERVER_GRACE,
+    pausesOnFailure: onError === 'pause',
     isStrict: strict === true,
     isStopped: () => signal?.aborted === true || controller.status === 'stopped',
     judgeUpdates,

@@ -1,17 +1,17 @@
-import { toolOf } from '../match/brief.ts'
-import { wholeColumn, wideColumn } from '../store/columns.ts'
+import { calledTool } from '../match/brief.ts'
+import { uint32Column, float64Column } from '../store/columns.ts'
 import type { Turn } from '../tape/turn.ts'
 import { ascendingOrder } from './ascending-order.ts'
-import { ToldLog, type ToldRows } from './hearing.ts'
+import { NotificationColumnsBuilder, type NotificationColumns } from './hearing.ts'
 import { isHandshake } from './is-handshake.ts'
-import { linkOf } from './link-of.ts'
-import { Numbered } from './numbered.ts'
-import type { Candidate, Fate } from './plan.ts'
-import { isAnswering } from './recorded-rounds.ts'
+import { linkNameOf } from './link-of.ts'
+import { ValueTable } from './numbered.ts'
+import type { PlanCandidate, SendDecision } from './plan.ts'
+import { answersInputRound } from './recorded-rounds.ts'
 import { cancelledKey } from './sent-calls.ts'
 
 /** What a plan knows of each message of the client without reading it, in the order in which they were sent. */
-export interface Rows {
+export interface PlanColumns {
   /** The places of their turns. */
   readonly place: Uint32Array
   /** The frame of each, and that of its answer; 0 when it got none. */
@@ -23,8 +23,8 @@ export interface Rows {
   readonly link: Uint32Array
   readonly fate: Uint32Array
   readonly links: readonly string[]
-  readonly fates: readonly Fate[]
-  readonly told: ToldRows
+  readonly fates: readonly SendDecision[]
+  readonly notifications: NotificationColumns
   /** The requests that are cancelled somewhere, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
   /** Whether any answers a round of input. */
@@ -34,60 +34,60 @@ export interface Rows {
 }
 
 /** Takes the turns of a tape one after the other, and keeps a few numbers of each. */
-export class PlanRows {
-  readonly #fateOf: (candidate: Candidate) => Fate
-  readonly #place = wholeColumn()
-  readonly #frame = wideColumn()
-  readonly #answer = wideColumn()
-  readonly #at = wideColumn()
-  readonly #link = wholeColumn()
-  readonly #fate = wholeColumn()
-  readonly #links = new Numbered<string>()
-  readonly #fates = new Numbered<Fate>()
-  readonly #told = new ToldLog()
+export class PlanColumnsBuilder {
+  readonly #fateOf: (candidate: PlanCandidate) => SendDecision
+  readonly #place = uint32Column()
+  readonly #frame = float64Column()
+  readonly #answer = float64Column()
+  readonly #at = float64Column()
+  readonly #link = uint32Column()
+  readonly #fate = uint32Column()
+  readonly #links = new ValueTable<string>()
+  readonly #fates = new ValueTable<SendDecision>()
+  readonly #told = new NotificationColumnsBuilder()
   readonly #cancelled = new Set<string>()
   #hasRounds = false
   #ended = 0
 
-  constructor(fateOf: (candidate: Candidate) => Fate) {
+  constructor(fateOf: (candidate: PlanCandidate) => SendDecision) {
     this.#fateOf = fateOf
   }
 
   add(turn: Turn, place: number): void {
     const { trigger, response } = turn
-    const link = linkOf(turn)
+    const link = linkNameOf(turn)
     const onLink = this.#links.numberOf(link, link)
     const message = trigger?.message
     const isSpoken = message?.kind === 'request' || message?.kind === 'notification'
     if (trigger === undefined || !isSpoken) return this.#told.add(turn, onLink, true)
-    const fate = this.#fateOf({ turn, message, tool: toolOf(message), at: trigger.t })
+    const fate = this.#fateOf({ turn, message, tool: calledTool(message), at: trigger.t })
     // What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did.
     this.#told.add(turn, onLink, fate.kind === 'send' || isHandshake(message))
     const cancelled = cancelledKey(link, message)
     if (cancelled !== undefined) this.#cancelled.add(cancelled)
-    this.#hasRounds ||= isAnswering(message)
+    this.#hasRounds ||= answersInputRound(message)
     this.#place.push(place)
     this.#frame.push(trigger.n)
     this.#answer.push(response?.n ?? 0)
     this.#at.push(trigger.t)
     this.#ended = Math.max(this.#ended, response?.t ?? trigger.t)
     this.#link.push(onLink)
-    this.#fate.push(this.#fates.numberOf(nameOf(fate), fate))
+    this.#fate.push(this.#fates.numberOf(decisionKey(fate), fate))
   }
 
-  taken(): Rows {
+  taken(): PlanColumns {
     // Messages of one batch share a frame, and stay as they are.
-    const order = ascendingOrder(this.#frame.taken())
+    const order = ascendingOrder(this.#frame.toArray())
     return {
-      place: this.#place.taken(order),
-      frame: this.#frame.taken(order),
-      answer: this.#answer.taken(order),
-      at: this.#at.taken(order),
-      link: this.#link.taken(order),
-      fate: this.#fate.taken(order),
+      place: this.#place.toArray(order),
+      frame: this.#frame.toArray(order),
+      answer: this.#answer.toArray(order),
+      at: this.#at.toArray(order),
+      link: this.#link.toArray(order),
+      fate: this.#fate.toArray(order),
       links: this.#links.list,
       fates: this.#fates.list,
-      told: this.#told.taken(),
+      notifications: this.#told.taken(),
       cancelled: this.#cancelled,
       hasRounds: this.#hasRounds,
       ended: this.#ended,
@@ -95,6 +95,6 @@ export class PlanRows {
   }
 }
 
-function nameOf(fate: Fate): string {
+function decisionKey(fate: SendDecision): string {
   return fate.kind === 'send' ? fate.kind : `${fate.kind} ${fate.why}`
 }

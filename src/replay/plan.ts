@@ -2,14 +2,14 @@ import { ReelayError } from '../errors.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { toolOf } from '../match/brief.ts'
-import { answeringOrder } from './answering-order.ts'
-import { Hearing } from './hearing.ts'
-import { endingsOf, updatesOn, type Ending } from './last-news.ts'
-import { PlanRows, type Rows } from './plan-rows.ts'
+import { calledTool } from '../match/brief.ts'
+import { answersBefore } from './answering-order.ts'
+import { RecordedNotifications } from './hearing.ts'
+import { trailingNotificationsOf, resourceUpdatesOn, type TrailingNotifications } from './last-news.ts'
+import { PlanColumnsBuilder, type PlanColumns } from './plan-rows.ts'
 
 /** One message of the recorded client, and when it may go out. */
-export interface Planned {
+export interface PlannedMessage {
   /** Its place among the client's messages on the tape, from 0. */
   readonly index: number
   readonly turn: Turn
@@ -27,34 +27,34 @@ export interface Planned {
   readonly heard: ReadonlyMap<string, number>
   /** How often the server asked the client what, in all of this link. */
   readonly asksInAll: ReadonlyMap<string, number>
-  readonly fate: Fate
+  readonly fate: SendDecision
 }
 
 /** Whether it is sent, and if not, why. */
-export type Fate =
+export type SendDecision =
   | { readonly kind: 'send' }
   /** The user or the handshake left it out. */
   | { readonly kind: 'skip'; readonly why: string }
   /** It might change the world, and nobody allowed that. */
   | { readonly kind: 'hold'; readonly why: string }
 
-export interface PlanOptions {
+export interface ReplayPlanOptions {
   readonly turns: RecordedTurns
   /** Why a message is left out, if it is. */
-  readonly fateOf: (planned: Candidate) => Fate
+  readonly fateOf: (planned: PlanCandidate) => SendDecision
 }
 
 /** A message, before it is decided whether it is sent. */
-export type Candidate = Pick<Planned, 'turn' | 'message' | 'tool' | 'at'>
+export type PlanCandidate = Pick<PlannedMessage, 'turn' | 'message' | 'tool' | 'at'>
 
 /** What the recorded client said, in its order, each with what it had waited for. A message is read when it is asked for. */
-export function planOf({ turns, fateOf }: PlanOptions): Plan {
-  const rows = new PlanRows(fateOf)
+export function buildPlan({ turns, fateOf }: ReplayPlanOptions): ReplayPlan {
+  const rows = new PlanColumnsBuilder(fateOf)
   for (let place = 0; place < turns.size; place++) rows.add(turnAt(turns, place), place)
-  return new Plan(turns, rows.taken())
+  return new ReplayPlan(turns, rows.taken())
 }
 
-export class Plan implements Iterable<Planned> {
+export class ReplayPlan implements Iterable<PlannedMessage> {
   readonly size: number
   /** The requests that are cancelled somewhere, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
@@ -63,51 +63,51 @@ export class Plan implements Iterable<Planned> {
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
   readonly #turns: RecordedTurns
-  readonly #rows: Rows
-  readonly #after: (index: number) => readonly number[]
-  readonly #hearing: Hearing
+  readonly #rows: PlanColumns
+  readonly #answersBefore: (index: number) => readonly number[]
+  readonly #notifications: RecordedNotifications
 
-  constructor(turns: RecordedTurns, rows: Rows) {
+  constructor(turns: RecordedTurns, rows: PlanColumns) {
     this.size = rows.place.length
     this.cancelled = rows.cancelled
     this.hasRounds = rows.hasRounds
     this.ended = rows.ended
     this.#turns = turns
     this.#rows = rows
-    this.#after = answeringOrder(rows)
-    this.#hearing = new Hearing(rows.told)
+    this.#answersBefore = answersBefore(rows)
+    this.#notifications = new RecordedNotifications(rows.notifications)
   }
 
   /** The message; throws when the tape no longer holds it. */
-  at(index: number): Planned {
+  at(index: number): PlannedMessage {
     const { place, frame, at, link, links, fate, fates } = this.#rows
     const turn = turnAt(this.#turns, place[index] ?? -1)
     const { message, text } = turn.trigger ?? NO_TRIGGER
-    if (message.kind !== 'request' && message.kind !== 'notification') throw changed()
+    if (message.kind !== 'request' && message.kind !== 'notification') throw tapeChanged()
     const onLink = link[index] ?? 0
     return {
       index,
       turn,
       message,
       text,
-      tool: toolOf(message),
+      tool: calledTool(message),
       at: at[index] ?? 0,
       link: links[onLink] ?? '',
-      after: this.#after(index),
-      heard: this.#hearing.before(frame[index] ?? 0, onLink),
-      asksInAll: this.#hearing.inAll(onLink),
+      after: this.#answersBefore(index),
+      heard: this.#notifications.before(frame[index] ?? 0, onLink),
+      asksInAll: this.#notifications.totalOn(onLink),
       fate: fates[fate[index] ?? 0] ?? SENT,
     }
   }
 
   /** The last messages to the links that the server told something after, by index. */
-  endings(): ReadonlyMap<number, Ending> {
-    return endingsOf(this.#rows)
+  trailingNotifications(): ReadonlyMap<number, TrailingNotifications> {
+    return trailingNotificationsOf(this.#rows)
   }
 
   /** The resources of which the server told a link that they had changed, in its order. */
-  updatesOn(link: string): readonly string[] {
-    return updatesOn(this.#rows, link)
+  resourceUpdatesOn(link: string): readonly string[] {
+    return resourceUpdatesOn(this.#rows, link)
   }
 
   /** The frame that it stands in. */
@@ -127,27 +127,27 @@ export class Plan implements Iterable<Planned> {
     return indexes
   }
 
-  *[Symbol.iterator](): Generator<Planned> {
+  *[Symbol.iterator](): Generator<PlannedMessage> {
     for (let index = 0; index < this.size; index++) yield this.at(index)
   }
 }
 
-const SENT: Fate = { kind: 'send' }
+const SENT: SendDecision = { kind: 'send' }
 const NO_TRIGGER = { message: { kind: 'invalid' }, text: '' } as const
 
 function turnAt(turns: RecordedTurns, place: number): Turn {
   const turn = turns.turn(place)
-  if (turn === undefined) throw changed()
+  if (turn === undefined) throw tapeChanged()
   return turn
 }
 
-function changed(): ReelayError {
+function tapeChanged(): ReelayError {
   return new ReelayError('TAPE_BROKEN', 'the tape no longer holds what it held when it was opened', {
     hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
   })
 }
 
 /** Whether nobody waits for its answer: it never got one. */
-export function isOpenEnded({ message, turn, fate }: Planned): boolean {
+export function isNeverAnswered({ message, turn, fate }: PlannedMessage): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
 }

@@ -1,78 +1,92 @@
-import type { Correlation } from '../correlate/binding.ts'
+import type { FoundBindings } from '../correlate/binding.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 import type { Request } from '../wire/message.ts'
-import { NOTHING_CARRIED, type Carrier } from './carrier.ts'
-import type { Endings } from './endings.ts'
-import type { Execution } from './execute.ts'
-import { greetingNotes } from './greeting-notes.ts'
-import { judgesFor, updatesFor } from './judges-for.ts'
-import { turnsAt } from './landmarks.ts'
-import { linkOf } from './link-of.ts'
-import { Links } from './links.ts'
-import { Notes } from './notes.ts'
+import { NO_CARRIED_VALUES, type CarriedValues } from './carrier.ts'
+import type { TrailingChecks } from './endings.ts'
+import type { SendRun } from './execute.ts'
+import { handshakeNotes } from './greeting-notes.ts'
+import { createJudges, createUpdatesJudge } from './judges-for.ts'
+import { turnsAtPlaces } from './landmarks.ts'
+import { linkNameOf } from './link-of.ts'
+import { LiveSessions } from './links.ts'
+import { ReplayNotes } from './notes.ts'
 import type { ServerPart } from './one-server.ts'
-import { askForTools, envelopeOf } from './own-tools.ts'
-import { endingsFor, performerFor } from './performer-for.ts'
-import { planOf, type Candidate, type Fate, type Plan, type Planned } from './plan.ts'
-import { TIMEOUT, type PrepareOptions } from './prepare-options.ts'
+import { fetchTools, requestEnvelope } from './own-tools.ts'
+import { createTrailingChecks, createMessageSender } from './performer-for.ts'
+import {
+  buildPlan,
+  type PlanCandidate,
+  type SendDecision,
+  type ReplayPlan,
+  type PlannedMessage,
+} from './plan.ts'
+import { DEFAULT_TIMEOUT, type RunOptions } from './prepare-options.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
-import { RoundInputs } from './round-inputs.ts'
-import { heldBack, toolsIn, type Tools } from './safety.ts'
-import { scheduled } from './schedule.ts'
-import { Revisions } from './revisions.ts'
-import { leftOut, type Selection } from './select.ts'
-import { TapeCarrier } from './tape-carrier.ts'
+import { InputRounds } from './round-inputs.ts'
+import { holdUnsafeCall, toolsOnTape, type ToolDescriptions } from './safety.ts'
+import { scheduleMessages } from './schedule.ts'
+import { ProtocolRevisions } from './revisions.ts'
+import { skipUnselected, type MessageSelection } from './select.ts'
+import { BoundValues } from './tape-carrier.ts'
 
 /** What a run needs, with the link to the live server open. */
-export interface Prepared extends Pick<Execution, 'order' | 'ready' | 'perform' | 'release'> {
-  readonly plan: Plan
-  readonly correlate: Correlation | false
+export interface PreparedRun extends Pick<SendRun, 'order' | 'ready' | 'perform' | 'release'> {
+  readonly plan: ReplayPlan
+  readonly correlate: FoundBindings | false
   /** Undefined when nothing is compared. */
-  readonly endings: Endings | undefined
+  readonly trailingChecks: TrailingChecks | undefined
   /** What would be sent now; undefined when a value that it needs is not known. */
-  readonly preview: (planned: Planned) => string | undefined
+  readonly preview: (planned: PlannedMessage) => string | undefined
   readonly notes: Iterable<string>
-  readonly liveOf: Carrier['liveOf']
+  readonly liveValueOf: CarriedValues['liveValueOf']
   close(): Promise<void>
 }
 
 /** Opens the conversation, and makes the plan of what is sent. */
-export async function prepare(part: ServerPart, options: PrepareOptions): Promise<Prepared> {
-  const notes = new Notes()
-  const carried: { carrier: Carrier } = { carrier: NOTHING_CARRIED }
-  const revisions = new Revisions(turnsAt(part.turns, part.landmarks.handshakes))
-  const answers = answersFor(part, options, () => carried.carrier)
+export async function prepareRun(part: ServerPart, options: RunOptions): Promise<PreparedRun> {
+  const notes = new ReplayNotes()
+  const carried: { carrier: CarriedValues } = { carrier: NO_CARRIED_VALUES }
+  const revisions = new ProtocolRevisions(turnsAtPlaces(part.turns, part.landmarks.handshakes))
+  const answers = createRecordedAnswers(part, options, () => carried.carrier)
   const unknown = new WeakSet<Request>()
-  const links = linksFor(part, options, { notes, revisions, answers, unknown })
+  const links = createLiveSessions(part, options, { notes, revisions, answers, unknown })
   options.watch.connected(() => links.traffic())
   try {
     // The server starts while the tape is looked through.
-    const [tools, correlate] = await Promise.all([toolsFor(part, options, links), options.bindings()])
-    const plan = planFor(part.turns, options, tools)
-    const carrier = carrierFor(plan, correlate)
+    const [tools, correlate] = await Promise.all([loadTools(part, options, links), options.bindings()])
+    const plan = planMessages(part.turns, options, tools)
+    const carrier = createCarriedValues(plan, correlate)
     carried.carrier = carrier
-    const judges = judgesFor(options, { carrier, tools, revisions, notes, plan, turns: part.turns, unknown })
-    const judgeUpdates = updatesFor(plan, options, carrier)
-    const rounds = roundsFor(plan.hasRounds ? part.turns : [], { answers, notes })
-    const performer = performerFor({ options, links, carrier, rounds, judges, plan, judgeUpdates })
-    const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
+    const judges = createJudges(options, {
+      carrier,
+      tools,
+      revisions,
+      notes,
+      plan,
+      turns: part.turns,
+      unknown,
+    })
+    const judgeUpdates = createUpdatesJudge(plan, options, carrier)
+    const rounds = createInputRounds(plan.hasRounds ? part.turns : [], { answers, notes })
+    const performer = createMessageSender({ options, links, carrier, rounds, judges, plan, judgeUpdates })
+    const order = scheduleMessages(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
       carrier.producersOf(index),
     )
     return {
       plan,
       correlate,
-      endings: endingsFor({ plan, options, links, judgeUpdates }),
+      trailingChecks: createTrailingChecks({ plan, options, links, judgeUpdates }),
       order,
-      ready: (planned) => performer.ready(planned),
+      ready: (planned) => performer.waitForServer(planned),
       perform: (planned, performance) => {
-        options.watch.begun(planned.index)
-        performer.perform(planned, performance)
+        options.watch.stepStarted(planned.index)
+        performer.send(planned, performance)
       },
       release: () => performer.release(),
       preview: (planned) => performer.preview(planned),
       notes,
-      liveOf: (binding) => carrier.liveOf(binding),
+      liveValueOf: (binding) => carrier.liveValueOf(binding),
       close: () => links.close(),
     }
   } catch (error) {
@@ -82,50 +96,55 @@ export async function prepare(part: ServerPart, options: PrepareOptions): Promis
 }
 
 /** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
-export function planFor(
+export function planMessages(
   turns: RecordedTurns,
-  options: Partial<Selection> & Parameters<typeof heldBack>[1],
-  tools: Tools,
-): Plan {
+  options: Partial<MessageSelection> & Parameters<typeof holdUnsafeCall>[1],
+  tools: ToolDescriptions,
+): ReplayPlan {
   const selection = { ...options, handshake: options.handshake ?? 'own' }
-  const fateOf = (planned: Candidate): Fate =>
-    leftOut(planned, selection) ?? heldBack(planned, options, tools) ?? { kind: 'send' }
-  return planOf({ turns, fateOf })
+  const fateOf = (planned: PlanCandidate): SendDecision =>
+    skipUnselected(planned, selection) ?? holdUnsafeCall(planned, options, tools) ?? { kind: 'send' }
+  return buildPlan({ turns, fateOf })
 }
 
 /** Most servers ask nothing: then the tape is not looked through for answers. */
-function answersFor(
+function createRecordedAnswers(
   { turns }: ServerPart,
-  { onAsk = 'decline' }: PrepareOptions,
-  carrier: () => Carrier,
+  { onAsk = 'decline' }: RunOptions,
+  carrier: () => CarriedValues,
 ): () => RecordedAnswers {
   let answers: RecordedAnswers | undefined
   return () => (answers ??= new RecordedAnswers(turns, { policy: onAsk, carrier }))
 }
 
-function linksFor(
+function createLiveSessions(
   part: ServerPart,
-  { target, handshake = 'own', timeout = TIMEOUT, now, signal, controller }: PrepareOptions,
+  { target, handshake = 'own', timeout = DEFAULT_TIMEOUT, now, signal, controller }: RunOptions,
   {
     notes,
     revisions,
     answers,
     unknown,
-  }: { notes: Notes; revisions: Revisions; answers: () => RecordedAnswers; unknown: WeakSet<Request> },
-): Links {
+  }: {
+    notes: ReplayNotes
+    revisions: ProtocolRevisions
+    answers: () => RecordedAnswers
+    unknown: WeakSet<Request>
+  },
+): LiveSessions {
   const { turns, era, landmarks } = part
-  return new Links({
+  return new LiveSessions({
     open: target.open,
     handshake,
-    openings: turnsAt(turns, [...landmarks.handshakes, landmarks.firstEnveloped]),
+    handshakeTurns: turnsAtPlaces(turns, [...landmarks.handshakes, landmarks.firstEnveloped]),
     era: era.era ?? 'legacy',
     timeout,
     now,
     signal,
     stopped: controller.stopped,
-    onGreeting: (greeting, link) => {
-      notes.push(...greetingNotes(greeting, turnsAt(turns, landmarks.handshakes)))
-      if (greeting.version !== undefined) revisions.agreed(link, greeting.version)
+    onHandshake: (greeting, link) => {
+      notes.push(...handshakeNotes(greeting, turnsAtPlaces(turns, landmarks.handshakes)))
+      if (greeting.version !== undefined) revisions.setLive(link, greeting.version)
     },
     onOddity: (oddity) => notes.push(oddity),
     onAsk: async (request) => {
@@ -140,32 +159,32 @@ function linksFor(
 }
 
 /** What the live server says of its tools counts more than what the recorded one said. */
-async function toolsFor(
+async function loadTools(
   part: ServerPart,
-  { handshake = 'own', timeout = TIMEOUT }: PrepareOptions,
-  links: Links,
-): Promise<Tools> {
-  const [call] = turnsAt(part.turns, [part.landmarks.firstCall])
-  if (call?.trigger === undefined || handshake !== 'own') return toolsIn(part)
+  { handshake = 'own', timeout = DEFAULT_TIMEOUT }: RunOptions,
+  links: LiveSessions,
+): Promise<ToolDescriptions> {
+  const [call] = turnsAtPlaces(part.turns, [part.landmarks.firstCall])
+  if (call?.trigger === undefined || handshake !== 'own') return toolsOnTape(part)
   const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
-  const [first] = turnsAt(part.turns, [part.landmarks.first])
-  const session = await links.sessionOf(first === undefined ? '0' : linkOf(first))
-  const live = await askForTools(session, { envelope: envelopeOf(params), timeout })
-  return live.size === 0 ? toolsIn(part) : live
+  const [first] = turnsAtPlaces(part.turns, [part.landmarks.first])
+  const session = await links.sessionOf(first === undefined ? '0' : linkNameOf(first))
+  const live = await fetchTools(session, { envelope: requestEnvelope(params), timeout })
+  return live.size === 0 ? toolsOnTape(part) : live
 }
 
 /** What carries live values forward, as far as the user wants it. */
-export function carrierFor(plan: Plan, correlate: Correlation | false): Carrier {
+export function createCarriedValues(plan: ReplayPlan, correlate: FoundBindings | false): CarriedValues {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
-    return NOTHING_CARRIED
-  return new TapeCarrier(correlate, { plan, now: () => Date.now() })
+    return NO_CARRIED_VALUES
+  return new BoundValues(correlate, { plan, now: () => Date.now() })
 }
 
-function roundsFor(
+function createInputRounds(
   turns: Iterable<Turn>,
-  { answers, notes }: { answers: () => RecordedAnswers; notes: Notes },
-): RoundInputs {
-  return new RoundInputs(turns, {
+  { answers, notes }: { answers: () => RecordedAnswers; notes: ReplayNotes },
+): InputRounds {
+  return new InputRounds(turns, {
     ask: async (request) => (await answers().answer(request)).outcome,
     onNote: (note) => notes.push(note),
   })

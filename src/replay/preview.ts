@@ -1,13 +1,13 @@
 import type { Notification, Request } from '../wire/message.ts'
-import { partBindings } from './tape-bindings.ts'
-import { onePart } from './one-server.ts'
+import { bindingsOfPart } from './tape-bindings.ts'
+import { selectServerPart } from './one-server.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
 import { dueTimes, type Timing } from './pace.ts'
-import type { Fate, Planned } from './plan.ts'
-import { carrierFor, planFor } from './prepare.ts'
-import { toolsIn } from './safety.ts'
-import { scheduled, type Schedule } from './schedule.ts'
+import type { SendDecision, PlannedMessage } from './plan.ts'
+import { createCarriedValues, planMessages } from './prepare.ts'
+import { toolsOnTape } from './safety.ts'
+import { scheduleMessages, type Schedule } from './schedule.ts'
 
 /** A message of the recorded client with its turn in a run. */
 export interface ScheduledMessage {
@@ -17,7 +17,7 @@ export interface ScheduledMessage {
   readonly frame: number
   readonly message: Request | Notification
   readonly tool: string | undefined
-  readonly fate: Fate
+  readonly fate: SendDecision
   /** Milliseconds from the start of the run at which it is due, if every answer comes at once. */
   readonly due: number
   /** Milliseconds from the start of the tape at which it was sent. */
@@ -33,35 +33,35 @@ export async function preview(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
 ): Promise<readonly ScheduledMessage[]> {
-  return [...(await previewed(tape, options))]
+  return [...(await previewMessages(tape, options))]
 }
 
 /** The same one by one: of a tape of any size only the message that is looked at is in memory. */
-export async function previewed(
+export async function previewMessages(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
 ): Promise<Iterable<ScheduledMessage>> {
-  const part = await onePart(tape, options.server)
-  const plan = planFor(part.turns, options, toolsIn(part))
-  const correlate = options.correlate ?? (await partBindings(part, tape))
-  const carrier = carrierFor(plan, correlate)
-  const order = scheduled(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
+  const part = await selectServerPart(tape, options.server)
+  const plan = planMessages(part.turns, options, toolsOnTape(part))
+  const correlate = options.correlate ?? (await bindingsOfPart(part, tape))
+  const carrier = createCarriedValues(plan, correlate)
+  const order = scheduleMessages(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
     carrier.producersOf(index),
   )
-  return outlines(order, options.timing ?? { kind: 'fast' })
+  return scheduledMessages(order, options.timing ?? { kind: 'fast' })
 }
 
-function* outlines(order: Schedule, timing: Timing): Generator<ScheduledMessage> {
+function* scheduledMessages(order: Schedule, timing: Timing): Generator<ScheduledMessage> {
   const dueAt = dueTimes(timing)
   let now = 0
   for (let turn = 0; turn < order.size; turn++) {
     const planned = order.at(turn)
     now = Math.max(now, dueAt(planned, now))
-    yield { ...outlined(planned), due: now, dependencies: order.dependenciesOf(planned) }
+    yield { ...describeMessage(planned), due: now, dependencies: order.dependenciesOf(planned) }
   }
 }
 
-function outlined({
+function describeMessage({
   index,
   turn,
   message,
@@ -69,7 +69,7 @@ function outlined({
   fate,
   at,
   link,
-}: Planned): Omit<ScheduledMessage, 'due' | 'dependencies'> {
+}: PlannedMessage): Omit<ScheduledMessage, 'due' | 'dependencies'> {
   const correlationId = message.kind === 'request' ? `${link}:${JSON.stringify(message.id)}` : undefined
   return { index, frame: turn.trigger?.n ?? 0, message, tool, fate, at, correlationId }
 }

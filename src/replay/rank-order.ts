@@ -1,4 +1,4 @@
-import { placesOf } from '../store/columns.ts'
+import { indexesUpTo } from '../store/columns.ts'
 
 /**
  * Messages, by index, the lowest rank first, and among equals in the order of the tape; none before the messages that it has
@@ -8,10 +8,10 @@ export function rankOrder(
   ranks: Float64Array,
   producersOf: (index: number) => readonly number[],
 ): readonly number[] {
-  const byRank = placesOf(ranks.length).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
+  const byRank = indexesUpTo(ranks.length).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
   const placeOf = inverse(byRank)
   const ready = new MinHeap()
-  const waiting = new Waiting(ranks.length, producersOf, (index) => ready.push(placeOf[index] ?? 0))
+  const waiting = new DependencyCounts(ranks.length, producersOf, (index) => ready.push(placeOf[index] ?? 0))
   const order: number[] = []
   for (let next = 0; order.length < byRank.length;) {
     const index = byRank[ready.pop() ?? next++]
@@ -29,7 +29,7 @@ function inverse(order: Uint32Array): Uint32Array {
 }
 
 /** Which messages wait for others, and for how many. */
-class Waiting {
+class DependencyCounts {
   readonly #open: Uint32Array
   readonly #isOver: Uint8Array
   readonly #consumers = new Map<number, number[]>()

@@ -1,11 +1,11 @@
 import { openTape } from '../store/read.ts'
 import type { Frame } from '../tape/frame.ts'
-import type { Outline, RecordedTurns } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { TurnOutline, RecordedTurns } from '../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { idKey, isId } from '../wire/id.ts'
-import { classify, member } from '../wire/message.ts'
-import { isEnveloped } from '../wire/methods.ts'
-import { turnsAt } from './landmarks.ts'
+import { classifyMessage, member } from '../wire/message.ts'
+import { hasModernEnvelope } from '../wire/methods.ts'
+import { turnsAtPlaces } from './landmarks.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 
 /**
@@ -18,7 +18,11 @@ export async function abortedTurns(turns: RecordedTurns, tape: ReplayedTape): Pr
   const cancelled = new Set(cancellationsIn(turns))
   return unansweredIn(turns).flatMap((turn) => {
     const { trigger, response } = turn
-    if (trigger?.message.kind !== 'request' || response !== undefined || !isEnveloped(trigger.message.params))
+    if (
+      trigger?.message.kind !== 'request' ||
+      response !== undefined ||
+      !hasModernEnvelope(trigger.message.params)
+    )
       return []
     const abort = aborts.find(
       ({ conn, x, server }) => conn === trigger.conn && x === trigger.x && server === trigger.server,
@@ -38,19 +42,19 @@ async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
 
 /** The requests with an envelope that got no answer. */
 function unansweredIn(turns: RecordedTurns): readonly Turn[] {
-  return placesOf(
+  return turnsWhere(
     turns,
     ({ trigger, answered, enveloped }) => trigger === 'request' && !answered && enveloped,
   )
 }
 
 function cancellationsIn(turns: RecordedTurns): readonly (string | undefined)[] {
-  return placesOf(turns, ({ method }) => method === 'notifications/cancelled').map(cancelledBy)
+  return turnsWhere(turns, ({ method }) => method === 'notifications/cancelled').map(cancelledIdKey)
 }
 
-function placesOf(turns: RecordedTurns, isMeant: (outline: Outline) => boolean): readonly Turn[] {
+function turnsWhere(turns: RecordedTurns, isMeant: (outline: TurnOutline) => boolean): readonly Turn[] {
   const places = Array.from({ length: turns.size }, (_, place) => place)
-  return turnsAt(
+  return turnsAtPlaces(
     turns,
     places.filter((place) => isMeant(turns.outline(place))),
   )
@@ -62,19 +66,19 @@ function isAbortOfClient(frame: Frame): frame is EventFrame {
   return frame.kind === 'event' && frame.event === 'abort' && member(frame.details, 'by') === 'client'
 }
 
-function cancelledBy({ trigger }: Turn): string | undefined {
+function cancelledIdKey({ trigger }: Turn): string | undefined {
   const message = trigger?.message
   if (message?.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
   const id = member(message.params, 'requestId')
   return isId(id) ? idKey(id) : undefined
 }
 
-function cancellationOf(request: Spoken, { n, t }: EventFrame): Spoken {
+function cancellationOf(request: RecordedMessage, { n, t }: EventFrame): RecordedMessage {
   const { message } = request
   const requestId = message.kind === 'request' ? message.id : null
   const _meta = 'params' in message ? member(message.params, '_meta') : undefined
   const value = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, _meta } }
-  const spoken = classify(value)
+  const spoken = classifyMessage(value)
   const { server, conn, x } = request
   return {
     n,

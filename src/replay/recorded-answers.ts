@@ -1,13 +1,13 @@
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { createDiffer } from '../diff/diff.ts'
-import { rangeAt } from '../wire/members.ts'
+import { findRange } from '../wire/members.ts'
 import { isObject, type Request } from '../wire/message.ts'
-import type { Carrier } from './carrier.ts'
+import type { CarriedValues } from './carrier.ts'
 
 /** What to do with a request of the server that was never recorded. */
-export type AskPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
+export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
 
-export interface AskReport {
+export interface ServerRequestReport {
   readonly method: string
   /** `recorded`: this very question is on the tape; `own`: answered by policy. */
   readonly by: 'recorded' | 'own'
@@ -15,11 +15,14 @@ export interface AskReport {
 
 /** Answers the live server's requests with what the recorded client answered. */
 export class RecordedAnswers {
-  readonly #asks = new Map<string, Ask[]>()
-  readonly #policy: AskPolicy
-  readonly #carrier: () => Carrier
+  readonly #requests = new Map<string, RecordedRequest[]>()
+  readonly #policy: ServerRequestPolicy
+  readonly #carrier: () => CarriedValues
 
-  constructor(turns: Iterable<Turn>, { policy, carrier }: { policy: AskPolicy; carrier: () => Carrier }) {
+  constructor(
+    turns: Iterable<Turn>,
+    { policy, carrier }: { policy: ServerRequestPolicy; carrier: () => CarriedValues },
+  ) {
     this.#policy = policy
     this.#carrier = carrier
     for (const { steps } of turns)
@@ -28,27 +31,29 @@ export class RecordedAnswers {
   }
 
   /** The outcome as JSON members, and whether it was recorded. */
-  async answer(request: Request): Promise<{ readonly outcome: string; readonly report: AskReport }> {
+  async answer(
+    request: Request,
+  ): Promise<{ readonly outcome: string; readonly report: ServerRequestReport }> {
     const { method } = request
     if (method === 'ping') return { outcome: '"result":{}', report: { method, by: 'recorded' } }
     const recorded = this.#find(request)
     if (recorded !== undefined)
-      return { outcome: outcomeOf(this.#carrier().answer(recorded)), report: { method, by: 'recorded' } }
+      return { outcome: outcomeOf(this.#carrier().fillAnswer(recorded)), report: { method, by: 'recorded' } }
     return { outcome: await this.#byPolicy(request), report: { method, by: 'own' } }
   }
 
-  #add({ message }: Spoken, answer: Spoken): void {
+  #add({ message }: RecordedMessage, answer: RecordedMessage): void {
     if (message.kind !== 'request') return
-    const asks = this.#asks.get(message.method) ?? []
+    const asks = this.#requests.get(message.method) ?? []
     asks.push({ content: contentOf(message.params), answer, isUsed: false })
-    this.#asks.set(message.method, asks)
+    this.#requests.set(message.method, asks)
   }
 
   /** The first that was not given yet; a question that comes more often than it had gets its last answer again. */
-  #find({ method, params }: Request): Spoken | undefined {
+  #find({ method, params }: Request): RecordedMessage | undefined {
     const content = contentOf(params)
-    const asks = this.#asks.get(method) ?? []
-    const isSame = (ask: Ask): boolean => this.#isSame(ask.content, content)
+    const asks = this.#requests.get(method) ?? []
+    const isSame = (ask: RecordedRequest): boolean => this.#isSame(ask.content, content)
     const found = asks.find((ask) => !ask.isUsed && isSame(ask)) ?? asks.findLast(isSame)
     if (found !== undefined) found.isUsed = true
     return found?.answer
@@ -62,30 +67,33 @@ export class RecordedAnswers {
   }
 
   async #byPolicy(request: Request): Promise<string> {
-    if (typeof this.#policy === 'function') return askedOf(this.#policy, request)
+    if (typeof this.#policy === 'function') return answerByFunction(this.#policy, request)
     if (this.#policy === 'decline' && request.method === 'elicitation/create')
       return '"result":{"action":"decline"}'
-    return errorOf(`Reelay has no recorded answer to ${request.method}`)
+    return errorOutcome(`Reelay has no recorded answer to ${request.method}`)
   }
 }
 
 /** The server waits for an answer, also when whoever was asked for one fails. */
-async function askedOf(policy: (request: Request) => Promise<object>, request: Request): Promise<string> {
+async function answerByFunction(
+  policy: (request: Request) => Promise<object>,
+  request: Request,
+): Promise<string> {
   try {
     return `"result":${JSON.stringify(await policy(request))}`
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return errorOf(`nobody could answer ${request.method}: ${why}`)
+    return errorOutcome(`nobody could answer ${request.method}: ${why}`)
   }
 }
 
-function errorOf(message: string): string {
+function errorOutcome(message: string): string {
   return `"error":${JSON.stringify({ code: -1, message })}`
 }
 
-interface Ask {
+interface RecordedRequest {
   readonly content: unknown
-  readonly answer: Spoken
+  readonly answer: RecordedMessage
   isUsed: boolean
 }
 
@@ -99,7 +107,7 @@ function contentOf(params: unknown): unknown {
 }
 
 function outcomeOf(text: string): string {
-  const name = rangeAt(text, ['result']) === undefined ? 'error' : 'result'
-  const range = rangeAt(text, [name])
+  const name = findRange(text, ['result']) === undefined ? 'error' : 'result'
+  const range = findRange(text, [name])
   return `"${name}":${text.slice(range?.start, range?.end)}`
 }

@@ -2,7 +2,7 @@ import type { Binding } from '../correlate/binding.ts'
 import { distinctnessOf } from '../correlate/distinct.ts'
 
 /** What the tape calls the things that the live server has other names for. */
-export class RecordedNames {
+export class RecordedValueNames {
   readonly #recorded = new Map<string, string>()
   /** How long the live names are, the longest first. */
   #lengths: readonly number[] = []
@@ -16,7 +16,7 @@ export class RecordedNames {
   }
 
   /** A live text with the names that the tape has for things. */
-  in(text: string): string {
+  restore(text: string): string {
     if (this.#recorded.size === 0) return text
     const parts: string[] = []
     let copied = 0

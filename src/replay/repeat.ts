@@ -1,15 +1,15 @@
-import type { Correlation } from '../correlate/binding.ts'
+import type { FoundBindings } from '../correlate/binding.ts'
 import type { Tape } from '../store/read.ts'
-import { learnFromBaseline, noiseByCall } from './call-noise.ts'
+import { learnNoiseFromBaseline, learnNoiseFromRuns } from './call-noise.ts'
 import type { ReplayOptions } from './options.ts'
 import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
 import { replay } from './replay.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import { hasFindings, type ReplayReport } from './report.ts'
-import type { StepResult } from './step-result.ts'
+import type { ReplayStep } from './step-result.ts'
 import type { Stop } from './stops.ts'
 import { tapeBindings } from './tape-bindings.ts'
-import { isBetter, settledReport, trialFor } from './trial.ts'
+import { isBetterRun, reportOfTrial, bindingsToTry } from './trial.ts'
 
 export interface RepeatOptions {
   /** How often the tape is played at most; a further run is made only while something is not as recorded. */
@@ -18,7 +18,7 @@ export interface RepeatOptions {
   readonly always?: boolean
   /** Puts the world into the state in which the recording found it. */
   readonly beforeRun?: (run: number) => Promise<void>
-  readonly onStep?: (step: StepResult, run: number) => void
+  readonly onStep?: (step: ReplayStep, run: number) => void
   /** Of runs with the timing `stepped`: says what becomes of the next message. */
   readonly onStop?: (stop: Stop) => void
   /** A second recording of the session: what is another there is noise, too. */
@@ -35,7 +35,7 @@ export async function replayRepeatedly(
   { repeat, always = false, beforeRun, onStep, onStop = (stop) => stop.goOn(), baseline }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
-  const play = async (correlate: Correlation | false): Promise<ReplayReport> => {
+  const play = async (correlate: FoundBindings | false): Promise<ReplayReport> => {
     runs++
     options.controller?.start() // it may be stopped from now on
     await beforeRun?.(runs)
@@ -44,7 +44,7 @@ export async function replayRepeatedly(
     if (onStep !== undefined) for await (const step of run) onStep(step, runs)
     return run.report
   }
-  const playAgain = async (correlate: Correlation | false): Promise<ReplayReport | undefined> => {
+  const playAgain = async (correlate: FoundBindings | false): Promise<ReplayReport | undefined> => {
     const report = await play(correlate)
     if (!isStopped()) return report
     runs-- // what it had no time for says nothing of the runs before
@@ -56,15 +56,17 @@ export async function replayRepeatedly(
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const first = await play(correlate)
   const start =
-    mayGoOn() && hasFindings(first) ? await tried(first, correlate, playAgain) : { report: first, correlate }
+    mayGoOn() && hasFindings(first)
+      ? await tryOtherBindings(first, correlate, playAgain)
+      : { report: first, correlate }
   const others: ReplayReport[] = []
   if (always || hasFindings(start.report))
     while (mayGoOn()) {
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
-  const noises = noiseByCall(start.report, others)
-  if (baseline !== undefined) learnFromBaseline(noises, tape, baseline)
+  const noises = learnNoiseFromRuns(start.report, others)
+  if (baseline !== undefined) learnNoiseFromBaseline(noises, tape, baseline)
   return repeatedReport(start.report, others, { runs, noises })
 }
 
@@ -72,19 +74,19 @@ async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => v
   for await (const stop of stops) onStop(stop)
 }
 
-interface Settled {
+interface ChosenRun {
   readonly report: ReplayReport
-  readonly correlate: Correlation | false
+  readonly correlate: FoundBindings | false
 }
 
-async function tried(
+async function tryOtherBindings(
   first: ReplayReport,
-  correlate: Correlation | false,
-  play: (correlate: Correlation) => Promise<ReplayReport | undefined>,
-): Promise<Settled> {
-  const other = correlate === false ? undefined : trialFor(correlate, first)
+  correlate: FoundBindings | false,
+  play: (correlate: FoundBindings) => Promise<ReplayReport | undefined>,
+): Promise<ChosenRun> {
+  const other = correlate === false ? undefined : bindingsToTry(correlate, first)
   const trial = other === undefined ? undefined : await play(other)
-  if (other === undefined || trial === undefined || !isBetter(trial, first))
+  if (other === undefined || trial === undefined || !isBetterRun(trial, first))
     return { report: first, correlate }
-  return { report: settledReport(trial, first), correlate: other }
+  return { report: reportOfTrial(trial, first), correlate: other }
 }

@@ -1,20 +1,24 @@
-import type { Noise } from '../diff/noise.ts'
-import { noiseKey, type NoiseOfCall } from './call-noise.ts'
-import { changedSteps, keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
-import { reportFrom, type ReplayReport } from './report.ts'
-import type { StepResult } from './step-result.ts'
-import { Tally } from './tally.ts'
-import type { Finding } from './verdict/finding.ts'
+import type { LearnedNoise } from '../diff/noise.ts'
+import { noiseKey, type CallNoise } from './call-noise.ts'
+import { mapSteps, attachSteps, stepsOf, notableSteps } from './kept-steps.ts'
+import { reportFromTotals, type ReplayReport } from './report.ts'
+import type { ReplayStep } from './step-result.ts'
+import { RunTotals } from './tally.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 /** What came of several runs: the report of the first, without what the server is seen to say differently each time. */
 export interface RepeatedReport extends ReplayReport {
   readonly runs: number
-  readonly noise: readonly NoisyPlace[]
+  readonly noise: readonly NoisyPath[]
   /** Findings that were not there in every run. */
-  readonly unstable: readonly { readonly index: number; readonly finding: Finding; readonly inRuns: number }[]
+  readonly unstable: readonly {
+    readonly index: number
+    readonly finding: StepFinding
+    readonly inRuns: number
+  }[]
 }
 
-interface NoisyPlace {
+interface NoisyPath {
   readonly method: string
   readonly tool: string | undefined
   readonly path: string
@@ -25,35 +29,35 @@ interface NoisyPlace {
 export function repeatedReport(
   first: ReplayReport,
   others: readonly ReplayReport[],
-  { runs, noises }: { runs: number; noises: ReadonlyMap<string, NoiseOfCall> },
+  { runs, noises }: { runs: number; noises: ReadonlyMap<string, CallNoise> },
 ): RepeatedReport {
-  if (others.length === 0 && noises.size === 0) return repeated(first, { runs, noise: [], unstable: [] })
+  if (others.length === 0 && noises.size === 0) return withRunFacts(first, { runs, noise: [], unstable: [] })
   const noise = [...noises].flatMap(([, { method, tool, noise: ofCall }]) =>
     ofCall.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
   )
-  const unstable = others.length === 0 ? [] : otherSteps(first).flatMap((step) => unstableIn(step, others))
-  return repeated(
-    withSettledSteps(first, (step) => settled(step, others, noises)),
+  const unstable = others.length === 0 ? [] : notableSteps(first).flatMap((step) => unstableIn(step, others))
+  return withRunFacts(
+    recountSteps(first, (step) => withoutNoise(step, others, noises)),
     { runs, noise, unstable },
   )
 }
 
 /** The report of a run, counted anew with what its steps turned out to be. */
-function withSettledSteps(first: ReplayReport, settle: (step: StepResult) => StepResult): ReplayReport {
-  const kept = changedSteps(keptSteps(first), settle)
-  const tally = new Tally()
+function recountSteps(first: ReplayReport, settle: (step: ReplayStep) => ReplayStep): ReplayReport {
+  const kept = mapSteps(stepsOf(first), settle)
+  const tally = new RunTotals()
   for (const outcome of kept.outcomes()) tally.add(outcome)
   const { summary, bindings, guesses, notes } = first
   const { tape, tapeId, target, duration } = summary
   const facts = { tape, tapeId, target, duration, bindings, guesses, notes }
-  return keepSteps(
-    reportFrom(tally, () => first.steps.map(settle), facts),
+  return attachSteps(
+    reportFromTotals(tally, () => first.steps.map(settle), facts),
     kept,
   )
 }
 
 /** The report with what several runs say; its steps are not made for it. */
-function repeated(
+function withRunFacts(
   report: ReplayReport,
   { runs, noise, unstable }: Pick<RepeatedReport, 'runs' | 'noise' | 'unstable'>,
 ): RepeatedReport {
@@ -76,14 +80,14 @@ function repeated(
       return report.steps
     },
   }
-  return keepSteps(all, keptSteps(report))
+  return attachSteps(all, stepsOf(report))
 }
 
-function settled(
-  step: StepResult,
+function withoutNoise(
+  step: ReplayStep,
   others: readonly ReplayReport[],
-  noises: ReadonlyMap<string, NoiseOfCall>,
-): StepResult {
+  noises: ReadonlyMap<string, CallNoise>,
+): ReplayStep {
   const noise = noises.get(noiseKey(step))?.noise
   const findings = step.findings.filter(
     (finding) => !isNoise(finding, noise) && (finding.layer !== 'timing' || isInAll(finding, step, others)),
@@ -91,26 +95,30 @@ function settled(
   return { ...step, findings }
 }
 
-function isNoise({ difference }: Finding, noise: Noise | undefined): boolean {
-  return difference !== undefined && noise !== undefined && noise.judge([difference]).kept.length === 0
+function isNoise({ difference }: StepFinding, noise: LearnedNoise | undefined): boolean {
+  return difference !== undefined && noise !== undefined && noise.separate([difference]).kept.length === 0
 }
 
 // A slow answer that the next run does not repeat was the machine's doing.
-function isInAll(finding: Finding, step: StepResult, others: readonly ReplayReport[]): boolean {
+function isInAll(finding: StepFinding, step: ReplayStep, others: readonly ReplayReport[]): boolean {
   return countIn(finding, step, others) === others.length
 }
 
-function unstableIn(step: StepResult, others: readonly ReplayReport[]): RepeatedReport['unstable'] {
+function unstableIn(step: ReplayStep, others: readonly ReplayReport[]): RepeatedReport['unstable'] {
   return step.findings.flatMap((finding) => {
     const inRuns = 1 + countIn(finding, step, others)
     return inRuns > others.length ? [] : [{ index: step.index, finding, inRuns }]
   })
 }
 
-function countIn({ layer, path }: Finding, { index }: StepResult, others: readonly ReplayReport[]): number {
+function countIn(
+  { layer, path }: StepFinding,
+  { index }: ReplayStep,
+  others: readonly ReplayReport[],
+): number {
   return others.filter((report) =>
-    keptSteps(report)
-      .other(index)
+    stepsOf(report)
+      .notableAt(index)
       ?.findings.some((other) => other.layer === layer && other.path === path),
   ).length
 }

@@ -4,8 +4,8 @@ import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../..
 import type { Tape } from '../store/read.ts'
 import { idKey } from '../wire/id.ts'
 import { member, type Message } from '../wire/message.ts'
-import { Controller } from './controller.ts'
-import type { ReplayOptions, Target } from './options.ts'
+import { ReplayController } from './controller.ts'
+import type { ReplayOptions, ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
 
@@ -284,7 +284,7 @@ test('the state of a run: what it has done, what waits by id, and how long it ta
 })
 
 test('a run that is stopped before it begins sends nothing, and says so', async () => {
-  const controller = new Controller()
+  const controller = new ReplayController()
   controller.stop()
   const { heard, report } = await run(tape, asRecorded, { controller })
   expect(heard).toEqual([])
@@ -293,7 +293,7 @@ test('a run that is stopped before it begins sends nothing, and says so', async 
 
 test('a run that is interrupted does not wait for answers that are still to come', async () => {
   const stop = new AbortController()
-  const silent: Target = {
+  const silent: ReplayTarget = {
     name: 'a server that never answers',
     open: async () => ({ send: () => stop.abort(), close: async () => {} }),
   }
@@ -311,7 +311,7 @@ test.each<[string, Tape]>([
 ])('a run of %s that is interrupted in its handshake is over, and sent nothing', async (_, played) => {
   const stop = new AbortController()
   const sent: string[] = []
-  const silent: Target = {
+  const silent: ReplayTarget = {
     name: 'a server that never answers',
     open: async () => ({
       send: (text) => {
@@ -329,8 +329,8 @@ test.each<[string, Tape]>([
 })
 
 test('a controller that stops a run in a handshake without end ends it, and nothing is sent', async () => {
-  const controller = new Controller()
-  const silent: Target = {
+  const controller = new ReplayController()
+  const silent: ReplayTarget = {
     name: 'a server that never answers',
     open: async () => ({ send: () => controller.stop(), close: async () => {} }),
   }
@@ -340,8 +340,8 @@ test('a controller that stops a run in a handshake without end ends it, and noth
 })
 
 test('a controller that stops a run whose request waits to be sent again ends it, and the last attempt is told', async () => {
-  const controller = new Controller()
-  const lost: Target = {
+  const controller = new ReplayController()
+  const lost: ReplayTarget = {
     name: 'a server that loses everything',
     open: async ({ onLost }) => ({
       send: (text) => {
@@ -364,7 +364,7 @@ test('a controller that stops a run whose request waits to be sent again ends it
 test('a link that is there only after the run was interrupted is closed', async () => {
   const stop = new AbortController()
   let isClosed = false
-  const slow: Target = {
+  const slow: ReplayTarget = {
     name: 'a server that starts slowly',
     open: async () => {
       stop.abort()
@@ -377,7 +377,7 @@ test('a link that is there only after the run was interrupted is closed', async 
 })
 
 test('a controller may be given to one run after the other', async () => {
-  const controller = new Controller()
+  const controller = new ReplayController()
   const [first, second] = [
     await run(tape, asRecorded, { controller }),
     await run(tape, asRecorded, { controller }),

@@ -1,29 +1,29 @@
-import type { Binding, Correlation } from '../correlate/binding.ts'
-import type { Outcome } from './as-recorded.ts'
+import type { Binding, FoundBindings } from '../correlate/binding.ts'
+import type { StepOutcome } from './as-recorded.ts'
 import { carriedBinding, type CarriedBinding } from './carried-binding.ts'
-import { Controller } from './controller.ts'
-import { execute } from './execute.ts'
+import { ReplayController } from './controller.ts'
+import { sendInOrder } from './execute.ts'
 import { hasFailed } from './failed.ts'
-import { keepSteps } from './kept-steps.ts'
-import { onePart } from './one-server.ts'
+import { attachSteps } from './kept-steps.ts'
+import { selectServerPart } from './one-server.ts'
 import { liveSecrets, type LiveSecrets } from './live-secrets.ts'
-import type { ReplayOptions, Target } from './options.ts'
-import { prepare, type Prepared } from './prepare.ts'
+import type { ReplayOptions, ReplayTarget } from './options.ts'
+import { prepareRun, type PreparedRun } from './prepare.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
-import { reportFrom, type ReplayReport } from './report.ts'
-import { RunWatch, type RunState } from './run-state.ts'
-import { secretLink } from './secret-link.ts'
-import type { StepResult } from './step-result.ts'
-import { notSent } from './step-results.ts'
-import { Steps } from './steps.ts'
-import { Stops, type Stop } from './stops.ts'
-import { Tally } from './tally.ts'
+import { reportFromTotals, type ReplayReport } from './report.ts'
+import { RunMonitor, type RunState } from './run-state.ts'
+import { withLiveSecrets } from './secret-link.ts'
+import type { ReplayStep } from './step-result.ts'
+import { unsentStep } from './step-results.ts'
+import { StepLog } from './steps.ts'
+import { StopQueue, type Stop } from './stops.ts'
+import { RunTotals } from './tally.ts'
 import { tapeNotes } from './tape-notes.ts'
-import { partBindings } from './tape-bindings.ts'
+import { bindingsOfPart } from './tape-bindings.ts'
 
 /** A run: its steps as they are known, and the report at the end. */
-export interface Replay extends AsyncIterable<StepResult> {
-  readonly controller: Controller
+export interface Replay extends AsyncIterable<ReplayStep> {
+  readonly controller: ReplayController
   /** Of a run with the timing `stepped`: each message before it goes out. It waits until one of them is told what to do. */
   readonly stops: AsyncIterable<Stop>
   /** Where it stands at this moment. */
@@ -41,14 +41,14 @@ export interface Replay extends AsyncIterable<StepResult> {
  * const { summary } = await run.report
  */
 export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
-  const controller = options.controller ?? new Controller()
-  const steps = new Steps({ most: options.bufferSize, keepTexts: options.keepTexts ?? KEPT_TEXTS })
-  const watch = new RunWatch(controller)
-  const stops = new Stops(controller)
+  const controller = options.controller ?? new ReplayController()
+  const steps = new StepLog({ most: options.bufferSize, keepTexts: options.keepTexts ?? DEFAULT_KEEP_TEXTS })
+  const watch = new RunMonitor(controller)
+  const stops = new StopQueue(controller)
   controller.start()
   stopWith(controller, options.signal)
-  const report = run(tape, { ...options, controller, watch, stops }, steps).finally(() => {
-    watch.over()
+  const report = runReplay(tape, { ...options, controller, watch, stops }, steps).finally(() => {
+    watch.stop()
     stops.close()
   })
   report.catch((error: unknown) => steps.fail(error))
@@ -63,100 +63,100 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   }
 }
 
-const KEPT_TEXTS = 50_000
+const DEFAULT_KEEP_TEXTS = 50_000
 
-function stopWith(controller: Controller, signal: AbortSignal | undefined): void {
+function stopWith(controller: ReplayController, signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) controller.stop()
   signal?.addEventListener('abort', () => controller.stop(), { once: true })
 }
 
-async function run(
+async function runReplay(
   tape: ReplayedTape,
-  options: ReplayOptions & { controller: Controller; watch: RunWatch; stops: Stops },
-  steps: Steps,
+  options: ReplayOptions & { controller: ReplayController; watch: RunMonitor; stops: StopQueue },
+  steps: StepLog,
 ): Promise<ReplayReport> {
   const started = performance.now()
   const now = (): number => performance.now() - started
-  const part = await onePart(tape, options.server)
-  const bindings = async (): Promise<Correlation | false> => options.correlate ?? partBindings(part, tape)
+  const part = await selectServerPart(tape, options.server)
+  const bindings = async (): Promise<FoundBindings | false> => options.correlate ?? bindingsOfPart(part, tape)
   const secrets = options.secrets ?? liveSecrets(tape.header)
-  const target = secrets === undefined ? options.target : behind(options.target, secrets)
-  const prepared = await prepare(part, { ...options, target, bindings, now, started: tape.header.started })
-  steps.of(prepared.plan)
-  const tally = new Tally()
+  const target = secrets === undefined ? options.target : withSecretLink(options.target, secrets)
+  const prepared = await prepareRun(part, { ...options, target, bindings, now, started: tape.header.started })
+  steps.setPlan(prepared.plan)
+  const tally = new RunTotals()
   try {
-    const tell = (outcome: Outcome): void => {
-      options.watch.ended(outcome)
+    const tell = (outcome: StepOutcome): void => {
+      options.watch.stepEnded(outcome)
       tally.add(outcome)
       steps.push(outcome)
     }
-    await execute({
+    await sendInOrder({
       ...prepared,
-      ...executionOf(options),
-      stop: stoppedBy(options, prepared),
+      ...sendRunOptions(options),
+      stop: stopDecider(options, prepared),
       now,
-      room: () => steps.room(),
+      waitForReader: () => steps.waitForReader(),
       onResult: (outcome) => {
-        if (prepared.endings?.holds(outcome) !== true) tell(outcome)
+        if (prepared.trailingChecks?.defer(outcome) !== true) tell(outcome)
       },
     })
-    for (const outcome of (await prepared.endings?.settled()) ?? []) tell(outcome)
+    for (const outcome of (await prepared.trailingChecks?.finish()) ?? []) tell(outcome)
   } finally {
     await prepared.close()
     steps.close()
   }
-  const facts = { ...factsOf(tape, options, prepared), duration: now() }
-  const failed = steps.rows.others.filter(hasFailed)
+  const facts = { ...runFacts(tape, options, prepared), duration: now() }
+  const failed = steps.rows.notable.filter(hasFailed)
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
-  const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...idleRules(options, tally)]
-  const carried = carriedIn(prepared, steps)
-  return keepSteps(
-    reportFrom(tally, () => steps.all(), { ...facts, notes, ...carried }),
-    steps.kept(),
+  const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...unusedRuleNotes(options, tally)]
+  const carried = carriedBindings(prepared, steps)
+  return attachSteps(
+    reportFromTotals(tally, () => steps.all(), { ...facts, notes, ...carried }),
+    steps.view(),
   )
 }
 
 /** A rule that is for nothing is most often one that is misspelt; of a run that was stopped nobody can say. */
-function idleRules(
-  { rules = [], controller }: Pick<ReplayOptions, 'rules'> & { controller: Controller },
-  tally: Tally,
+function unusedRuleNotes(
+  { rules = [], controller }: Pick<ReplayOptions, 'rules'> & { controller: ReplayController },
+  tally: RunTotals,
 ): readonly string[] {
   if (controller.status === 'stopped') return []
   const idle = rules.filter(({ name }) => !tally.rules.has(name))
   return idle.map(({ name }) => `the rule ${name} was for no message that was sent`)
 }
 
-function stoppedBy(
-  { timing, stops }: ReplayOptions & { stops: Stops },
-  { preview }: Prepared,
-): Parameters<typeof execute>[0]['stop'] {
-  return timing?.kind === 'stepped' ? (planned) => stops.at(planned, preview(planned)) : undefined
+function stopDecider(
+  { timing, stops }: ReplayOptions & { stops: StopQueue },
+  { preview }: PreparedRun,
+): Parameters<typeof sendInOrder>[0]['stop'] {
+  return timing?.kind === 'stepped' ? (planned) => stops.waitAt(planned, preview(planned)) : undefined
 }
 
-function behind(target: Target, secrets: LiveSecrets): Target {
-  return { ...target, open: secretLink(target.open, secrets) }
+function withSecretLink(target: ReplayTarget, secrets: LiveSecrets): ReplayTarget {
+  return { ...target, open: withLiveSecrets(target.open, secrets) }
 }
 
-function carriedIn(
-  { correlate, liveOf }: Prepared,
-  steps: Steps,
+function carriedBindings(
+  { correlate, liveValueOf }: PreparedRun,
+  steps: StepLog,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return { bindings: [], guesses: [] }
   const all = [...correlate.bindings, ...correlate.guesses]
-  const good = steps.goodAt(new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))))
+  const good = steps.passedAt(new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))))
   const carried = (binding: Binding): CarriedBinding =>
-    carriedBinding(binding, liveOf(binding), (frame) => good.get(frame))
+    carriedBinding(binding, liveValueOf(binding), (frame) => good.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
 }
 
-function executionOf({
+function sendRunOptions({
   timing = { kind: 'fast' },
   maxConcurrent = Infinity,
   onError = 'continue',
   controller,
-}: ReplayOptions & { controller: Controller }): Pick<
-  Parameters<typeof execute>[0],
+}: ReplayOptions & { controller: ReplayController }): Pick<
+  Parameters<typeof sendInOrder>[0],
   'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip'
 > {
   return {
@@ -164,14 +164,14 @@ function executionOf({
     maxConcurrent,
     onError: onError === 'retry' ? 'continue' : onError,
     controller,
-    skip: (planned, why) => notSent(planned, 'skipped', why),
+    skip: (planned, why) => unsentStep(planned, 'skipped', why),
   }
 }
 
-function factsOf(
+function runFacts(
   tape: ReplayedTape,
   { target }: ReplayOptions,
-  { notes }: Prepared,
+  { notes }: PreparedRun,
 ): { tape: string; tapeId: string; target: string; notes: readonly string[] } {
   const { path, header } = tape
   return { tape: path, tapeId: header.id, target: target.name, notes: [...tapeNotes(tape), ...notes] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { reportOf, type RunFacts } from './report.ts'
-import type { StepResult } from './step-result.ts'
+import { reportFromSteps, type RunFacts } from './report.ts'
+import type { ReplayStep } from './step-result.ts'
 
 const facts: RunFacts = {
   tape: 'a.tape.jsonl',
@@ -13,7 +13,7 @@ const facts: RunFacts = {
 }
 
 test('the summary counts what was sent, left out, held back and unbound, and the share that was found good', () => {
-  const { summary } = reportOf(
+  const { summary } = reportFromSteps(
     [
       step({ duration: 10 }),
       step({ duration: 10, findings: [{ layer: 'values', level: 'error', message: 'm' }] }),
@@ -43,7 +43,7 @@ test('the summary counts what was sent, left out, held back and unbound, and the
 
 test('the performance is that of the answers that came', () => {
   const answers = Array.from({ length: 99 }, (_, place) => step({ duration: place + 1 }))
-  const { performance } = reportOf([...answers, step({ state: 'timeout', duration: 10_000 })], facts)
+  const { performance } = reportFromSteps([...answers, step({ state: 'timeout', duration: 10_000 })], facts)
   expect(performance.avg).toBeCloseTo(50, 0)
   expect(performance.p50).toBeCloseTo(50, 0)
   expect(performance.p95).toBeCloseTo(95, 0)
@@ -52,7 +52,7 @@ test('the performance is that of the answers that came', () => {
 })
 
 test('the validation counts findings by layer, and answers by what was found', () => {
-  const { validation } = reportOf(
+  const { validation } = reportFromSteps(
     [
       step({ duration: 1, findings: [finding('values', 'error'), finding('values', 'error')] }),
       step({ duration: 1, findings: [finding('timing', 'warn')] }),
@@ -71,7 +71,7 @@ test('the validation counts findings by layer, and answers by what was found', (
 })
 
 test('errors are what got no answer, and the timeline what was sent, both in the order of the tape', () => {
-  const { errors, timeline } = reportOf(
+  const { errors, timeline } = reportFromSteps(
     [
       step({ index: 2, state: 'lost', why: 'the server is gone', sentAt: 30 }),
       step({ index: 0, duration: 5, sentAt: 10 }),
@@ -98,20 +98,20 @@ test.each([
   ['incomplete', [step({ state: 'skipped', sentAt: undefined, why: 'the run was stopped' })]],
   ['fail', [step({ state: 'held', sentAt: undefined }), step({ findings: [finding('order', 'error')] })]],
 ] as const)('the verdict %s', (verdict, others) => {
-  expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
+  expect(reportFromSteps([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
 })
 
 test('a run that sent nothing has shown nothing', () => {
   const skipped = step({ state: 'skipped', sentAt: undefined, why: 'left out' })
-  expect(reportOf([skipped], facts).summary.verdict).toBe('incomplete')
-  expect(reportOf([], facts).summary.verdict).toBe('incomplete')
+  expect(reportFromSteps([skipped], facts).summary.verdict).toBe('incomplete')
+  expect(reportFromSteps([], facts).summary.verdict).toBe('incomplete')
 })
 
 function finding(layer: 'values' | 'timing' | 'order', level: 'error' | 'warn' | 'skip') {
   return { layer, level, message: 'm' } as const
 }
 
-function step(parts: Partial<StepResult>): StepResult {
+function step(parts: Partial<ReplayStep>): ReplayStep {
   return {
     index: 0,
     frame: 1,

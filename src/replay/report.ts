@@ -1,12 +1,12 @@
 import type { Layer } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
-import { keepSteps, keptSteps, otherSteps } from './kept-steps.ts'
-import type { StepResult } from './step-result.ts'
-import { Tally } from './tally.ts'
+import { isUnchanged, type StepOutcome } from './as-recorded.ts'
+import { attachSteps, stepsOf, notableSteps } from './kept-steps.ts'
+import type { ReplayStep } from './step-result.ts'
+import { RunTotals } from './tally.ts'
 
 /** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
-export type Verdict = 'pass' | 'fail' | 'incomplete'
+export type ReplayVerdict = 'pass' | 'fail' | 'incomplete'
 
 /** What a run found, in numbers and one by one. */
 export interface ReplayReport {
@@ -14,7 +14,7 @@ export interface ReplayReport {
     readonly tape: string
     readonly tapeId: string
     readonly target: string
-    readonly verdict: Verdict
+    readonly verdict: ReplayVerdict
     readonly total: number
     readonly sent: number
     /** Made to fail, by `--inject` or a rule, instead of being sent. */
@@ -52,9 +52,9 @@ export interface ReplayReport {
     readonly index: number
     readonly at: number
     readonly duration: number | undefined
-    readonly state: StepResult['state']
+    readonly state: ReplayStep['state']
   }[]
-  readonly steps: readonly StepResult[]
+  readonly steps: readonly ReplayStep[]
   /** The values that were carried forward, and what the run says about each. */
   readonly bindings: readonly CarriedBinding[]
   /** Values that may have had to be, and were sent as recorded. */
@@ -70,19 +70,19 @@ export interface RunFacts extends Pick<ReplayReport, 'bindings' | 'guesses' | 'n
 }
 
 /** Makes the report from what became of each message. */
-export function reportOf(results: readonly StepResult[], facts: RunFacts): ReplayReport {
-  const tally = new Tally()
+export function reportFromSteps(results: readonly ReplayStep[], facts: RunFacts): ReplayReport {
+  const tally = new RunTotals()
   for (const result of results) tally.add(result)
-  return reportFrom(tally, () => results.toSorted((a, b) => a.index - b.index), facts)
+  return reportFromTotals(tally, () => results.toSorted((a, b) => a.index - b.index), facts)
 }
 
 /** Makes it from numbers that were counted already. The steps of a long run are made when somebody looks at them. */
-export function reportFrom(
-  tally: Tally,
-  listed: () => readonly StepResult[],
+export function reportFromTotals(
+  tally: RunTotals,
+  listed: () => readonly ReplayStep[],
   { tape, tapeId, target, duration, bindings, guesses, notes }: RunFacts,
 ): ReplayReport {
-  let steps: readonly StepResult[] | undefined
+  let steps: readonly ReplayStep[] | undefined
   return {
     summary: { tape, tapeId, target, ...summaryOf(tally), duration, successRate: successRate(tally) },
     performance: performanceOf(tally, duration),
@@ -121,38 +121,38 @@ export function reportWith(
     guesses,
     notes,
   }
-  return keepSteps(other, keptSteps(report))
+  return attachSteps(other, stepsOf(report))
 }
 
 /** Whether anything was found. */
 export function hasFindings(report: ReplayReport): boolean {
-  return otherSteps(report).some(({ findings }) => findings.length > 0)
+  return notableSteps(report).some(({ findings }) => findings.length > 0)
 }
 
 function summaryOf(
-  tally: Tally,
+  tally: RunTotals,
 ): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'injected' | 'skipped' | 'held' | 'unbound'> {
   const { total, sent, injected } = tally
   const [skipped, held, unbound] = [tally.count('skipped'), tally.count('held'), tally.count('unbound')]
-  const verdict = tally.hasFailed ? 'fail' : tally.isWanting || sent === 0 ? 'incomplete' : 'pass'
+  const verdict = tally.hasFailed ? 'fail' : tally.isIncomplete || sent === 0 ? 'incomplete' : 'pass'
   return { verdict, total, sent, injected, skipped, held, unbound }
 }
 
-function successRate({ requests, badRequests }: Tally): number {
+function successRate({ requests, badRequests }: RunTotals): number {
   return requests === 0 ? 1 : 1 - badRequests / requests
 }
 
 /** When what was sent, and how long it took. */
-export function* timelineOf(outcomes: Iterable<Outcome>): Generator<ReplayReport['timeline'][number]> {
+export function* timelineOf(outcomes: Iterable<StepOutcome>): Generator<ReplayReport['timeline'][number]> {
   for (const outcome of outcomes) {
     const { index, sentAt, duration } = outcome
-    const state = isAsRecorded(outcome) ? 'done' : outcome.state
+    const state = isUnchanged(outcome) ? 'done' : outcome.state
     if (sentAt !== undefined) yield { index, at: sentAt, duration, state }
   }
 }
 
 function performanceOf(
-  { histogram, requests, unanswered }: Tally,
+  { histogram, requests, unanswered }: RunTotals,
   duration: number,
 ): ReplayReport['performance'] {
   return {
@@ -165,7 +165,7 @@ function performanceOf(
   }
 }
 
-function validationOf(tally: Tally): ReplayReport['validation'] {
+function validationOf(tally: RunTotals): ReplayReport['validation'] {
   const { requests, failedRequests: failed, skippedByRule: skipped, unjudged, layers } = tally
   const checked = requests - skipped - unjudged
   return { checked, passed: checked - failed, failed, skipped, layers }

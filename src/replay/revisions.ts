@@ -1,44 +1,44 @@
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
-import { META, metaOf } from '../wire/methods.ts'
-import { linkOf } from './link-of.ts'
+import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { linkNameOf } from './link-of.ts'
 
 /** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
-export class Revisions {
+export class ProtocolRevisions {
   readonly #recorded: ReadonlyMap<string, string>
   readonly #live = new Map<string, string>()
 
   /** With the turns that opened the recorded conversations. */
   constructor(openings: readonly Turn[]) {
-    this.#recorded = new Map(openings.flatMap(agreedIn))
+    this.#recorded = new Map(openings.flatMap(recordedRevision))
   }
 
   /** The live server has agreed to speak this one. */
-  agreed(link: string, revision: string): void {
+  setLive(link: string, revision: string): void {
     this.#live.set(link, revision)
   }
 
   /** The recorded one, as long as the live server has not said otherwise. */
   live(turn: Turn): string | undefined {
-    return envelopeIn(turn) ?? this.#live.get(linkOf(turn)) ?? this.recorded(turn)
+    return envelopeRevision(turn) ?? this.#live.get(linkNameOf(turn)) ?? this.recorded(turn)
   }
 
   recorded(turn: Turn): string | undefined {
     const [first] = this.#recorded.values()
-    return envelopeIn(turn) ?? this.#recorded.get(linkOf(turn)) ?? first
+    return envelopeRevision(turn) ?? this.#recorded.get(linkNameOf(turn)) ?? first
   }
 }
 
-function agreedIn(turn: Turn): readonly (readonly [string, string])[] {
+function recordedRevision(turn: Turn): readonly (readonly [string, string])[] {
   const { trigger, response } = turn
   if (member(trigger?.message, 'method') !== 'initialize' || response?.message.kind !== 'response') return []
   const { outcome } = response.message
   const revision = 'result' in outcome ? member(outcome.result, 'protocolVersion') : undefined
-  return typeof revision === 'string' ? [[linkOf(turn), revision]] : []
+  return typeof revision === 'string' ? [[linkNameOf(turn), revision]] : []
 }
 
-function envelopeIn({ trigger }: Turn): string | undefined {
+function envelopeRevision({ trigger }: Turn): string | undefined {
   const params = trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined
-  const revision = metaOf(params, META.protocolVersion)
+  const revision = metaValue(params, META_KEYS.protocolVersion)
   return typeof revision === 'string' ? revision : undefined
 }

@@ -1,5 +1,5 @@
-import { isAsRecorded, type Outcome } from './as-recorded.ts'
-import type { Controller, RunStatus } from './controller.ts'
+import { isUnchanged, type StepOutcome } from './as-recorded.ts'
+import type { ReplayController, RunStatus } from './controller.ts'
 import type { LiveCall } from './live-call.ts'
 import { hasFailed } from './failed.ts'
 
@@ -29,41 +29,41 @@ export interface PendingCall {
 }
 
 /** What the live links know. */
-export interface Traffic {
+export interface LinkTraffic {
   readonly sent: number
   readonly received: number
   readonly open: readonly LiveCall[]
 }
 
 /** Looks on while a run goes on. */
-export class RunWatch {
-  readonly #controller: Controller
+export class RunMonitor {
+  readonly #controller: ReplayController
   readonly #startedAt = new Date()
   readonly #started = performance.now()
-  #traffic: () => Traffic = () => ({ sent: 0, received: 0, open: [] })
+  #traffic: () => LinkTraffic = () => ({ sent: 0, received: 0, open: [] })
   #currentIndex: number | undefined
   #errors = 0
   #elapsed: number | undefined
 
-  constructor(controller: Controller) {
+  constructor(controller: ReplayController) {
     this.#controller = controller
   }
 
-  connected(traffic: () => Traffic): void {
+  connected(traffic: () => LinkTraffic): void {
     this.#traffic = traffic
   }
 
-  begun(index: number): void {
+  stepStarted(index: number): void {
     this.#currentIndex = index
   }
 
-  ended(step: Outcome): void {
-    if (isAsRecorded(step)) return
+  stepEnded(step: StepOutcome): void {
+    if (isUnchanged(step)) return
     if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') this.#errors++
   }
 
   /** The run is over: its time stands still. */
-  over(): void {
+  stop(): void {
     this.#elapsed = performance.now() - this.#started
   }
 

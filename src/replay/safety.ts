@@ -1,24 +1,24 @@
 import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
-import { turnsAt } from './landmarks.ts'
+import { turnsAtPlaces } from './landmarks.ts'
 import type { ServerPart } from './one-server.ts'
-import type { Candidate, Fate } from './plan.ts'
+import type { PlanCandidate, SendDecision } from './plan.ts'
 
-export interface Permission {
+export interface WritePermission {
   /** Tools that may be called whatever they do. */
   readonly allow?: readonly string[]
   readonly allowWrites?: boolean
 }
 
 /** What is known of a tool from `tools/list`. */
-export type Tools = ReadonlyMap<string, unknown>
+export type ToolDescriptions = ReadonlyMap<string, unknown>
 
 /** Why a call is held back: it may change the world, and the user did not say that it may. */
-export function heldBack(
-  { message, tool }: Candidate,
-  { allow = [], allowWrites = false }: Permission,
-  tools: Tools,
-): Fate | undefined {
+export function holdUnsafeCall(
+  { message, tool }: PlanCandidate,
+  { allow = [], allowWrites = false }: WritePermission,
+  tools: ToolDescriptions,
+): SendDecision | undefined {
   if (message.method !== 'tools/call' || allowWrites) return undefined
   if (tool !== undefined && (allow.includes(tool) || isReadOnly(tools.get(tool)))) return undefined
   const why = tools.has(tool ?? '')
@@ -28,8 +28,8 @@ export function heldBack(
 }
 
 /** The tools that the answers to `tools/list` on a tape describe. */
-export function toolsIn({ turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>): Tools {
-  return new Map(turnsAt(turns, landmarks.toolLists).flatMap(toolsOf))
+export function toolsOnTape({ turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>): ToolDescriptions {
+  return new Map(turnsAtPlaces(turns, landmarks.toolLists).flatMap(toolsInTurn))
 }
 
 /** The tools that one result of `tools/list` describes. */
@@ -42,7 +42,7 @@ export function describedTools(result: unknown): readonly (readonly [string, unk
   })
 }
 
-function toolsOf({ trigger, response }: Turn): readonly (readonly [string, unknown])[] {
+function toolsInTurn({ trigger, response }: Turn): readonly (readonly [string, unknown])[] {
   if (trigger?.message.kind !== 'request' || trigger.message.method !== 'tools/list') return []
   const answer = response?.message
   return answer?.kind === 'response' && 'result' in answer.outcome

@@ -1,20 +1,24 @@
-import { numberAtEdge } from '../wire/edge-id.ts'
-import type { Range } from '../wire/members.ts'
-import type { ExpectedBytes, LiveCall } from './live-call.ts'
+import { findNumericId } from '../wire/edge-id.ts'
+import type { JsonRange } from '../wire/members.ts'
+import type { ExpectedAnswer, LiveCall } from './live-call.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** The open call whose recorded answer this is, to the byte but for its id; found without parsing it. */
-export function sameBytes(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {
-  const place = numberAtEdge(text)
+export function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {
+  const place = findNumericId(text)
   if (place === undefined) return undefined
   const call = open.get(Number(text.slice(place.start, place.end)))
   if (call?.expected === undefined) return undefined
-  return isSame(text, place, call.expected) ? call : undefined
+  return isSameExceptId(text, place, call.expected) ? call : undefined
 }
 
 // The guess where the id stands is checked against the whole text, so that a wrong one does no harm. Slices are compared as
 // wholes, which takes a quarter of the time of startsWith.
-function isSame(text: string, { start, end }: Range, { text: recorded, id }: ExpectedBytes): boolean {
+function isSameExceptId(
+  text: string,
+  { start, end }: JsonRange,
+  { text: recorded, id }: ExpectedAnswer,
+): boolean {
   const idEnd = start + id.length
   return (
     recorded.length === idEnd + text.length - end &&

@@ -1,4 +1,4 @@
-import type { Plan, Planned } from './plan.ts'
+import type { ReplayPlan, PlannedMessage } from './plan.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { rankOrder } from './rank-order.ts'
 
@@ -15,39 +15,40 @@ export type Ordering =
 /** What goes out, in its order. Each message is read when its turn comes, and let go of when it is over. */
 export interface Schedule {
   readonly size: number
-  at(turn: number): Planned
+  at(turn: number): PlannedMessage
   /** Messages, by index, that must be over before it goes out. */
-  dependenciesOf(planned: Planned): readonly number[]
+  dependenciesOf(planned: PlannedMessage): readonly number[]
 }
 
 /**
  * The order of the run. `producersOf` names the messages whose answers hold values that this one sends: no order may
  * put it before them.
  */
-export function scheduled(
-  plan: Plan,
+export function scheduleMessages(
+  plan: ReplayPlan,
   ordering: Ordering,
   producersOf: (index: number) => readonly number[],
 ): Schedule {
   const { kind } = ordering
-  if (kind === 'correlated') return inOrder(plan, undefined, ({ after }) => after)
-  if (kind === 'sequential') return inOrder(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
+  if (kind === 'correlated') return scheduleOf(plan, undefined, ({ after }) => after)
+  if (kind === 'sequential')
+    return scheduleOf(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
   const rank = kind === 'priority' ? priorityRank(ordering.of) : randomRank(ordering.seed)
-  return inOrder(plan, rankOrder(Float64Array.from(plan, rank), producersOf), ({ index }) =>
+  return scheduleOf(plan, rankOrder(Float64Array.from(plan, rank), producersOf), ({ index }) =>
     producersOf(index),
   )
 }
 
-function inOrder(
-  plan: Plan,
+function scheduleOf(
+  plan: ReplayPlan,
   order: readonly number[] | undefined,
-  dependenciesOf: (planned: Planned) => readonly number[],
+  dependenciesOf: (planned: PlannedMessage) => readonly number[],
 ): Schedule {
-  const at = (turn: number): Planned => plan.at(order === undefined ? turn : (order[turn] ?? 0))
+  const at = (turn: number): PlannedMessage => plan.at(order === undefined ? turn : (order[turn] ?? 0))
   return { size: plan.size, at, dependenciesOf }
 }
 
-type Rank = (planned: Planned) => number
+type Rank = (planned: PlannedMessage) => number
 
 function priorityRank(of: Readonly<Record<string, number>>): Rank {
   return ({ message: { method } }) => (Object.hasOwn(of, method) ? -(of[method] ?? 0) : 0)

@@ -2,7 +2,7 @@ import type { OpenLink } from '../transport/client-link.ts'
 import type { LiveSecrets } from './live-secrets.ts'
 
 /** A link behind which the real secrets are, and before which only their stand-ins. */
-export function secretLink(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {
+export function withLiveSecrets(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {
   return async ({ onText, onLost, onEnd, ...handlers }) => {
     const link = await open({
       ...handlers,

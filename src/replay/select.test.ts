@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { call, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
-import { planFor } from './prepare.ts'
-import type { Selection } from './select.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
+import { planMessages } from './prepare.ts'
+import type { MessageSelection } from './select.ts'
 
 const tape = tapeOf(
   ...HANDSHAKE,
@@ -13,7 +13,7 @@ const tape = tapeOf(
   client({ method: 'notifications/roots/list_changed' }),
 )
 
-test.each<[string, Partial<Selection>, readonly string[]]>([
+test.each<[string, Partial<MessageSelection>, readonly string[]]>([
   [
     'everything but the handshake by default',
     {},
@@ -49,7 +49,7 @@ test.each<[string, Partial<Selection>, readonly string[]]>([
     ['initialize', 'notifications/initialized'],
   ],
 ])('what is sent: %s', (_, selection, sent) => {
-  const plan = [...planFor(heldTurns(tape.turns), { ...selection, allowWrites: true }, new Map())]
+  const plan = [...planMessages(turnsInMemory(tape.turns), { ...selection, allowWrites: true }, new Map())]
   const names = plan
     .filter(({ fate }) => fate.kind === 'send')
     .map(({ message, tool }) => [message.method, ...(tool === undefined ? [] : [tool])].join(':'))
@@ -58,7 +58,7 @@ test.each<[string, Partial<Selection>, readonly string[]]>([
 
 test('what is left out says why', () => {
   const left = { exclude: ['tools/*'], from: 9, skipNotifications: true }
-  const plan = [...planFor(heldTurns(tape.turns), left, new Map())]
+  const plan = [...planMessages(turnsInMemory(tape.turns), left, new Map())]
   expect(plan.map(({ fate }) => (fate.kind === 'send' ? 'sent' : fate.why))).toEqual([
     'the handshake is our own',
     'the handshake is our own',

@@ -1,8 +1,8 @@
 import type { Notification, Request } from '../wire/message.ts'
 import { isHandshake } from './is-handshake.ts'
-import type { Candidate, Fate } from './plan.ts'
+import type { PlanCandidate, SendDecision } from './plan.ts'
 
-export interface Selection {
+export interface MessageSelection {
   /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
@@ -16,23 +16,26 @@ export interface Selection {
 }
 
 /** Why a message is not to be sent; undefined when it is. */
-export function leftOut(planned: Candidate, selection: Selection): Fate | undefined {
+export function skipUnselected(
+  planned: PlanCandidate,
+  selection: MessageSelection,
+): SendDecision | undefined {
   const why = isHandshake(planned.message)
     ? handshakeReason(selection.handshake)
     : reasonFor(planned, selection)
   return why === undefined ? undefined : { kind: 'skip', why }
 }
 
-function handshakeReason(handshake: Selection['handshake']): string | undefined {
+function handshakeReason(handshake: MessageSelection['handshake']): string | undefined {
   if (handshake === 'recorded') return undefined
   return handshake === 'own' ? 'the handshake is our own' : 'no handshake was wanted'
 }
 
 function reasonFor(
-  { message, tool, at, turn }: Candidate,
-  { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: Selection,
+  { message, tool, at, turn }: PlanCandidate,
+  { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: MessageSelection,
 ): string | undefined {
-  const named = (pattern: string): boolean => matches(pattern, message, tool)
+  const named = (pattern: string): boolean => matchesPattern(pattern, message, tool)
   if (include !== undefined && !include.some(named)) return 'not included'
   if (exclude.some(named)) return 'excluded'
   if (at < from) return 'before the chosen part of the tape'
@@ -43,7 +46,11 @@ function reasonFor(
   return skipErrors && failed ? 'it was answered with an error' : undefined
 }
 
-function matches(pattern: string, { method }: Request | Notification, tool: string | undefined): boolean {
+function matchesPattern(
+  pattern: string,
+  { method }: Request | Notification,
+  tool: string | undefined,
+): boolean {
   const names = tool === undefined ? [method] : [method, `${method}:${tool}`]
   const expression = pattern.split('*').map(escaped).join('.*')
   return names.some((name) => new RegExp(`^${expression}$`).test(name))

@@ -2,54 +2,54 @@ import type { Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
 import { member, type Notification, type Request } from '../wire/message.ts'
 import type { LiveCall } from './live-call.ts'
-import type { Planned } from './plan.ts'
+import type { PlannedMessage } from './plan.ts'
 
 /** A request that went out, and what came of it when it was recorded. */
-interface Sent {
+interface CancellableCall {
   /** Undefined when a fault stood in its place. */
   readonly call: LiveCall | undefined | Promise<LiveCall | undefined>
   readonly turn: Turn
 }
 
 /** The live calls of recorded requests that the tape cancels: cancellations name them by their recorded ids. */
-export class SentCalls {
+export class CancellableCalls {
   readonly #cancelled: ReadonlySet<string>
-  readonly #calls = new Map<string, Sent | 'over'>()
+  readonly #calls = new Map<string, CancellableCall | 'over'>()
 
   /** What is cancelled somewhere, by `cancelledKey`: of most tapes nothing is. */
   constructor(cancelled: ReadonlySet<string>) {
     this.#cancelled = cancelled
   }
 
-  add({ message, link, turn }: Planned, call: Sent['call']): void {
+  add({ message, link, turn }: PlannedMessage, call: CancellableCall['call']): void {
     if (this.#cancelled.size === 0 || message.kind !== 'request') return
-    const key = keyOf(link, message.id)
+    const key = callKey(link, message.id)
     const isOver = call !== undefined && 'isOver' in call && call.isOver
     if (this.#cancelled.has(key)) this.#calls.set(key, isOver ? 'over' : { call, turn })
   }
 
   /** That it was made is worth knowing; its texts need not stay in memory. */
-  forget({ message, link }: Planned): void {
+  finish({ message, link }: PlannedMessage): void {
     if (this.#cancelled.size === 0 || message.kind !== 'request') return
-    const key = keyOf(link, message.id)
+    const key = callKey(link, message.id)
     if (this.#cancelled.has(key)) this.#calls.set(key, 'over')
   }
 
   /** What a message cancels; undefined when that was not sent. */
-  async cancelledBy(planned: Planned): Promise<LiveCall | 'over' | undefined> {
+  async cancelledBy(planned: PlannedMessage): Promise<LiveCall | 'over' | undefined> {
     const cancelled = this.#cancelledBy(planned)
     return cancelled === 'over' ? cancelled : cancelled?.call
   }
 
   /** A call is given up when it has told as much as it had then. */
-  async untilToldBefore(planned: Planned, milliseconds: number): Promise<void> {
+  async waitForProgress(planned: PlannedMessage, milliseconds: number): Promise<void> {
     const cancelled = this.#cancelledBy(planned)
     if (cancelled === undefined || cancelled === 'over') return
-    const told = progressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
-    await (await cancelled.call)?.untilProgress(told, milliseconds)
+    const told = recordedProgressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
+    await (await cancelled.call)?.waitForProgress(told, milliseconds)
   }
 
-  #cancelledBy({ message, link }: Planned): Sent | 'over' | undefined {
+  #cancelledBy({ message, link }: PlannedMessage): CancellableCall | 'over' | undefined {
     const key = cancelledKey(link, message)
     return key === undefined ? undefined : this.#calls.get(key)
   }
@@ -58,18 +58,18 @@ export class SentCalls {
 /** The key of the request that a message cancels. */
 export function cancelledKey(link: string, message: Request | Notification): string | undefined {
   const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
-  return isId(id) ? keyOf(link, id) : undefined
+  return isId(id) ? callKey(link, id) : undefined
 }
 
-export function isCancellation({ message }: Pick<Planned, 'message'>): boolean {
+export function isCancellation({ message }: Pick<PlannedMessage, 'message'>): boolean {
   return message.method === 'notifications/cancelled'
 }
 
-function keyOf(link: string, id: Id): string {
+function callKey(link: string, id: Id): string {
   return `${link} ${idKey(id)}`
 }
 
-function progressBefore({ steps }: Turn, n: number): number {
+function recordedProgressBefore({ steps }: Turn, n: number): number {
   return steps.filter(
     (step) =>
       step.kind === 'notify' &&

@@ -1,24 +1,24 @@
-import type { AskingOptions, Asked } from './asking.ts'
-import type { Aside, CallEnd, LiveCall } from './live-call.ts'
+import type { RequestSenderOptions, RequestAttempt } from './asking.ts'
+import type { InterimMessage, CallEnd, LiveCall } from './live-call.ts'
 import type { LiveSession } from './live-session.ts'
-import { movedAsks } from './moved-asks.ts'
-import type { Planned } from './plan.ts'
-import { GRACE } from './prepare-options.ts'
-import type { Heard } from './step-results.ts'
-import { transformAnswer } from './transform/transform.ts'
+import { movedRequests } from './moved-asks.ts'
+import type { PlannedMessage } from './plan.ts'
+import { SERVER_GRACE } from './prepare-options.ts'
+import type { RequestOutcome } from './step-results.ts'
+import { applyAnswerRules } from './transform/transform.ts'
 
-type Options = Pick<AskingOptions, 'carrier' | 'rounds' | 'calls' | 'rules'>
+type InFlightRequestOptions = Pick<RequestSenderOptions, 'carrier' | 'rounds' | 'calls' | 'rules'>
 
 /** A request on its way, and what follows from its end. */
-export class SentRequest {
+export class InFlightRequest {
   readonly call: LiveCall
-  readonly #asked: Asked
+  readonly #attempt: RequestAttempt
   readonly #session: LiveSession
-  readonly #options: Options
+  readonly #options: InFlightRequestOptions
 
-  constructor(asked: Asked, call: LiveCall, session: LiveSession, options: Options) {
+  constructor(asked: RequestAttempt, call: LiveCall, session: LiveSession, options: InFlightRequestOptions) {
     this.call = call
-    this.#asked = asked
+    this.#attempt = asked
     this.#session = session
     this.#options = options
   }
@@ -26,42 +26,52 @@ export class SentRequest {
   /** Tells whoever asked what came of it. */
   onEnd(end: CallEnd): void {
     try {
-      this.#conclude(end)
+      this.#finish(end)
     } catch (error) {
-      this.#asked.onFailure(error)
+      this.#attempt.onFailure(error)
     }
   }
 
-  #conclude(end: CallEnd): void {
-    const [{ planned, made }, { call }] = [this.#asked, this]
-    if (call.isOver) this.#options.calls.forget(planned)
+  #finish(end: CallEnd): void {
+    const [{ planned, transformed }, { call }] = [this.#attempt, this]
+    if (call.isOver) this.#options.calls.finish(planned)
     const { id, text: sent, sentAt, endedAt, asides } = call
     const changed = this.#changedAnswer(planned, end)
     if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
-    const heard: Heard = { end: changed, id, bound: made.text, sent, sentAt, endedAt, asides, moved: NONE }
-    if (asides.length === 0 && !planned.turn.steps.some(isAsk)) return this.#asked.onHeard(heard)
-    const moved = movedAsks(planned, asides, { heard: this.#session.heard, grace: GRACE })
+    const heard: RequestOutcome = {
+      end: changed,
+      id,
+      bound: transformed.text,
+      sent,
+      sentAt,
+      endedAt,
+      asides,
+      moved: NO_MOVED_REQUESTS,
+    }
+    if (asides.length === 0 && !planned.turn.steps.some(isServerRequest))
+      return this.#attempt.onOutcome(heard)
+    const moved = movedRequests(planned, asides, { heard: this.#session.notifications, grace: SERVER_GRACE })
     moved
-      .then((methods) => this.#asked.onHeard({ ...heard, moved: methods }))
-      .catch((error: unknown) => this.#asked.onFailure(error))
+      .then((methods) => this.#attempt.onOutcome({ ...heard, moved: methods }))
+      .catch((error: unknown) => this.#attempt.onFailure(error))
   }
 
-  #learn(planned: Planned, answer: string, asides: readonly Aside[]): void {
-    this.#options.rounds.heard(planned.turn, answer)
+  #learn(planned: PlannedMessage, answer: string, asides: readonly InterimMessage[]): void {
+    this.#options.rounds.learn(planned.turn, answer)
     const told = asides.length === 0 ? [answer] : [...asides.map(({ text }) => text), answer]
     this.#options.carrier.learn(planned, told)
   }
 
-  #changedAnswer({ index, tool, message }: Planned, end: CallEnd): CallEnd {
+  #changedAnswer({ index, tool, message }: PlannedMessage, end: CallEnd): CallEnd {
     if (end.kind !== 'answered' || this.#options.rules.length === 0) return end
-    const text = transformAnswer(end.text, { index, tool, message }, this.#options.rules)
+    const text = applyAnswerRules(end.text, { index, tool, message }, this.#options.rules)
     return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
   }
 }
 
 /** Of nearly every request nothing came at another time. */
-export const NONE: ReadonlySet<string> = new Set()
+export const NO_MOVED_REQUESTS: ReadonlySet<string> = new Set()
 
-function isAsk({ kind }: Planned['turn']['steps'][number]): boolean {
+function isServerRequest({ kind }: PlannedMessage['turn']['steps'][number]): boolean {
   return kind === 'ask'
 }

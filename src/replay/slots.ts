@@ -1,5 +1,5 @@
 /** So many may be at work at once. */
-export class Slots {
+export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = []
   #free: number
 
@@ -8,17 +8,17 @@ export class Slots {
   }
 
   /** Takes one that is free; false when none is. */
-  takeFree(): boolean {
+  tryTake(): boolean {
     if (this.#free === 0) return false
     this.#free--
     return true
   }
 
   async take(): Promise<void> {
-    if (!this.takeFree()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (!this.tryTake()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  give(): void {
+  release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#free++
     else next()

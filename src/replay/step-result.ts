@@ -1,9 +1,9 @@
 import type { Id } from '../wire/id.ts'
-import type { Acceptable } from './accepted.ts'
-import type { Finding } from './verdict/finding.ts'
+import type { AcceptedAnswer } from './accepted.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 /** What became of one message of the recorded client. */
-export interface StepResult {
+export interface ReplayStep {
   readonly index: number
   /** Its frame on the tape. */
   readonly frame: number
@@ -26,12 +26,12 @@ export interface StepResult {
   readonly retries: number
   /** It was not sent: the user wanted it to go wrong. */
   readonly isInjected?: true
-  readonly findings: readonly Finding[]
+  readonly findings: readonly StepFinding[]
   /** Names of the rules by which the values of the answer were compared, and of those that changed the message. */
   readonly judgedBy: readonly string[]
   readonly transformedBy: readonly string[]
   /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
-  readonly acceptable?: Acceptable
+  readonly acceptable?: AcceptedAnswer
 }
 
 export type StepState =
@@ -47,7 +47,7 @@ export type StepState =
   | 'unbound'
 
 /** Why a message was not sent that came after the end of the run. */
-export const WAS_STOPPED = 'the run was stopped'
+export const RUN_STOPPED = 'the run was stopped'
 
 /** Why one was lost that was on its way by then. */
-export const NOT_AWAITED = 'the run was stopped before its answer came'
+export const STOPPED_BEFORE_ANSWER = 'the run was stopped before its answer came'

@@ -1,13 +1,13 @@
 import type { Id } from '../wire/id.ts'
-import type { Aside, CallEnd } from './live-call.ts'
-import type { Planned } from './plan.ts'
-import { NOT_AWAITED, type StepResult, type StepState } from './step-result.ts'
-import type { Finding } from './verdict/finding.ts'
-import type { Judged } from './verdict/judged.ts'
-import type { Unbound } from './carrier.ts'
+import type { InterimMessage, CallEnd } from './live-call.ts'
+import type { PlannedMessage } from './plan.ts'
+import { STOPPED_BEFORE_ANSWER, type ReplayStep, type StepState } from './step-result.ts'
+import type { StepFinding } from './verdict/finding.ts'
+import type { JudgedAnswer } from './verdict/judged.ts'
+import type { UnboundValue } from './carrier.ts'
 
 /** What came of a request that was sent. */
-export interface Heard {
+export interface RequestOutcome {
   readonly end: CallEnd
   readonly id: Id
   /** What was to be sent, before it got its own names; and what was. */
@@ -15,32 +15,34 @@ export interface Heard {
   readonly sent: string
   readonly sentAt: number
   readonly endedAt: number | undefined
-  readonly asides: readonly Aside[]
+  readonly asides: readonly InterimMessage[]
   /** Requests of the server that only came at another time. */
   readonly moved: ReadonlySet<string>
   /** Nothing was sent: the user wanted it to go wrong. */
   readonly isInjected?: true
 }
 
-export function notSent(
-  planned: Planned,
+export function unsentStep(
+  planned: PlannedMessage,
   state: 'skipped' | 'held' | 'unbound',
   why: string,
-  unbound: readonly Unbound[] = [],
-): StepResult {
-  return { ...blank(planned), state, why, findings: unbound.map(asFinding) }
+  unbound: readonly UnboundValue[] = [],
+): ReplayStep {
+  return { ...emptyStep(planned), state, why, findings: unbound.map(unboundFinding) }
 }
 
 /** A notification that went out. */
-export function handedOn(planned: Planned, sent: string, sentAt: number): StepResult {
-  return { ...blank(planned), sent, sentAt }
+export function notificationStep(planned: PlannedMessage, sent: string, sentAt: number): ReplayStep {
+  return { ...emptyStep(planned), sent, sentAt }
 }
 
-export function answered(
-  planned: Planned,
-  { end, sent, sentAt, isInjected }: Heard,
-  past: Pick<StepResult, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & { readonly judged: Judged },
-): StepResult {
+export function answeredStep(
+  planned: PlannedMessage,
+  { end, sent, sentAt, isInjected }: RequestOutcome,
+  past: Pick<ReplayStep, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & {
+    readonly judged: JudgedAnswer
+  },
+): ReplayStep {
   const { judged, findings, judgedBy, transformedBy, retries } = past
   const { index, turn, message, tool } = planned
   return {
@@ -50,7 +52,7 @@ export function answered(
     recordedId: message.kind === 'request' ? message.id : undefined,
     tool,
     state: STATES[end.kind],
-    why: saidOf(whyOf(end), isInjected),
+    why: withInjectedPrefix(reasonOf(end), isInjected),
     sent,
     answer: end.kind === 'answered' ? end.text : undefined,
     recordedAnswer: turn.response?.text,
@@ -65,11 +67,14 @@ export function answered(
   }
 }
 
-function asInjected(finding: Finding): Finding {
-  return { ...finding, message: saidOf(finding.message, true) }
+function asInjected(finding: StepFinding): StepFinding {
+  return { ...finding, message: withInjectedPrefix(finding.message, true) }
 }
 
-function saidOf<Text extends string | undefined>(text: Text, isInjected: true | undefined): Text | string {
+function withInjectedPrefix<Text extends string | undefined>(
+  text: Text,
+  isInjected: true | undefined,
+): Text | string {
   return isInjected && text !== undefined ? `injected: ${text}` : text
 }
 
@@ -81,14 +86,14 @@ const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
   'given-up': 'lost',
 }
 
-function whyOf(end: CallEnd): string | undefined {
+function reasonOf(end: CallEnd): string | undefined {
   if (end.kind === 'lost') return end.why
-  if (end.kind === 'given-up') return NOT_AWAITED
+  if (end.kind === 'given-up') return STOPPED_BEFORE_ANSWER
   return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
 }
 
 /** A step of which nothing is known yet. */
-export function blank({ index, turn, message, tool }: Planned): StepResult {
+export function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
   return {
     index,
     frame: turn.trigger?.n ?? 0,
@@ -110,7 +115,7 @@ export function blank({ index, turn, message, tool }: Planned): StepResult {
   }
 }
 
-function asFinding({ path, recorded, why, isSilent }: Unbound): Finding {
+function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue): StepFinding {
   const message = `UNBOUND_HANDLE: ${why}`
-  return { layer: 'values', level: isSilent ? 'warn' : 'error', message, path, expected: recorded }
+  return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
 }

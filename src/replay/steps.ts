@@ -1,11 +1,11 @@
-import { isAsRecorded, inFull, type Outcome } from './as-recorded.ts'
+import { isUnchanged, expandStep, type StepOutcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
-import type { KeptSteps } from './kept-steps.ts'
-import type { Plan } from './plan.ts'
-import type { StepResult } from './step-result.ts'
-import { StepRows, withoutTexts } from './step-rows.ts'
+import type { StepView } from './kept-steps.ts'
+import type { ReplayPlan } from './plan.ts'
+import type { ReplayStep } from './step-result.ts'
+import { CompactStepRows, withoutTexts } from './step-rows.ts'
 
-export interface StepsOptions {
+export interface StepLogOptions {
   /** So many results may wait for whoever reads them. */
   readonly most?: number | undefined
   /** After so many steps, the texts of those that are as recorded are not kept. */
@@ -16,11 +16,11 @@ export interface StepsOptions {
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
 /** The results of a run: given out once as they come, and kept for the report. */
-export class Steps implements AsyncIterable<StepResult> {
-  readonly rows: StepRows = new StepRows()
+export class StepLog implements AsyncIterable<ReplayStep> {
+  readonly rows: CompactStepRows = new CompactStepRows()
   readonly #most: number
   readonly #keepTexts: number
-  #plan: Plan | undefined
+  #plan: ReplayPlan | undefined
   /** How many were given out. */
   #taken = 0
   #characters = 0
@@ -30,25 +30,25 @@ export class Steps implements AsyncIterable<StepResult> {
   #onStep: (() => void) | undefined
   #onRoom: (() => void)[] = []
 
-  constructor({ most = Infinity, keepTexts = Infinity }: StepsOptions = {}) {
+  constructor({ most = Infinity, keepTexts = Infinity }: StepLogOptions = {}) {
     this.#most = most
     this.#keepTexts = keepTexts
   }
 
   /** What the steps are of. */
-  of(plan: Plan): void {
+  setPlan(plan: ReplayPlan): void {
     this.#plan = plan
   }
 
-  push(outcome: Outcome): void {
+  push(outcome: StepOutcome): void {
     this.rows.add(outcome)
-    if (!this.#isRead) this.#letGo(this.rows.size - 1, outcome)
-    this.#told()
+    if (!this.#isRead) this.#dropTexts(this.rows.size - 1, outcome)
+    this.#wakeReader()
   }
 
   close(): void {
     this.#isClosed = true
-    this.#told()
+    this.#wakeReader()
   }
 
   /** Whoever awaits the next step gets the error, after the steps that came before it. */
@@ -58,12 +58,12 @@ export class Steps implements AsyncIterable<StepResult> {
   }
 
   /** Resolves when fewer wait to be read than may; at once when nobody reads. */
-  room(): Promise<void> | undefined {
+  waitForReader(): Promise<void> | undefined {
     return this.#isFull() ? new Promise((resolve) => this.#onRoom.push(resolve)) : undefined
   }
 
   /** All of them in the order of the tape, with as many texts as may be kept. */
-  all(): readonly StepResult[] {
+  all(): readonly ReplayStep[] {
     let characters = 0
     return Array.from(this.rows.inOrder(), (row) => {
       const step = this.#stepAt(row)
@@ -74,10 +74,10 @@ export class Steps implements AsyncIterable<StepResult> {
   }
 
   /** The same without making them. */
-  kept(): KeptSteps {
+  view(): StepView {
     const rowOf = new Uint32Array(this.#plan?.size ?? 0)
     for (let row = 0; row < this.rows.size; row++) rowOf[this.rows.at(row).index] = row + 1
-    const outcomeAt = (index: number): Outcome | undefined => {
+    const outcomeAt = (index: number): StepOutcome | undefined => {
       const row = rowOf[index] ?? 0
       return row === 0 ? undefined : this.rows.at(row - 1)
     }
@@ -85,29 +85,29 @@ export class Steps implements AsyncIterable<StepResult> {
       outcomes: () => outcomesIn(rowOf, outcomeAt),
       steps: () => this.#stepsIn(rowOf),
       at: (index) => (outcomeAt(index) === undefined ? undefined : this.#stepAt((rowOf[index] ?? 0) - 1)),
-      other: (index) => {
+      notableAt: (index) => {
         const outcome = outcomeAt(index)
-        return outcome === undefined || isAsRecorded(outcome) ? undefined : outcome
+        return outcome === undefined || isUnchanged(outcome) ? undefined : outcome
       },
     }
   }
 
-  *#stepsIn(rows: Uint32Array): Generator<StepResult> {
+  *#stepsIn(rows: Uint32Array): Generator<ReplayStep> {
     for (const row of rows) if (row > 0) yield this.#stepAt(row - 1)
   }
 
   /** Of the messages that stand in some frames, which were answered as they should be. */
-  goodAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
+  passedAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
     const good = new Map<number, boolean>()
     for (let row = 0; row < this.rows.size; row++) {
       const outcome = this.rows.at(row)
       const frame = this.#plan?.frameOf(outcome.index) ?? 0
-      if (frames.has(frame)) good.set(frame, isGood(outcome))
+      if (frames.has(frame)) good.set(frame, hasPassed(outcome))
     }
     return good
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<StepResult> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<ReplayStep> {
     this.#isRead = true
     try {
       for (;;) {
@@ -122,29 +122,29 @@ export class Steps implements AsyncIterable<StepResult> {
     }
   }
 
-  #next(): StepResult {
+  #next(): ReplayStep {
     const row = this.#taken++
     const step = this.#stepAt(row)
-    this.#letGo(row, step)
+    this.#dropTexts(row, step)
     this.#makeRoom()
     return step
   }
 
   /** Whoever reads sees the texts; what is kept for the report must not grow with the tape. */
-  #letGo(row: number, outcome: Outcome): void {
-    if (isAsRecorded(outcome) || this.#keepTexts === Infinity) return
+  #dropTexts(row: number, outcome: StepOutcome): void {
+    if (isUnchanged(outcome) || this.#keepTexts === Infinity) return
     this.#characters += lengthOf(outcome)
     if (row >= this.#keepTexts || this.#characters > MOST_CHARACTERS) this.rows.shorten(row)
   }
 
-  #stepAt(row: number): StepResult {
+  #stepAt(row: number): ReplayStep {
     const outcome = this.rows.at(row)
-    if (!isAsRecorded(outcome)) return outcome
+    if (!isUnchanged(outcome)) return outcome
     if (this.#plan === undefined) throw new Error('steps of no plan')
-    return inFull(outcome, this.#plan.at(outcome.index))
+    return expandStep(outcome, this.#plan.at(outcome.index))
   }
 
-  #told(): void {
+  #wakeReader(): void {
     const told = this.#onStep
     this.#onStep = undefined
     told?.()
@@ -161,18 +161,18 @@ export class Steps implements AsyncIterable<StepResult> {
 
 function* outcomesIn(
   rows: Uint32Array,
-  outcomeAt: (index: number) => Outcome | undefined,
-): Generator<Outcome> {
+  outcomeAt: (index: number) => StepOutcome | undefined,
+): Generator<StepOutcome> {
   for (let index = 0; index < rows.length; index++) {
     const outcome = outcomeAt(index)
     if (outcome !== undefined) yield outcome
   }
 }
 
-function isGood(outcome: Outcome): boolean {
-  return isAsRecorded(outcome) || (outcome.state === 'done' && !hasFailed(outcome))
+function hasPassed(outcome: StepOutcome): boolean {
+  return isUnchanged(outcome) || (outcome.state === 'done' && !hasFailed(outcome))
 }
 
-function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: StepResult): number {
+function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: ReplayStep): number {
   return sent.length + answer.length + recordedAnswer.length
 }

@@ -1,8 +1,8 @@
-import { Channel } from './channel.ts'
-import type { Controller } from './controller.ts'
+import { AsyncQueue } from './channel.ts'
+import type { ReplayController } from './controller.ts'
 import { deferred } from './live-call.ts'
-import type { Planned } from './plan.ts'
-import { WAS_STOPPED } from './step-result.ts'
+import type { PlannedMessage } from './plan.ts'
+import { RUN_STOPPED } from './step-result.ts'
 
 /** A message of a stepped run that waits for someone to say what becomes of it. */
 export interface Stop {
@@ -24,36 +24,39 @@ export interface Stop {
 }
 
 /** Whether a message goes out; if not, why. */
-export type Decision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
+export type StopDecision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
 
 /** The stops of a run that goes step by step, each given out once. */
-export class Stops extends Channel<Stop> {
-  readonly #controller: Controller
-  #isFree = false
-  #decide: (decision: Decision) => void = () => {}
+export class StopQueue extends AsyncQueue<Stop> {
+  readonly #controller: ReplayController
+  #isResumed = false
+  #decide: (decision: StopDecision) => void = () => {}
 
-  constructor(controller: Controller) {
+  constructor(controller: ReplayController) {
     super()
     this.#controller = controller
     controller.stopped.addEventListener('abort', () => this.#decide(STOPPED), { once: true })
   }
 
   /** Resolves when it is decided what becomes of a message. */
-  async at({ index, turn, message, tool, fate }: Planned, text: string | undefined): Promise<Decision> {
-    if (this.#isFree || fate.kind !== 'send') return GO
-    const { promise, resolve } = deferred<Decision>()
+  async waitAt(
+    { index, turn, message, tool, fate }: PlannedMessage,
+    text: string | undefined,
+  ): Promise<StopDecision> {
+    if (this.#isResumed || fate.kind !== 'send') return GO
+    const { promise, resolve } = deferred<StopDecision>()
     this.#decide = resolve
     const frame = turn.trigger?.n ?? 0
-    this.push({ index, frame, method: message.method, tool, text, ...this.#ways(resolve) })
+    this.push({ index, frame, method: message.method, tool, text, ...this.#actions(resolve) })
     return promise
   }
 
-  #ways(decide: (decision: Decision) => void): Pick<Stop, 'next' | 'skip' | 'goOn' | 'quit'> {
+  #actions(decide: (decision: StopDecision) => void): Pick<Stop, 'next' | 'skip' | 'goOn' | 'quit'> {
     return {
       next: () => decide(GO),
       skip: () => decide({ kind: 'skip', why: 'left out by hand' }),
       goOn: () => {
-        this.#isFree = true
+        this.#isResumed = true
         decide(GO)
       },
       quit: () => this.#controller.stop(),
@@ -61,5 +64,5 @@ export class Stops extends Channel<Stop> {
   }
 }
 
-const GO: Decision = { kind: 'go' }
-const STOPPED: Decision = { kind: 'skip', why: WAS_STOPPED }
+const GO: StopDecision = { kind: 'go' }
+const STOPPED: StopDecision = { kind: 'skip', why: RUN_STOPPED }

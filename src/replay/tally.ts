@@ -1,18 +1,18 @@
-import { isAsRecorded, type AsRecorded, type Outcome } from './as-recorded.ts'
+import { isUnchanged, type UnchangedStep, type StepOutcome } from './as-recorded.ts'
 import { hasFailed } from './failed.ts'
 import { Histogram } from './histogram.ts'
-import { NOT_AWAITED, WAS_STOPPED, type StepResult } from './step-result.ts'
+import { STOPPED_BEFORE_ANSWER, RUN_STOPPED, type ReplayStep } from './step-result.ts'
 import { LAYERS, type Layer } from './verdict/finding.ts'
 
 /** The numbers of a run, counted as its steps come. */
-export class Tally {
+export class RunTotals {
   readonly histogram: Histogram = new Histogram()
   readonly errors: { readonly index: number; readonly method: string; readonly why: string }[] = []
   readonly layers: Record<Layer, number> = Object.fromEntries(LAYERS.map((layer) => [layer, 0])) as Record<
     Layer,
     number
   >
-  readonly #states = new Map<StepResult['state'], number>()
+  readonly #states = new Map<ReplayStep['state'], number>()
   total = 0
   sent = 0
   /** Requests that were made to fail instead of being sent. */
@@ -30,32 +30,32 @@ export class Tally {
   /** Whether anything at all is not as recorded. */
   hasFailed = false
   /** Whether anything was to be sent, and could not be. */
-  isWanting = false
+  isIncomplete = false
   /** Names of the rules that changed a message. */
   readonly rules: Set<string> = new Set()
 
-  add(outcome: Outcome): void {
+  add(outcome: StepOutcome): void {
     this.total++
-    if (isAsRecorded(outcome)) return this.#addAnswer(outcome)
+    if (isUnchanged(outcome)) return this.#addAnswer(outcome)
     this.#addStep(outcome)
   }
 
-  count(state: StepResult['state']): number {
+  count(state: ReplayStep['state']): number {
     return this.#states.get(state) ?? 0
   }
 
-  #addAnswer({ duration, judgedBy }: AsRecorded): void {
+  #addAnswer({ duration, judgedBy }: UnchangedStep): void {
     this.sent++
     this.requests++
     if (judgedBy.length === 0) this.unjudged++
     this.histogram.add(duration)
   }
 
-  #addStep(step: StepResult): void {
+  #addStep(step: ReplayStep): void {
     const { index, method, state, sentAt, why, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
-    this.isWanting ||= state === 'held' || state === 'unbound' || isCutShort(why)
+    this.isIncomplete ||= state === 'held' || state === 'unbound' || wasStopped(why)
     for (const name of transformedBy) this.rules.add(name)
     if (step.isInjected) this.injected++
     else if (sentAt !== undefined) this.sent++
@@ -63,7 +63,7 @@ export class Tally {
     if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
   }
 
-  #addRequest(step: StepResult): void {
+  #addRequest(step: ReplayStep): void {
     this.requests++
     if (step.state !== 'done') this.unanswered++
     else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
@@ -76,15 +76,15 @@ export class Tally {
 }
 
 /** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
-export function isSkippedByRule(step: StepResult): boolean {
+export function isSkippedByRule(step: ReplayStep): boolean {
   return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
 }
 
 /** Whether the end of the run came before its own. */
-function isCutShort(why: string | undefined): boolean {
-  return why === WAS_STOPPED || why === NOT_AWAITED
+function wasStopped(why: string | undefined): boolean {
+  return why === RUN_STOPPED || why === STOPPED_BEFORE_ANSWER
 }
 
-function isRequestSent({ sentAt, duration, state }: StepResult): boolean {
+function isRequestSent({ sentAt, duration, state }: ReplayStep): boolean {
   return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
 }

@@ -1,14 +1,14 @@
 import { applyBindingsFile } from '../correlate/apply-file.ts'
-import type { Correlation } from '../correlate/binding.ts'
+import type { FoundBindings } from '../correlate/binding.ts'
 import { readBindingsFile, type BindingsFile, type UserBinding } from '../correlate/bindings-file.ts'
-import { confirm } from '../correlate/confirm.ts'
-import { correlate } from '../correlate/correlate.ts'
-import { inBindingsFile, readBindingsAt, readBindingsBeside } from '../store/bindings-file.ts'
+import { confirmBindings } from '../correlate/confirm.ts'
+import { findBindings } from '../correlate/correlate.ts'
+import { withBindingsFilePath, readBindingsFileAt, readBindingsForTape } from '../store/bindings-file.ts'
 import type { Tape } from '../store/read.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { onePart, type ServerPart } from './one-server.ts'
+import { selectServerPart, type ServerPart } from './one-server.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 
 export interface TapeBindingsOptions {
@@ -24,36 +24,40 @@ export interface TapeBindingsOptions {
 export async function tapeBindings(
   tape: ReplayedTape,
   options: TapeBindingsOptions = {},
-): Promise<Correlation> {
-  return partBindings(await onePart(tape, options.server), tape, options)
+): Promise<FoundBindings> {
+  return bindingsOfPart(await selectServerPart(tape, options.server), tape, options)
 }
 
 /** The same for a part that is known. */
-export async function partBindings(
+export async function bindingsOfPart(
   { turns }: ServerPart,
   tape: ReplayedTape,
   { server, bindings: path, baseline }: TapeBindingsOptions = {},
-): Promise<Correlation> {
-  const found = correlate(turns, { started: tape.header.started })
-  const settled = baseline === undefined ? found : await settledBy(baseline, found, { server, turns })
-  const written = await (path === undefined ? readBindingsBeside(tape.path) : readBindingsAt(path))
+): Promise<FoundBindings> {
+  const found = findBindings(turns, { started: tape.header.started })
+  const settled = baseline === undefined ? found : await confirmedBy(baseline, found, { server, turns })
+  const written = await (path === undefined ? readBindingsForTape(tape.path) : readBindingsFileAt(path))
   if (written === undefined) return settled
-  return inBindingsFile(written.path, () =>
-    applyBindingsFile(settled, ownPart(readBindingsFile(written.value), tape, turns), turns),
+  return withBindingsFilePath(written.path, () =>
+    applyBindingsFile(settled, onlyThisPart(readBindingsFile(written.value), tape, turns), turns),
   )
 }
 
-async function settledBy(
+async function confirmedBy(
   baseline: Tape,
-  found: Correlation,
+  found: FoundBindings,
   { server, turns }: { server: string | undefined; turns: RecordedTurns },
-): Promise<Correlation> {
-  const { turns: other } = await onePart(baseline, server)
-  return confirm(found, { turns: [...turns], other: [...other], otherStarted: baseline.header.started })
+): Promise<FoundBindings> {
+  const { turns: other } = await selectServerPart(baseline, server)
+  return confirmBindings(found, {
+    turns: [...turns],
+    other: [...other],
+    otherStarted: baseline.header.started,
+  })
 }
 
 /** A file speaks of the whole tape; what it says of other servers is not for this part. */
-function ownPart(file: BindingsFile, tape: ReplayedTape, turns: RecordedTurns): BindingsFile {
+function onlyThisPart(file: BindingsFile, tape: ReplayedTape, turns: RecordedTurns): BindingsFile {
   const [own, all] = [framesOf(turns), framesOf(tape.turns)]
   const isForeign = ({ to }: UserBinding): boolean =>
     to.every(({ frame }) => all.has(frame) && !own.has(frame))

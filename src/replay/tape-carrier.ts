@@ -1,50 +1,54 @@
-import type { Binding, Correlation, Producer } from '../correlate/binding.ts'
-import { placeText, producerText } from '../correlate/place-text.ts'
-import { Rebinder, type UnboundHandle } from '../correlate/rebinder.ts'
-import type { Spoken, Step } from '../tape/turn.ts'
-import type { Path } from '../wire/members.ts'
-import { classify } from '../wire/message.ts'
+import type { Binding, FoundBindings, BindingProducer } from '../correlate/binding.ts'
+import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
+import { LiveValueBinder, type UnfilledBinding } from '../correlate/rebinder.ts'
+import type { RecordedMessage, TurnStep } from '../tape/turn.ts'
+import type { JsonPath } from '../wire/members.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import type { Carried, Carrier, Unbound } from './carrier.ts'
-import { RecordedNames } from './recorded-names.ts'
-import type { Plan, Planned } from './plan.ts'
+import type { FilledMessage, CarriedValues, UnboundValue } from './carrier.ts'
+import { RecordedValueNames } from './recorded-names.ts'
+import type { ReplayPlan, PlannedMessage } from './plan.ts'
 
 /** Carries values forward by the bindings that were found on the tape. */
-export class TapeCarrier implements Carrier {
-  readonly #rebinder: Rebinder
+export class BoundValues implements CarriedValues {
+  readonly #rebinder: LiveValueBinder
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
-  readonly #guesses: Rebinder
-  readonly #names = new RecordedNames()
+  readonly #guesses: LiveValueBinder
+  readonly #names = new RecordedValueNames()
   /** The frames in which live values are looked for, and those that they are put into. */
-  readonly #telling: ReadonlySet<number>
-  readonly #sending: ReadonlySet<number>
+  readonly #producerFrames: ReadonlySet<number>
+  readonly #consumerFrames: ReadonlySet<number>
   /** For each turn that sends such values, the turns that they come from. */
   readonly #producers = new Map<number, readonly number[]>()
   /** The index, among the client's messages, of each turn that they come from. */
   readonly #indexOf: ReadonlyMap<number, number>
-  readonly #plan: Plan
+  readonly #plan: ReplayPlan
 
-  constructor({ bindings, guesses }: Correlation, { plan, now }: { plan: Plan; now: () => number }) {
-    this.#rebinder = new Rebinder(bindings, { now })
-    this.#guesses = new Rebinder(guesses, { now })
+  constructor({ bindings, guesses }: FoundBindings, { plan, now }: { plan: ReplayPlan; now: () => number }) {
+    this.#rebinder = new LiveValueBinder(bindings, { now })
+    this.#guesses = new LiveValueBinder(guesses, { now })
     const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
-    this.#telling = new Set(producers.flatMap(frameOf))
-    this.#sending = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
+    this.#producerFrames = new Set(producers.flatMap(producerFrame))
+    this.#consumerFrames = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
     for (const binding of bindings) this.#link(binding)
     this.#plan = plan
     this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flat()))
   }
 
-  bind({ turn: { trigger } }: Planned): Carried {
-    if (trigger === undefined || !this.#sending.has(trigger.n))
-      return { text: trigger?.text ?? '', unbound: NONE }
-    const { text, unbound } = this.#rebinder.bind(trigger)
-    return { text, unbound: unbound.map(asUnbound) }
+  fill({ turn: { trigger } }: PlannedMessage): FilledMessage {
+    if (trigger === undefined || !this.#consumerFrames.has(trigger.n))
+      return { text: trigger?.text ?? '', unbound: NOTHING_UNBOUND }
+    const { text, unbound } = this.#rebinder.fill(trigger)
+    return { text, unbound: unbound.map(unboundValue) }
   }
 
-  learn({ turn }: Planned, texts: readonly string[]): void {
-    if (this.#telling.size === 0 || !turn.steps.some((step) => this.#telling.has(messageIn(step).n))) return
-    const told = turn.steps.map(messageIn)
+  learn({ turn }: PlannedMessage, texts: readonly string[]): void {
+    if (
+      this.#producerFrames.size === 0 ||
+      !turn.steps.some((step) => this.#producerFrames.has(serverMessageOf(step).n))
+    )
+      return
+    const told = turn.steps.map(serverMessageOf)
     for (const text of texts) {
       const place = told.findIndex((spoken) => isSameKind(spoken, text))
       const [spoken] = place < 0 ? [] : told.splice(place, 1)
@@ -60,20 +64,20 @@ export class TapeCarrier implements Carrier {
     return producers.flatMap((turn) => this.#indexOf.get(turn) ?? [])
   }
 
-  answer(recorded: Spoken): string {
-    return this.#rebinder.bind(recorded).text
+  fillAnswer(recorded: RecordedMessage): string {
+    return this.#rebinder.fill(recorded).text
   }
 
-  liveOf(binding: Binding): string | undefined {
+  liveValueOf(binding: Binding): string | undefined {
     return this.#rebinder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
   }
 
-  explains(expected: unknown, actual: unknown, path: Path): boolean {
+  explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
     return this.#rebinder.explains(expected, actual, path)
   }
 
   recorded(text: string): string {
-    return this.#names.in(text)
+    return this.#names.restore(text)
   }
 
   #link({ producer, consumers }: Binding): void {
@@ -86,32 +90,32 @@ export class TapeCarrier implements Carrier {
   }
 }
 
-const NONE: readonly Unbound[] = []
+const NOTHING_UNBOUND: readonly UnboundValue[] = []
 
-function frameOf(producer: Producer): readonly number[] {
+function producerFrame(producer: BindingProducer): readonly number[] {
   return producer.kind === 'message' ? [producer.frame] : []
 }
 
-function messageIn(step: Step): Spoken {
+function serverMessageOf(step: TurnStep): RecordedMessage {
   return step.kind === 'ask' ? step.request : step.message
 }
 
-function isSameKind({ message }: Spoken, text: string): boolean {
-  const live = classify(parseJson(text))
+function isSameKind({ message }: RecordedMessage, text: string): boolean {
+  const live = classifyMessage(parseJson(text))
   if (live.kind !== message.kind) return false
   return !('method' in live) || !('method' in message) || live.method === message.method
 }
 
-function asUnbound({ binding, consumer, why }: UnboundHandle): Unbound {
-  const from = producerText(binding.producer)
+function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue {
+  const from = formatProducer(binding.producer)
   const reason =
     why === 'silent'
       ? `it comes from ${from}, and nothing came there in this run`
       : `it comes from ${from}, and the live server's answer holds nothing there`
   return {
-    path: placeText(consumer).replace(/^#\d+ /, ''),
+    path: formatTapeLocation(consumer).replace(/^#\d+ /, ''),
     recorded: binding.value,
     why: reason,
-    isSilent: why === 'silent',
+    isProducerMissing: why === 'silent',
   }
 }

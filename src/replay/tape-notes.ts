@@ -2,7 +2,9 @@ import type { Tape } from '../store/read.ts'
 
 /** What a tape does not hold of its session: nothing is verified of that, and nobody should think so. */
 export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>): readonly string[] {
-  const lines = problems.slice(0, FEW).map(({ line, why }) => `line ${line} of the tape: ${why}`)
+  const lines = problems
+    .slice(0, MAX_TAPE_PROBLEMS)
+    .map(({ line, why }) => `line ${line} of the tape: ${why}`)
   const more = problems.length - lines.length
   return [
     ...lines,
@@ -11,4 +13,4 @@ export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>)
   ]
 }
 
-const FEW = 5
+const MAX_TAPE_PROBLEMS = 5

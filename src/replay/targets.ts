@@ -1,33 +1,36 @@
-import { commandLink, type CommandLinkOptions } from '../transport/command-link.ts'
-import type { HttpLinkOptions } from '../transport/http-link.ts'
-import { sseLink, type SseLinkOptions } from '../transport/sse-link.ts'
-import { transportLink, type ClientTransport } from '../transport/transport-link.ts'
+import { stdioLink, type StdioLinkOptions } from '../transport/command-link.ts'
+import type { StreamableHttpLinkOptions } from '../transport/http-link.ts'
+import { httpSseLink, type HttpSseLinkOptions } from '../transport/sse-link.ts'
+import { sdkTransportLink, type SdkClientTransport } from '../transport/transport-link.ts'
 import { urlLink } from '../transport/url-link.ts'
-import type { Target } from './options.ts'
+import type { ReplayTarget } from './options.ts'
 
 /** A server that is started for each link, with pipes. */
 export function commandTarget(
   command: readonly [string, ...string[]],
-  options: Omit<CommandLinkOptions, 'command'> = {},
-): Target {
-  return { name: command.join(' '), open: commandLink({ command, ...options }) }
+  options: Omit<StdioLinkOptions, 'command'> = {},
+): ReplayTarget {
+  return { name: command.join(' '), open: stdioLink({ command, ...options }) }
 }
 
 /** A server that is there, over Streamable HTTP in either form; a legacy one that knows only HTTP+SSE is told by its refusal. */
-export function urlTarget(url: string | URL, options: Omit<HttpLinkOptions, 'url'> = {}): Target {
+export function urlTarget(
+  url: string | URL,
+  options: Omit<StreamableHttpLinkOptions, 'url'> = {},
+): ReplayTarget {
   const address = new URL(url)
   return { name: nameOf(address), open: urlLink({ url: address, ...options }) }
 }
 
 /** A server that is there, over the legacy HTTP+SSE transport. */
-export function sseTarget(url: string | URL, options: Omit<SseLinkOptions, 'url'> = {}): Target {
+export function sseTarget(url: string | URL, options: Omit<HttpSseLinkOptions, 'url'> = {}): ReplayTarget {
   const address = new URL(url)
-  return { name: nameOf(address), open: sseLink({ url: address, ...options }) }
+  return { name: nameOf(address), open: httpSseLink({ url: address, ...options }) }
 }
 
 /** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape, { drift: 'ignore' }))`. One is made for each link. */
-export function transportTarget(make: () => ClientTransport, name = 'a transport'): Target {
-  return { name, open: (handlers) => transportLink(make())(handlers) }
+export function transportTarget(make: () => SdkClientTransport, name = 'a transport'): ReplayTarget {
+  return { name, open: (handlers) => sdkTransportLink(make())(handlers) }
 }
 
 // A query may hold a secret.

@@ -1,20 +1,20 @@
-import type { Binding, Correlation } from '../correlate/binding.ts'
+import type { Binding, FoundBindings } from '../correlate/binding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
 import { hasFailed } from './failed.ts'
-import { otherSteps } from './kept-steps.ts'
+import { notableSteps } from './kept-steps.ts'
 import { reportWith, type ReplayReport } from './report.ts'
-import type { Finding } from './verdict/finding.ts'
+import type { StepFinding } from './verdict/finding.ts'
 
 /**
  * Other bindings to try where steps have failed: without those that put another value into them, and with the guesses that
  * would have. Undefined when there is nothing to try.
  */
-export function trialFor(
-  { bindings, guesses }: Correlation,
+export function bindingsToTry(
+  { bindings, guesses }: FoundBindings,
   report: Pick<ReplayReport, 'steps' | 'bindings' | 'guesses'>,
-): Correlation | undefined {
+): FoundBindings | undefined {
   const failed = new Set(
-    otherSteps(report)
+    notableSteps(report)
       .filter(hasFailed)
       .map(({ frame }) => frame),
   )
@@ -43,13 +43,16 @@ function mayBeWrong({ confidence }: Binding): boolean {
  * Whether a trial went better: something that had failed does not, and what fails anew has only another value, as a
  * made-up one has that is no longer carried.
  */
-export function isBetter(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {
+export function isBetterRun(
+  trial: Pick<ReplayReport, 'steps'>,
+  before: Pick<ReplayReport, 'steps'>,
+): boolean {
   const failedBefore = new Set(
-    otherSteps(before)
+    notableSteps(before)
       .filter(hasFailed)
       .map(({ index }) => index),
   )
-  const failedNow = otherSteps(trial).filter(hasFailed)
+  const failedNow = notableSteps(trial).filter(hasFailed)
   const isStill = new Set(failedNow.map(({ index }) => index))
   return (
     [...failedBefore].some((index) => !isStill.has(index)) &&
@@ -57,15 +60,17 @@ export function isBetter(trial: Pick<ReplayReport, 'steps'>, before: Pick<Replay
   )
 }
 
-function isOfValues({ layer }: Finding): boolean {
+function isOfValues({ layer }: StepFinding): boolean {
   return layer === 'values'
 }
 
 /** The report of a trial that went better, with what it has shown of the bindings. */
-export function settledReport(trial: ReplayReport, before: ReplayReport): ReplayReport {
-  const [tried, guessed] = [trial.bindings, before.guesses].map((bindings) => new Set(bindings.map(placesOf)))
-  const refuted = before.bindings.filter((one) => !tried?.has(placesOf(one)))
-  const settled = trial.bindings.filter((one) => guessed?.has(placesOf(one)))
+export function reportOfTrial(trial: ReplayReport, before: ReplayReport): ReplayReport {
+  const [tried, guessed] = [trial.bindings, before.guesses].map(
+    (bindings) => new Set(bindings.map(bindingKey)),
+  )
+  const refuted = before.bindings.filter((one) => !tried?.has(bindingKey(one)))
+  const settled = trial.bindings.filter((one) => guessed?.has(bindingKey(one)))
   return reportWith(trial, {
     bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
     notes: [
@@ -77,6 +82,6 @@ export function settledReport(trial: ReplayReport, before: ReplayReport): Replay
 }
 
 /** What two bindings share that are one. */
-function placesOf({ from, to }: CarriedBinding): string {
+function bindingKey({ from, to }: CarriedBinding): string {
   return JSON.stringify([from, to.join()])
 }

@@ -1,18 +1,18 @@
 import { styleText } from 'node:util'
-import { shortened, visible } from '../wire/visible.ts'
+import { truncateText, escapeControlChars } from '../wire/visible.ts'
 import type { BindingFact, BindingFacts } from './bindings.ts'
 
 /** Bindings for people: each value, where it came from, where it went, and why that is believed. */
 export function bindingsAsText({ path, bindings, guesses }: BindingFacts): string {
   const sections = [
-    [styleText('bold', visible(path)), countText(bindings)],
+    [styleText('bold', escapeControlChars(path)), bindingCountText(bindings)],
     ...bindings.map(bindingLines),
     ...(guesses.length === 0 ? [] : [guessLines(guesses)]),
   ]
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
-function countText(bindings: readonly BindingFact[]): string {
+function bindingCountText(bindings: readonly BindingFact[]): string {
   const places = bindings.reduce((sum, { to }) => sum + to.length, 0)
   if (bindings.length === 0) return 'no value that the server made up was sent back to it'
   const values = bindings.length === 1 ? '1 value' : `${bindings.length} values`
@@ -21,15 +21,17 @@ function countText(bindings: readonly BindingFact[]): string {
 
 function bindingLines({ value, from, to, confidence, reason }: BindingFact): readonly string[] {
   return [
-    `${styleText('bold', shortened(value, 64))}  ${styleText('dim', visible(`${confidence}: ${reason}`))}`,
-    `  ${visible(from)}`,
-    ...to.map((place) => `  → ${visible(place)}`),
+    `${styleText('bold', truncateText(value, 64))}  ${styleText('dim', escapeControlChars(`${confidence}: ${reason}`))}`,
+    `  ${escapeControlChars(from)}`,
+    ...to.map((place) => `  → ${escapeControlChars(place)}`),
   ]
 }
 
 function guessLines(guesses: readonly BindingFact[]): readonly string[] {
   return [
     styleText('yellow', 'not bound unless a second run confirms it'),
-    ...guesses.map(({ value, from, to }) => visible(`  ${shortened(value, 32)}: ${from} → ${to.join(', ')}`)),
+    ...guesses.map(({ value, from, to }) =>
+      escapeControlChars(`  ${truncateText(value, 32)}: ${from} → ${to.join(', ')}`),
+    ),
   ]
 }

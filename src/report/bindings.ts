@@ -1,16 +1,16 @@
 import { applyBindingsFile } from '../correlate/apply-file.ts'
-import type { Binding, Correlation } from '../correlate/binding.ts'
+import type { Binding, FoundBindings } from '../correlate/binding.ts'
 import type { BindingsFile } from '../correlate/bindings-file.ts'
-import { correlate } from '../correlate/correlate.ts'
-import { placeText, producerText } from '../correlate/place-text.ts'
-import type { Header } from '../tape/header.ts'
-import { recordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
+import { findBindings } from '../correlate/correlate.ts'
+import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { toRecordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** A tape, wherever its turns are. */
-export interface BoundTape {
+export interface BindingsTape {
   readonly path: string
-  readonly header: Header
+  readonly header: TapeHeader
   readonly turns: readonly Turn[] | RecordedTurns
 }
 
@@ -30,24 +30,35 @@ export interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'sta
   readonly to: readonly string[]
 }
 
-export function bindingFacts({ path }: BoundTape, { bindings, guesses }: Correlation): BindingFacts {
-  return { path, bindings: bindings.map(factOf), guesses: guesses.map(factOf) }
+export function bindingFacts({ path }: BindingsTape, { bindings, guesses }: FoundBindings): BindingFacts {
+  return { path, bindings: bindings.map(bindingFact), guesses: guesses.map(bindingFact) }
 }
 
 /** The bindings of a tape, with what its bindings file says, if there is one. */
-export function bindingsOf({ turns, header }: BoundTape, file: BindingsFile | undefined): Correlation {
-  const found = correlate(turns, { started: header.started })
-  return file === undefined ? found : applyBindingsFile(found, file, recordedTurns(turns))
+export function findTapeBindings(
+  { turns, header }: BindingsTape,
+  file: BindingsFile | undefined,
+): FoundBindings {
+  const found = findBindings(turns, { started: header.started })
+  return file === undefined ? found : applyBindingsFile(found, file, toRecordedTurns(turns))
 }
 
-function factOf({ value, producer, also, consumers, confidence, standing, reason }: Binding): BindingFact {
+function bindingFact({
+  value,
+  producer,
+  also,
+  consumers,
+  confidence,
+  standing,
+  reason,
+}: Binding): BindingFact {
   return {
     value,
     confidence,
     standing,
     reason,
-    from: producerText(producer),
-    also: also.map(producerText),
-    to: consumers.map(placeText),
+    from: formatProducer(producer),
+    also: also.map(formatProducer),
+    to: consumers.map(formatTapeLocation),
   }
 }

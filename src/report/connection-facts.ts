@@ -2,7 +2,7 @@ import type { EventFrame } from '../tape/frame.ts'
 import type { Era } from '../wire/era.ts'
 import type { JsonObject } from '../wire/message.ts'
 import type { ExchangeFacts } from './exchange-facts.ts'
-import { Links, type Place } from './links.ts'
+import { ConnectionTracker, type ConnectionKey } from './links.ts'
 
 /** Who talked to whom on one link, as far as they said. */
 export interface ConnectionFacts {
@@ -19,18 +19,18 @@ export interface ConnectionFacts {
 }
 
 /** One entry for each link that left a trace on the tape, in the order of their first words. */
-export function connectionsOf(
+export function connectionsInTape(
   exchanges: readonly ExchangeFacts[],
   events: readonly EventFrame[],
-  others: readonly Place[],
+  others: readonly ConnectionKey[],
 ): readonly ConnectionFacts[] {
-  const links = new Links()
+  const links = new ConnectionTracker()
   for (const { request, response, sequence } of exchanges) {
-    links.asked(request, request.message, sequence)
+    links.addRequest(request, request.message, sequence)
     if (response !== undefined)
-      links.answered(request, { request: request.message, response: response.message, sequence })
+      links.addResponse(request, { request: request.message, response: response.message, sequence })
   }
-  for (const event of events) links.event(event)
-  for (const [position, frame] of others.entries()) links.trace(frame, 'other', position)
+  for (const event of events) links.addEvent(event)
+  for (const [position, frame] of others.entries()) links.track(frame, 'other', position)
   return links.facts()
 }

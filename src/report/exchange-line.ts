@@ -1,10 +1,10 @@
-import type { Spoken } from '../tape/turn.ts'
-import { shortened } from '../wire/visible.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
+import { truncateText } from '../wire/visible.ts'
 import type { ExchangeFacts } from './exchange-facts.ts'
-import type { Outcome } from './outcome.ts'
+import type { ExchangeOutcome } from './outcome.ts'
 
 /** What one line says of an exchange. */
-export interface ExchangeLine {
+export interface ExchangeSummary {
   readonly sequence: number
   /** Milliseconds from the start of the tape. */
   readonly at: number
@@ -13,63 +13,68 @@ export interface ExchangeLine {
   /** The method, and what the call is aimed at. */
   readonly title: string
   readonly latencyMs: number | undefined
-  readonly outcome: ShortOutcome
+  readonly outcome: OutcomeSummary
   /** How many notifications came before the answer. */
-  readonly notified: number
-  readonly asked: readonly Asked[]
+  readonly notificationCount: number
+  readonly serverRequests: readonly ServerRequestSummary[]
 }
 
 /** How an exchange went, in a few words. */
-export interface ShortOutcome {
-  readonly kind: Outcome['kind']
+export interface OutcomeSummary {
+  readonly kind: ExchangeOutcome['kind']
   readonly text: string
 }
 
 /** A question of the server to the client. */
-export interface Asked {
+export interface ServerRequestSummary {
   readonly method: string
   readonly isAnswered: boolean
 }
 
-export function lineOf({
+export function summarizeExchange({
   sequence,
   request,
   target,
   steps,
   latencyMs,
   outcome,
-}: ExchangeFacts): ExchangeLine {
+}: ExchangeFacts): ExchangeSummary {
   return {
     sequence,
     at: request.t,
-    link: linkOf(request),
-    title: titleOf(request.message.method, target),
+    link: connectionLabel(request),
+    title: exchangeTitle(request.message.method, target),
     latencyMs,
-    outcome: shortOutcome(outcome),
-    notified: steps.filter(({ kind }) => kind === 'notify').length,
-    asked: steps.flatMap((step) => (step.kind === 'ask' ? [askedBy(step.request, step.answer)] : [])),
+    outcome: summarizeOutcome(outcome),
+    notificationCount: steps.filter(({ kind }) => kind === 'notify').length,
+    serverRequests: steps.flatMap((step) =>
+      step.kind === 'ask' ? [summarizeServerRequest(step.request, step.answer)] : [],
+    ),
   }
 }
 
-export function titleOf(method: string, target: string | undefined): string {
+export function exchangeTitle(method: string, target: string | undefined): string {
   return target === undefined ? method : `${method} ${target}`
 }
 
-export function linkOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): string {
+export function connectionLabel({ server, conn }: Pick<RecordedMessage, 'server' | 'conn'>): string {
   return `${server}/${conn}`
 }
 
-export function askedBy({ message }: Spoken, answer: Spoken | undefined): Asked {
-  const method = message.kind === 'request' ? shortened(message.method, 32) : 'something'
+export function summarizeServerRequest(
+  { message }: RecordedMessage,
+  answer: RecordedMessage | undefined,
+): ServerRequestSummary {
+  const method = message.kind === 'request' ? truncateText(message.method, 32) : 'something'
   return { method, isAnswered: answer !== undefined }
 }
 
 /** What a server says of its errors may be long. */
-export function shortOutcome(outcome: Outcome): ShortOutcome {
-  return { kind: outcome.kind, text: shortened(outcomeText(outcome), 60) }
+export function summarizeOutcome(outcome: ExchangeOutcome): OutcomeSummary {
+  return { kind: outcome.kind, text: truncateText(outcomeText(outcome), 60) }
 }
 
-function outcomeText(outcome: Outcome): string {
+function outcomeText(outcome: ExchangeOutcome): string {
   switch (outcome.kind) {
     case 'error':
       return `error ${outcome.code ?? 'without a code'}: ${outcome.message}`

@@ -1,101 +1,107 @@
 import type { TurnLog } from '../tape/conversation.ts'
 import type { HttpFrame } from '../tape/frame.ts'
-import type { Spoken } from '../tape/turn.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
 import { idKey, type Id } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
-import { cancelledId, isRequest, latencyBetween, targetOf } from './exchange-facts.ts'
-import { askedBy, linkOf, titleOf } from './exchange-line.ts'
+import { cancelledRequestId, isExchangeRequest, latencyBetween, requestTarget } from './exchange-facts.ts'
+import { summarizeServerRequest, connectionLabel, exchangeTitle } from './exchange-line.ts'
 import { ExchangeRows } from './exchange-rows.ts'
-import type { Miss } from './inspect-notes.ts'
-import { Links } from './links.ts'
-import { outcomeOf } from './outcome.ts'
+import type { MissedRequest } from './inspect-notes.ts'
+import { ConnectionTracker } from './links.ts'
+import { exchangeOutcome } from './outcome.ts'
 
 /** What is told of messages outside of exchanges. */
-export type OnOutside = (spoken: Spoken) => void
+export type OnOutsideMessage = (spoken: RecordedMessage) => void
 
 /** Takes down the exchanges of a tape as they come, a row of numbers for each. A turn is known by its row. */
-export class ExchangeLog implements TurnLog<number, OpenAsk> {
+export class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   readonly rows: ExchangeRows = new ExchangeRows()
-  readonly links: Links = new Links()
-  readonly misses: Miss[] = []
-  readonly #onOutside: OnOutside
+  readonly connections: ConnectionTracker = new ConnectionTracker()
+  readonly misses: MissedRequest[] = []
+  readonly #onOutside: OnOutsideMessage
   /** The requests that are not answered yet, by their rows. */
   readonly #open = new Map<number, OpenRequest>()
   /** The latest of those with each id, and those of each HTTP exchange. */
   readonly #byId = new Map<string, number>()
-  readonly #byExchange = new Map<string, number[]>()
+  readonly #byHttpExchange = new Map<string, number[]>()
 
-  constructor(onOutside: OnOutside) {
+  constructor(onOutside: OnOutsideMessage) {
     this.#onOutside = onOutside
   }
 
-  begin(trigger: Spoken | undefined): number {
-    if (trigger !== undefined && isRequest(trigger)) return this.#ask(trigger, trigger.message)
-    if (trigger !== undefined) this.#told(trigger)
+  begin(trigger: RecordedMessage | undefined): number {
+    if (trigger !== undefined && isExchangeRequest(trigger))
+      return this.#openRequest(trigger, trigger.message)
+    if (trigger !== undefined) this.#addNotification(trigger)
     return OUTSIDE
   }
 
-  notify(row: number, message: Spoken): void {
+  notify(row: number, message: RecordedMessage): void {
     if (row === OUTSIDE) this.#onOutside(message)
-    else this.rows.notified(row)
+    else this.rows.countNotification(row)
   }
 
-  ask(row: number, request: Spoken): OpenAsk {
-    if (row !== OUTSIDE) return { row, request, place: this.rows.asked(row, askedBy(request, undefined)) }
+  ask(row: number, request: RecordedMessage): OpenServerRequest {
+    if (row !== OUTSIDE)
+      return {
+        row,
+        request,
+        place: this.rows.setServerRequest(row, summarizeServerRequest(request, undefined)),
+      }
     this.#onOutside(request)
     return { row, request, place: 0 }
   }
 
-  answer({ row, request, place }: OpenAsk, message: Spoken): void {
+  answer({ row, request, place }: OpenServerRequest, message: RecordedMessage): void {
     if (row === OUTSIDE) this.#onOutside(message)
-    else this.rows.asked(row, askedBy(request, message), place)
+    else this.rows.setServerRequest(row, summarizeServerRequest(request, message), place)
   }
 
-  respond(row: number, { t, message }: Spoken): void {
+  respond(row: number, { t, message }: RecordedMessage): void {
     const open = this.#close(row)
     if (open === undefined || message.kind !== 'response') return
-    const outcome = outcomeOf(message, 'unanswered')
-    this.rows.answered(row, latencyBetween(open.place, { t }), outcome)
+    const outcome = exchangeOutcome(message, 'unanswered')
+    this.rows.setAnswered(row, latencyBetween(open.place, { t }), outcome)
     const sequence = row + 1
-    this.links.answered(open.place, { request: open.request, response: message, sequence })
+    this.connections.addResponse(open.place, { request: open.request, response: message, sequence })
     if (outcome.kind === 'miss') this.misses.push({ sequence, message: outcome.message })
   }
 
   cut(row: number): void {
-    this.rows.ended(row, { kind: 'cut' })
+    this.rows.setOutcome(row, { kind: 'cut' })
     this.#close(row)
   }
 
-  stray(message: Spoken): void {
+  stray(message: RecordedMessage): void {
     this.#onOutside(message)
   }
 
   /** The head of an answer over HTTP: what it says counts where nothing else was answered. */
-  status({ server, x, http }: HttpFrame): void {
+  addHttpStatus({ server, x, http }: HttpFrame): void {
     if (!('status' in http)) return
-    for (const row of this.#byExchange.get(exchangeKey(server, x)) ?? [])
-      if (this.rows.outcomeOf(row) === 'unanswered')
-        this.rows.ended(row, { kind: 'unanswered', status: http.status })
+    for (const row of this.#byHttpExchange.get(httpExchangeKeyOf(server, x)) ?? [])
+      if (this.rows.outcomeKind(row) === 'unanswered')
+        this.rows.setOutcome(row, { kind: 'unanswered', status: http.status })
   }
 
-  #ask(place: Spoken, request: Request): number {
-    const title = titleOf(request.method, targetOf(request.params))
-    const row = this.rows.begin({ at: place.t, link: linkOf(place), title })
-    this.links.asked(place, request, row + 1)
+  #openRequest(place: RecordedMessage, request: Request): number {
+    const title = exchangeTitle(request.method, requestTarget(request.params))
+    const row = this.rows.begin({ at: place.t, link: connectionLabel(place), title })
+    this.connections.addRequest(place, request, row + 1)
     const { t, server, conn, x } = place
     this.#open.set(row, { request, place: { t, server, conn, x } })
-    this.#byId.set(callKey(place, request.id), row)
-    const inExchange = x === undefined ? undefined : exchangeKey(server, x)
+    this.#byId.set(openRequestKey(place, request.id), row)
+    const inExchange = x === undefined ? undefined : httpExchangeKeyOf(server, x)
     if (inExchange !== undefined)
-      this.#byExchange.set(inExchange, [...(this.#byExchange.get(inExchange) ?? []), row])
+      this.#byHttpExchange.set(inExchange, [...(this.#byHttpExchange.get(inExchange) ?? []), row])
     return row
   }
 
-  #told(notification: Spoken): void {
+  #addNotification(notification: RecordedMessage): void {
     this.#onOutside(notification)
-    const id = cancelledId(notification)
-    const row = id === undefined ? undefined : this.#byId.get(callKey(notification, id))
-    if (row !== undefined) this.rows.ended(row, { kind: 'cancelled' })
+    const id = cancelledRequestId(notification)
+    const row = id === undefined ? undefined : this.#byId.get(openRequestKey(notification, id))
+    if (row !== undefined) this.rows.setOutcome(row, { kind: 'cancelled' })
   }
 
   #close(row: number): OpenRequest | undefined {
@@ -103,16 +109,16 @@ export class ExchangeLog implements TurnLog<number, OpenAsk> {
     if (open === undefined) return undefined
     const { request, place } = open
     this.#open.delete(row)
-    const key = callKey(place, request.id)
+    const key = openRequestKey(place, request.id)
     if (this.#byId.get(key) === row) this.#byId.delete(key)
-    if (place.x !== undefined) this.#leave(exchangeKey(place.server, place.x), row)
+    if (place.x !== undefined) this.#removeFromHttpExchange(httpExchangeKeyOf(place.server, place.x), row)
     return open
   }
 
-  #leave(exchange: string, row: number): void {
-    const rest = (this.#byExchange.get(exchange) ?? []).filter((other) => other !== row)
-    if (rest.length === 0) this.#byExchange.delete(exchange)
-    else this.#byExchange.set(exchange, rest)
+  #removeFromHttpExchange(exchange: string, row: number): void {
+    const rest = (this.#byHttpExchange.get(exchange) ?? []).filter((other) => other !== row)
+    if (rest.length === 0) this.#byHttpExchange.delete(exchange)
+    else this.#byHttpExchange.set(exchange, rest)
   }
 }
 
@@ -120,20 +126,20 @@ const OUTSIDE = -1
 
 interface OpenRequest {
   readonly request: Request
-  readonly place: Pick<Spoken, 't' | 'server' | 'conn'> & { readonly x: number | undefined }
+  readonly place: Pick<RecordedMessage, 't' | 'server' | 'conn'> & { readonly x: number | undefined }
 }
 
-interface OpenAsk {
+interface OpenServerRequest {
   readonly row: number
-  readonly request: Spoken
+  readonly request: RecordedMessage
   /** Which of the questions of its exchange it is. */
   readonly place: number
 }
 
-function callKey({ server, conn }: Pick<Spoken, 'server' | 'conn'>, id: Id): string {
+function openRequestKey({ server, conn }: Pick<RecordedMessage, 'server' | 'conn'>, id: Id): string {
   return JSON.stringify([server, conn, idKey(id)])
 }
 
-function exchangeKey(server: string, x: number | undefined): string {
+function httpExchangeKeyOf(server: string, x: number | undefined): string {
   return JSON.stringify([server, x])
 }

@@ -1,28 +1,33 @@
-import { Numbered } from '../replay/numbered.ts'
-import { wholeColumn, wideColumn } from '../store/columns.ts'
-import { shortOutcome, type Asked, type ExchangeLine, type ShortOutcome } from './exchange-line.ts'
-import type { Outcome } from './outcome.ts'
+import { ValueTable } from '../replay/numbered.ts'
+import { uint32Column, float64Column } from '../store/columns.ts'
+import {
+  summarizeOutcome,
+  type ServerRequestSummary,
+  type ExchangeSummary,
+  type OutcomeSummary,
+} from './exchange-line.ts'
+import type { ExchangeOutcome } from './outcome.ts'
 
 /** The exchanges of a tape in the order of their requests, as a few numbers each: of a tape of any size these fit into memory. */
-export class ExchangeRows implements Iterable<ExchangeLine> {
-  readonly #at = wideColumn()
+export class ExchangeRows implements Iterable<ExchangeSummary> {
+  readonly #at = float64Column()
   /** Not a number while it is not answered. */
-  readonly #latency = wideColumn()
-  readonly #link = wholeColumn()
-  readonly #title = wholeColumn()
-  readonly #outcome = wholeColumn()
-  readonly #notified = wholeColumn()
-  readonly #asked = new Map<number, readonly Asked[]>()
-  readonly #links = new Numbered<string>()
-  readonly #titles = new Numbered<string>()
-  readonly #outcomes = new Numbered<ShortOutcome>()
+  readonly #latency = float64Column()
+  readonly #link = uint32Column()
+  readonly #title = uint32Column()
+  readonly #outcome = uint32Column()
+  readonly #notified = uint32Column()
+  readonly #serverRequests = new Map<number, readonly ServerRequestSummary[]>()
+  readonly #links = new ValueTable<string>()
+  readonly #titles = new ValueTable<string>()
+  readonly #outcomes = new ValueTable<OutcomeSummary>()
 
   get size(): number {
     return this.#at.length
   }
 
   /** The row of a request, which nobody has answered yet. */
-  begin({ at, link, title }: Pick<ExchangeLine, 'at' | 'link' | 'title'>): number {
+  begin({ at, link, title }: Pick<ExchangeSummary, 'at' | 'link' | 'title'>): number {
     this.#at.push(at)
     this.#latency.push(Number.NaN)
     this.#link.push(this.#links.numberOf(link, link))
@@ -32,45 +37,49 @@ export class ExchangeRows implements Iterable<ExchangeLine> {
     return this.size - 1
   }
 
-  answered(row: number, latencyMs: number, outcome: Outcome): void {
+  setAnswered(row: number, latencyMs: number, outcome: ExchangeOutcome): void {
     this.#latency.set(row, latencyMs)
     this.#outcome.set(row, this.#numberOf(outcome))
   }
 
   /** What is known of a request without an answer. */
-  ended(row: number, outcome: Outcome): void {
+  setOutcome(row: number, outcome: ExchangeOutcome): void {
     this.#outcome.set(row, this.#numberOf(outcome))
   }
 
-  notified(row: number): void {
+  countNotification(row: number): void {
     this.#notified.set(row, this.#notified.at(row) + 1)
   }
 
   /** A question, which is written down again when it is answered. */
-  asked(row: number, asked: Asked, place: number = this.#askedIn(row).length): number {
-    const list = [...this.#askedIn(row)]
+  setServerRequest(
+    row: number,
+    asked: ServerRequestSummary,
+    place: number = this.#serverRequestsIn(row).length,
+  ): number {
+    const list = [...this.#serverRequestsIn(row)]
     list[place] = asked
-    this.#asked.set(row, list)
+    this.#serverRequests.set(row, list)
     return place
   }
 
-  outcomeOf(row: number): Outcome['kind'] {
+  outcomeKind(row: number): ExchangeOutcome['kind'] {
     return this.#short(row).kind
   }
 
   /** Milliseconds, of those that were answered. */
   latencies(): Float64Array {
-    const latencies = this.#latency.taken()
+    const latencies = this.#latency.toArray()
     let count = 0
     for (const latency of latencies) if (!Number.isNaN(latency)) latencies[count++] = latency
     return latencies.subarray(0, count)
   }
 
-  *[Symbol.iterator](): Generator<ExchangeLine> {
-    for (let row = 0; row < this.size; row++) yield this.#lineOf(row)
+  *[Symbol.iterator](): Generator<ExchangeSummary> {
+    for (let row = 0; row < this.size; row++) yield this.#summaryOf(row)
   }
 
-  #lineOf(row: number): ExchangeLine {
+  #summaryOf(row: number): ExchangeSummary {
     const latencyMs = this.#latency.at(row)
     return {
       sequence: row + 1,
@@ -79,23 +88,23 @@ export class ExchangeRows implements Iterable<ExchangeLine> {
       title: this.#titles.list[this.#title.at(row)] ?? '',
       latencyMs: Number.isNaN(latencyMs) ? undefined : latencyMs,
       outcome: this.#short(row),
-      notified: this.#notified.at(row),
-      asked: this.#askedIn(row),
+      notificationCount: this.#notified.at(row),
+      serverRequests: this.#serverRequestsIn(row),
     }
   }
 
-  #askedIn(row: number): readonly Asked[] {
-    return this.#asked.get(row) ?? NONE
+  #serverRequestsIn(row: number): readonly ServerRequestSummary[] {
+    return this.#serverRequests.get(row) ?? NO_SERVER_REQUESTS
   }
 
-  #short(row: number): ShortOutcome {
+  #short(row: number): OutcomeSummary {
     return this.#outcomes.list[this.#outcome.at(row)] ?? { kind: 'unanswered', text: '' }
   }
 
-  #numberOf(outcome: Outcome): number {
-    const short = shortOutcome(outcome)
+  #numberOf(outcome: ExchangeOutcome): number {
+    const short = summarizeOutcome(outcome)
     return this.#outcomes.numberOf(`${short.kind} ${short.text}`, short)
   }
 }
 
-const NONE: readonly Asked[] = []
+const NO_SERVER_REQUESTS: readonly ServerRequestSummary[] = []

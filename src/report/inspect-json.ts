@@ -1,10 +1,10 @@
 import type { EventFrame, RawFrame, StderrFrame } from '../tape/frame.ts'
-import type { Spoken, Step } from '../tape/turn.ts'
+import type { RecordedMessage, TurnStep } from '../tape/turn.ts'
 import type { Direction } from '../wire/direction.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import { latencyBetween, type ExchangeFacts } from './exchange-facts.ts'
-import { missesOf, timestamp, type Inspection } from './inspect.ts'
-import { jsonDocument, list, object, plain, type JsonMembers } from './json-text.ts'
+import { missedExchanges, frameTimestamp, type Inspection } from './inspect.ts'
+import { jsonDocument, jsonList, jsonObject, jsonValue, type JsonMembers } from './json-text.ts'
 
 /** A tape for programs, as `docs/inspect.md` describes it. Messages are spliced in as they were spelled on the wire. */
 export function inspectAsJson(inspection: Inspection): string {
@@ -15,137 +15,140 @@ export function inspectAsJson(inspection: Inspection): string {
     servers: serversJson(inspection),
     connections: connections.map(connectionJson),
     exchanges: exchanges.map((exchange) => exchangeJson(exchange, inspection)),
-    outside: outside.map((spoken) => spokenJson(spoken, inspection)),
+    outside: outside.map((spoken) => messageJson(spoken, inspection)),
     stderr: stderr.map((frame) => stderrJson(frame, inspection)),
     raw: raw.map((frame) => rawJson(frame, inspection)),
     events: events.map((frame) => eventJson(frame, inspection)),
-    misses: plain(missesOf(inspection).map(({ sequence }) => sequence)),
-    latency: plain(latency ?? null),
-    unknownFrames: plain(unknownFrames),
-    problems: plain(problems),
+    misses: jsonValue(missedExchanges(inspection).map(({ sequence }) => sequence)),
+    latency: jsonValue(latency ?? null),
+    unknownFrames: jsonValue(unknownFrames),
+    problems: jsonValue(problems),
   })
 }
 
 function tapeJson({ path, header, frames, durationMs, ended }: Inspection): string {
   const { reelay: version, id, started, by, redaction, tags } = header
-  return object({
-    path: plain(path),
-    version: plain(version),
-    id: plain(id),
-    recordedAt: plain(started),
-    recordedBy: plain(by),
-    redaction: plain(redaction ?? null),
-    session: plain(header.session ?? null),
-    endpoint: plain(header.endpoint ?? null),
-    agent: plain(header.agent ?? null),
-    note: plain(header.note ?? null),
-    tags: plain(tags),
-    frames: plain(frames),
-    durationMs: plain(durationMs),
-    ended: plain(ended),
+  return jsonObject({
+    path: jsonValue(path),
+    version: jsonValue(version),
+    id: jsonValue(id),
+    recordedAt: jsonValue(started),
+    recordedBy: jsonValue(by),
+    redaction: jsonValue(redaction ?? null),
+    session: jsonValue(header.session ?? null),
+    endpoint: jsonValue(header.endpoint ?? null),
+    agent: jsonValue(header.agent ?? null),
+    note: jsonValue(header.note ?? null),
+    tags: jsonValue(tags),
+    frames: jsonValue(frames),
+    durationMs: jsonValue(durationMs),
+    ended: jsonValue(ended),
   })
 }
 
 function serversJson({ header }: Inspection): string {
   const servers = Object.entries(header.servers).map(([name, { transport, command, url, env }]) =>
-    object({
-      name: plain(name),
-      transport: plain(transport),
-      command: plain(command?.[0] ?? null),
-      args: plain(command?.slice(1) ?? []),
-      url: plain(url ?? null),
-      env: plain(env ?? []),
+    jsonObject({
+      name: jsonValue(name),
+      transport: jsonValue(transport),
+      command: jsonValue(command?.[0] ?? null),
+      args: jsonValue(command?.slice(1) ?? []),
+      url: jsonValue(url ?? null),
+      env: jsonValue(env ?? []),
     }),
   )
-  return list(servers)
+  return jsonList(servers)
 }
 
 function connectionJson(facts: ConnectionFacts): string {
-  return object({
-    server: plain(facts.server),
-    connection: plain(facts.conn),
-    protocolVersion: plain(facts.protocolVersion ?? null),
-    era: plain(facts.era ?? null),
-    clientInfo: plain(facts.clientInfo ?? null),
-    serverInfo: plain(facts.serverInfo ?? null),
-    clientCapabilities: plain(facts.clientCapabilities ?? null),
-    serverCapabilities: plain(facts.serverCapabilities ?? null),
-    exit: plain(facts.exit ?? null),
+  return jsonObject({
+    server: jsonValue(facts.server),
+    connection: jsonValue(facts.conn),
+    protocolVersion: jsonValue(facts.protocolVersion ?? null),
+    era: jsonValue(facts.era ?? null),
+    clientInfo: jsonValue(facts.clientInfo ?? null),
+    serverInfo: jsonValue(facts.serverInfo ?? null),
+    clientCapabilities: jsonValue(facts.clientCapabilities ?? null),
+    serverCapabilities: jsonValue(facts.serverCapabilities ?? null),
+    exit: jsonValue(facts.exit ?? null),
   })
 }
 
 /** One exchange, on one line. */
-export function exchangeJson(exchange: ExchangeFacts, inspection: Clock): string {
+export function exchangeJson(exchange: ExchangeFacts, inspection: TapeClock): string {
   const { sequence, request, target, steps, response, latencyMs, outcome } = exchange
-  return object({
-    sequence: plain(sequence),
-    ...placeJson(request, inspection),
-    method: plain(request.message.method),
-    target: plain(target ?? null),
-    outcome: plain(outcome),
-    latencyMs: plain(latencyMs ?? null),
+  return jsonObject({
+    sequence: jsonValue(sequence),
+    ...directedFrameJson(request, inspection),
+    method: jsonValue(request.message.method),
+    target: jsonValue(target ?? null),
+    outcome: jsonValue(outcome),
+    latencyMs: jsonValue(latencyMs ?? null),
     request: request.text,
-    notifications: list(steps.flatMap((step) => notificationJson(step, inspection))),
-    asks: list(steps.flatMap((step) => askJson(step, inspection))),
+    notifications: jsonList(steps.flatMap((step) => notificationJson(step, inspection))),
+    asks: jsonList(steps.flatMap((step) => serverRequestJson(step, inspection))),
     response: response?.text ?? 'null',
   })
 }
 
-function notificationJson(step: Step, inspection: Clock): readonly string[] {
-  return step.kind === 'notify' ? [spokenJson(step.message, inspection)] : []
+function notificationJson(step: TurnStep, inspection: TapeClock): readonly string[] {
+  return step.kind === 'notify' ? [messageJson(step.message, inspection)] : []
 }
 
 /** A request of the server inside an exchange, with the client's answer. */
-function askJson(step: Step, inspection: Clock): readonly string[] {
+function serverRequestJson(step: TurnStep, inspection: TapeClock): readonly string[] {
   if (step.kind !== 'ask') return []
   const { request, answer } = step
   const ask = {
-    ...placeJson(request, inspection),
-    latencyMs: plain(answer ? latencyBetween(request, answer) : null),
+    ...directedFrameJson(request, inspection),
+    latencyMs: jsonValue(answer ? latencyBetween(request, answer) : null),
     request: request.text,
     response: answer?.text ?? 'null',
   }
-  return [object(ask)]
+  return [jsonObject(ask)]
 }
 
-function spokenJson(spoken: Spoken, inspection: Clock): string {
-  return object({ ...placeJson(spoken, inspection), message: spoken.text })
+function messageJson(spoken: RecordedMessage, inspection: TapeClock): string {
+  return jsonObject({ ...directedFrameJson(spoken, inspection), message: spoken.text })
 }
 
 function stderrJson(frame: StderrFrame, inspection: Inspection): string {
-  return object({ ...placeJson(frame, inspection), text: plain(frame.stderr) })
+  return jsonObject({ ...directedFrameJson(frame, inspection), text: jsonValue(frame.stderr) })
 }
 
 function rawJson(frame: RawFrame, inspection: Inspection): string {
-  return object({
-    ...placeJson(frame, inspection),
-    text: plain(frame.raw),
-    why: plain(frame.why),
-    base64: plain(frame.base64 ?? null),
+  return jsonObject({
+    ...directedFrameJson(frame, inspection),
+    text: jsonValue(frame.raw),
+    why: jsonValue(frame.why),
+    base64: jsonValue(frame.base64 ?? null),
   })
 }
 
 function eventJson(frame: EventFrame, inspection: Inspection): string {
-  return object({
-    ...momentJson(frame, inspection),
-    event: plain(frame.event),
-    details: plain(frame.details),
+  return jsonObject({
+    ...framePositionJson(frame, inspection),
+    event: jsonValue(frame.event),
+    details: jsonValue(frame.details),
   })
 }
 
 /** What it takes to say when something happened. */
-type Clock = Pick<Inspection, 'header'>
-type Moment = Pick<EventFrame, 'n' | 't' | 'server' | 'conn'>
+type TapeClock = Pick<Inspection, 'header'>
+type FramePosition = Pick<EventFrame, 'n' | 't' | 'server' | 'conn'>
 
-function placeJson(frame: Moment & { readonly dir: Direction }, inspection: Clock): JsonMembers {
-  return { ...momentJson(frame, inspection), direction: plain(frame.dir) }
+function directedFrameJson(
+  frame: FramePosition & { readonly dir: Direction },
+  inspection: TapeClock,
+): JsonMembers {
+  return { ...framePositionJson(frame, inspection), direction: jsonValue(frame.dir) }
 }
 
-function momentJson({ n, t, server, conn }: Moment, inspection: Clock): JsonMembers {
+function framePositionJson({ n, t, server, conn }: FramePosition, inspection: TapeClock): JsonMembers {
   return {
-    frame: plain(n),
-    timestamp: plain(timestamp(inspection, t)),
-    server: plain(server ?? null),
-    connection: plain(conn ?? null),
+    frame: jsonValue(n),
+    timestamp: jsonValue(frameTimestamp(inspection, t)),
+    server: jsonValue(server ?? null),
+    connection: jsonValue(conn ?? null),
   }
 }

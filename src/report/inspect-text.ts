@@ -1,34 +1,40 @@
 import { styleText } from 'node:util'
-import { LABEL_IDS } from '../tape/labels.ts'
+import { TEXT_LABELS } from '../tape/labels.ts'
 import type { JsonObject } from '../wire/message.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
-import { durationText } from './duration.ts'
-import { alignedLines, exchangeLines } from './inspect-exchanges.ts'
+import { formatDuration } from './duration.ts'
+import { exchangeTableLines, exchangeTable } from './inspect-exchanges.ts'
 import { exchangeMessages } from './inspect-messages.ts'
-import { noteLines, notesOf, type Notes } from './inspect-notes.ts'
+import { noteLines, collectNotes, type InspectionNotes } from './inspect-notes.ts'
 import type { Inspection } from './inspect.ts'
 import type { Overview } from './overview.ts'
-import { visible } from '../wire/visible.ts'
+import { escapeControlChars } from '../wire/visible.ts'
 
 /** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
 export function inspectAsText(inspection: Inspection, { verbose }: { readonly verbose: boolean }): string {
-  const lines = verbose ? exchangesInFull(inspection) : exchangeLines(inspection)
-  return [...inSections(inspection, lines, notesOf(inspection, verbose))].map((line) => `${line}\n`).join('')
+  const lines = verbose ? verboseExchangeLines(inspection) : exchangeTable(inspection)
+  return [...sectionLines(inspection, lines, collectNotes(inspection, verbose))]
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
 /** The same of a tape of any size, line by line. */
 export function overviewLines({ exchanges, notes, ...heading }: Overview): Iterable<string> {
   const manyLinks = heading.connections.length > 1
-  return inSections(heading, exchanges.size === 0 ? [] : alignedLines(exchanges, manyLinks), notes)
+  return sectionLines(heading, exchanges.size === 0 ? [] : exchangeTableLines(exchanges, manyLinks), notes)
 }
 
 /** What stands above the exchanges. */
-export type Heading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
+export type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
 
 /** Its lines, with empty ones between the sections. */
-function* inSections(heading: Heading, exchanges: Iterable<string>, notes: Notes): Generator<string> {
+function* sectionLines(
+  heading: InspectionHeading,
+  exchanges: Iterable<string>,
+  notes: InspectionNotes,
+): Generator<string> {
   let before: readonly string[] = []
-  for (const section of [titleLines(heading), whoLines(heading), exchanges, noteLines(notes)]) {
+  for (const section of [titleLines(heading), serverLines(heading), exchanges, noteLines(notes)]) {
     for (const line of section) {
       yield* before
       yield line
@@ -38,14 +44,14 @@ function* inSections(heading: Heading, exchanges: Iterable<string>, notes: Notes
   }
 }
 
-function titleLines({ path, header, frames, durationMs }: Heading): readonly string[] {
-  const ids = LABEL_IDS.flatMap((id) => (header[id] === undefined ? [] : [[id, header[id]]]))
+function titleLines({ path, header, frames, durationMs }: InspectionHeading): readonly string[] {
+  const ids = TEXT_LABELS.flatMap((id) => (header[id] === undefined ? [] : [[id, header[id]]]))
   const labels = [...ids, ...Object.entries(header.tags)].map(([name, value]) => `, ${name}=${value}`)
-  const facts = `${frames} ${frames === 1 ? 'frame' : 'frames'} in ${durationText(durationMs)}, recorded ${header.started} by ${header.by}`
-  return [styleText('bold', visible(path)), visible(facts + labels.join(''))]
+  const facts = `${frames} ${frames === 1 ? 'frame' : 'frames'} in ${formatDuration(durationMs)}, recorded ${header.started} by ${header.by}`
+  return [styleText('bold', escapeControlChars(path)), escapeControlChars(facts + labels.join(''))]
 }
 
-function whoLines({ header, connections }: Heading): readonly string[] {
+function serverLines({ header, connections }: InspectionHeading): readonly string[] {
   const names = new Set([...Object.keys(header.servers), ...connections.map(({ server }) => server)])
   return [...names].flatMap((name) => [
     serverLine(name, header.servers[name]),
@@ -55,18 +61,18 @@ function whoLines({ header, connections }: Heading): readonly string[] {
 
 function serverLine(name: string, info: Inspection['header']['servers'][string] | undefined): string {
   const command = info?.command?.join(' ') ?? info?.url ?? ''
-  return `${styleText('bold', visible(name))} ${visible(`(${info?.transport ?? 'not in the header'}) ${command}`)}`
+  return `${styleText('bold', escapeControlChars(name))} ${escapeControlChars(`(${info?.transport ?? 'not in the header'}) ${command}`)}`
 }
 
 function connectionLines(facts: ConnectionFacts): readonly string[] {
-  const who = `${nameOf(facts.clientInfo, 'a client')} → ${nameOf(facts.serverInfo, 'a server')}`
+  const who = `${peerName(facts.clientInfo, 'a client')} → ${peerName(facts.serverInfo, 'a server')}`
   const said = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
   const can = [
     ...capabilityText('client', facts.clientCapabilities),
     ...capabilityText('server', facts.serverCapabilities),
   ]
   const lines = [[`  connection ${facts.conn}: ${who}`, ...said].join(', '), `    ${can.join('; ')}`]
-  return lines.filter((line) => line.trim() !== '').map(visible)
+  return lines.filter((line) => line.trim() !== '').map(escapeControlChars)
 }
 
 function versionText({ protocolVersion, era }: ConnectionFacts): string {
@@ -78,7 +84,7 @@ function exitText(exit: JsonObject | undefined): string {
   return typeof exit?.['code'] === 'number' ? `exit code ${exit['code']}` : ''
 }
 
-function nameOf(info: JsonObject | undefined, unnamed: string): string {
+function peerName(info: JsonObject | undefined, unnamed: string): string {
   const said = [info?.['name'], info?.['version']].filter((value) => typeof value === 'string')
   return said.length === 0 ? unnamed : said.join(' ')
 }
@@ -88,8 +94,8 @@ function capabilityText(side: string, capabilities: JsonObject | undefined): rea
   return [`${side} capabilities: ${Object.keys(capabilities).join(', ') || 'none'}`]
 }
 
-function exchangesInFull(inspection: Inspection): readonly string[] {
-  const [headings = '', ...rows] = exchangeLines(inspection)
+function verboseExchangeLines(inspection: Inspection): readonly string[] {
+  const [headings = '', ...rows] = exchangeTable(inspection)
   const inFull = inspection.exchanges.flatMap((exchange, index) => [
     rows[index] ?? '',
     ...exchangeMessages(exchange).map((line) => `   ${line}`),

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../wire/canonical.ts'
-import { layoutJson } from './layout-json.ts'
-import { visibleJson } from '../wire/visible.ts'
+import { indentJson } from './layout-json.ts'
+import { escapeControlCharsInJson } from '../wire/visible.ts'
 
 /** Values that are JSON text already, such as a message as it was spelled on the wire. */
 export type JsonMembers = Readonly<Record<string, string>>
@@ -9,30 +9,30 @@ export type JsonMembers = Readonly<Record<string, string>>
 export function jsonDocument(members: Readonly<Record<string, string | readonly string[]>>): string {
   const written = Object.entries(members).map(
     ([name, value]) =>
-      `  ${JSON.stringify(name)}: ${typeof value === 'string' ? laidOut(value, 1) : longList(value)}`,
+      `  ${JSON.stringify(name)}: ${typeof value === 'string' ? indentedJson(value, 1) : indentedList(value)}`,
   )
   return `{\n${written.join(',\n')}\n}\n`
 }
 
-export function object(members: JsonMembers): string {
+export function jsonObject(members: JsonMembers): string {
   const written = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`)
   return `{${written.join(',')}}`
 }
 
-export function list(items: readonly string[]): string {
+export function jsonList(items: readonly string[]): string {
   return `[${items.join(',')}]`
 }
 
 /** A value as JSON; canonical, because JSON.stringify overflows on what a stranger has nested deeply. */
-export function plain(value: unknown): string {
+export function jsonValue(value: unknown): string {
   return canonicalJson(value)
 }
 
-function longList(items: readonly string[]): string {
+function indentedList(items: readonly string[]): string {
   if (items.length === 0) return '[]'
-  return `[\n${items.map((item) => `    ${laidOut(item, 2)}`).join(',\n')}\n  ]`
+  return `[\n${items.map((item) => `    ${indentedJson(item, 2)}`).join(',\n')}\n  ]`
 }
 
-function laidOut(json: string, depth: number): string {
-  return layoutJson(visibleJson(json), depth)
+function indentedJson(json: string, depth: number): string {
+  return indentJson(escapeControlCharsInJson(json), depth)
 }

@@ -1,14 +1,14 @@
 const [QUOTE, BACKSLASH, COLON, COMMA] = codesOf('"\\:,')
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = codesOf('{}[]')
-const ALONE = new Set(codesOf('{}[],: \t\r\n"'))
+const SINGLE_TOKENS = new Set(codesOf('{}[],: \t\r\n"'))
 const SPACE = new Set(codesOf(' \t\r\n'))
 
 // Beyond this depth nothing is indented any more: a hostile nesting would cost the square of its depth.
-const DEEPEST = 64
-const LINE_AT = Array.from({ length: DEEPEST + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`)
+const MAX_INDENT_DEPTH = 64
+const LINE_BREAKS = Array.from({ length: MAX_INDENT_DEPTH + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
 /** Lays valid JSON out for reading without parsing it: numbers, escapes and the order of keys stay as they were spelled. */
-export function layoutJson(text: string, startDepth = 0): string {
+export function indentJson(text: string, startDepth = 0): string {
   const parts: string[] = []
   let depth = startDepth
   let previous: number | undefined
@@ -27,8 +27,8 @@ export function layoutJson(text: string, startDepth = 0): string {
 function tokenEnd(text: string, start: number, first: number): number {
   if (first === QUOTE) return stringEnd(text, start)
   let end = start + 1
-  if (ALONE.has(first)) return end
-  while (end < text.length && !ALONE.has(text.charCodeAt(end))) end++
+  if (SINGLE_TOKENS.has(first)) return end
+  while (end < text.length && !SINGLE_TOKENS.has(text.charCodeAt(end))) end++
   return end
 }
 
@@ -49,7 +49,7 @@ function gapBetween(previous: number | undefined, next: number, depth: number): 
   if (previous === COLON) return ' '
   const isEmpty = isOpening(previous) && isClosing(next)
   const breaks = !isEmpty && (previous === COMMA || isOpening(previous) || isClosing(next))
-  return breaks ? (LINE_AT[depth] ?? '') : ''
+  return breaks ? (LINE_BREAKS[depth] ?? '') : ''
 }
 
 function isOpening(code: number | undefined): boolean {

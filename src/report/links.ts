@@ -1,111 +1,112 @@
-import { detached } from '../correlate/detached.ts'
+import { detachedCopy } from '../correlate/detached.ts'
 import type { EventFrame } from '../tape/frame.ts'
-import { eraProvedBy, eraUnproved, isProbe, type EraFound } from '../wire/era.ts'
+import { eraProvenBy, eraWithoutProof, isDiscoverProbe, type DetectedEra } from '../wire/era.ts'
 import { isObject, member, type JsonObject, type Request, type Response } from '../wire/message.ts'
-import { HANDSHAKE_METHODS, META, metaOf } from '../wire/methods.ts'
+import { HANDSHAKE_METHODS, META_KEYS, metaValue } from '../wire/methods.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 
 /** A connection, by the name of its server and its number. */
-export interface Place {
+export interface ConnectionKey {
   readonly server: string
   readonly conn: number
 }
 
 // Links are listed as their first exchange comes; behind those, links with nothing but events, and then all others.
-const RANKS = { exchange: 0, event: 1, outside: 2, stderr: 3, raw: 4, other: 5 } as const
-type Trace = keyof typeof RANKS
+const TRACE_RANKS = { exchange: 0, event: 1, outside: 2, stderr: 3, raw: 4, other: 5 } as const
+type Trace = keyof typeof TRACE_RANKS
 
 /** Learns who talked to whom from what crosses the wire, in any order. */
-export class Links {
-  readonly #links = new Map<string, Link>()
+export class ConnectionTracker {
+  readonly #connections = new Map<string, TrackedConnection>()
 
   /** A link was seen; `position` counts among traces of its kind. */
-  trace({ server, conn }: Place, kind: Trace, position: number): Link {
+  track({ server, conn }: ConnectionKey, kind: Trace, position: number): TrackedConnection {
     const key = `${conn} ${server}`
-    const rank = RANKS[kind] * 2 ** 48 + position
-    const link = this.#links.get(key) ?? new Link(server, conn, rank)
+    const rank = TRACE_RANKS[kind] * 2 ** 48 + position
+    const link = this.#connections.get(key) ?? new TrackedConnection(server, conn, rank)
     link.rank = Math.min(link.rank, rank)
-    this.#links.set(key, link)
+    this.#connections.set(key, link)
     return link
   }
 
-  asked(place: Place, request: Request, sequence: number): void {
-    this.trace(place, 'exchange', sequence).asked(request, sequence)
+  addRequest(place: ConnectionKey, request: Request, sequence: number): void {
+    this.track(place, 'exchange', sequence).addRequest(request, sequence)
   }
 
-  answered(place: Place, exchange: Answered): void {
-    this.trace(place, 'exchange', exchange.sequence).answered(exchange)
+  addResponse(place: ConnectionKey, exchange: AnsweredRequest): void {
+    this.track(place, 'exchange', exchange.sequence).addResponse(exchange)
   }
 
-  event(frame: EventFrame): void {
-    if (!hasPlace(frame)) return
-    const link = this.trace(frame, 'event', frame.n)
+  addEvent(frame: EventFrame): void {
+    if (!hasConnection(frame)) return
+    const link = this.track(frame, 'event', frame.n)
     if (frame.event === 'exit') link.exit ??= frame.details
   }
 
   facts(): readonly ConnectionFacts[] {
-    return [...this.#links.values()].toSorted((a, b) => a.rank - b.rank).map((link) => link.facts())
+    return [...this.#connections.values()].toSorted((a, b) => a.rank - b.rank).map((link) => link.facts())
   }
 }
 
-function hasPlace(event: EventFrame): event is EventFrame & Place {
+function hasConnection(event: EventFrame): event is EventFrame & ConnectionKey {
   return event.server !== undefined && event.conn !== undefined
 }
 
-interface Answered {
+interface AnsweredRequest {
   readonly request: Request
   readonly response: Response
   readonly sequence: number
 }
 
 /** Legacy peers introduce themselves once, in `initialize`; modern ones in every message. */
-class Link {
+class TrackedConnection {
   rank: number
   exit: JsonObject | undefined
   readonly #server: string
   readonly #conn: number
-  readonly #introductions = new Map<string, First<JsonObject>>()
-  #proof: First<EraFound> | undefined
+  readonly #introductions = new Map<string, EarliestValue<JsonObject>>()
+  #proof: EarliestValue<DetectedEra> | undefined
   #probed = false
 
   constructor(server: string, conn: number, rank: number) {
-    this.#server = detached(server)
+    this.#server = detachedCopy(server)
     this.#conn = conn
     this.rank = rank
   }
 
-  asked(request: Request, sequence: number): void {
+  addRequest(request: Request, sequence: number): void {
     const { method, params } = request
-    this.#probed ||= isProbe(request)
+    this.#probed ||= isDiscoverProbe(request)
     if (HANDSHAKE_METHODS.has(method)) {
       this.#introduce('opening clientInfo', sequence, member(params, 'clientInfo'))
       this.#introduce('opening clientCapabilities', sequence, member(params, 'capabilities'))
     }
-    this.#introduce('clientInfo', sequence, metaOf(params, META.clientInfo))
-    this.#introduce('clientCapabilities', sequence, metaOf(params, META.clientCapabilities))
+    this.#introduce('clientInfo', sequence, metaValue(params, META_KEYS.clientInfo))
+    this.#introduce('clientCapabilities', sequence, metaValue(params, META_KEYS.clientCapabilities))
   }
 
-  answered({ request, response, sequence }: Answered): void {
+  addResponse({ request, response, sequence }: AnsweredRequest): void {
     const result = member(response.outcome, 'result')
     if (HANDSHAKE_METHODS.has(request.method)) {
       this.#introduce('opening serverInfo', sequence, member(result, 'serverInfo'))
       this.#introduce('opening serverCapabilities', sequence, member(result, 'capabilities'))
     }
-    this.#introduce('serverInfo', sequence, metaOf(result, META.serverInfo))
+    this.#introduce('serverInfo', sequence, metaValue(result, META_KEYS.serverInfo))
     if (!isEarlier(sequence, this.#proof)) return
-    const found = eraProvedBy({ request, response })
+    const found = eraProvenBy({ request, response })
     if (found !== undefined) this.#proof = { sequence, value: found }
   }
 
   facts(): ConnectionFacts {
-    const { era, version } = this.#proof?.value ?? eraUnproved(this.#probed)
+    const { era, version } = this.#proof?.value ?? eraWithoutProof(this.#probed)
     return {
       server: this.#server,
       conn: this.#conn,
-      clientInfo: this.#said('opening clientInfo') ?? this.#said('clientInfo'),
-      serverInfo: this.#said('opening serverInfo') ?? this.#said('serverInfo'),
-      clientCapabilities: this.#said('opening clientCapabilities') ?? this.#said('clientCapabilities'),
-      serverCapabilities: this.#said('opening serverCapabilities'),
+      clientInfo: this.#introduction('opening clientInfo') ?? this.#introduction('clientInfo'),
+      serverInfo: this.#introduction('opening serverInfo') ?? this.#introduction('serverInfo'),
+      clientCapabilities:
+        this.#introduction('opening clientCapabilities') ?? this.#introduction('clientCapabilities'),
+      serverCapabilities: this.#introduction('opening serverCapabilities'),
       protocolVersion: version,
       era,
       exit: this.exit,
@@ -117,17 +118,17 @@ class Link {
       this.#introductions.set(what, { sequence, value })
   }
 
-  #said(what: string): JsonObject | undefined {
+  #introduction(what: string): JsonObject | undefined {
     return this.#introductions.get(what)?.value
   }
 }
 
 /** What was said in the earliest exchange that says it. */
-interface First<Value> {
+interface EarliestValue<Value> {
   readonly sequence: number
   readonly value: Value
 }
 
-function isEarlier(sequence: number, known: First<unknown> | undefined): boolean {
+function isEarlier(sequence: number, known: EarliestValue<unknown> | undefined): boolean {
   return known === undefined || sequence < known.sequence
 }

@@ -1,24 +1,31 @@
 import type { ListedProblem, TapeSummary } from '../store/list.ts'
-import { LABEL_IDS } from '../tape/labels.ts'
-import { alignRows, heading, type Cell } from './table.ts'
-import { shortened } from '../wire/visible.ts'
+import { TEXT_LABELS } from '../tape/labels.ts'
+import { alignRows, columnTitle, type TableCell } from './table.ts'
+import { truncateText } from '../wire/visible.ts'
 
 /** One line a tape: its name, when it was recorded, its size, which servers it holds. */
 export function listAsText(tapes: readonly TapeSummary[]): string {
-  const headings = [heading('name'), heading('recorded'), heading('size', 'right'), heading('servers')]
+  const headings = [
+    columnTitle('name'),
+    columnTitle('recorded'),
+    columnTitle('size', 'right'),
+    columnTitle('servers'),
+  ]
   const rows = alignRows([headings, ...tapes.map(tapeRow)])
   return rows.map((row) => `${row}\n`).join('')
 }
 
-function tapeRow(tape: TapeSummary): readonly Cell[] {
-  const name: Cell = { text: shortened(tape.name, 60), style: 'bold' }
-  const size: Cell = { text: sizeText(tape.bytes), align: 'right' }
+function tapeRow(tape: TapeSummary): readonly TableCell[] {
+  const name: TableCell = { text: truncateText(tape.name, 60), style: 'bold' }
+  const size: TableCell = { text: sizeText(tape.bytes), align: 'right' }
   if (tape.kind === 'problem')
-    return [name, { text: '' }, size, { text: shortened(problemText(tape), 100), style: 'yellow' }]
-  const ids = LABEL_IDS.filter((id) => tape.labels[id] !== undefined).map((id) => ` ${id}=${tape.labels[id]}`)
-  const servers = shortened(tape.servers.join(', '), 60) + shortened(ids.join(''), 60)
+    return [name, { text: '' }, size, { text: truncateText(problemText(tape), 100), style: 'yellow' }]
+  const ids = TEXT_LABELS.filter((id) => tape.labels[id] !== undefined).map(
+    (id) => ` ${id}=${tape.labels[id]}`,
+  )
+  const servers = truncateText(tape.servers.join(', '), 60) + truncateText(ids.join(''), 60)
   const state = tape.ended ? '' : ' (no end: cut, or still being written)'
-  return [name, { text: shortened(tape.started, 30) }, size, { text: servers + state }]
+  return [name, { text: truncateText(tape.started, 30) }, size, { text: servers + state }]
 }
 
 /** The reason without the path, which the name already tells. */

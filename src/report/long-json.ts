@@ -1,5 +1,5 @@
 /** A list of which one item is in memory at a time. */
-export class LongList {
+export class StreamedList {
   readonly items: () => Iterable<object>
 
   constructor(items: () => Iterable<object>) {
@@ -8,27 +8,27 @@ export class LongList {
 }
 
 /** A JSON document whose lists may be of any length, piece by piece; laid out as JSON.stringify does it with an indent of two. */
-export function* longJson(members: Readonly<Record<string, unknown>>): Generator<string> {
+export function* streamJson(members: Readonly<Record<string, unknown>>): Generator<string> {
   let before = '{'
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue
     yield `${before}\n  ${JSON.stringify(name)}: `
-    if (value instanceof LongList) yield* listed(value)
-    else yield indented(value, '  ')
+    if (value instanceof StreamedList) yield* streamList(value)
+    else yield indentedValue(value, '  ')
     before = ','
   }
   yield before === '{' ? '{}\n' : '\n}\n'
 }
 
-function* listed({ items }: LongList): Generator<string> {
+function* streamList({ items }: StreamedList): Generator<string> {
   let before = '['
   for (const item of items()) {
-    yield `${before}\n    ${indented(item, '    ')}`
+    yield `${before}\n    ${indentedValue(item, '    ')}`
     before = ','
   }
   yield before === '[' ? '[]' : '\n  ]'
 }
 
-function indented(value: unknown, indent: string): string {
+function indentedValue(value: unknown, indent: string): string {
   return JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
 }

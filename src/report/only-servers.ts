@@ -1,17 +1,17 @@
 import type { TapeReader } from '../store/read.ts'
 import type { Frame } from '../tape/frame.ts'
-import type { Header } from '../tape/header.ts'
-import { withJoinedServers } from '../tape/joined-servers.ts'
-import { meantServers } from '../tape/server-filter.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { withLateServers } from '../tape/joined-servers.ts'
+import { selectServers } from '../tape/server-filter.ts'
 import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
-export async function onlyServers(reader: TapeReader, filter: string): Promise<TapeReader> {
-  const header = await knowing(reader, filter)
-  const meant = meantServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
+export async function selectTapeServers(reader: TapeReader, filter: string): Promise<TapeReader> {
+  const header = await headerWithServers(reader, filter)
+  const meant = selectServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
   const isShown = (frame: Frame): boolean => {
-    const server = serverIn(frame)
+    const server = serverOfFrame(frame)
     return typeof server !== 'string' || meant.includes(server)
   }
   const servers = Object.entries(header.servers).filter(([name]) => meant.includes(name))
@@ -28,15 +28,15 @@ export async function onlyServers(reader: TapeReader, filter: string): Promise<T
 }
 
 /** The header with the servers that a filter can mean. Those that joined later are known when all of the tape was looked at. */
-async function knowing(reader: TapeReader, filter: string): Promise<Header> {
+async function headerWithServers(reader: TapeReader, filter: string): Promise<TapeHeader> {
   const { header } = reader
   if (Object.hasOwn(header.servers, filter)) return header
   const joined: Frame[] = []
   for await (const batch of reader.batches())
     for (const frame of batch) if (frame.kind === 'event' && frame.event === 'server') joined.push(frame)
-  return withJoinedServers(header, joined)
+  return withLateServers(header, joined)
 }
 
-function serverIn(frame: Frame): unknown {
+function serverOfFrame(frame: Frame): unknown {
   return frame.kind === 'other' ? member(parseJson(frame.line), 'server') : frame.server
 }

@@ -1,7 +1,7 @@
 import { member, type Response } from '../wire/message.ts'
 
 /** How one exchange went. */
-export type Outcome =
+export type ExchangeOutcome =
   | { readonly kind: 'ok' }
   /** The server answered with a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number | null; readonly message: string }
@@ -17,7 +17,7 @@ export type Outcome =
   /** It was answered, and only the beginning of the answer was kept. */
   | { readonly kind: 'cut' }
 
-export function outcomeOf(response: Response | undefined, without: WithoutResponse): Outcome {
+export function exchangeOutcome(response: Response | undefined, without: NoResponseReason): ExchangeOutcome {
   if (response === undefined) return { kind: without }
   return 'error' in response.outcome
     ? errorOutcome(response.outcome.error)
@@ -25,16 +25,16 @@ export function outcomeOf(response: Response | undefined, without: WithoutRespon
 }
 
 /** What it means that there is no response. */
-export type WithoutResponse = 'cancelled' | 'unanswered' | 'cut'
+export type NoResponseReason = 'cancelled' | 'unanswered' | 'cut'
 
-function errorOutcome(error: unknown): Outcome {
-  const message = textOf(member(error, 'message'))
+function errorOutcome(error: unknown): ExchangeOutcome {
+  const message = textOrEmpty(member(error, 'message'))
   if (member(member(error, 'data'), 'kind') === 'replay_miss') return { kind: 'miss', message }
   const code = member(error, 'code')
   return { kind: 'error', code: typeof code === 'number' ? code : null, message }
 }
 
-function resultOutcome(result: unknown): Outcome {
+function resultOutcome(result: unknown): ExchangeOutcome {
   if (member(result, 'resultType') === 'input_required') return { kind: 'input-required' }
   if (member(result, 'isError') === true) return { kind: 'tool-error', message: firstText(result) }
   return { kind: 'ok' }
@@ -43,9 +43,9 @@ function resultOutcome(result: unknown): Outcome {
 function firstText(result: unknown): string {
   const content = member(result, 'content')
   const texts = Array.isArray(content) ? content.map((item: unknown) => member(item, 'text')) : []
-  return textOf(texts.find((text) => typeof text === 'string'))
+  return textOrEmpty(texts.find((text) => typeof text === 'string'))
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { readTape, type TapeReader } from '../store/read.ts'
 import { decodeFrame } from '../tape/codec.ts'
 import type { Frame } from '../tape/frame.ts'
-import { exchangesOf } from './exchange-facts.ts'
-import { lineOf } from './exchange-line.ts'
+import { exchangesInTurns } from './exchange-facts.ts'
+import { summarizeExchange } from './exchange-line.ts'
 import { inspectAsText, overviewLines } from './inspect-text.ts'
 import { inspectTape } from './inspect.ts'
-import { onlyServers } from './only-servers.ts'
-import { overviewOf } from './overview.ts'
-import { statsOf } from './stats.ts'
+import { selectTapeServers } from './only-servers.ts'
+import { readOverview } from './overview.ts'
+import { callStats } from './stats.ts'
 
 const id = fc.constantFrom(0, 1, '1', 2)
 const meta = fc.constantFrom(
@@ -89,13 +89,15 @@ test('a tape of which only numbers are kept is shown as one that is in memory, t
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30, size: 'max' }), fc.boolean(), async (lines, onlyOne) => {
       const all = readerOf(withStatusesLast(lines).map((members, at) => frameOf(members, at + 1)))
-      const reader = onlyOne ? await onlyServers(all, 'one') : all
+      const reader = onlyOne ? await selectTapeServers(all, 'one') : all
       const tape = await readTape(reader)
-      const overview = await overviewOf(reader)
+      const overview = await readOverview(reader)
       expect([...overviewLines(overview), ''].join('\n')).toBe(
         inspectAsText(inspectTape(tape), { verbose: false }),
       )
-      expect(statsOf(overview.exchanges)).toEqual(statsOf(exchangesOf(tape.turns).map(lineOf)))
+      expect(callStats(overview.exchanges)).toEqual(
+        callStats(exchangesInTurns(tape.turns).map(summarizeExchange)),
+      )
     }),
     { numRuns: 500 },
   )

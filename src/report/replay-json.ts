@@ -1,16 +1,16 @@
-import { keptSteps } from '../replay/kept-steps.ts'
+import { stepsOf } from '../replay/kept-steps.ts'
 import type { RepeatedReport } from '../replay/repeated-report.ts'
 import { timelineOf } from '../replay/report.ts'
-import type { StepResult } from '../replay/step-result.ts'
-import type { Finding } from '../replay/verdict/finding.ts'
-import { longJson, LongList } from './long-json.ts'
-import { spared, valueOf } from './spared.ts'
+import type { ReplayStep } from '../replay/step-result.ts'
+import type { StepFinding } from '../replay/verdict/finding.ts'
+import { streamJson, StreamedList } from './long-json.ts'
+import { toSerializable, parseOrKeepText } from './spared.ts'
 
 /** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {
   const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise, unstable } = report
-  const kept = keptSteps(report)
-  return longJson({
+  const kept = stepsOf(report)
+  return streamJson({
     reelayReport: 1,
     summary,
     performance,
@@ -21,29 +21,38 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
     notes,
     runs,
     noise,
-    timeline: new LongList(() => timelineOf(kept.outcomes())),
-    unstable: unstable.map(({ index, finding, inRuns }) => ({ index, finding: plain(finding), inRuns })),
-    steps: new LongList(() => shown(kept.steps())),
+    timeline: new StreamedList(() => timelineOf(kept.outcomes())),
+    unstable: unstable.map(({ index, finding, inRuns }) => ({
+      index,
+      finding: findingJson(finding),
+      inRuns,
+    })),
+    steps: new StreamedList(() => stepsJson(kept.steps())),
   })
 }
 
-function* shown(steps: Iterable<StepResult>): Generator<object> {
-  for (const step of steps) yield asStep(step)
+function* stepsJson(steps: Iterable<ReplayStep>): Generator<object> {
+  for (const step of steps) yield stepJson(step)
 }
 
 // Messages as JSON, not as text inside of JSON.
-function asStep(step: StepResult): object {
+function stepJson(step: ReplayStep): object {
   return {
     ...step,
-    sent: valueOf(step.sent),
-    answer: valueOf(step.answer),
-    recordedAnswer: valueOf(step.recordedAnswer),
-    findings: step.findings.map(plain),
+    sent: parseOrKeepText(step.sent),
+    answer: parseOrKeepText(step.answer),
+    recordedAnswer: parseOrKeepText(step.recordedAnswer),
+    findings: step.findings.map(findingJson),
     acceptable: undefined,
   }
 }
 
-function plain(finding: Finding): object {
+function findingJson(finding: StepFinding): object {
   const { expected, actual } = finding
-  return { ...finding, difference: undefined, expected: spared(expected), actual: spared(actual) }
+  return {
+    ...finding,
+    difference: undefined,
+    expected: toSerializable(expected),
+    actual: toSerializable(actual),
+  }
 }

@@ -1,28 +1,28 @@
-import { keptSteps } from '../replay/kept-steps.ts'
+import { stepsOf } from '../replay/kept-steps.ts'
 import type { ReplayReport } from '../replay/report.ts'
-import type { StepResult } from '../replay/step-result.ts'
-import { longJson, LongList } from './long-json.ts'
-import { saidMessages } from './said-messages.ts'
-import { valueOf } from './spared.ts'
+import type { ReplayStep } from '../replay/step-result.ts'
+import { streamJson, StreamedList } from './long-json.ts'
+import { orderedMessages } from './said-messages.ts'
+import { parseOrKeepText } from './spared.ts'
 
 /** What each message of the client brought, piece by piece, in the field names of the session replays that security testers know. */
 export function replayResults(report: Pick<ReplayReport, 'steps'>): Iterable<string> {
-  const kept = keptSteps(report)
-  return longJson({
-    results: new LongList(() => resultsIn(kept.steps())),
-    messages: new LongList(() => saidMessages(kept)),
+  const kept = stepsOf(report)
+  return streamJson({
+    results: new StreamedList(() => stepResults(kept.steps())),
+    messages: new StreamedList(() => orderedMessages(kept)),
   })
 }
 
-function* resultsIn(steps: Iterable<StepResult>): Generator<object> {
-  for (const step of steps) if (step.sent !== undefined) yield resultOf(step)
+function* stepResults(steps: Iterable<ReplayStep>): Generator<object> {
+  for (const step of steps) if (step.sent !== undefined) yield stepResultJson(step)
 }
 
-function resultOf({ frame, method, recordedId, sent, answer, why, duration }: StepResult): object {
+function stepResultJson({ frame, method, recordedId, sent, answer, why, duration }: ReplayStep): object {
   return {
     original_request: { id: frame, method, jsonrpc_id: recordedId ?? null },
-    sent_message: valueOf(sent),
-    response: valueOf(answer),
+    sent_message: parseOrKeepText(sent),
+    response: parseOrKeepText(answer),
     error: why ?? null,
     duration_ms: duration ?? null,
   }

@@ -1,21 +1,21 @@
 import { styleText } from 'node:util'
-import { brief } from '../match/brief.ts'
+import { describeValue } from '../match/brief.ts'
 import type { RepeatedReport } from '../replay/repeated-report.ts'
 import { hasFailed } from '../replay/failed.ts'
-import type { StepResult } from '../replay/step-result.ts'
+import type { ReplayStep } from '../replay/step-result.ts'
 import { isSkippedByRule } from '../replay/tally.ts'
-import type { Finding } from '../replay/verdict/finding.ts'
-import { shortened, visible } from '../wire/visible.ts'
-import { durationText } from './duration.ts'
-import type { Style } from './table.ts'
+import type { StepFinding } from '../replay/verdict/finding.ts'
+import { truncateText, escapeControlChars } from '../wire/visible.ts'
+import { formatDuration } from './duration.ts'
+import type { TextStyle } from './table.ts'
 
 /** One step on one line, and below it what is not as recorded. */
-export function stepAsText(step: StepResult): string {
+export function stepAsText(step: ReplayStep): string {
   const { frame, method, tool, duration, state, why } = step
-  const [word, style] = outcomeOf(step)
-  const title = shortened(tool === undefined ? method : `${method} ${tool}`, 44).padEnd(44)
-  const time = duration === undefined ? '' : durationText(duration)
-  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', visible(why))}`
+  const [word, style] = stepLabel(step)
+  const title = truncateText(tool === undefined ? method : `${method} ${tool}`, 44).padEnd(44)
+  const time = duration === undefined ? '' : formatDuration(duration)
+  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
   const line = `${styleText(style, word.padEnd(7))} ${`#${frame}`.padStart(6)}  ${title} ${time.padStart(9)}${reason}`
   return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
 }
@@ -27,7 +27,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...notes.map((note) => `note: ${note}`),
     ...noise.map(
       ({ method, tool, path }) =>
-        `noise: ${nameOf(method, tool)} ${path}: the server says something else each time`,
+        `noise: ${callName(method, tool)} ${path}: the server says something else each time`,
     ),
     ...unstable
       .filter(({ finding }) => finding.difference === undefined)
@@ -37,23 +37,23 @@ export function replaySummaryText(report: RepeatedReport): string {
       ),
     ...bindingsText(report),
     `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
-    `answers: p50 ${durationText(performance.p50)}, p95 ${durationText(performance.p95)}, p99 ${durationText(performance.p99)}; ${durationText(summary.duration)} in all`,
+    `answers: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in all`,
     `verdict: ${verdictText(report)}`,
   ]
-    .map((line) => `${visible(line)}\n`)
+    .map((line) => `${escapeControlChars(line)}\n`)
     .join('')
 }
 
 function bindingsText({ bindings }: RepeatedReport): readonly string[] {
   const words = STANDINGS.flatMap((standing) => {
     const count = bindings.filter((one) => one.standing === standing).length
-    return count === 0 ? [] : [`${count} ${WORDS[standing]}`]
+    return count === 0 ? [] : [`${count} ${STANDING_TEXT[standing]}`]
   })
   return words.length === 0 ? [] : [`bindings: ${words.join(', ')}`]
 }
 
 const STANDINGS = ['confirmed', 'constant', 'user', 'found', 'refuted'] as const
-const WORDS: Readonly<Record<(typeof STANDINGS)[number], string>> = {
+const STANDING_TEXT: Readonly<Record<(typeof STANDINGS)[number], string>> = {
   confirmed: 'confirmed',
   constant: 'the same as recorded',
   user: 'by the bindings file',
@@ -61,7 +61,7 @@ const WORDS: Readonly<Record<(typeof STANDINGS)[number], string>> = {
   refuted: 'refuted',
 }
 
-const VERDICT_WORDS: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
+const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
   pass: 'as recorded',
   fail: 'not as recorded',
   incomplete: 'as recorded, as far as it went: not everything could be sent',
@@ -71,11 +71,11 @@ function verdictText({ summary, validation }: RepeatedReport): string {
   if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
   const isCompared = validation.checked + validation.skipped > 0
   return isCompared || summary.verdict !== 'pass'
-    ? VERDICT_WORDS[summary.verdict]
+    ? VERDICT_TEXT[summary.verdict]
     : 'none, because no answer was compared'
 }
 
-function outcomeOf(step: StepResult): readonly [string, Style] {
+function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
   if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
   if (hasFailed(step)) return ['differs', 'red']
@@ -84,16 +84,16 @@ function outcomeOf(step: StepResult): readonly [string, Style] {
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
 }
 
-function findingAsText({ layer, message, path, expected, actual }: Finding): string {
+function findingAsText({ layer, message, path, expected, actual }: StepFinding): string {
   const sides = [
-    ...(expected === undefined ? [] : [`recorded ${brief(expected, 60)}`]),
-    ...(actual === undefined ? [] : [`now ${brief(actual, 60)}`]),
+    ...(expected === undefined ? [] : [`recorded ${describeValue(expected, 60)}`]),
+    ...(actual === undefined ? [] : [`now ${describeValue(actual, 60)}`]),
   ]
   const words = [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '')
-  return `          ${styleText('yellow', layer.padEnd(9))} ${visible(words.join('   '))}`
+  return `          ${styleText('yellow', layer.padEnd(9))} ${escapeControlChars(words.join('   '))}`
 }
 
-function nameOf(method: string, tool: string | undefined): string {
+function callName(method: string, tool: string | undefined): string {
   return tool === undefined ? method : `${method} ${tool}`
 }
 

@@ -1,51 +1,51 @@
-import { isAsRecorded, type Outcome } from '../replay/as-recorded.ts'
-import type { KeptSteps } from '../replay/kept-steps.ts'
-import type { StepResult } from '../replay/step-result.ts'
-import { placesOf, wholeColumn, wideColumn } from '../store/columns.ts'
+import { isUnchanged, type StepOutcome } from '../replay/as-recorded.ts'
+import type { StepView } from '../replay/kept-steps.ts'
+import type { ReplayStep } from '../replay/step-result.ts'
+import { indexesUpTo, uint32Column, float64Column } from '../store/columns.ts'
 import { member } from '../wire/message.ts'
-import { valueOf } from './spared.ts'
+import { parseOrKeepText } from './spared.ts'
 
 /** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */
-export function* saidMessages(kept: KeptSteps): Generator<object> {
-  const said = whenSaid(kept.outcomes())
+export function* orderedMessages(kept: StepView): Generator<object> {
+  const said = inTimeOrder(kept.outcomes())
   let sequence = 0
   for (const { index, isAnswer } of said) {
     const step = kept.at(index)
     if (step !== undefined)
-      yield { ...nameOf(step, isAnswer), sequence: sequence++, ...messageOf(step, isAnswer) }
+      yield { ...messageId(step, isAnswer), sequence: sequence++, ...messageRecord(step, isAnswer) }
   }
 }
 
-interface Said {
+interface OrderedMessage {
   readonly index: number
   readonly isAnswer: boolean
 }
 
 /** In the order of the run; two numbers for each message, however many there are. */
-function* whenSaid(outcomes: Iterable<Outcome>): Generator<Said> {
-  const [at, message] = [wideColumn(), wholeColumn()]
+function* inTimeOrder(outcomes: Iterable<StepOutcome>): Generator<OrderedMessage> {
+  const [at, message] = [float64Column(), uint32Column()]
   for (const outcome of outcomes) {
     const { index, sentAt = 0, duration = 0 } = outcome
-    if (!isAsRecorded(outcome) && outcome.sent === undefined) continue
+    if (!isUnchanged(outcome) && outcome.sent === undefined) continue
     at.push(sentAt)
     message.push(index * 2)
-    if (!isAsRecorded(outcome) && outcome.answer === undefined) continue
+    if (!isUnchanged(outcome) && outcome.answer === undefined) continue
     at.push(sentAt + duration)
     message.push(index * 2 + 1)
   }
-  for (const place of placesOf(at.length).toSorted((a, b) => at.at(a) - at.at(b) || a - b)) {
+  for (const place of indexesUpTo(at.length).toSorted((a, b) => at.at(a) - at.at(b) || a - b)) {
     const number = message.at(place)
     yield { index: Math.floor(number / 2), isAnswer: number % 2 === 1 }
   }
 }
 
 /** The frame of the tape that it stands for. */
-function nameOf({ frame }: StepResult, isAnswer: boolean): { readonly proxy_id: string } {
+function messageId({ frame }: ReplayStep, isAnswer: boolean): { readonly proxy_id: string } {
   return { proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}` }
 }
 
-function messageOf({ frame, method, sent, answer }: StepResult, isAnswer: boolean): object {
-  const payload = valueOf(isAnswer ? answer : sent)
+function messageRecord({ frame, method, sent, answer }: ReplayStep, isAnswer: boolean): object {
+  const payload = parseOrKeepText(isAnswer ? answer : sent)
   return {
     direction: isAnswer ? 'server_to_client' : 'client_to_server',
     jsonrpc_id: member(payload, 'id') ?? null,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { tapeOf, client, server, callOf, answerOf, call } from '../../test/serve/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
-import { exchangesOf } from './exchange-facts.ts'
-import { lineOf, type ExchangeLine } from './exchange-line.ts'
+import { exchangesInTurns } from './exchange-facts.ts'
+import { summarizeExchange, type ExchangeSummary } from './exchange-line.ts'
 import { statsAsText } from './stats-text.ts'
-import { statsOf } from './stats.ts'
+import { callStats } from './stats.ts'
 
 test('calls are counted by method and tool, with their latencies, errors and what was never answered', () => {
   const { turns } = tapeOf(
@@ -17,7 +17,7 @@ test('calls are counted by method and tool, with their latencies, errors and wha
     client(callOf(5, 'load', {})),
     server(answerOf(5, 'x')),
   )
-  const [all, ...calls] = statsOf(linesOf(turns))
+  const [all, ...calls] = callStats(linesOf(turns))
   expect(all).toMatchObject({ call: 'all', count: 5, errors: 2, unanswered: 1, errorRate: 0.4 })
   expect(calls.map(({ call: name, count, errors, unanswered }) => [name, count, errors, unanswered])).toEqual(
     [
@@ -37,15 +37,15 @@ test('percentiles are those of the recorded latencies', () => {
     if (trigger === undefined || response === undefined) throw new Error('a call is not whole')
     return { ...turn, response: { ...response, t: trigger.t + place + 1 } }
   })
-  const { latency } = statsOf(linesOf(timed))[0] ?? { latency: undefined }
+  const { latency } = callStats(linesOf(timed))[0] ?? { latency: undefined }
   const shown = Object.entries(latency ?? {}).map(([name, ms]) => `${name} ${Math.round(ms)}`)
   expect(shown).toEqual(['avg 51', 'p50 50', 'p95 95', 'p99 99', 'max 100'])
 })
 
 test('an empty tape has no calls and says so in zeros', () => {
-  expect(statsAsText(statsOf([]))).toMatch(/^call +count.*\nall +0 +0 +0 +0\.0 ms/)
+  expect(statsAsText(callStats([]))).toMatch(/^call +count.*\nall +0 +0 +0 +0\.0 ms/)
 })
 
-function linesOf(turns: readonly Turn[]): readonly ExchangeLine[] {
-  return exchangesOf(turns).map(lineOf)
+function linesOf(turns: readonly Turn[]): readonly ExchangeSummary[] {
+  return exchangesInTurns(turns).map(summarizeExchange)
 }

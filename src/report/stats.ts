@@ -1,5 +1,5 @@
 import { Histogram } from '../replay/histogram.ts'
-import type { ExchangeLine } from './exchange-line.ts'
+import type { ExchangeSummary } from './exchange-line.ts'
 
 /** How often something was asked, how fast it was answered, how often it failed. */
 export interface CallStats {
@@ -22,7 +22,7 @@ export interface CallStats {
 }
 
 /** The numbers of a tape: of everything first, then call by call, the most frequent first. */
-export function statsOf(exchanges: Iterable<ExchangeLine>): readonly CallStats[] {
+export function callStats(exchanges: Iterable<ExchangeSummary>): readonly CallStats[] {
   const all = new CallCounts('all')
   const calls = new Map<string, CallCounts>()
   for (const exchange of exchanges) {
@@ -49,7 +49,7 @@ class CallCounts {
     this.#call = call
   }
 
-  add({ latencyMs, outcome: { kind } }: ExchangeLine): void {
+  add({ latencyMs, outcome: { kind } }: ExchangeSummary): void {
     this.#count++
     if (FAILURES.has(kind)) this.#errors++
     if (kind === 'unanswered') this.#unanswered++

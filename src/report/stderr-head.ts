@@ -1,8 +1,8 @@
-import { visible } from '../wire/visible.ts'
-import type { FirstLines } from './inspect-notes.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import type { TruncatedLines } from './inspect-notes.ts'
 
 /** The first lines of what a process wrote to stderr, and how many there are. Its chunks are cut anywhere. */
-export class StderrHead {
+export class StderrPreview {
   readonly #most: number
   #head = ''
   #breaks = 0
@@ -19,11 +19,11 @@ export class StderrHead {
     this.#isAtBreak = text.endsWith('\n')
   }
 
-  lines(): FirstLines {
+  lines(): TruncatedLines {
     const lines = this.#head
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .slice(0, this.#most)
-    return { lines: lines.map(visible), count: this.#breaks + (this.#isAtBreak ? 0 : 1) }
+    return { lines: lines.map(escapeControlChars), count: this.#breaks + (this.#isAtBreak ? 0 : 1) }
   }
 }

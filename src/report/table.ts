@@ -1,34 +1,34 @@
 import { styleText } from 'node:util'
 
-export type Style = Parameters<typeof styleText>[0]
+export type TextStyle = Parameters<typeof styleText>[0]
 
-export interface Cell {
+export interface TableCell {
   readonly text: string
-  readonly style?: Style
+  readonly style?: TextStyle
   readonly align?: 'right'
 }
 
 /** A column's title. */
-export function heading(text: string, align?: 'right'): Cell {
+export function columnTitle(text: string, align?: 'right'): TableCell {
   return { text, style: 'dim', ...(align && { align }) }
 }
 
 /** One line a row, its cells in columns; colour only where stdout is a terminal. */
-export function alignRows(rows: readonly (readonly Cell[])[]): readonly string[] {
-  const widths = new Widths()
+export function alignRows(rows: readonly (readonly TableCell[])[]): readonly string[] {
+  const widths = new ColumnWidths()
   for (const row of rows) widths.add(row)
   return rows.map((row) => alignRow(row, widths))
 }
 
 /** How wide the columns of a table are. */
-export class Widths {
+export class ColumnWidths {
   readonly #widths: number[] = []
 
-  constructor(titles: readonly Cell[] = []) {
+  constructor(titles: readonly TableCell[] = []) {
     this.add(titles)
   }
 
-  add(row: readonly Cell[]): void {
+  add(row: readonly TableCell[]): void {
     for (const [column, { text }] of row.entries())
       this.#widths[column] = Math.max(this.of(column), text.length)
   }
@@ -39,14 +39,14 @@ export class Widths {
 }
 
 /** One row of a table whose widths are known. */
-export function alignRow(row: readonly Cell[], widths: Widths): string {
+export function alignRow(row: readonly TableCell[], widths: ColumnWidths): string {
   return row
     .map((cell, column) => alignCell(cell, widths.of(column)))
     .join('  ')
     .trimEnd()
 }
 
-function alignCell({ text, style, align }: Cell, width: number): string {
+function alignCell({ text, style, align }: TableCell, width: number): string {
   const space = ' '.repeat(width - text.length)
   const styled = style === undefined ? text : styleText(style, text)
   return align === 'right' ? space + styled : styled + space

@@ -1,35 +1,35 @@
-import type { Asked } from '../match/key.ts'
+import type { RequestContent } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
-import type { Screen } from './screen.ts'
+import type { ReportRedactor } from './screen.ts'
 
 /** What is to be said of one connection at the end. */
-export class Account {
+export class DriftLog {
   readonly misses: Miss[] = []
   readonly notes: string[] = []
   /** What the live server answered, because the tape could not. */
-  readonly wentLive: Asked[] = []
+  readonly wentLive: RequestContent[] = []
   answered = 0
   readonly #onMiss: ((miss: Miss) => void) | undefined
-  readonly #shown: Pick<Screen, 'text'> | undefined
+  readonly #redactor: Pick<ReportRedactor, 'text'> | undefined
   readonly #onNote: ((note: string) => void) | undefined
 
-  readonly #onLive: ((asked: Asked) => void) | undefined
+  readonly #onLive: ((asked: RequestContent) => void) | undefined
 
   constructor(listeners: {
     readonly onMiss?: (miss: Miss) => void
     readonly onNote?: (note: string) => void
-    readonly onLive?: (asked: Asked) => void
+    readonly onLive?: (asked: RequestContent) => void
     /** A note may repeat what the client sent. */
-    readonly shown: Pick<Screen, 'text'> | undefined
+    readonly shown: Pick<ReportRedactor, 'text'> | undefined
   }) {
-    this.#shown = listeners.shown
+    this.#redactor = listeners.shown
     this.#onMiss = listeners.onMiss
     this.#onNote = listeners.onNote
     this.#onLive = listeners.onLive
   }
 
   readonly note = (said: string): void => {
-    const note = this.#shown?.text(said) ?? said
+    const note = this.#redactor?.text(said) ?? said
     this.notes.push(note)
     this.#onNote?.(note)
   }
@@ -39,12 +39,12 @@ export class Account {
     if (!this.notes.includes(note)) this.note(note)
   }
 
-  miss(miss: Miss): void {
+  addMiss(miss: Miss): void {
     this.misses.push(miss)
     this.#onMiss?.(miss)
   }
 
-  goLive(asked: Asked): void {
+  addUpstreamRequest(asked: RequestContent): void {
     this.wentLive.push(asked)
     this.#onLive?.(asked)
   }

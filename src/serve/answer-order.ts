@@ -2,7 +2,7 @@ import type { Turn } from '../tape/turn.ts'
 import type { Clock } from './clock.ts'
 
 // A client that waits for this answer before it makes the next call would wait for ever.
-const PATIENCE_MS = 1000
+const MAX_WAIT_MS = 1000
 
 export interface AnswerOrderOptions {
   readonly turns: Iterable<Turn>
@@ -15,9 +15,9 @@ export interface AnswerOrderOptions {
 export class AnswerOrder {
   readonly #options: AnswerOrderOptions
   /** By the frame of their answer. */
-  readonly #answers: readonly Answered[]
-  readonly #given = new Set<string>()
-  readonly #held = new Set<string>()
+  readonly #answers: readonly AnsweredTurn[]
+  readonly #answered = new Set<string>()
+  readonly #waiting = new Set<string>()
   readonly #givenUp = new Set<string>()
 
   constructor(options: AnswerOrderOptions) {
@@ -25,34 +25,35 @@ export class AnswerOrder {
     this.#answers = [...options.turns].filter(isAnswered).toSorted((a, b) => a.response.n - b.response.n)
   }
 
-  given(turn: Turn): void {
-    this.#given.add(nameOf(turn))
+  markAnswered(turn: Turn): void {
+    this.#answered.add(turnKey(turn))
   }
 
-  isOpen(turn: Turn): boolean {
-    const first = this.#waitsFor(turn)
-    if (first === undefined || this.#givenUp.has(nameOf(turn))) return true
-    if (!this.#held.has(nameOf(turn))) this.#options.clock.after(PATIENCE_MS, () => this.#giveUp(turn))
-    this.#held.add(nameOf(turn))
+  mayAnswer(turn: Turn): boolean {
+    const first = this.#unansweredBefore(turn)
+    if (first === undefined || this.#givenUp.has(turnKey(turn))) return true
+    if (!this.#waiting.has(turnKey(turn)))
+      this.#options.clock.after(MAX_WAIT_MS, () => this.#stopWaiting(turn))
+    this.#waiting.add(turnKey(turn))
     return false
   }
 
-  #giveUp(turn: Turn): void {
-    const first = this.#waitsFor(turn)
-    if (first === undefined || this.#given.has(nameOf(turn))) return
-    this.#givenUp.add(nameOf(turn))
+  #stopWaiting(turn: Turn): void {
+    const first = this.#unansweredBefore(turn)
+    if (first === undefined || this.#answered.has(turnKey(turn))) return
+    this.#givenUp.add(turnKey(turn))
     this.#options.onGiveUp(turn, first)
   }
 
-  #waitsFor(turn: Turn): Turn | undefined {
+  #unansweredBefore(turn: Turn): Turn | undefined {
     if (!isAnswered(turn)) return undefined
     const { trigger, response } = turn
     return this.#answers
-      .slice(this.#firstAfter(trigger.n), this.#firstAfter(response.n - 1))
-      .find((other) => isOfSameLink(other, turn) && !this.#given.has(nameOf(other)))
+      .slice(this.#indexAfter(trigger.n), this.#indexAfter(response.n - 1))
+      .find((other) => isSameConnection(other, turn) && !this.#answered.has(turnKey(other)))
   }
 
-  #firstAfter(frame: number): number {
+  #indexAfter(frame: number): number {
     let [low, high] = [0, this.#answers.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -63,17 +64,17 @@ export class AnswerOrder {
   }
 }
 
-type Answered = Turn & { readonly [Key in 'trigger' | 'response']: NonNullable<Turn[Key]> }
+type AnsweredTurn = Turn & { readonly [Key in 'trigger' | 'response']: NonNullable<Turn[Key]> }
 
-function isAnswered(turn: Turn): turn is Answered {
+function isAnswered(turn: Turn): turn is AnsweredTurn {
   return turn.trigger !== undefined && turn.response !== undefined
 }
 
-function isOfSameLink({ trigger: one }: Answered, { trigger: other }: Answered): boolean {
+function isSameConnection({ trigger: one }: AnsweredTurn, { trigger: other }: AnsweredTurn): boolean {
   return one.server === other.server && one.conn === other.conn
 }
 
 /** A turn may be read again from the disk, and then is another object. */
-function nameOf({ trigger }: Turn): string {
+function turnKey({ trigger }: Turn): string {
   return `${trigger?.n}.${trigger?.item}`
 }

@@ -1,52 +1,52 @@
-import { brief } from '../match/brief.ts'
-import { diffFields, type Difference } from '../match/field-diff.ts'
+import { describeValue } from '../match/brief.ts'
+import { diffFields, type FieldDifference } from '../match/field-diff.ts'
 import { formatPath } from '../wire/path.ts'
-import type { Spoken } from '../tape/turn.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
 import { idKey } from '../wire/id.ts'
 import type { Response } from '../wire/message.ts'
 
 /** What an answer of the live client means that is not the recorded one: a note, the end of the turn, or nothing. */
-export type AnswerPolicy = 'note' | 'fail' | 'ignore'
+export type ClientAnswerPolicy = 'note' | 'fail' | 'ignore'
 
-export const ANSWER_POLICIES: readonly AnswerPolicy[] = ['note', 'fail', 'ignore']
+export const CLIENT_ANSWER_POLICIES: readonly ClientAnswerPolicy[] = ['note', 'fail', 'ignore']
 
-interface Ask {
-  readonly request: Spoken
-  readonly recorded: Spoken | undefined
+interface OpenServerRequest {
+  readonly request: RecordedMessage
+  readonly recorded: RecordedMessage | undefined
   readonly answered: () => void
   /** The answer is another than the recorded one, and that counts. */
   readonly refused: (why: string) => void
 }
 
 /** The recorded server's requests that the live client has not answered yet, under ids of our own. */
-export class Asks {
-  readonly #open = new Map<string, Ask>()
+export class ServerRequests {
+  readonly #open = new Map<string, OpenServerRequest>()
   readonly #note: (note: string) => void
-  readonly #policy: AnswerPolicy
+  readonly #policy: ClientAnswerPolicy
   #count = 0
 
-  constructor(note: (note: string) => void, policy: AnswerPolicy) {
+  constructor(note: (note: string) => void, policy: ClientAnswerPolicy) {
     this.#note = note
     this.#policy = policy
   }
 
   /** The id to send the request under: the recorded one may be in use for another request of this run. */
-  open(ask: Ask): string {
+  add(ask: OpenServerRequest): string {
     const id = `reelay-${++this.#count}`
     this.#open.set(idKey(id), ask)
     return id
   }
 
   /** Takes the live client's answer, which may be another than the recorded one. */
-  settle({ id, outcome }: Response): void {
+  receiveAnswer({ id, outcome }: Response): void {
     const key = id === null ? '' : idKey(id)
     const ask = this.#open.get(key)
     if (ask === undefined)
-      return this.#note(`the client answered a request that it was not sent: id ${brief(id)}`)
+      return this.#note(`the client answered a request that it was not sent: id ${describeValue(id)}`)
     this.#open.delete(key)
-    const difference = this.#policy === 'ignore' ? undefined : differenceTo(ask, outcome)
+    const difference = this.#policy === 'ignore' ? undefined : differenceFromRecorded(ask, outcome)
     if (difference === undefined) return ask.answered()
-    const why = `the client answered ${named(ask.request)} ${difference}`
+    const why = `the client answered ${describeServerRequest(ask.request)} ${difference}`
     if (this.#policy === 'fail') return ask.refused(why)
     this.#note(why)
     ask.answered()
@@ -56,26 +56,30 @@ export class Asks {
   unanswered(): readonly string[] {
     return [...this.#open.values()]
       .filter(({ recorded }) => recorded !== undefined)
-      .map(({ request }) => named(request))
+      .map(({ request }) => describeServerRequest(request))
   }
 }
 
-function differenceTo({ recorded }: Ask, outcome: Response['outcome']): string | undefined {
+function differenceFromRecorded(
+  { recorded }: OpenServerRequest,
+  outcome: Response['outcome'],
+): string | undefined {
   if (recorded?.message.kind !== 'response') return 'though on the tape it never did'
   const { differences } = diffFields(recorded.message.outcome, outcome, [])
   if (differences.length === 0) return undefined
-  const more = differences.length > SHOWN ? `, and ${differences.length - SHOWN} more` : ''
-  return `otherwise than on the tape: ${differences.slice(0, SHOWN).map(inWords).join(', ')}${more}`
+  const more =
+    differences.length > MAX_DIFFERENCES ? `, and ${differences.length - MAX_DIFFERENCES} more` : ''
+  return `otherwise than on the tape: ${differences.slice(0, MAX_DIFFERENCES).map(describeDifference).join(', ')}${more}`
 }
 
-const SHOWN = 3
+const MAX_DIFFERENCES = 3
 
-function inWords(difference: Difference): string {
-  const recorded = 'recorded' in difference ? brief(difference.recorded) : 'nothing'
-  const got = 'got' in difference ? brief(difference.got) : 'nothing'
+function describeDifference(difference: FieldDifference): string {
+  const recorded = 'recorded' in difference ? describeValue(difference.recorded) : 'nothing'
+  const got = 'got' in difference ? describeValue(difference.got) : 'nothing'
   return `${formatPath(difference.path)} recorded ${recorded}, got ${got}`
 }
 
-function named({ message, n }: Spoken): string {
+function describeServerRequest({ message, n }: RecordedMessage): string {
   return `${message.kind === 'request' ? message.method : message.kind} (#${n})`
 }

@@ -7,8 +7,8 @@ export interface Clock {
 }
 
 /** The clock on the wall. The end of a run can wait for what is still to come, or call it off. */
-export class WallClock implements Clock {
-  readonly #open = new Map<NodeJS.Timeout, Wait>()
+export class SystemClock implements Clock {
+  readonly #open = new Map<NodeJS.Timeout, PendingTimer>()
   #isStopped = false
 
   readonly now = (): number => performance.now()
@@ -19,11 +19,11 @@ export class WallClock implements Clock {
       action()
       this.#settle(timer)
     }, ms)
-    this.#open.set(timer, new Wait())
+    this.#open.set(timer, new PendingTimer())
   }
 
   /** Resolves when nothing is waited for any more. */
-  async over(): Promise<void> {
+  async idle(): Promise<void> {
     while (this.#open.size > 0) await Promise.all([...this.#open.values()].map(({ over }) => over))
   }
 
@@ -42,7 +42,7 @@ export class WallClock implements Clock {
   }
 }
 
-class Wait {
+class PendingTimer {
   end: () => void = () => {}
   readonly over: Promise<void> = new Promise((resolve) => (this.end = resolve))
 }

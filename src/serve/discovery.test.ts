@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { client, ENVELOPE, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { META, MODERN_VERSION } from '../wire/methods.ts'
-import { discoveryFrom } from './discovery.ts'
-import { Player } from './player.ts'
-import { Script } from './script.ts'
+import { META_KEYS, MODERN_VERSION } from '../wire/methods.ts'
+import { discoverResultFrom } from './discovery.ts'
+import { SessionPlayer } from './player.ts'
+import { RecordedServer } from './script.ts'
 
 const INFO = { name: 'quiet', version: '3' }
 const SESSION: readonly Said[] = [
@@ -18,7 +18,7 @@ const SESSION: readonly Said[] = [
     method: 'notifications/subscriptions/acknowledged',
     params: {
       notifications: { promptsListChanged: false, toolsListChanged: true },
-      _meta: { [META.subscriptionId]: 'l' },
+      _meta: { [META_KEYS.subscriptionId]: 'l' },
     },
   }),
   client({ id: 2, method: 'resources/list', params: { _meta: ENVELOPE } }),
@@ -26,13 +26,13 @@ const SESSION: readonly Said[] = [
 ]
 
 test('a modern server is known by its tape: its version, its name, and the capabilities that were seen at work', () => {
-  expect(discoveryFrom(tapeOf(...SESSION).turns, MODERN_VERSION)).toEqual({
+  expect(discoverResultFrom(tapeOf(...SESSION).turns, MODERN_VERSION)).toEqual({
     supportedVersions: [MODERN_VERSION],
     capabilities: { tools: { listChanged: true }, completions: {} },
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    _meta: { [META.serverInfo]: INFO },
+    _meta: { [META_KEYS.serverInfo]: INFO },
   })
 })
 
@@ -42,11 +42,11 @@ test('log messages and resource subscriptions show their capabilities too', () =
     client({ id: 'l', method: 'subscriptions/listen', params: { notifications: granted, _meta: ENVELOPE } }),
     server({
       method: 'notifications/subscriptions/acknowledged',
-      params: { notifications: granted, _meta: { [META.subscriptionId]: 'l' } },
+      params: { notifications: granted, _meta: { [META_KEYS.subscriptionId]: 'l' } },
     }),
     server({ method: 'notifications/message', params: { level: 'info', data: 'x' } }),
   )
-  expect(discoveryFrom(turns, MODERN_VERSION)).toMatchObject({
+  expect(discoverResultFrom(turns, MODERN_VERSION)).toMatchObject({
     capabilities: { resources: { listChanged: true, subscribe: true }, logging: {} },
   })
 })
@@ -54,12 +54,12 @@ test('log messages and resource subscriptions show their capabilities too', () =
 test('a modern tape without server/discover answers it as often as it is asked, and says so once', () => {
   const out: string[] = []
   const { turns } = tapeOf(...SESSION)
-  const player = new Player({
-    script: new Script({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
+  const player = new SessionPlayer({
+    script: new RecordedServer({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
     send: (text) => out.push(text),
   })
   for (const id of ['probe', 7])
-    player.receive(
+    player.handleText(
       JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: ENVELOPE } }),
     )
   expect(out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
@@ -75,6 +75,6 @@ test('a modern tape without server/discover answers it as often as it is asked, 
 function asked(id: number, method: string, result: object): readonly Said[] {
   return [
     client({ id, method, params: { _meta: ENVELOPE } }),
-    server({ id, result: { ...result, resultType: 'complete', _meta: { [META.serverInfo]: INFO } } }),
+    server({ id, result: { ...result, resultType: 'complete', _meta: { [META_KEYS.serverInfo]: INFO } } }),
   ]
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { driftAsText, hasDrifted, type Drift } from './drift.ts'
+import { formatDrift, hasDrifted, type Drift } from './drift.ts'
 
 const CLEAN: Drift = { answered: 3, leftOver: [], misses: [], notes: [] }
 
 test('a run without drift says so in one line', () => {
-  expect(driftAsText(CLEAN)).toBe('3 requests answered, 0 misses, 0 left over')
+  expect(formatDrift(CLEAN)).toBe('3 requests answered, 0 misses, 0 left over')
   expect(hasDrifted(CLEAN)).toBe(false)
 })
 
@@ -22,7 +22,7 @@ test('every recorded request that was skipped, every miss and every note has its
     ],
     notes: ['the client sent notifications/odd, which is not on the tape'],
   }
-  expect(driftAsText(drift)).toMatchInlineSnapshot(`
+  expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "1 request answered, 1 miss, 1 left over
     skipped a baseline step: #14 tools/call echo {"message":"hi"}
     missed: UNKNOWN_TOOL tools/call echo {"message":"hi"}
@@ -41,7 +41,7 @@ test('a long list is cut, and says how much of it is missing', () => {
     server: 'demo',
     method: 'tools/list',
   }))
-  const lines = driftAsText({ ...CLEAN, leftOver }).split('\n')
+  const lines = formatDrift({ ...CLEAN, leftOver }).split('\n')
   expect(lines).toHaveLength(42)
   expect(lines.at(-1)).toBe('… and 60 more')
 })

@@ -1,11 +1,11 @@
 import { ReelayError } from '../errors.ts'
-import { briefRequest } from '../match/brief.ts'
-import type { Asked } from '../match/key.ts'
+import { describeRequest } from '../match/brief.ts'
+import type { RequestContent } from '../match/key.ts'
 import type { Miss } from '../match/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
-import { visible } from '../wire/visible.ts'
-import type { Screen } from './screen.ts'
-import { causeAsText, leftOverCauses, type LeftOverCause } from './left-over.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import type { ReportRedactor } from './screen.ts'
+import { formatLeftOverCause, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -19,7 +19,7 @@ export interface Drift {
   /** What was struck by a fault, in words; it is no doing of the client. */
   readonly faults?: readonly string[]
   /** What the live server answered, because the tape could not and the user allowed it. */
-  readonly wentLive?: readonly Asked[]
+  readonly wentLive?: readonly RequestContent[]
 }
 
 export function hasDrifted({ leftOver, misses }: Drift): boolean {
@@ -27,33 +27,33 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
 }
 
 /** The closing report: one line of counts, then one line for each thing that was not as recorded. */
-export function driftAsText(drift: Drift, { request: shown, text }: Shown = AS_IT_IS): string {
+export function formatDrift(drift: Drift, { request: shown, text }: ReportView = UNREDACTED): string {
   const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
-  const causes = leftOverCauses(leftOver.slice(0, SHOWN), misses)
+  const causes = leftOverCauses(leftOver.slice(0, MAX_LINES), misses)
   return [
-    countsAsText(drift),
-    ...shortened(wentLive, (asked) => `WENT LIVE, not on the tape: ${briefRequest(shown(asked))}`),
-    ...shortened(faults, (fault) => `fault: ${fault}`),
-    ...shortened(leftOver, (request, place) => leftOverLine(shown(request), causes[place])),
-    ...shortened(misses, ({ reason, asked }) => `missed: ${reason} ${briefRequest(asked)}`),
-    ...shortened(notes, (note) => `note: ${note}`),
+    formatCounts(drift),
+    ...limitedLines(wentLive, (asked) => `WENT LIVE, not on the tape: ${describeRequest(shown(asked))}`),
+    ...limitedLines(faults, (fault) => `fault: ${fault}`),
+    ...limitedLines(leftOver, (request, place) => leftOverLine(shown(request), causes[place])),
+    ...limitedLines(misses, ({ reason, asked }) => `missed: ${reason} ${describeRequest(asked)}`),
+    ...limitedLines(notes, (note) => `note: ${note}`),
   ]
-    .map((line) => visible(text(line)))
+    .map((line) => escapeControlChars(text(line)))
     .join('\n')
 }
 
 /** The drift as the error that a program gets. */
-export function driftError(drift: Drift, screen?: Screen): ReelayError {
-  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${driftAsText(drift, screen)}`, {
+export function driftError(drift: Drift, screen?: ReportRedactor): ReelayError {
+  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${formatDrift(drift, screen)}`, {
     hint: "ask for what was left over, or pass { drift: 'ignore' }",
   })
 }
 
-type Shown = Pick<Screen, 'request' | 'text'>
+type ReportView = Pick<ReportRedactor, 'request' | 'text'>
 
-const AS_IT_IS: Shown = { request: (request) => request, text: String }
+const UNREDACTED: ReportView = { request: (request) => request, text: String }
 
-function countsAsText({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
+function formatCounts({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
   return [
     `${count(answered, 'request')} answered`,
     count(misses.length, 'miss', 'misses'),
@@ -64,19 +64,19 @@ function countsAsText({ answered, leftOver, misses, faults = [], wentLive = [] }
 }
 
 function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {
-  const why = cause === undefined ? '' : causeAsText(cause)
-  return `skipped a baseline step: #${request.frame} ${briefRequest(request)}${why}`
+  const why = cause === undefined ? '' : formatLeftOverCause(cause)
+  return `skipped a baseline step: #${request.frame} ${describeRequest(request)}${why}`
 }
 
-const SHOWN = 40
+const MAX_LINES = 40
 
 // Only what is shown is looked at: the rest may have to be read from a large tape.
-function shortened<Item>(
+function limitedLines<Item>(
   items: readonly Item[],
   asLine: (item: Item, place: number) => string,
 ): readonly string[] {
-  const lines = items.slice(0, SHOWN).map(asLine)
-  return items.length <= SHOWN ? lines : [...lines, `… and ${items.length - SHOWN} more`]
+  const lines = items.slice(0, MAX_LINES).map(asLine)
+  return items.length <= MAX_LINES ? lines : [...lines, `… and ${items.length - MAX_LINES} more`]
 }
 
 function count(number: number, one: string, many = `${one}s`): string {

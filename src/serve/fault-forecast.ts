@@ -1,7 +1,7 @@
-import { briefRequest } from '../match/brief.ts'
+import { describeRequest } from '../match/brief.ts'
 import type { Turn } from '../tape/turn.ts'
-import { visible } from '../wire/visible.ts'
-import { FaultCounter, faultInWords, type FaultRule } from './fault-rules.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { FaultRuleCounter, describeFaultRule, type FaultRule } from './fault-rules.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
 
 /** What a fault would do to a client that repeats the recorded session. */
@@ -19,24 +19,24 @@ export function forecastFaults(
 ): readonly FaultForecast[] {
   const random = seededRandom(seed)
   const forecasts = rules.map((rule) => ({
-    counter: new FaultCounter(rule, random),
-    fault: faultInWords(rule),
+    counter: new FaultRuleCounter(rule, random),
+    fault: describeFaultRule(rule),
     strikes: [] as FaultForecast['strikes'][number][],
   }))
   for (const { trigger } of turns) {
     if (trigger?.message.kind !== 'request') continue
     const { message, n } = trigger
-    const [first] = forecasts.filter(({ counter }) => counter.strikes(message))
-    first?.strikes.push({ frame: n, request: briefRequest(message) })
+    const [first] = forecasts.filter(({ counter }) => counter.applies(message))
+    first?.strikes.push({ frame: n, request: describeRequest(message) })
   }
   return forecasts.map(({ fault, strikes }) => ({ fault, strikes }))
 }
 
-export function forecastAsText(forecasts: readonly FaultForecast[]): string {
+export function formatForecast(forecasts: readonly FaultForecast[]): string {
   const lines = forecasts.flatMap(({ fault, strikes }, place) => [
     `${place + 1}. ${fault}`,
     ...strikes.map(({ frame, request }) => `   #${frame} ${request}`),
     ...(strikes.length === 0 ? ['   strikes no request of this tape'] : []),
   ])
-  return lines.map((line) => `${visible(line)}\n`).join('')
+  return lines.map((line) => `${escapeControlChars(line)}\n`).join('')
 }

@@ -1,14 +1,19 @@
 import { FAULT_KINDS } from './faults/index.ts'
-import type { Fault, LinkFaults } from './faults/fault.ts'
-import { isSelected, selectorInWords, type Call, type RequestSelector } from './request-selector.ts'
+import type { Fault, LinkFaultActions } from './faults/fault.ts'
 import {
-  entriesOf,
-  inProgram,
-  invalid,
-  requireKnown,
-  selectorOf,
-  type Entry,
-  type Place,
+  matchesSelector,
+  describeSelector,
+  type MethodCall,
+  type RequestSelector,
+} from './request-selector.ts'
+import {
+  readEntries,
+  locateInProgram,
+  invalidSetting,
+  requireKnownKeys,
+  parseSelector,
+  type RuleEntry,
+  type EntryLocator,
 } from './settings.ts'
 
 /** A fault as it is written in a program or a file: which requests, which of those, and one kind with its value. */
@@ -29,12 +34,12 @@ export interface FaultRule {
 }
 
 /** Reads faults; `place` says where one stands that makes no sense. */
-export function readFaults(value: unknown, place: Place = inProgram): readonly FaultRule[] {
-  return entriesOf(value, 'faults', place).map(readRule)
+export function parseFaultRules(value: unknown, place: EntryLocator = locateInProgram): readonly FaultRule[] {
+  return readEntries(value, 'faults', place).map(parseFaultRule)
 }
 
 /** The rule in words: `each call of search, number 2 only, is never answered`. */
-export function faultInWords({ when, fault }: FaultRule): string {
+export function describeFaultRule({ when, fault }: FaultRule): string {
   const { nth, every, probability } = when
   const which = [
     ...(nth === undefined ? [] : [`number ${nth} only`]),
@@ -42,11 +47,11 @@ export function faultInWords({ when, fault }: FaultRule): string {
     ...(probability === undefined ? [] : [`with a chance of ${probability * 100} %`]),
   ]
   const narrowed = which.length === 0 ? '' : `, ${which.join(', ')},`
-  return `each ${selectorInWords(when)}${narrowed} ${fault.words}`
+  return `each ${describeSelector(when)}${narrowed} ${fault.description}`
 }
 
 /** Counts the requests that a rule is about, and says which it strikes. */
-export class FaultCounter {
+export class FaultRuleCounter {
   readonly rule: FaultRule
   readonly #random: () => number
   #seen = 0
@@ -56,9 +61,9 @@ export class FaultCounter {
     this.#random = random
   }
 
-  strikes(call: Call): boolean {
+  applies(call: MethodCall): boolean {
     const { nth, every, probability } = this.rule.when
-    if (!isSelected(this.rule.when, call)) return false
+    if (!matchesSelector(this.rule.when, call)) return false
     this.#seen++
     if (nth !== undefined && this.#seen !== nth) return false
     if (every !== undefined && this.#seen % every !== 0) return false
@@ -67,40 +72,45 @@ export class FaultCounter {
 }
 
 /** Refuses faults that this link cannot carry out. */
-export function requireCarriedOut(rules: readonly FaultRule[], link: LinkFaults): void {
+export function requireSupportedFaults(rules: readonly FaultRule[], link: LinkFaultActions): void {
   for (const rule of rules) {
     const { needs } = rule.fault
     if (needs !== undefined && link[needs] === undefined)
-      throw invalid('faults', `this link cannot carry out: ${faultInWords(rule)}`, NEEDS[needs])
+      throw invalidSetting(
+        'faults',
+        `this link cannot carry out: ${describeFaultRule(rule)}`,
+        REQUIREMENT_HINTS[needs],
+      )
   }
 }
 
-const NEEDS: Readonly<Record<keyof LinkFaults, string>> = {
+const REQUIREMENT_HINTS: Readonly<Record<keyof LinkFaultActions, string>> = {
   drop: 'serve the tape over HTTP',
   disconnect: 'serve the tape over a connection that can be ended',
   http: 'serve the tape over HTTP',
 }
 
-const WHEN = ['method', 'tool', 'params', 'nth', 'every', 'probability']
+const SELECTOR_KEYS = ['method', 'tool', 'params', 'nth', 'every', 'probability']
 
-function readRule(setting: Entry): FaultRule {
+function parseFaultRule(setting: RuleEntry): FaultRule {
   const kinds = FAULT_KINDS.filter(({ name }) => Object.hasOwn(setting.entry, name))
-  requireKnown(setting, [...WHEN, ...FAULT_KINDS.map(({ name }) => name)])
+  requireKnownKeys(setting, [...SELECTOR_KEYS, ...FAULT_KINDS.map(({ name }) => name)])
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1)
-    throw invalid(setting.at, 'a fault is of one kind', FAULT_KINDS.map(({ name }) => name).join(', '))
-  const fault = kind.read(setting.entry[kind.name])
+    throw invalidSetting(setting.at, 'a fault is of one kind', FAULT_KINDS.map(({ name }) => name).join(', '))
+  const fault = kind.parse(setting.entry[kind.name])
   if (fault === undefined)
-    throw invalid(setting.at, `"${kind.name}" makes no sense`, `it takes ${kind.takes}`)
-  return { when: { ...selectorOf(setting), ...whichOf(setting) }, fault }
+    throw invalidSetting(setting.at, `"${kind.name}" makes no sense`, `it takes ${kind.expects}`)
+  return { when: { ...parseSelector(setting), ...parseOccurrence(setting) }, fault }
 }
 
-function whichOf({ entry, at }: Entry): Pick<FaultRule['when'], 'nth' | 'every' | 'probability'> {
+function parseOccurrence({ entry, at }: RuleEntry): Pick<FaultRule['when'], 'nth' | 'every' | 'probability'> {
   const { nth, every, probability } = entry
-  if (nth !== undefined && !isCount(nth)) throw invalid(at, '"nth" is not a whole number from 1 on')
-  if (every !== undefined && !isCount(every)) throw invalid(at, '"every" is not a whole number from 1 on')
-  if (probability !== undefined && !isChance(probability))
-    throw invalid(at, '"probability" is not a number from 0 to 1')
+  if (nth !== undefined && !isCount(nth)) throw invalidSetting(at, '"nth" is not a whole number from 1 on')
+  if (every !== undefined && !isCount(every))
+    throw invalidSetting(at, '"every" is not a whole number from 1 on')
+  if (probability !== undefined && !isProbability(probability))
+    throw invalidSetting(at, '"probability" is not a number from 0 to 1')
   return {
     ...(nth !== undefined && { nth }),
     ...(every !== undefined && { every }),
@@ -112,6 +122,6 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0
 }
 
-function isChance(value: unknown): value is number {
+function isProbability(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1
 }

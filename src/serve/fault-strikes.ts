@@ -1,47 +1,47 @@
-import { briefRequest } from '../match/brief.ts'
+import { describeRequest } from '../match/brief.ts'
 import { idKey, type Id } from '../wire/id.ts'
 import type { Request } from '../wire/message.ts'
-import { FaultCounter, requireCarriedOut, type FaultRule } from './fault-rules.ts'
-import type { Fault, LinkFaults, Scene } from './faults/fault.ts'
-import type { Outlet } from './outlet.ts'
+import { FaultRuleCounter, requireSupportedFaults, type FaultRule } from './fault-rules.ts'
+import type { Fault, LinkFaultActions, FaultContext } from './faults/fault.ts'
+import type { ReplyChannel } from './outlet.ts'
 import { seededRandom } from '../seeded-random.ts'
 
-export interface FaultOptions {
+export interface SessionFaultsOptions {
   readonly rules: readonly FaultRule[]
   readonly seed: number
-  readonly link: LinkFaults
+  readonly link: LinkFaultActions
 }
 
 /** The faults of one connection: which request is struck by which, and what has become of it. */
-export class FaultStrikes {
-  readonly link: LinkFaults
-  readonly #counters: readonly FaultCounter[]
-  readonly #fired: string[] = []
+export class SessionFaults {
+  readonly link: LinkFaultActions
+  readonly #counters: readonly FaultRuleCounter[]
+  readonly #applied: string[] = []
   readonly #onCancel = new Map<string, (() => void)[]>()
   readonly #cancelled = new Set<string>()
 
-  constructor({ rules, seed, link }: FaultOptions) {
-    requireCarriedOut(rules, link)
+  constructor({ rules, seed, link }: SessionFaultsOptions) {
+    requireSupportedFaults(rules, link)
     this.link = link
     const random = seededRandom(seed)
-    this.#counters = rules.map((rule) => new FaultCounter(rule, random))
+    this.#counters = rules.map((rule) => new FaultRuleCounter(rule, random))
   }
 
   /** The fault that strikes this request, which is then counted. Every rule sees every request. */
-  on(request: Request): Fault | undefined {
+  faultFor(request: Request): Fault | undefined {
     if (this.#counters.length === 0) return undefined
-    const striking = this.#counters.filter((counter) => counter.strikes(request))
+    const striking = this.#counters.filter((counter) => counter.applies(request))
     const fault = striking[0]?.rule.fault
-    if (fault !== undefined) this.#fired.push(`${briefRequest(request)} ${fault.words}`)
+    if (fault !== undefined) this.#applied.push(`${describeRequest(request)} ${fault.description}`)
     return fault
   }
 
   /** Lets the fault do its work. */
-  strike(fault: Fault, { id }: Request, scene: Omit<Scene, 'isCancelled' | 'onCancel' | 'link'>): void {
+  apply(fault: Fault, { id }: Request, scene: Omit<FaultContext, 'isCancelled' | 'onCancel' | 'link'>): void {
     const key = scene.outlet.scope + idKey(id)
     this.#cancelled.delete(key)
     this.#onCancel.delete(key)
-    fault.strike({
+    fault.apply({
       ...scene,
       link: this.link,
       isCancelled: () => this.#cancelled.has(key),
@@ -52,7 +52,7 @@ export class FaultStrikes {
     })
   }
 
-  cancel(id: Id, { scope }: Outlet): void {
+  cancel(id: Id, { scope }: ReplyChannel): void {
     if (this.#counters.length === 0) return
     const key = scope + idKey(id)
     this.#cancelled.add(key)
@@ -61,7 +61,7 @@ export class FaultStrikes {
   }
 
   /** What was struck, in words, in the order of the requests. */
-  fired(): readonly string[] {
-    return this.#fired
+  applied(): readonly string[] {
+    return this.#applied
   }
 }

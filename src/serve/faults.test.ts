@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { HeldClock } from '../../test/serve/held-clock.ts'
 import { playingWith, type Run } from '../../test/serve/played.ts'
 import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../../test/serve/tape-of.ts'
-import { faultInWords, readFaults, type FaultSetting } from './fault-rules.ts'
-import type { PlayerOptions } from './player.ts'
+import { describeFaultRule, parseFaultRules, type FaultSetting } from './fault-rules.ts'
+import type { SessionPlayerOptions } from './player.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,
@@ -80,7 +80,7 @@ test('a dropped stream brings what came before the answer, and no answer', () =>
   ]
   const dropped: string[] = []
   const link = { drop: () => dropped.push('dropped') }
-  const run = playingWith({ faults: readFaults([{ drop: true }]), link }, ...said)
+  const run = playingWith({ faults: parseFaultRules([{ drop: true }]), link }, ...said)
   run.say(callOf(1, 'work', {}))
   expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
   expect(dropped).toEqual(['dropped'])
@@ -92,7 +92,7 @@ test('what only a link can do is asked of the link', () => {
     disconnect: (): void => void done.push('disconnect'),
     http: (answer: unknown): void => void done.push(answer),
   }
-  const faults = readFaults([
+  const faults = parseFaultRules([
     { tool: 'count', disconnect: true },
     { tool: 'search', nth: 1, http: 503 },
     { tool: 'search', nth: 2, http: { status: 429, headers: { 'retry-after': 7 }, body: 'later' } },
@@ -173,16 +173,16 @@ test.each([
   [{ method: 1, timeout: true }, 'faults[0]: "method" is not a string'],
   [17, 'faults[0]: this entry is no object'],
 ])('a fault that makes no sense is refused with its place: %j', (fault, message) => {
-  expect(() => readFaults({ faults: [fault] })).toThrow(message)
+  expect(() => parseFaultRules({ faults: [fault] })).toThrow(message)
 })
 
 test('a fault can be said in words', () => {
-  const rules = readFaults([
+  const rules = parseFaultRules([
     { tool: 'search', nth: 2, timeout: true },
     { method: 'tools/list', probability: 0.25, delay: 250 },
     { every: 3, params: { x: 1 }, duplicate: true },
   ])
-  expect(rules.map(faultInWords)).toEqual([
+  expect(rules.map(describeFaultRule)).toEqual([
     'each call of search, number 2 only, is never answered',
     'each tools/list, with a chance of 25 %, is answered 250 ms late',
     'each request with {"x":1}, one in 3, is answered twice',
@@ -196,6 +196,6 @@ function strikes(seed: number): string {
   return run.out.map((text) => JSON.parse(text).id).join()
 }
 
-function struck(faults: readonly FaultSetting[], options: Partial<PlayerOptions> = {}): Run {
-  return playingWith({ faults: readFaults(faults), ...options }, ...SESSION)
+function struck(faults: readonly FaultSetting[], options: Partial<SessionPlayerOptions> = {}): Run {
+  return playingWith({ faults: parseFaultRules(faults), ...options }, ...SESSION)
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { classify } from '../wire/message.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { HeardTexts } from './heard-texts.ts'
+import { MessageParser } from './heard-texts.ts'
 
 const id = fc.oneof(
   fc.nat().map(String),
@@ -45,11 +45,11 @@ const shape = fc.constantFrom<(id: string, params: string) => string>(
 test('a text is read as JSON.parse reads it, however often something like it was heard before', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(shape, id, params), { maxLength: 30 }), (said) => {
-      const heard = new HeardTexts()
+      const heard = new MessageParser()
       for (const [write, oneId, oneParams] of said) {
         const text = write(oneId, oneParams)
         const value = parseJson(text)
-        expect(heard.read(text)).toEqual(value === undefined ? undefined : classify(value))
+        expect(heard.parse(text)).toEqual(value === undefined ? undefined : classifyMessage(value))
       }
     }),
     { numRuns: 1000 },
@@ -57,9 +57,9 @@ test('a text is read as JSON.parse reads it, however often something like it was
 })
 
 test('a request that was heard before is not parsed again: its params are the same object', () => {
-  const heard = new HeardTexts()
+  const heard = new MessageParser()
   const read = (liveId: string): unknown =>
-    heard.read(`{"method":"tools/call","params":{"name":"a"},"jsonrpc":"2.0","id":${liveId}}`)
+    heard.parse(`{"method":"tools/call","params":{"name":"a"},"jsonrpc":"2.0","id":${liveId}}`)
   const [first, again, named] = [read('1'), read('2'), read('"x"')]
   expect(first).toEqual({ kind: 'request', id: 1, method: 'tools/call', params: { name: 'a' } })
   expect(again).toEqual({ kind: 'request', id: 2, method: 'tools/call', params: { name: 'a' } })
@@ -68,9 +68,9 @@ test('a request that was heard before is not parsed again: its params are the sa
 })
 
 test('what was heard is forgotten before it fills the memory', () => {
-  const heard = new HeardTexts()
+  const heard = new MessageParser()
   const read = (n: number): unknown =>
-    heard.read(`{"method":"m","params":{"n":${n},"pad":"${'x'.repeat(10_000)}"},"jsonrpc":"2.0","id":1}`)
+    heard.parse(`{"method":"m","params":{"n":${n},"pad":"${'x'.repeat(10_000)}"},"jsonrpc":"2.0","id":1}`)
   const first = Reflect.get(Object(read(0)), 'params')
   for (let n = 1; n < 1000; n++) read(n)
   expect(Reflect.get(Object(read(0)), 'params')).not.toBe(first)

@@ -1,39 +1,39 @@
 import { idKey, type Id } from '../wire/id.ts'
-import type { Outlet } from './outlet.ts'
-import type { Part } from './performance.ts'
-import type { Playing } from './playing.ts'
+import type { ReplyChannel } from './outlet.ts'
+import type { TriggeredTurn } from './performance.ts'
+import type { TurnPlayer } from './playing.ts'
 
-interface Entry {
-  readonly playing: Playing
-  readonly part: Part
+interface InFlightTurn {
+  readonly playing: TurnPlayer
+  readonly part: TriggeredTurn
 }
 
 /** The live requests that are being answered, by their ids. */
-export class InFlight {
-  readonly #entries = new Map<string, Entry>()
+export class InFlightTurns {
+  readonly #entries = new Map<string, InFlightTurn>()
 
   /** False when the id was in use already; the newer request then has it. */
-  enter(playing: Playing, part: Part): boolean {
-    const key = keyOf(part)
+  add(playing: TurnPlayer, part: TriggeredTurn): boolean {
+    const key = inFlightKey(part)
     const isFree = !this.#entries.has(key)
     this.#entries.set(key, { playing, part })
     return isFree
   }
 
-  leave(playing: Playing, part: Part): void {
-    const key = keyOf(part)
+  remove(playing: TurnPlayer, part: TriggeredTurn): void {
+    const key = inFlightKey(part)
     if (this.#entries.get(key)?.playing === playing) this.#entries.delete(key)
   }
 
-  get(id: Id, { scope }: Outlet): Entry | undefined {
+  get(id: Id, { scope }: ReplyChannel): InFlightTurn | undefined {
     return this.#entries.get(scope + idKey(id))
   }
 
-  all(): readonly Entry[] {
+  all(): readonly InFlightTurn[] {
     return [...this.#entries.values()]
   }
 }
 
-function keyOf({ live, outlet }: Part): string {
+function inFlightKey({ live, outlet }: TriggeredTurn): string {
   return live?.message.kind === 'request' ? outlet.scope + idKey(live.message.id) : ''
 }

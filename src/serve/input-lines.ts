@@ -2,15 +2,18 @@ import { isUtf8 } from 'node:buffer'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { LineSplitter } from '../wire/lines.ts'
 
-export type Line =
+export type InputLine =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly why: string }
 
 /** The lines of a stream, those of one chunk at a time, until it ends, breaks off or the signal says stop. */
-export async function* linesOf(input: Readable, signal: AbortSignal): AsyncGenerator<readonly Line[]> {
-  let lines: Line[] = []
+export async function* readInputLines(
+  input: Readable,
+  signal: AbortSignal,
+): AsyncGenerator<readonly InputLine[]> {
+  let lines: InputLine[] = []
   const splitter = new LineSplitter({
-    onLine: (bytes) => lines.push(lineOf(bytes)),
+    onLine: (bytes) => lines.push(toInputLine(bytes)),
     onOverlong: (_head, total) => lines.push({ kind: 'unreadable', why: `a line of ${total} bytes` }),
   })
   for await (const chunk of chunksOf(input, signal)) {
@@ -33,7 +36,7 @@ async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<U
   }
 }
 
-function lineOf(bytes: Uint8Array): Line {
+function toInputLine(bytes: Uint8Array): InputLine {
   if (!isUtf8(bytes)) return { kind: 'unreadable', why: 'not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   return { kind: 'text', text }

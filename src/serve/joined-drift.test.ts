@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Drift } from './drift.ts'
-import { addDrifts, joinDrifts } from './joined-drift.ts'
+import { sumServerDrifts, mergeSessionDrifts } from './joined-drift.ts'
 
 const driftOf = (answered: number, left: readonly number[], ...notes: readonly string[]): Drift => ({
   answered,
@@ -11,10 +11,14 @@ const driftOf = (answered: number, left: readonly number[], ...notes: readonly s
 const framesOf = ({ leftOver }: Drift): readonly number[] => leftOver.map(({ frame }) => frame)
 
 test('of connections that play the same part, only what none asked for is left over, and a note is made once', () => {
-  const joined = joinDrifts(driftOf(0, [1, 2, 3]), driftOf(2, [2, 3], 'odd'), driftOf(1, [1, 3], 'odd'))
+  const joined = mergeSessionDrifts(
+    driftOf(0, [1, 2, 3]),
+    driftOf(2, [2, 3], 'odd'),
+    driftOf(1, [1, 3], 'odd'),
+  )
   expect([joined.answered, framesOf(joined), joined.notes]).toEqual([3, [3], ['odd']])
 })
 
 test('of several servers, everything counts', () => {
-  expect(framesOf(addDrifts([driftOf(1, [4, 9]), driftOf(1, [5])]))).toEqual([4, 5, 9])
+  expect(framesOf(sumServerDrifts([driftOf(1, [4, 9]), driftOf(1, [5])]))).toEqual([4, 5, 9])
 })

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { call, callOf, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { driftAsText } from './drift.ts'
+import { formatDrift } from './drift.ts'
 import { leftOverCauses } from './left-over.ts'
-import { Player } from './player.ts'
-import { Script } from './script.ts'
+import { SessionPlayer } from './player.ts'
+import { RecordedServer } from './script.ts'
 
 test('a left-over that was asked for in another form is told from one that nobody asked for', () => {
   const drift = driftAfter(
     [...call(1, 'search', { q: 'cats', n: 1 }, ''), ...call(2, 'count', {}, '')],
     callOf(1, 'search', { q: 'dogs', n: 2 }),
   )
-  expect(driftAsText(drift)).toMatchInlineSnapshot(`
+  expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "0 requests answered, 1 miss, 2 left over
     skipped a baseline step: #1 tools/call search {"n":1,"q":"cats"} (asked in another form: params.arguments.q recorded "cats", got "dogs" and 1 more)
     skipped a baseline step: #3 tools/call count {}
@@ -37,8 +37,8 @@ test('one miss explains one left-over of several that are the same', () => {
 
 function driftAfter(said: readonly Said[], ...asked: readonly object[]) {
   const { turns } = tapeOf(...said)
-  const script = new Script({ turns, server: 'demo', tape: 'demo', commandFor: () => 'the command' })
-  const player = new Player({ script, send: () => {} })
-  for (const message of asked) player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  const script = new RecordedServer({ turns, server: 'demo', tape: 'demo', commandFor: () => 'the command' })
+  const player = new SessionPlayer({ script, send: () => {} })
+  for (const message of asked) player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
   return player.drift()
 }

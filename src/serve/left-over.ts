@@ -1,4 +1,4 @@
-import { brief } from '../match/brief.ts'
+import { describeValue } from '../match/brief.ts'
 import { requestKey } from '../match/key.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
 import type { Miss } from '../match/miss.ts'
@@ -23,13 +23,13 @@ export function leftOverCauses(
 }
 
 /** Nothing for what was never asked: that is what skipping means. */
-export function causeAsText(cause: LeftOverCause): string {
+export function formatLeftOverCause(cause: LeftOverCause): string {
   if (cause.kind === 'never-asked') return ''
   const { reason, nearest } = cause.miss
   const [first, ...more] = nearest[0]?.differences ?? []
   if (first === undefined) return ` (it was asked for, and missed: ${reason})`
   const others = more.length === 0 ? '' : ` and ${more.length} more`
-  return ` (asked in another form: ${formatPath(first.path)} recorded ${shown(first.recorded)}, got ${shown(first.got)}${others})`
+  return ` (asked in another form: ${formatPath(first.path)} recorded ${formatValue(first.recorded)}, got ${formatValue(first.got)}${others})`
 }
 
 function missesByNearest(misses: readonly Miss[]): ReadonlyMap<string, Miss[]> {
@@ -43,6 +43,6 @@ function missesByNearest(misses: readonly Miss[]): ReadonlyMap<string, Miss[]> {
   return open
 }
 
-function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : brief(value, 40)
+function formatValue(value: unknown): string {
+  return value === undefined ? 'nothing' : describeValue(value, 40)
 }

@@ -1,7 +1,10 @@
-import type { Loosening } from '../match/loosening.ts'
+import type { SuggestedMatchOptions } from '../match/loosening.ts'
 
 /** The call of the library that plays a tape under these options. */
-export function libraryCall(call: string, { server, match, ignore, rules, permissive }: Loosening): string {
+export function libraryCallText(
+  call: string,
+  { server, match, ignore, rules, permissive }: SuggestedMatchOptions,
+): string {
   const options = [
     ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
     ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),

@@ -1,24 +1,24 @@
 import { idKey, isId, type Id } from '../wire/id.ts'
-import { rangeAt, replaceAt } from '../wire/members.ts'
+import { findRange, replaceValue } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** What a live server asks, under ids of our own: its ids may be in use for what the recorded server asks. */
-export class LiveAsks {
+export class UpstreamServerRequests {
   /** By our id, the bytes of the server's. */
   readonly #open = new Map<string, string>()
   /** By the server's id, ours as JSON. */
-  readonly #named = new Map<string, string>()
+  readonly #clientIds = new Map<string, string>()
   #count = 0
 
   /** The request as the client gets it. */
-  open(text: string): string {
+  add(text: string): string {
     const own = `reelay-live-${++this.#count}`
-    const range = rangeAt(text, ['id'])
+    const range = findRange(text, ['id'])
     this.#open.set(idKey(own), range === undefined ? 'null' : text.slice(range.start, range.end))
     const theirs = member(parseJson(text), 'id')
-    if (isId(theirs)) this.#named.set(idKey(theirs), JSON.stringify(own))
-    return replaceAt(text, ['id'], JSON.stringify(own))
+    if (isId(theirs)) this.#clientIds.set(idKey(theirs), JSON.stringify(own))
+    return replaceValue(text, ['id'], JSON.stringify(own))
   }
 
   /** The bytes of the id under which the server waits for this answer; none when it did not ask. */
@@ -30,7 +30,7 @@ export class LiveAsks {
   }
 
   /** What the client calls a request of the server, as JSON. */
-  named(theirs: Id): string | undefined {
-    return this.#named.get(idKey(theirs))
+  clientIdFor(theirs: Id): string | undefined {
+    return this.#clientIds.get(idKey(theirs))
   }
 }

@@ -1,9 +1,9 @@
-import { appendEpisode, hasAnswered, type EpisodeMessage } from '../store/episode.ts'
+import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../store/episode.ts'
 import type { OpenLink } from '../transport/client-link.ts'
-import { liveRedaction } from './live-redaction.ts'
+import { createClientRedaction } from './live-redaction.ts'
 import { Passthrough } from './passthrough.ts'
 
-export interface LiveBehindOptions {
+export interface PassthroughServerOptions {
   /** The way to the live server, gone once for each client. */
   readonly open: OpenLink
   /** Whether what it says joins the tape. */
@@ -15,23 +15,23 @@ export interface LiveBehindOptions {
 }
 
 /** What was learned: how many messages, from how many clients. */
-export interface Learned {
+export interface LearnedCounts {
   readonly messages: number
   readonly clients: number
 }
 
 /** The live server behind a tape, for any number of clients. */
-export class LiveBehind {
-  readonly #options: LiveBehindOptions
+export class PassthroughServer {
+  readonly #options: PassthroughServerOptions
   /** What crossed each link, kept until the run is over: until then the tape is being played. */
   readonly #links: EpisodeMessage[][] = []
 
-  constructor(options: LiveBehindOptions) {
+  constructor(options: PassthroughServerOptions) {
     this.#options = options
   }
 
   /** The live server of one more client. */
-  another(): Passthrough {
+  connectClient(): Passthrough {
     const { open, learns } = this.#options
     if (!learns) return new Passthrough({ open })
     const messages: EpisodeMessage[] = []
@@ -40,14 +40,14 @@ export class LiveBehind {
   }
 
   /** Adds what was learned to the tape, each client as a connection of its own; called when all of them are gone. */
-  async learn({ path }: { readonly path: string }, server: string): Promise<Learned> {
-    const links = this.#links.splice(0).filter(hasAnswered)
+  async appendToTape({ path }: { readonly path: string }, server: string): Promise<LearnedCounts> {
+    const links = this.#links.splice(0).filter(hasServerMessages)
     const { headers = {}, secrets: values } = this.#options
     if (links.length > 0)
       await appendEpisode(path, {
         server,
         links,
-        redaction: (header) => liveRedaction(header, { headers, values }),
+        redaction: (header) => createClientRedaction(header, { headers, values }),
       })
     return { clients: links.length, messages: links.reduce((sum, { length }) => sum + length, 0) }
   }

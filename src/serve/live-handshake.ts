@@ -1,38 +1,39 @@
-import { brief } from '../match/brief.ts'
+import { describeValue } from '../match/brief.ts'
 import { idKey } from '../wire/id.ts'
-import { replaceAt } from '../wire/members.ts'
+import { replaceValue } from '../wire/members.ts'
 import { member, type Message, type Response } from '../wire/message.ts'
 
-const ID = 'reelay-live-initialize'
+const HANDSHAKE_ID = 'reelay-live-initialize'
 
 /** What a link calls this request when it is lost. */
-export const HANDSHAKE_KEY: string = idKey(ID)
+export const UPSTREAM_HANDSHAKE_KEY: string = idKey(HANDSHAKE_ID)
 
 /** The client's `initialize`, kept to open a live server with it; a modern server needs none. */
-export class LiveHandshake {
+export class UpstreamHandshake {
   #initialize: string | undefined
   #settle: (() => void) | undefined
   #reject: ((error: Error) => void) | undefined
 
-  hear(text: string, message: Message): void {
+  observe(text: string, message: Message): void {
     if (message.kind === 'request' && message.method === 'initialize') this.#initialize = text
   }
 
-  async shake(send: (text: string) => void): Promise<void> {
+  async perform(send: (text: string) => void): Promise<void> {
     if (this.#initialize === undefined) return
     const answered = new Promise<void>((resolve, reject) => {
       this.#settle = resolve
       this.#reject = reject
     })
-    send(replaceAt(this.#initialize, ['id'], JSON.stringify(ID)))
+    send(replaceValue(this.#initialize, ['id'], JSON.stringify(HANDSHAKE_ID)))
     await answered
     send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
   }
 
   /** Takes an answer of the server, when it is to this. */
-  settle({ id, outcome }: Response): boolean {
-    if (id !== ID) return false
-    if ('error' in outcome) this.fail(`it refused initialize: ${brief(member(outcome.error, 'message'))}`)
+  receiveAnswer({ id, outcome }: Response): boolean {
+    if (id !== HANDSHAKE_ID) return false
+    if ('error' in outcome)
+      this.fail(`it refused initialize: ${describeValue(member(outcome.error, 'message'))}`)
     else this.#settle?.()
     return true
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markedLive } from './live-mark.ts'
+import { markAsLive } from './live-mark.ts'
 
 test.each([
   ['{"id":1,"result":{}}', '{"id":1,"result":{"_meta":{"reelay/live":true}}}'],
@@ -11,14 +11,14 @@ test.each([
   ['{"result":[1]}', '{"result":[1]}'],
   ['{"error":{"code":1}}', '{"error":{"code":1}}'],
 ])('the mark goes where there is room for it: %s', (text, marked) => {
-  expect(markedLive(text)).toBe(marked)
+  expect(markAsLive(text)).toBe(marked)
 })
 
 test('whatever a result holds, the mark is all that is added to it', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (result) => {
       const { _meta: _, ...plain } = result
-      expect(JSON.parse(markedLive(JSON.stringify({ id: 1, result: plain })))).toEqual(
+      expect(JSON.parse(markAsLive(JSON.stringify({ id: 1, result: plain })))).toEqual(
         JSON.parse(JSON.stringify({ id: 1, result: { ...plain, _meta: { 'reelay/live': true } } })),
       )
     }),

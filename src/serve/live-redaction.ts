@@ -1,13 +1,13 @@
-import { redactionConfig } from '../config/redaction-config.ts'
+import { readRedactionConfig } from '../config/redaction-config.ts'
 import { Redactor } from '../redact/redactor.ts'
-import { ruleSet } from '../redact/rule-set.ts'
-import { forgottenKey, readRedactionKey } from '../store/redaction-key.ts'
-import type { Header } from '../tape/header.ts'
-import { LiveStandIns } from './live-stand-ins.ts'
-import { redactedParams } from './screen.ts'
+import { redactionRuleSet } from '../redact/rule-set.ts'
+import { ephemeralKey, readRedactionKey } from '../store/redaction-key.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { ClientStandIns } from './live-stand-ins.ts'
+import { redactParams } from './screen.ts'
 
 /** What is done with the secrets of a live client, because those of the tape have stand-ins. */
-export interface LiveRedaction {
+export interface ClientRedaction {
   /** Whether the key of the tape is here: then a live secret gets the stand-in that it has on the tape, and matches. */
   readonly isOurs: boolean
   /** How the tape names its key. */
@@ -17,7 +17,7 @@ export interface LiveRedaction {
   /** The params of a message likewise; the same params when they hold none. */
   readonly params: (params: unknown) => unknown
   /** What is known of values that no rule takes for secrets. */
-  readonly standIns: LiveStandIns
+  readonly standIns: ClientStandIns
   /** From now on a value of the client is a secret. */
   readonly hide: (value: string) => void
   /** The variables of the recorder whose names spoke of secrets. */
@@ -33,18 +33,18 @@ interface RunSecrets {
 }
 
 /** Undefined for a tape that was never redacted. */
-export function liveRedaction(
-  { redaction, servers }: Pick<Header, 'redaction' | 'servers'>,
+export function createClientRedaction(
+  { redaction, servers }: Pick<TapeHeader, 'redaction' | 'servers'>,
   { headers = {}, values = [] }: RunSecrets = {},
-): LiveRedaction | undefined {
+): ClientRedaction | undefined {
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
   const isOurs = own?.name === redaction.key
-  const config = redactionConfig(process.cwd())
+  const config = readRedactionConfig(process.cwd())
   const email = config.email === true || redaction.rules.includes('email')
   // Without the key nothing can match, but no secret should be in a report either.
-  const key = isOurs && own !== undefined ? own : forgottenKey()
-  const redactor = new Redactor({ key, rules: ruleSet({ ...config, email }), source: 'live' })
+  const key = isOurs && own !== undefined ? own : ephemeralKey()
+  const redactor = new Redactor({ key, rules: redactionRuleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
   for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   for (const value of values) redactor.learn(value)
@@ -53,8 +53,8 @@ export function liveRedaction(
     isOurs,
     key: redaction.key,
     text,
-    params: (params) => redactedParams(params, text),
-    standIns: new LiveStandIns({ redactor, key, isOurs }),
+    params: (params) => redactParams(params, text),
+    standIns: new ClientStandIns({ redactor, key, isOurs }),
     hide: (value) => redactor.learn(value),
     variables: [...new Set(Object.values(servers).flatMap(({ env = [] }) => env))],
   }

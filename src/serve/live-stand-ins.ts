@@ -1,13 +1,13 @@
-import type { Difference } from '../match/field-diff.ts'
+import type { FieldDifference } from '../match/field-diff.ts'
 import type { RedactionKey } from '../redact/key.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import { couldStandFor } from '../redact/shapes.ts'
-import { StandIns } from '../redact/stand-ins.ts'
-import { base64Views, percentDecoded } from '../redact/views.ts'
+import { couldBePlaceholderFor } from '../redact/shapes.ts'
+import { Placeholders } from '../redact/stand-ins.ts'
+import { base64Views, percentDecodedView } from '../redact/views.ts'
 import { canonicalJson } from '../wire/canonical.ts'
-import { leafText, leavesOf } from '../wire/leaves.ts'
+import { decodeLeaf, jsonLeaves } from '../wire/leaves.ts'
 
-export interface LiveStandInsOptions {
+export interface ClientStandInsOptions {
   readonly redactor: Redactor
   readonly key: RedactionKey
   /** Whether the key is the one of the tape. */
@@ -15,10 +15,10 @@ export interface LiveStandInsOptions {
 }
 
 /** What can be told of live values that no rule takes for secrets, where the tape has stand-ins. */
-export class LiveStandIns {
-  readonly #options: LiveStandInsOptions
+export class ClientStandIns {
+  readonly #options: ClientStandInsOptions
 
-  constructor(options: LiveStandInsOptions) {
+  constructor(options: ClientStandInsOptions) {
     this.#options = options
   }
 
@@ -26,51 +26,57 @@ export class LiveStandIns {
   learn(params: unknown, isOnTape: (standIn: string) => boolean): boolean {
     const { redactor, key, isOurs } = this.#options
     if (!isOurs) return false
-    const standIns = new StandIns(key)
-    const before = redactor.known.length
-    for (const word of wordsIn(params)) if (isOnTape(standIns.of(word))) redactor.learn(word)
-    return redactor.known.length > before
+    const standIns = new Placeholders(key)
+    const before = redactor.knownSecrets.length
+    for (const word of wordsIn(params)) if (isOnTape(standIns.forValue(word))) redactor.learn(word)
+    return redactor.knownSecrets.length > before
   }
 
   /** The live words where a recorded value has stand-ins; none when anything else differs as well. */
-  gapsIn({ recorded, got }: Difference): readonly string[] {
+  wordsBehindStandIns({ recorded, got }: FieldDifference): readonly string[] {
     const [then, now] = [textOf(recorded), textOf(got)]
     if (then === undefined || now === undefined) return []
     if (this.#isStandIn(then, now)) return [now]
-    const [before, after] = [then.split(BETWEEN), now.split(BETWEEN)]
+    const [before, after] = [then.split(WORD_SEPARATORS), now.split(WORD_SEPARATORS)]
     if (before.length !== after.length) return []
     const pairs = before
-      .map((word, at): Pair => [word, after[at] ?? ''])
+      .map((word, at): WordPair => [word, after[at] ?? ''])
       .filter(([one, other]) => one !== other)
     return pairs.every(([one, other]) => this.#isStandIn(one, other)) ? pairs.map(([, other]) => other) : []
   }
 
   #isStandIn(recorded: string, got: string): boolean {
     const { key, isOurs } = this.#options
-    const standIns = new StandIns(key)
-    return isOurs ? standIns.isOne(recorded, false) : couldStandFor(recorded, got, standIns.of(got))
+    const standIns = new Placeholders(key)
+    return isOurs
+      ? standIns.isPlaceholder(recorded, false)
+      : couldBePlaceholderFor(recorded, got, standIns.forValue(got))
   }
 }
 
-type Pair = readonly [then: string, now: string]
+type WordPair = readonly [then: string, now: string]
 
 /** Words of a text with what stands between them, which has to be the same on both sides. */
-const BETWEEN = /([^\w+/.~-]+)/
-const SHORTEST = 6
-const LONGEST = 4096
-const MOST = 1000
+const WORD_SEPARATORS = /([^\w+/.~-]+)/
+const MIN_WORD_LENGTH = 6
+const MAX_WORD_LENGTH = 4096
+const MAX_WORDS = 1000
 
 function wordsIn(params: unknown): readonly string[] {
   const json = canonicalJson(params ?? null)
-  const texts = leavesOf(json).flatMap((leaf) => decoded(leafText(json, leaf)))
-  const words = texts.flatMap((text) => [text, ...text.split(/[\s"'`,;<>()]+/), ...text.split(BETWEEN)])
-  const worthwhile = words.filter(({ length }) => length >= SHORTEST && length <= LONGEST)
-  return [...new Set(worthwhile)].slice(0, MOST)
+  const texts = jsonLeaves(json).flatMap((leaf) => decoded(decodeLeaf(json, leaf)))
+  const words = texts.flatMap((text) => [
+    text,
+    ...text.split(/[\s"'`,;<>()]+/),
+    ...text.split(WORD_SEPARATORS),
+  ])
+  const worthwhile = words.filter(({ length }) => length >= MIN_WORD_LENGTH && length <= MAX_WORD_LENGTH)
+  return [...new Set(worthwhile)].slice(0, MAX_WORDS)
 }
 
 /** The text itself, and what it says in other spellings. */
 function decoded(text: string): readonly string[] {
-  const views = [percentDecoded(text), ...base64Views(text, () => true)]
+  const views = [percentDecodedView(text), ...base64Views(text, () => true)]
   return [text, ...views.flatMap((view) => view?.text ?? [])]
 }
 

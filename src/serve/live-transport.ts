@@ -1,10 +1,10 @@
 import type { AnyTransport } from '../transport/any-transport.ts'
-import { transportLink } from '../transport/transport-link.ts'
+import { sdkTransportLink } from '../transport/transport-link.ts'
 import { isCi } from './ci.ts'
-import { LiveBehind } from './live-behind.ts'
+import { PassthroughServer } from './live-behind.ts'
 import type { ServeOptions } from './serve-options.ts'
 
-export interface LiveOptions {
+export interface LiveUpstreamOptions {
   /** Makes the transport to a live server that misses are passed on to: one for each client. */
   readonly live?: () => AnyTransport
   /** Whether they are: `none` passes nothing on, `new-episodes` adds what was learned to the tape at `close`. In CI, by default `none`. */
@@ -12,15 +12,15 @@ export interface LiveOptions {
 }
 
 /** The live server behind a transport; undefined when nothing is to go live. */
-export function liveBehind({
+export function passthroughServerFor({
   live,
   mode,
   secrets,
-}: LiveOptions & Pick<ServeOptions, 'secrets'>): LiveBehind | undefined {
+}: LiveUpstreamOptions & Pick<ServeOptions, 'secrets'>): PassthroughServer | undefined {
   if (live === undefined || (mode ?? (isCi() ? 'none' : 'passthrough')) === 'none') return undefined
   if (isCi()) process.emitWarning(`CI is set, and mode ${mode} lets this run go live all the same`, 'reelay')
-  return new LiveBehind({
-    open: (handlers) => transportLink(live())(handlers),
+  return new PassthroughServer({
+    open: (handlers) => sdkTransportLink(live())(handlers),
     learns: mode === 'new-episodes',
     secrets,
   })

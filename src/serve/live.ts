@@ -1,28 +1,28 @@
 import type { Id } from '../wire/id.ts'
-import { rangeAt } from '../wire/members.ts'
+import { findRange } from '../wire/members.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { META, metaOf } from '../wire/methods.ts'
-import { idRangeAtEdge } from './id-range.ts'
+import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { findIdAtEdge } from './id-range.ts'
 
 /** What the live client chose itself and must get back: ids and tokens as the bytes that it sent. */
-export interface Live {
+export interface LiveMessage {
   /** `null` stands in for a notification's id: nothing that needs one is sent for it. */
   readonly id: string
   readonly progressToken: string | undefined
   readonly message: Request | Notification
 }
 
-export function liveOf(text: string, message: Request | Notification): Live {
-  const hasToken = metaOf(message.params, META.progressToken) !== undefined
+export function toLiveMessage(text: string, message: Request | Notification): LiveMessage {
+  const hasToken = metaValue(message.params, META_KEYS.progressToken) !== undefined
   return {
-    id: message.kind === 'request' ? idIn(text, message.id) : 'null',
-    progressToken: hasToken ? bytesAt(text, ['params', '_meta', META.progressToken]) : undefined,
+    id: message.kind === 'request' ? idBytes(text, message.id) : 'null',
+    progressToken: hasToken ? bytesAt(text, ['params', '_meta', META_KEYS.progressToken]) : undefined,
     message,
   }
 }
 
-function idIn(text: string, id: Id): string {
-  const range = idRangeAtEdge(text)
+function idBytes(text: string, id: Id): string {
+  const range = findIdAtEdge(text)
   const bytes = range === undefined ? undefined : text.slice(range.start, range.end)
   // What stands at an edge may belong to something inside: only the same id is the same bytes.
   const isSame = bytes === String(id) || bytes === `"${id}"`
@@ -32,6 +32,6 @@ function idIn(text: string, id: Id): string {
 }
 
 function bytesAt(text: string, path: readonly string[]): string | undefined {
-  const range = rangeAt(text, path)
+  const range = findRange(text, path)
   return range === undefined ? undefined : text.slice(range.start, range.end)
 }

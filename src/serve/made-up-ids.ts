@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { seededRandom } from '../seeded-random.ts'
 
 /** Ids for sessions: nobody can guess them, unless a seed says that two runs are to be alike. */
-export function madeUpIds(seed: number | undefined): () => string {
+export function sessionIdGenerator(seed: number | undefined): () => string {
   if (seed === undefined) return randomUUID
   const random = seededRandom(seed)
   return () => seededUuid(random)
@@ -12,7 +12,7 @@ export function madeUpIds(seed: number | undefined): () => string {
 function seededUuid(random: () => number): string {
   const digit = (): string => Math.floor(random() * 16).toString(16)
   const variant = (): string => '89ab'[Math.floor(random() * 4)] ?? '8'
-  return FORM.replaceAll(/[xy]/g, (place) => (place === 'x' ? digit() : variant()))
+  return UUID_TEMPLATE.replaceAll(/[xy]/g, (place) => (place === 'x' ? digit() : variant()))
 }
 
-const FORM = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
+const UUID_TEMPLATE = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'

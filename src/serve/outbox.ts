@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream'
 const FLUSH_BYTES = 64 * 1024
 
 /** Lines on their way out: those of one moment leave in one write, and a slow reader is waited for. */
-export class Outbox {
+export class OutputQueue {
   readonly #output: Writable
   #lines = ''
 
@@ -30,7 +30,7 @@ export class Outbox {
   }
 
   /** Waits until everything is handed over. */
-  async sent(): Promise<void> {
+  async flushed(): Promise<void> {
     this.#flush()
     if (this.#output.destroyed) return
     await new Promise<void>((resolve) => this.#output.write('', () => resolve()))

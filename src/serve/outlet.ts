@@ -1,20 +1,20 @@
-import type { HttpAnswer, LinkFaults } from './faults/fault.ts'
-import type { Reply } from './reply.ts'
+import type { InjectedHttpResponse, LinkFaultActions } from './faults/fault.ts'
+import type { SendReply } from './reply.ts'
 
 /** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
-export interface Outlet {
+export interface ReplyChannel {
   /** Tells its ids from those of other outlets; the same for all where ids belong to the connection. */
   readonly scope: string
   /** Takes what comes before and after the answer. */
   readonly send: (text: string) => void
   /** Takes the answer to the request, or to the batch. */
-  readonly reply: Reply
+  readonly reply: SendReply
   /** Ends an HTTP exchange that goes wrong on purpose: with this in place of a message, or else by breaking off. */
-  readonly breakOff?: (answer?: HttpAnswer) => void
+  readonly breakOff?: (answer?: InjectedHttpResponse) => void
 }
 
 /** The only way out of a connection that has one. */
-export function singleOutlet(send: (text: string) => void): Outlet {
+export function singleReplyChannel(send: (text: string) => void): ReplyChannel {
   return {
     scope: '',
     send,
@@ -25,7 +25,7 @@ export function singleOutlet(send: (text: string) => void): Outlet {
 }
 
 /** Where every exchange has an outlet of its own, each goes wrong by itself. */
-export const FAULTS_BY_OUTLET: LinkFaults = {
+export const FAULTS_PER_CHANNEL: LinkFaultActions = {
   http: (answer, outlet) => outlet.breakOff?.(answer),
   drop: (outlet) => outlet.breakOff?.(),
   disconnect: (outlet) => outlet.breakOff?.(),

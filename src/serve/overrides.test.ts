@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { playingWith, type Run } from '../../test/serve/played.ts'
 import { call, callOf, type Said } from '../../test/serve/tape-of.ts'
-import { readOverrides, type Override } from './overrides.ts'
+import { parseOverrides, type Override } from './overrides.ts'
 
 const SESSION: readonly Said[] = [
   ...call(1, 'search', { q: 'a', limit: 5 }, 'A'),
@@ -76,7 +76,7 @@ test.each([
   [{ answer: 'x' }, 'overrides[0]: "answer" is no function'],
   [{ reslt: 1 }, 'overrides[0]: "reslt" means nothing here'],
 ])('an override that makes no sense is refused with its place: %j', (override, message) => {
-  expect(() => readOverrides({ overrides: [override] })).toThrow(message)
+  expect(() => parseOverrides({ overrides: [override] })).toThrow(message)
 })
 
 function overridden(...overrides: readonly Override[]): Run {

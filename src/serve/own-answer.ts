@@ -1,10 +1,10 @@
-import { brief } from '../match/brief.ts'
+import { describeValue } from '../match/brief.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { EraFound } from '../wire/era.ts'
+import type { DetectedEra } from '../wire/era.ts'
 import { member, type Request } from '../wire/message.ts'
 import { MODERN_VERSION } from '../wire/methods.ts'
-import { discoveryFrom } from './discovery.ts'
+import { discoverResultFrom } from './discovery.ts'
 
 export interface RpcError {
   readonly code: number
@@ -12,48 +12,51 @@ export interface RpcError {
   readonly data?: unknown
 }
 
-export type Answer = { readonly result: unknown } | { readonly error: RpcError }
+export type ResponsePayload = { readonly result: unknown } | { readonly error: RpcError }
 
-export interface OwnAnswer {
-  readonly answer: Answer
+export interface SyntheticAnswer {
+  readonly answer: ResponsePayload
   /** What the user is to know about it. */
   readonly note?: string
 }
 
-interface Recorded {
+interface RecordedServerFacts {
   readonly turns: TurnStore
   readonly server: string
-  readonly era: EraFound
+  readonly era: DetectedEra
 }
 
 /** What every server of the tape's era says though nobody asked for it on the tape; none for all other requests. */
-export function ownAnswer(
+export function syntheticAnswer(
   { method, params }: Request,
-  { turns, server, era: { era, version = MODERN_VERSION } }: Recorded,
-): OwnAnswer | undefined {
+  { turns, server, era: { era, version = MODERN_VERSION } }: RecordedServerFacts,
+): SyntheticAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
-  if (method === 'server/discover' && era === 'legacy') return { answer: NO_SUCH_METHOD }
+  if (method === 'server/discover' && era === 'legacy') return { answer: METHOD_NOT_FOUND }
   if (method === 'server/discover' && era === 'modern')
-    return { answer: { result: discoveryFrom(turnsOf(turns, server), version) }, note: DISCOVERED }
+    return {
+      answer: { result: discoverResultFrom(turnsOfServer(turns, server), version) },
+      note: DISCOVER_NOTE,
+    }
   if (method === 'initialize' && era === 'modern')
     return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
   if (method === 'logging/setLevel' && declaresLogging(turns, server))
-    return { answer: { result: {} }, note: `logging/setLevel ${brief(params)} ${LEVEL_SET}` }
+    return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
   return undefined
 }
 
-function* turnsOf(turns: TurnStore, server: string): Generator<Turn> {
+function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
   for (let place = 0; place < turns.size; place++) {
     const turn = turns.outline(place).server === server ? turns.turn(place) : undefined
     if (turn !== undefined) yield turn
   }
 }
 
-const NO_SUCH_METHOD: Answer = { error: { code: -32601, message: 'Method not found' } }
-const DISCOVERED =
+const METHOD_NOT_FOUND: ResponsePayload = { error: { code: -32601, message: 'Method not found' } }
+const DISCOVER_NOTE =
   'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
 
-const LEVEL_SET = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
+const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
 function declaresLogging(turns: TurnStore, server: string): boolean {
   const places = Array.from({ length: turns.size }, (_, place) => place)
@@ -72,12 +75,12 @@ function answersWithLogging(turn: Turn | undefined): boolean {
 }
 
 /** `id` is JSON: the bytes of the live id, or `null`. */
-export function answerText(id: string, answer: Answer): string {
+export function responseText(id: string, answer: ResponsePayload): string {
   const [name, value] = 'result' in answer ? ['result', answer.result] : ['error', answer.error]
   return `{"jsonrpc":"2.0","id":${id},"${name}":${JSON.stringify(value)}}`
 }
 
-function unsupportedVersion(supported: string, requested: unknown): Answer {
+function unsupportedVersion(supported: string, requested: unknown): ResponsePayload {
   const data = { supported: [supported], requested }
   return { error: { code: -32022, message: 'Unsupported protocol version', data } }
 }

@@ -3,7 +3,7 @@ import { HeldClock } from '../../test/serve/held-clock.ts'
 import { playingWith, type Run } from '../../test/serve/played.ts'
 import { answerOf, callOf, client, server, type Said } from '../../test/serve/tape-of.ts'
 import { ReelayError } from '../errors.ts'
-import { readPace, type Pace } from './pace.ts'
+import { parsePace, type Pace } from './pace.ts'
 
 test.each([
   ['none', undefined],
@@ -11,11 +11,11 @@ test.each([
   ['x2', { speed: 2 }],
   ['0.5', { speed: 0.5 }],
 ])('the pace %s is read', (text, pace) => {
-  expect(readPace(text)).toEqual(pace)
+  expect(parsePace(text)).toEqual(pace)
 })
 
 test.each(['fast', 'x', 'x0', '-1', '1e3', 'x2x'])('the pace %s is refused with what would do', (text) => {
-  expect(() => readPace(text)).toThrow(ReelayError)
+  expect(() => parsePace(text)).toThrow(ReelayError)
 })
 
 // On a made-up tape one millisecond lies between two messages.

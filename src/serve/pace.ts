@@ -9,7 +9,7 @@ export interface Pace {
 }
 
 /** Reads `none`, `recorded`, `x2` and `2`; no pace means that nothing is waited for. */
-export function readPace(text: string, cap?: number): Pace | undefined {
+export function parsePace(text: string, cap?: number): Pace | undefined {
   if (text === 'none') return undefined
   const speed = text === 'recorded' ? 1 : Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1])
   if (speed > 0) return { speed, ...(cap !== undefined && { cap }) }
@@ -34,13 +34,13 @@ export class Pacer {
   }
 
   /** What the tape has at that time has happened just now, whenever it was due. */
-  happened(recorded: number): void {
+  restartAt(recorded: number): void {
     this.#recorded = recorded
     this.#live = this.#clock.now()
   }
 
   /** What the tape has at that time was played when it was due. */
-  played(recorded: number): void {
+  markPlayed(recorded: number): void {
     this.#live = this.#due(recorded)
     this.#recorded = recorded
   }

@@ -1,86 +1,86 @@
 import { idKey, type Id } from '../wire/id.ts'
-import { replaceAt } from '../wire/members.ts'
+import { replaceValue } from '../wire/members.ts'
 import { member, type Request, type Response } from '../wire/message.ts'
-import { META } from '../wire/methods.ts'
-import type { Ways } from './answering.ts'
-import { liveOf, type Live } from './live.ts'
+import { META_KEYS } from '../wire/methods.ts'
+import type { ReplyRoute } from './answering.ts'
+import { toLiveMessage, type LiveMessage } from './live.ts'
 
 /** A request of the client on its way to the live server, under an id of the link's own. */
-export interface Passed {
+export interface ForwardedRequest {
   readonly id: number
   /** What goes over the link. */
   readonly text: string
   /** What the client calls it. */
-  readonly live: Live
-  readonly ways: Ways
+  readonly live: LiveMessage
+  readonly ways: ReplyRoute
 }
 
 /** The requests that were passed on. Ids and tokens of two exchanges may be the same, so on the live link each has its own. */
-export class PassedRequests {
-  readonly #open = new Map<string, Passed>()
-  readonly #byClient = new Map<string, Passed>()
+export class ForwardedRequests {
+  readonly #unanswered = new Map<string, ForwardedRequest>()
+  readonly #byClient = new Map<string, ForwardedRequest>()
   /** Those whose progress may still come; a task outlives the answer that began it. */
-  readonly #progressing = new Map<string, Passed>()
+  readonly #withProgress = new Map<string, ForwardedRequest>()
   #count = 0
-  #newest: Passed | undefined
+  #newest: ForwardedRequest | undefined
 
-  add(text: string, request: Request, ways: Ways): Passed {
+  add(text: string, request: Request, ways: ReplyRoute): ForwardedRequest {
     const id = ++this.#count
-    const live = liveOf(text, request)
-    const passed = { id, live, ways, text: onLink(text, id, live) }
-    this.#open.set(idKey(id), passed)
+    const live = toLiveMessage(text, request)
+    const passed = { id, live, ways, text: rewriteForLink(text, id, live) }
+    this.#unanswered.set(idKey(id), passed)
     this.#byClient.set(clientKey(request.id, ways.outlet.scope), passed)
-    if (live.progressToken !== undefined) this.#progressing.set(idKey(id), passed)
+    if (live.progressToken !== undefined) this.#withProgress.set(idKey(id), passed)
     this.#newest = passed
     return passed
   }
 
-  has({ id }: Passed): boolean {
-    return this.#open.has(idKey(id))
+  has({ id }: ForwardedRequest): boolean {
+    return this.#unanswered.has(idKey(id))
   }
 
   /** Whether anyone waits for an answer; a subscription has none to wait for. */
-  get isOwing(): boolean {
-    return [...this.#open.values()].some(({ live }) => live.message.method !== 'subscriptions/listen')
+  get hasUnanswered(): boolean {
+    return [...this.#unanswered.values()].some(({ live }) => live.message.method !== 'subscriptions/listen')
   }
 
   /** What the client calls so and still waits for. */
-  named(id: Id, scope: string): Passed | undefined {
+  byClientId(id: Id, scope: string): ForwardedRequest | undefined {
     const passed = this.#byClient.get(clientKey(id, scope))
     return passed !== undefined && this.has(passed) ? passed : undefined
   }
 
-  open(linkId: Id): Passed | undefined {
-    return this.#open.get(idKey(linkId))
+  byLinkId(linkId: Id): ForwardedRequest | undefined {
+    return this.#unanswered.get(idKey(linkId))
   }
 
-  progressing(token: Id): Passed | undefined {
-    return this.#progressing.get(idKey(token))
+  byProgressToken(token: Id): ForwardedRequest | undefined {
+    return this.#withProgress.get(idKey(token))
   }
 
   /** It is answered, or given up. */
-  close(passed: Passed, outcome?: Response['outcome']): void {
+  close(passed: ForwardedRequest, outcome?: Response['outcome']): void {
     const { id, live, ways } = passed
-    this.#open.delete(idKey(id))
+    this.#unanswered.delete(idKey(id))
     const key = live.message.kind === 'request' ? clientKey(live.message.id, ways.outlet.scope) : ''
     if (this.#byClient.get(key) === passed) this.#byClient.delete(key)
-    if (member(member(outcome, 'result'), 'task') === undefined) this.#progressing.delete(idKey(id))
+    if (member(member(outcome, 'result'), 'task') === undefined) this.#withProgress.delete(idKey(id))
   }
 
-  all(): readonly Passed[] {
-    return [...this.#open.values()]
+  all(): readonly ForwardedRequest[] {
+    return [...this.#unanswered.values()]
   }
 
   /** The one that the server most likely speaks of when it does not say. */
-  get likeliest(): Passed | undefined {
-    return [...this.#open.values()].at(-1) ?? this.#newest
+  get likelySubject(): ForwardedRequest | undefined {
+    return [...this.#unanswered.values()].at(-1) ?? this.#newest
   }
 }
 
-function onLink(text: string, id: number, { progressToken }: Live): string {
-  const named = replaceAt(text, ['id'], String(id))
+function rewriteForLink(text: string, id: number, { progressToken }: LiveMessage): string {
+  const named = replaceValue(text, ['id'], String(id))
   if (progressToken === undefined) return named
-  return replaceAt(named, ['params', '_meta', META.progressToken], String(id))
+  return replaceValue(named, ['params', '_meta', META_KEYS.progressToken], String(id))
 }
 
 function clientKey(id: Id, scope: string): string {

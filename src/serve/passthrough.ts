@@ -1,27 +1,27 @@
 import type { ClientLink, OpenLink } from '../transport/client-link.ts'
 import type { Direction } from '../wire/direction.ts'
 import { idKey, isId, type Id } from '../wire/id.ts'
-import { replaceAt } from '../wire/members.ts'
+import { replaceValue } from '../wire/members.ts'
 import {
-  classify,
+  classifyMessage,
   member,
   type Message,
   type Notification,
   type Request,
   type Response,
 } from '../wire/message.ts'
-import { META } from '../wire/methods.ts'
-import { onOneLine } from '../wire/one-line.ts'
+import { META_KEYS } from '../wire/methods.ts'
+import { jsonOnOneLine } from '../wire/one-line.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import type { Ways } from './answering.ts'
-import type { Elsewhere } from './elsewhere.ts'
-import { LiveAsks } from './live-asks.ts'
-import { HANDSHAKE_KEY, LiveHandshake } from './live-handshake.ts'
-import { markedLive } from './live-mark.ts'
-import { liveNotice } from './live-notice.ts'
-import type { Outlet } from './outlet.ts'
-import { answerText } from './own-answer.ts'
-import { PassedRequests, type Passed } from './passed-requests.ts'
+import type { ReplyRoute } from './answering.ts'
+import type { UpstreamServer } from './elsewhere.ts'
+import { UpstreamServerRequests } from './live-asks.ts'
+import { UPSTREAM_HANDSHAKE_KEY, UpstreamHandshake } from './live-handshake.ts'
+import { markAsLive } from './live-mark.ts'
+import { forwardNotification } from './live-notice.ts'
+import type { ReplyChannel } from './outlet.ts'
+import { responseText } from './own-answer.ts'
+import { ForwardedRequests, type ForwardedRequest } from './passed-requests.ts'
 
 export interface PassthroughOptions {
   /** The way to the live server, opened with the first request that goes there. */
@@ -33,12 +33,12 @@ export interface PassthroughOptions {
 }
 
 /** Passes on to a live server what the tape cannot answer, and back what that server says. For one client. */
-export class Passthrough implements Elsewhere {
+export class Passthrough implements UpstreamServer {
   readonly #options: PassthroughOptions
-  readonly #handshake = new LiveHandshake()
-  readonly #requests = new PassedRequests()
-  readonly #asks = new LiveAsks()
-  readonly #sent = new WeakSet<Passed>()
+  readonly #handshake = new UpstreamHandshake()
+  readonly #requests = new ForwardedRequests()
+  readonly #serverRequests = new UpstreamServerRequests()
+  readonly #sent = new WeakSet<ForwardedRequest>()
   #opening: Promise<ClientLink> | undefined
   #server: Promise<ClientLink> | undefined
   #failure: string | undefined
@@ -52,34 +52,35 @@ export class Passthrough implements Elsewhere {
     return this.#options.isAlone === true
   }
 
-  hear(text: string, message: Message): boolean {
-    if (!this.isAlone) this.#handshake.hear(text, message)
-    if (message.kind === 'response') return this.#passAnswer(text, message) || this.isAlone
+  observe(text: string, message: Message): boolean {
+    if (!this.isAlone) this.#handshake.observe(text, message)
+    if (message.kind === 'response') return this.#forwardAnswer(text, message) || this.isAlone
     if (message.kind !== 'notification') return false
-    if (message.method === 'notifications/cancelled') return this.#passCancel(text, message) || this.isAlone
-    if (this.#server !== undefined || this.isAlone) this.#whenThere((link) => this.#send(link, text))
+    if (message.method === 'notifications/cancelled')
+      return this.#forwardCancellation(text, message) || this.isAlone
+    if (this.#server !== undefined || this.isAlone) this.#whenConnected((link) => this.#send(link, text))
     return this.isAlone
   }
 
-  answer(text: string, request: Request, ways: Ways): void {
+  forward(text: string, request: Request, ways: ReplyRoute): void {
     const passed = this.#requests.add(text, request, ways)
-    if (this.#failure !== undefined) return this.#refuse(passed, this.#failure)
-    this.#whenThere((link) => {
+    if (this.#failure !== undefined) return this.#sendFailure(passed, this.#failure)
+    this.#whenConnected((link) => {
       if (!this.#requests.has(passed)) return // cancelled before the server was there
       this.#sent.add(passed)
       this.#send(link, passed.text)
     })
   }
 
-  cancel(id: Id, { scope }: Outlet): void {
-    const passed = this.#requests.named(id, scope)
-    if (passed !== undefined) this.#giveUp(passed, cancelText(passed.id))
+  cancel(id: Id, { scope }: ReplyChannel): void {
+    const passed = this.#requests.byClientId(id, scope)
+    if (passed !== undefined) this.#cancelRequest(passed, cancelText(passed.id))
   }
 
-  async over(stop: AbortSignal): Promise<void> {
+  async close(stop: AbortSignal): Promise<void> {
     if (this.#opening === undefined) return
     stop.addEventListener('abort', () => this.#wake())
-    while (this.#requests.isOwing && !stop.aborted)
+    while (this.#requests.hasUnanswered && !stop.aborted)
       await new Promise<void>((resolve) => (this.#wake = resolve))
     // One that never was there needs no end, and everyone who waited for it was told.
     const link = await this.#opening.catch(() => undefined)
@@ -90,16 +91,16 @@ export class Passthrough implements Elsewhere {
   /** A legacy server is opened as the client opened the recorded one. */
   async #start(): Promise<ClientLink> {
     this.#opening = this.#options.open({
-      onText: (text, of) => this.#heard(text, of),
-      onLost: (key, why) => this.#lose(key, why),
+      onText: (text, of) => this.#receive(text, of),
+      onLost: (key, why) => this.#failRequest(key, why),
       onEnd: (why) => this.#fail(why),
     })
     const link = await this.#opening
-    await this.#handshake.shake((text) => this.#send(link, text))
+    await this.#handshake.perform((text) => this.#send(link, text))
     return link
   }
 
-  #whenThere(act: (link: ClientLink) => unknown): void {
+  #whenConnected(act: (link: ClientLink) => unknown): void {
     this.#server ??= this.#start()
     this.#server.then(act, (error: unknown) =>
       this.#fail(error instanceof Error ? error.message : String(error)),
@@ -107,86 +108,89 @@ export class Passthrough implements Elsewhere {
   }
 
   #send(link: ClientLink, text: string): void {
-    const line = onOneLine(text)
+    const line = jsonOnOneLine(text)
     this.#options.onMessage?.('c2s', line)
     link.send(line)
   }
 
-  #passAnswer(text: string, { id }: Response): boolean {
-    const theirs = this.#asks.take(id)
+  #forwardAnswer(text: string, { id }: Response): boolean {
+    const theirs = this.#serverRequests.take(id)
     if (theirs === undefined) return false
-    this.#whenThere((link) => this.#send(link, replaceAt(text, ['id'], theirs)))
+    this.#whenConnected((link) => this.#send(link, replaceValue(text, ['id'], theirs)))
     return true
   }
 
-  #passCancel(text: string, { params }: Notification): boolean {
+  #forwardCancellation(text: string, { params }: Notification): boolean {
     const id = member(params, 'requestId')
-    const passed = isId(id) ? this.#requests.named(id, '') : undefined
+    const passed = isId(id) ? this.#requests.byClientId(id, '') : undefined
     if (passed === undefined) return false
-    this.#giveUp(passed, replaceAt(text, ['params', 'requestId'], String(passed.id)))
+    this.#cancelRequest(passed, replaceValue(text, ['params', 'requestId'], String(passed.id)))
     return true
   }
 
   /** A server that is there is told by the end of its stream, where that means something, and else in words. */
-  #giveUp(passed: Passed, inWords: string): void {
+  #cancelRequest(passed: ForwardedRequest, inWords: string): void {
     this.#requests.close(passed)
     passed.ways.reply(undefined)
     this.#wake()
     if (!this.#sent.has(passed)) return
-    this.#whenThere((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
+    this.#whenConnected((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
   }
 
-  #heard(said: string, of: string | undefined): void {
-    const text = onOneLine(said)
-    const message = classify(parseJson(text))
+  #receive(said: string, of: string | undefined): void {
+    const text = jsonOnOneLine(said)
+    const message = classifyMessage(parseJson(text))
     if (message.kind === 'invalid') return // a print on stdout, which is no message for anyone
     this.#options.onMessage?.('s2c', text)
-    if (message.kind === 'response') this.#give(text, message)
-    else if (message.kind === 'request') this.#outletOf(of)?.send(this.#asks.open(text))
-    else if (message.kind === 'notification') this.#tell(text, message, of)
+    if (message.kind === 'response') this.#deliverResponse(text, message)
+    else if (message.kind === 'request') this.#channelFor(of)?.send(this.#serverRequests.add(text))
+    else if (message.kind === 'notification') this.#deliverNotification(text, message, of)
   }
 
-  #give(text: string, message: Response): void {
+  #deliverResponse(text: string, message: Response): void {
     const { id, outcome } = message
-    if (this.#handshake.settle(message)) return
-    const passed = id === null ? undefined : this.#requests.open(id)
+    if (this.#handshake.receiveAnswer(message)) return
+    const passed = id === null ? undefined : this.#requests.byLinkId(id)
     if (passed === undefined) return
     this.#requests.close(passed, outcome)
-    const named = replaceAt(text, ['id'], passed.live.id)
-    const known = replaceAt(named, ['result', '_meta', META.subscriptionId], passed.live.id)
-    passed.ways.reply(this.isAlone ? known : markedLive(known), outcome)
+    const named = replaceValue(text, ['id'], passed.live.id)
+    const known = replaceValue(named, ['result', '_meta', META_KEYS.subscriptionId], passed.live.id)
+    passed.ways.reply(this.isAlone ? known : markAsLive(known), outcome)
     this.#wake()
   }
 
-  #tell(text: string, notification: Notification, of: string | undefined): void {
-    const notice = liveNotice(text, notification, { requests: this.#requests, asks: this.#asks })
+  #deliverNotification(text: string, notification: Notification, of: string | undefined): void {
+    const notice = forwardNotification(text, notification, {
+      requests: this.#requests,
+      asks: this.#serverRequests,
+    })
     if (notice === undefined) return
-    const outlet = notice.of?.ways.outlet ?? this.#outletOf(of)
+    const outlet = notice.of?.ways.outlet ?? this.#channelFor(of)
     outlet?.send(notice.text)
   }
 
   /** `of` is the request in whose stream it came, where the link can tell. */
-  #outletOf(of: string | undefined): Outlet | undefined {
+  #channelFor(of: string | undefined): ReplyChannel | undefined {
     const own = this.#requests.all().find(({ id }) => idKey(id) === of)
-    return (own ?? this.#requests.likeliest)?.ways.outlet
+    return (own ?? this.#requests.likelySubject)?.ways.outlet
   }
 
-  #lose(key: string, why: string): void {
-    if (key === HANDSHAKE_KEY) return this.#handshake.fail(why)
+  #failRequest(key: string, why: string): void {
+    if (key === UPSTREAM_HANDSHAKE_KEY) return this.#handshake.fail(why)
     const passed = this.#requests.all().find(({ id }) => idKey(id) === key)
-    if (passed !== undefined) this.#refuse(passed, why)
+    if (passed !== undefined) this.#sendFailure(passed, why)
   }
 
   #fail(why: string): void {
     this.#failure ??= why
     this.#handshake.fail(why)
-    for (const passed of this.#requests.all()) this.#refuse(passed, this.#failure)
+    for (const passed of this.#requests.all()) this.#sendFailure(passed, this.#failure)
   }
 
-  #refuse(passed: Passed, why: string): void {
+  #sendFailure(passed: ForwardedRequest, why: string): void {
     this.#requests.close(passed)
     const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${why}` }
-    passed.ways.reply(answerText(passed.live.id, { error }), { error })
+    passed.ways.reply(responseText(passed.live.id, { error }), { error })
     this.#wake()
   }
 }

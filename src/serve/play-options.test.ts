@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFaults } from './fault-rules.ts'
+import { parseFaultRules } from './fault-rules.ts'
 import { isPlainRun, type PlayOptions } from './play-options.ts'
 
 test.each<[PlayOptions, boolean]>([
@@ -8,7 +8,7 @@ test.each<[PlayOptions, boolean]>([
   [{ pace: { speed: 1 } }, false],
   [{ order: 'recorded' }, false],
   [{ overrides: [{ result: 1 }] }, false],
-  [{ faults: readFaults([{ timeout: true }]) }, false],
+  [{ faults: parseFaultRules([{ timeout: true }]) }, false],
 ])('a run is plain when every request gets its recorded answer at once: %j', (options, plain) => {
   expect(isPlainRun(options)).toBe(plain)
 })

@@ -1,4 +1,4 @@
-import type { AnswerPolicy } from './asks.ts'
+import type { ClientAnswerPolicy } from './asks.ts'
 import type { Clock } from './clock.ts'
 import type { FaultRule } from './fault-rules.ts'
 import type { Override } from './overrides.ts'
@@ -11,7 +11,7 @@ export interface PlayOptions {
   /** `recorded`: calls that overlapped on the tape are answered in the order in which they were answered there. */
   readonly order?: 'any' | 'recorded'
   /** What an answer of the client means that is not the recorded one. */
-  readonly onClientAnswer?: AnswerPolicy
+  readonly onClientAnswer?: ClientAnswerPolicy
   readonly overrides?: readonly Override[]
   readonly faults?: readonly FaultRule[]
   /** For everything that happens by chance, also the ids of sessions: the same seed, the same run. */

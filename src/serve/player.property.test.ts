@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerOf, callOf, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
 import { idKey, type Id } from '../wire/id.ts'
-import { classify, member } from '../wire/message.ts'
-import { Player } from './player.ts'
-import { Script } from './script.ts'
+import { classifyMessage, member } from '../wire/message.ts'
+import { SessionPlayer } from './player.ts'
+import { RecordedServer } from './script.ts'
 
 interface Call {
   readonly tool: string
@@ -57,13 +57,18 @@ function playedTo(
   const answers: Answers = {}
   const questions: Id[] = []
   const send = (text: string): void => {
-    const message = classify(JSON.parse(text))
+    const message = classifyMessage(JSON.parse(text))
     if (message.kind === 'request') questions.push(message.id)
     else if (message.kind === 'response')
       (answers[idKey(message.id ?? '')] ??= []).push(answerIn(message.outcome))
   }
-  const player = new Player({
-    script: new Script({ turns: tapeOf(...said).turns, server: 'demo', tape: '', commandFor: () => '' }),
+  const player = new SessionPlayer({
+    script: new RecordedServer({
+      turns: tapeOf(...said).turns,
+      server: 'demo',
+      tape: '',
+      commandFor: () => '',
+    }),
     send,
   })
   const waiting = live.map((call) => callOf(call.id, call.tool, { n: call.n }))
@@ -73,7 +78,7 @@ function playedTo(
         ? []
         : questions.splice(pick(questions.length), 1)
     const message = question.length === 0 ? waiting.shift() : { id: question[0], result: { roots: [] } }
-    player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
   return answers
 }
@@ -89,7 +94,7 @@ function answerIn(outcome: { readonly result: unknown } | { readonly error: unkn
 function expectedFor(live: readonly (Call & { id: Id })[], said: readonly Said[]): Answers {
   const queues = new Map<string, string[]>()
   for (const { text } of said) {
-    const message = classify(JSON.parse(text))
+    const message = classifyMessage(JSON.parse(text))
     if (message.kind !== 'request' || message.method !== 'tools/call') continue
     const key = JSON.stringify(message.params)
     queues.set(key, [...(queues.get(key) ?? []), `answer ${message.id}`])

@@ -11,11 +11,11 @@ import {
   tapeOf,
   type Said,
 } from '../../test/serve/tape-of.ts'
-import { classify } from '../wire/message.ts'
-import { META } from '../wire/methods.ts'
-import type { Outlet } from './outlet.ts'
-import { Player } from './player.ts'
-import { Script } from './script.ts'
+import { classifyMessage } from '../wire/message.ts'
+import { META_KEYS } from '../wire/methods.ts'
+import type { ReplyChannel } from './outlet.ts'
+import { SessionPlayer } from './player.ts'
+import { RecordedServer } from './script.ts'
 
 test.each(['0', '"0"', '12345678901234567890', '1.0', '"\\u00e9"'])(
   'the answer carries the live id %s, and every other byte is as recorded',
@@ -398,7 +398,7 @@ test('a modern tape answers server/discover, and refuses initialize with what it
   run.say({
     id: 5,
     method: 'server/discover',
-    params: { _meta: { ...ENVELOPE, [META.clientInfo]: { name: 'other' } } },
+    params: { _meta: { ...ENVELOPE, [META_KEYS.clientInfo]: { name: 'other' } } },
   })
   run.say({ id: 6, method: 'initialize', params: { protocolVersion: '2025-11-25' } })
   expect(run.out[0]).toContain('"id":5,"result":{"supportedVersions"')
@@ -421,7 +421,7 @@ test('ping is answered though nobody recorded one', () => {
 })
 
 test('a subscription hears its live id, and what a call caused only after that call', () => {
-  const tagged = { _meta: { [META.subscriptionId]: 'L1' } }
+  const tagged = { _meta: { [META_KEYS.subscriptionId]: 'L1' } }
   const run = playing(
     ...MODERN,
     client({ id: 'L1', method: 'subscriptions/listen', params: { notifications: {}, _meta: ENVELOPE } }),
@@ -444,7 +444,7 @@ test('a subscription hears its live id, and what a call caused only after that c
 })
 
 test('log messages of a modern call go only to a client that asks for them', () => {
-  const logging = { ...ENVELOPE, [META.logLevel]: 'info' }
+  const logging = { ...ENVELOPE, [META_KEYS.logLevel]: 'info' }
   const said = [
     client({ id: 2, method: 'tools/call', params: { name: 'add', _meta: logging } }),
     server({ method: 'notifications/message', params: { data: 'log' } }),
@@ -577,16 +577,16 @@ test('what a message sets off leaves by its own way out, until its client leaves
   )
   const leftBy = (isAbandoned: boolean): Record<string, number> => {
     const sent: string[] = []
-    const wayOf = (scope: string): Outlet => ({
+    const wayOf = (scope: string): ReplyChannel => ({
       scope,
       send: () => sent.push(scope),
       reply: (text) => void (text !== undefined && sent.push(`answer by ${scope}`)),
     })
-    const script = new Script({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
-    const player = new Player({ script, send: () => sent.push('main') })
-    const take = (message: object, way: Outlet): void => {
+    const script = new RecordedServer({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
+    const player = new SessionPlayer({ script, send: () => sent.push('main') })
+    const take = (message: object, way: ReplyChannel): void => {
       const text = JSON.stringify({ jsonrpc: '2.0', ...message })
-      player.take(text, classify(JSON.parse(text)), way)
+      player.handle(text, classifyMessage(JSON.parse(text)), way)
     }
     const [a, b] = [wayOf('a'), wayOf('b')]
     take({ id: 7, ...listen }, a)

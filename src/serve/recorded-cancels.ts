@@ -1,10 +1,10 @@
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { idKey, isId } from '../wire/id.ts'
 import { member } from '../wire/message.ts'
 
 /** The client's cancellations on a tape, by the request that they name. */
-export class RecordedCancels {
-  readonly #byRequest = new Map<string, Spoken>()
+export class RecordedCancellations {
+  readonly #byRequest = new Map<string, RecordedMessage>()
 
   /** `cancelling` are the turns of `notifications/cancelled`. */
   constructor(cancelling: readonly Turn[]) {
@@ -12,21 +12,21 @@ export class RecordedCancels {
   }
 
   /** The cancellation of a request, when the server went on with it all the same. */
-  outlivedBy({ trigger, response }: Turn): Spoken | undefined {
+  ignoredCancellationOf({ trigger, response }: Turn): RecordedMessage | undefined {
     if (this.#byRequest.size === 0) return undefined
     if (trigger?.message.kind !== 'request' || response === undefined) return undefined
-    const cancel = this.#byRequest.get(placeOf(trigger, trigger.message.id))
+    const cancel = this.#byRequest.get(cancelledRequestKey(trigger, trigger.message.id))
     const isBetween = cancel !== undefined && cancel.n > trigger.n && cancel.n < response.n
     return isBetween ? cancel : undefined
   }
 
-  #add(cancel: Spoken): void {
+  #add(cancel: RecordedMessage): void {
     const { message } = cancel
     if (message.kind !== 'notification') return
-    this.#byRequest.set(placeOf(cancel, member(message.params, 'requestId')), cancel)
+    this.#byRequest.set(cancelledRequestKey(cancel, member(message.params, 'requestId')), cancel)
   }
 }
 
-function placeOf({ server, conn }: Spoken, id: unknown): string {
+function cancelledRequestKey({ server, conn }: RecordedMessage, id: unknown): string {
   return JSON.stringify([server, conn, isId(id) ? idKey(id) : null])
 }

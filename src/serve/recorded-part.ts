@@ -1,17 +1,17 @@
-import type { Loosening } from '../match/loosening.ts'
+import type { SuggestedMatchOptions } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
-import { matcherFor } from '../match/matcher-for.ts'
+import { createMatcher } from '../match/matcher-for.ts'
 import type { Matcher } from '../match/matcher.ts'
-import { NoticeIndex } from '../match/notice-index.ts'
-import type { Outline, TurnStore } from '../tape/turn-store.ts'
+import { NotificationMatcher } from '../match/notice-index.ts'
+import type { TurnOutline, TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { EraFound } from '../wire/era.ts'
-import type { LiveRedaction } from './live-redaction.ts'
-import { storeOf } from './played-tape.ts'
-import { createScreen, type Screen } from './screen.ts'
-import { tapeEra } from './tape-era.ts'
+import type { DetectedEra } from '../wire/era.ts'
+import type { ClientRedaction } from './live-redaction.ts'
+import { turnStoreOf } from './played-tape.ts'
+import { createReportRedactor, type ReportRedactor } from './screen.ts'
+import { eraOfServer } from './tape-era.ts'
 
-export interface ScriptOptions extends MatchOptions {
+export interface RecordedServerOptions extends MatchOptions {
   readonly turns: readonly Turn[] | TurnStore
   /** Which of the tape's servers to be. */
   readonly server: string
@@ -23,34 +23,34 @@ export interface ScriptOptions extends MatchOptions {
   /** Those of the options that the user gave for this run. */
   readonly given?: MatchOptions
   /** How the user says the options that would accept a miss. */
-  readonly commandFor: (loosening: Loosening) => string
+  readonly commandFor: (loosening: SuggestedMatchOptions) => string
   /** How the tape was made, when it says. */
   readonly recordCommand?: () => string | undefined
   /** What is done with the secrets of the client, when those of the tape have stand-ins. */
-  readonly redaction?: LiveRedaction | undefined
+  readonly redaction?: ClientRedaction | undefined
 }
 
 /** One server's part of a tape: what all connections that play it share. */
-export interface RecordedPart extends Pick<
-  ScriptOptions,
+export interface RecordedServerData extends Pick<
+  RecordedServerOptions,
   'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand' | 'redaction'
 > {
   readonly turns: TurnStore
   readonly opening: readonly Turn[]
   readonly matcher: Matcher
-  readonly notices: NoticeIndex
-  readonly era: EraFound
-  readonly screen: Screen | undefined
+  readonly notices: NotificationMatcher
+  readonly era: DetectedEra
+  readonly screen: ReportRedactor | undefined
   /** What was looked for already. */
   readonly byMethod: Map<string, readonly Turn[]>
 }
 
-export function recordedPart(options: ScriptOptions): RecordedPart {
+export function loadRecordedServer(options: RecordedServerOptions): RecordedServerData {
   const { server } = options
-  const turns = storeOf(options.turns)
-  const matcher = matcherFor(turns, options)
-  const notices = new NoticeIndex(turns, matcher.ignore)
-  const opening = openingOf(turns, server)
+  const turns = turnStoreOf(options.turns)
+  const matcher = createMatcher(turns, options)
+  const notices = new NotificationMatcher(turns, matcher.ignore)
+  const opening = openingTurns(turns, server)
   const byMethod = new Map<string, readonly Turn[]>()
   return {
     given: options,
@@ -60,19 +60,19 @@ export function recordedPart(options: ScriptOptions): RecordedPart {
     notices,
     opening,
     byMethod,
-    era: tapeEra(turns, server),
-    screen: options.redaction === undefined ? createScreen() : undefined,
+    era: eraOfServer(turns, server),
+    screen: options.redaction === undefined ? createReportRedactor() : undefined,
   }
 }
 
-function openingOf(turns: TurnStore, server: string): readonly Turn[] {
-  return turnsAt(turns, (outline) => outline.server === server && outline.trigger === 'none')
+function openingTurns(turns: TurnStore, server: string): readonly Turn[] {
+  return turnsMatching(turns, (outline) => outline.server === server && outline.trigger === 'none')
 }
 
 /** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
-export function turnsAt(
+export function turnsMatching(
   turns: TurnStore,
-  isMeant: (outline: Pick<Outline, 'server' | 'method' | 'trigger'>) => boolean,
+  isMeant: (outline: Pick<TurnOutline, 'server' | 'method' | 'trigger'>) => boolean,
 ): readonly Turn[] {
   const first = Math.min(
     turns.size,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { heldTurns } from '../tape/turn-store.ts'
-import { recordedSessions } from './recorded-sessions.ts'
+import { turnsInMemory } from '../tape/turn-store.ts'
+import { sessionFilters } from './recorded-sessions.ts'
 
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one')]
 const on = (conn: number, said: readonly Said[]): readonly Said[] => said.map((one) => ({ ...one, conn }))
 const framesOf = (...said: readonly Said[]): readonly (readonly unknown[])[] =>
-  recordedSessions(heldTurns(tapeOf(...said).turns)).map((isOf) =>
+  sessionFilters(turnsInMemory(tapeOf(...said).turns)).map((isOf) =>
     tapeOf(...said)
       .turns.filter(isOf)
       .map(({ trigger }) => trigger?.n),

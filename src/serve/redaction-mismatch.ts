@@ -1,40 +1,40 @@
 import type { Miss } from '../match/miss.ts'
 import { formatPath } from '../wire/path.ts'
-import type { LiveRedaction } from './live-redaction.ts'
-import { screenBy } from './screen.ts'
-import { shownMiss } from './shown-miss.ts'
+import type { ClientRedaction } from './live-redaction.ts'
+import { reportRedactorFrom } from './screen.ts'
+import { redactMiss } from './shown-miss.ts'
 
 /** A miss of a redacted tape: it shows no live value that a stand-in is for, and says so when nothing else stands in the way. */
-export function missOfRedacted(miss: Miss, redaction: LiveRedaction, holdsSecret: boolean): Miss {
+export function explainRedactedMiss(miss: Miss, redaction: ClientRedaction, holdsSecret: boolean): Miss {
   const differences = miss.nearest[0]?.differences ?? []
-  const gaps = differences.map((difference) => redaction.standIns.gapsIn(difference))
+  const gaps = differences.map((difference) => redaction.standIns.wordsBehindStandIns(difference))
   for (const value of gaps.flat()) redaction.hide(value)
-  const why = whyOf(miss, redaction, {
+  const why = mismatchReason(miss, redaction, {
     holdsSecret,
     isAll: gaps.length > 0 && gaps.every(({ length }) => length > 0),
   })
   const told = why === undefined ? miss : { ...miss, reason: 'REDACTION_MISMATCH' as const, why }
-  return gaps.flat().length === 0 ? told : shownMiss(told, screenBy(redaction.text))
+  return gaps.flat().length === 0 ? told : redactMiss(told, reportRedactorFrom(redaction.text))
 }
 
-function whyOf(
+function mismatchReason(
   { reason, nearest }: Miss,
-  { isOurs, key, variables }: LiveRedaction,
+  { isOurs, key, variables }: ClientRedaction,
   { holdsSecret, isAll }: { readonly holdsSecret: boolean; readonly isAll: boolean },
 ): string | undefined {
   const isMismatch = isAll && reason === 'ARGUMENT_DRIFT'
   const paths = isMismatch ? (nearest[0]?.differences ?? []).map(({ path }) => formatPath(path)) : []
-  if (!isOurs) return isMismatch || holdsSecret ? withoutKey(paths, key) : undefined
-  return isMismatch ? otherValue(paths, variables) : undefined
+  if (!isOurs) return isMismatch || holdsSecret ? missingKeyText(paths, key) : undefined
+  return isMismatch ? differentValueText(paths, variables) : undefined
 }
 
-function otherValue(paths: readonly string[], variables: readonly string[]): string {
+function differentValueText(paths: readonly string[], variables: readonly string[]): string {
   const from =
     variables.length === 0 ? '' : `; variables of the recorder that held secrets: ${variables.join(', ')}`
   return `the tape has a stand-in at ${paths.join(', ')}, and what came is not the value behind it: the client has to send the value that was recorded${from}`
 }
 
-function withoutKey(paths: readonly string[], key: string): string {
+function missingKeyText(paths: readonly string[], key: string): string {
   const what =
     paths.length === 0
       ? 'the request holds a secret, and the tape has stand-ins'

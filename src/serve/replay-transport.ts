@@ -1,19 +1,19 @@
 import { ReelayError } from '../errors.ts'
 import { member } from '../wire/message.ts'
 import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import { WallClock } from './clock.ts'
+import { SystemClock } from './clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
-import { libraryCall } from './library-call.ts'
-import type { LiveBehind } from './live-behind.ts'
-import { liveBehind, type LiveOptions } from './live-transport.ts'
+import { libraryCallText } from './library-call.ts'
+import type { PassthroughServer } from './live-behind.ts'
+import { passthroughServerFor, type LiveUpstreamOptions } from './live-transport.ts'
 import type { Passthrough } from './passthrough.ts'
-import type { PlayedTape } from './played-tape.ts'
-import { screenFor } from './screen.ts'
-import { Player } from './player.ts'
-import { playerOptions, type ServeOptions } from './serve-options.ts'
-import { whichServer } from './which-server.ts'
+import type { PlayableTape } from './played-tape.ts'
+import { reportRedactorFor } from './screen.ts'
+import { SessionPlayer } from './player.ts'
+import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
+import { resolveServer } from './which-server.ts'
 
-export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveOptions {
+export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveUpstreamOptions {
   /** Whether `close` fails when the run has drifted from the tape: by default yes, unless permissive. */
   readonly drift?: 'error' | 'ignore'
 }
@@ -37,38 +37,38 @@ export interface ReplayTransport {
  * const transport = replayTransport(await loadTape('search.tape.jsonl'))
  * await client.connect(transport)
  */
-export function replayTransport(tape: PlayedTape, options: ReplayTransportOptions = {}): ReplayTransport {
-  return new TapeTransport(tape, options)
+export function replayTransport(tape: PlayableTape, options: ReplayTransportOptions = {}): ReplayTransport {
+  return new RecordedServerTransport(tape, options)
 }
 
-class TapeTransport implements ReplayTransport {
+class RecordedServerTransport implements ReplayTransport {
   onmessage: ((message: unknown) => void) | undefined
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
-  readonly #player: Player
+  readonly #player: SessionPlayer
   readonly #failsOnDrift: boolean
-  readonly #tape: PlayedTape
+  readonly #tape: PlayableTape
   readonly #server: string
-  readonly #live: LiveBehind | undefined
+  readonly #live: PassthroughServer | undefined
   readonly #elsewhere: Passthrough | undefined
   readonly #queue: string[] = []
-  readonly #clock = new WallClock()
+  readonly #clock = new SystemClock()
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
   #isClosed = false
 
-  constructor(tape: PlayedTape, options: ReplayTransportOptions) {
+  constructor(tape: PlayableTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
-    const playing = playerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
-      libraryCall('replayTransport', loosening),
+    const playing = sessionPlayerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
+      libraryCallText('replayTransport', loosening),
     )
     this.#tape = tape
-    this.#server = whichServer(tape, options.server)
-    this.#live = liveBehind(options)
-    this.#elsewhere = this.#live?.another()
-    this.#player = new Player({
+    this.#server = resolveServer(tape, options.server)
+    this.#live = passthroughServerFor(options)
+    this.#elsewhere = this.#live?.connectClient()
+    this.#player = new SessionPlayer({
       ...playing,
       ...(this.#elsewhere && { elsewhere: this.#elsewhere }),
       link: { disconnect: () => this.#leave() },
@@ -77,27 +77,27 @@ class TapeTransport implements ReplayTransport {
   }
 
   async start(): Promise<void> {
-    this.#expect('new')
+    this.#requireState('new')
     this.#state = 'open'
     this.#player.start()
   }
 
   async send(message: unknown): Promise<void> {
-    this.#expect('open')
+    this.#requireState('open')
     this.#isPastHandshake ||= !HANDSHAKE_METHODS.has(String(member(message, 'method')))
-    this.#player.receive(JSON.stringify(message))
+    this.#player.handleText(JSON.stringify(message))
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#leave()
-    await this.#elsewhere?.over(AbortSignal.abort())
-    await this.#live?.learn(this.#tape, this.#server)
+    await this.#elsewhere?.close(AbortSignal.abort())
+    await this.#live?.appendToTape(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))
-      throw driftError(drift, screenFor(this.#tape.header))
+      throw driftError(drift, reportRedactorFor(this.#tape.header))
   }
 
   drift(): Drift {
@@ -112,7 +112,7 @@ class TapeTransport implements ReplayTransport {
     this.onclose?.()
   }
 
-  #expect(state: 'new' | 'open'): void {
+  #requireState(state: 'new' | 'open'): void {
     if (this.#state === state) return
     const hint = 'make one replay transport for each connection, and start it once'
     throw new ReelayError('USAGE', `the replay transport is ${this.#state}, not ${state}`, { hint })

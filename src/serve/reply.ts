@@ -1,14 +1,14 @@
-import type { Spoken } from '../tape/turn.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
 import type { Response } from '../wire/message.ts'
 
 /** Where an answer comes from: the tape, or what somebody else had to say. */
-export type Source = Spoken | Response['outcome']
+export type ReplySource = RecordedMessage | Response['outcome']
 
 /** Takes the one answer to a live request; undefined when there will be none. `source` is where it comes from, as far as it is one. */
-export type Reply = (text: string | undefined, source?: Source) => void
+export type SendReply = (text: string | undefined, source?: ReplySource) => void
 
 /** The answers to one live batch leave together, as one array, when the last of them is known. */
-export function batchReply(requests: number, reply: Reply): Reply {
+export function collectBatchReply(requests: number, reply: SendReply): SendReply {
   const answers: string[] = []
   let open = requests
   return (text) => {

@@ -1,4 +1,4 @@
-import { toolOf } from '../match/brief.ts'
+import { calledTool } from '../match/brief.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { isObject, type Request } from '../wire/message.ts'
 
@@ -10,32 +10,32 @@ export interface RequestSelector {
   readonly params?: unknown
 }
 
-export type Call = Pick<Request, 'method' | 'params'>
+export type MethodCall = Pick<Request, 'method' | 'params'>
 
-export function isSelected({ method, tool, params }: RequestSelector, call: Call): boolean {
+export function matchesSelector({ method, tool, params }: RequestSelector, call: MethodCall): boolean {
   if (method !== undefined && method !== call.method) return false
-  if (tool !== undefined && tool !== toolOf(call)) return false
-  return params === undefined || holds(call.params, params)
+  if (tool !== undefined && tool !== calledTool(call)) return false
+  return params === undefined || containsValue(call.params, params)
 }
 
 /** The selector in words: `call of search with {"limit":10}`. */
-export function selectorInWords({ method, tool, params }: RequestSelector): string {
+export function describeSelector({ method, tool, params }: RequestSelector): string {
   const called = tool === undefined ? undefined : `call of ${tool}`
   const held = params === undefined ? undefined : `with ${canonicalJson(params)}`
   return [called ?? method ?? 'request', held].filter((word) => word !== undefined).join(' ')
 }
 
 /** Whether a value has everything that is asked of it; an array has to be of the same length. */
-function holds(value: unknown, part: unknown): boolean {
+function containsValue(value: unknown, part: unknown): boolean {
   if (Array.isArray(part))
     return (
       Array.isArray(value) &&
       value.length === part.length &&
-      part.every((item, place) => holds(value[place], item))
+      part.every((item, place) => containsValue(value[place], item))
     )
   if (!isObject(part)) return canonicalJson(value) === canonicalJson(part)
   return (
     isObject(value) &&
-    Object.keys(part).every((name) => Object.hasOwn(value, name) && holds(value[name], part[name]))
+    Object.keys(part).every((name) => Object.hasOwn(value, name) && containsValue(value[name], part[name]))
   )
 }

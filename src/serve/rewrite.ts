@@ -1,48 +1,59 @@
-import type { Spoken } from '../tape/turn.ts'
-import { rangeAt, replaceAt } from '../wire/members.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
+import { findRange, replaceValue } from '../wire/members.ts'
 import { member } from '../wire/message.ts'
-import { isLegacyVersion, META, metaOf } from '../wire/methods.ts'
-import { idAtEnd } from './id-range.ts'
-import type { LiveNames } from './live-names.ts'
-import type { Live } from './live.ts'
+import { isLegacyVersion, META_KEYS, metaValue } from '../wire/methods.ts'
+import { findIdAtEnd } from './id-range.ts'
+import type { LiveIds } from './live-names.ts'
+import type { LiveMessage } from './live.ts'
 
 // Recorded bytes are spliced, never parsed and written anew: key order, number spelling and escapes survive.
 
 /** The recorded answer, as an answer to the live request. */
-export function liveResponse(response: Spoken, trigger: Spoken | undefined, live: Live): string {
+export function liveResponse(
+  response: RecordedMessage,
+  trigger: RecordedMessage | undefined,
+  live: LiveMessage,
+): string {
   const { start, end } = response.id ??
-    idAtEnd(response.text) ??
-    rangeAt(response.text, ['id']) ?? { start: 0, end: 0 }
+    findIdAtEnd(response.text) ??
+    findRange(response.text, ['id']) ?? { start: 0, end: 0 }
   const text = response.text.slice(0, start) + live.id + response.text.slice(end)
-  const version = live.message.method === 'initialize' ? liveVersion(response, trigger, live) : undefined
-  if (version !== undefined) return replaceAt(text, ['result', 'protocolVersion'], JSON.stringify(version))
+  const version =
+    live.message.method === 'initialize' ? downgradedVersion(response, trigger, live) : undefined
+  if (version !== undefined) return replaceValue(text, ['result', 'protocolVersion'], JSON.stringify(version))
   if (live.message.method !== 'subscriptions/listen') return text
-  return replaceAt(text, ['result', '_meta', META.subscriptionId], live.id)
+  return replaceValue(text, ['result', '_meta', META_KEYS.subscriptionId], live.id)
 }
 
 /** The recorded notification with the live client's names in it; none when it names what the live client never opened. */
 export function liveNotification(
-  notification: Spoken,
-  { trigger, live, names }: { trigger: Spoken | undefined; live: Live | undefined; names: LiveNames },
+  notification: RecordedMessage,
+  {
+    trigger,
+    live,
+    names,
+  }: { trigger: RecordedMessage | undefined; live: LiveMessage | undefined; names: LiveIds },
 ): string | undefined {
   const { message, text } = notification
   const { method, params } = message.kind === 'notification' ? message : { method: '', params: undefined }
   if (method === 'notifications/progress') return liveProgress(notification, params, trigger, live)
   if (method === 'notifications/cancelled') return liveCancellation(notification, params, names)
-  const subscription = metaOf(params, META.subscriptionId)
+  const subscription = metaValue(params, META_KEYS.subscriptionId)
   if (subscription === undefined) return text
   const name = names.subscription(notification, subscription)
-  return name === undefined ? undefined : replaceAt(text, ['params', '_meta', META.subscriptionId], name)
+  return name === undefined
+    ? undefined
+    : replaceValue(text, ['params', '_meta', META_KEYS.subscriptionId], name)
 }
 
 /**
  * The version to answer `initialize` in, when it is not the recorded one. A server that spoke the version it was asked for
  * would do so again for an older one that is asked for now; one that chose its own would choose it again.
  */
-export function liveVersion(
-  response: Spoken,
-  trigger: Spoken | undefined,
-  { message }: Live,
+export function downgradedVersion(
+  response: RecordedMessage,
+  trigger: RecordedMessage | undefined,
+  { message }: LiveMessage,
 ): string | undefined {
   const asked = member(message.params, 'protocolVersion')
   const spoken =
@@ -60,24 +71,28 @@ export function liveVersion(
 
 // A recorded token means nothing to the live client, or something else: only its own token is ever sent.
 function liveProgress(
-  { text }: Spoken,
+  { text }: RecordedMessage,
   params: unknown,
-  trigger: Spoken | undefined,
-  live: Live | undefined,
+  trigger: RecordedMessage | undefined,
+  live: LiveMessage | undefined,
 ): string | undefined {
-  const isForTrigger = member(params, 'progressToken') === recordedMeta(trigger, META.progressToken)
+  const isForTrigger = member(params, 'progressToken') === recordedMeta(trigger, META_KEYS.progressToken)
   if (!isForTrigger || live?.progressToken === undefined) return undefined
-  return replaceAt(text, ['params', 'progressToken'], live.progressToken)
+  return replaceValue(text, ['params', 'progressToken'], live.progressToken)
 }
 
-function liveCancellation(notification: Spoken, params: unknown, names: LiveNames): string | undefined {
+function liveCancellation(
+  notification: RecordedMessage,
+  params: unknown,
+  names: LiveIds,
+): string | undefined {
   const id = member(params, 'requestId')
-  const name = names.ask(notification, id) ?? names.subscription(notification, id)
-  return name === undefined ? undefined : replaceAt(notification.text, ['params', 'requestId'], name)
+  const name = names.serverRequest(notification, id) ?? names.subscription(notification, id)
+  return name === undefined ? undefined : replaceValue(notification.text, ['params', 'requestId'], name)
 }
 
-function recordedMeta(trigger: Spoken | undefined, key: string): unknown {
+function recordedMeta(trigger: RecordedMessage | undefined, key: string): unknown {
   return trigger !== undefined && 'params' in trigger.message
-    ? metaOf(trigger.message.params, key)
+    ? metaValue(trigger.message.params, key)
     : undefined
 }

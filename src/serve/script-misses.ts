@@ -1,42 +1,42 @@
-import type { Asked } from '../match/key.ts'
+import type { RequestContent } from '../match/key.ts'
 import type { Matcher, MatchOutcome } from '../match/matcher.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import type { Request } from '../wire/message.ts'
-import type { RecordedPart } from './recorded-part.ts'
-import { missOfRedacted } from './redaction-mismatch.ts'
-import { shownMiss } from './shown-miss.ts'
+import type { RecordedServerData } from './recorded-part.ts'
+import { explainRedactedMiss } from './redaction-mismatch.ts'
+import { redactMiss } from './shown-miss.ts'
 
 /** What a live request is told that the tape does not answer, with no secret in it. */
-export class ScriptMisses {
-  readonly #recorded: RecordedPart
+export class MissReporter {
+  readonly #recorded: RecordedServerData
   readonly #matcher: Matcher
   readonly #explainer: MissExplainer
 
-  constructor(recorded: RecordedPart, matcher: Matcher) {
+  constructor(recorded: RecordedServerData, matcher: Matcher) {
     this.#recorded = recorded
     this.#matcher = matcher
     this.#explainer = new MissExplainer({ ...recorded, index: matcher })
   }
 
   /** Of a request, as it is compared and as it came, that was looked for and not found. */
-  of(asked: Asked, outcome: Exclude<MatchOutcome, { kind: 'hit' }>, request: Request): Miss {
+  explain(asked: RequestContent, outcome: Exclude<MatchOutcome, { kind: 'hit' }>, request: Request): Miss {
     const miss = this.#explainer.explain(asked, outcome)
     const { redaction } = this.#recorded
-    if (redaction === undefined) return this.#shown(miss)
-    return missOfRedacted(miss, redaction, asked.params !== request.params)
+    if (redaction === undefined) return this.#redacted(miss)
+    return explainRedactedMiss(miss, redaction, asked.params !== request.params)
   }
 
   /** One that no other way of matching would answer. */
-  because(reason: Miss['reason'], why: string, asked: Asked): Miss {
+  withReason(reason: Miss['reason'], why: string, asked: RequestContent): Miss {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const nothing = { nearest: [], annotations: [], fixes: [] }
-    return this.#shown({ reason, why, asked, tape, ...nothing, ...(next && { next }) })
+    return this.#redacted({ reason, why, asked, tape, ...nothing, ...(next && { next }) })
   }
 
   /** The secrets of a redacted tape, and of its live client, have stand-ins already. */
-  #shown(miss: Miss): Miss {
+  #redacted(miss: Miss): Miss {
     const { screen } = this.#recorded
-    return screen === undefined ? miss : shownMiss(miss, screen)
+    return screen === undefined ? miss : redactMiss(miss, screen)
   }
 }

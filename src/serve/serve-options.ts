@@ -1,27 +1,27 @@
-import type { Asked } from '../match/key.ts'
-import type { Loosening } from '../match/loosening.ts'
+import type { RequestContent } from '../match/key.ts'
+import type { SuggestedMatchOptions } from '../match/loosening.ts'
 import type { MatchOptions } from '../match/match-options.ts'
 import type { Miss } from '../match/miss.ts'
-import { readMatchSettings, withSettings, type MatchSettings } from '../match/settings.ts'
-import { redactedServer } from '../redact/redacted-header.ts'
-import type { ServerInfo } from '../tape/header.ts'
+import { readMatchSettings, mergeMatchSettings, type MatchSettings } from '../match/settings.ts'
+import { redactServerInfo } from '../redact/redacted-header.ts'
+import type { TapeServer } from '../tape/header.ts'
 import { recordCommandLine } from './command-line.ts'
-import { readFaults, type FaultRule, type FaultSetting } from './fault-rules.ts'
+import { parseFaultRules, type FaultRule, type FaultSetting } from './fault-rules.ts'
 import { RecordedHeads } from './http/recorded-heads.ts'
-import { withoutRefusals } from './http/transport-refusals.ts'
-import { liveRedaction } from './live-redaction.ts'
-import { readOverrides } from './overrides.ts'
-import { readPace } from './pace.ts'
-import { storeOf, type PlayedTape } from './played-tape.ts'
+import { withoutTransportErrors } from './http/transport-refusals.ts'
+import { createClientRedaction } from './live-redaction.ts'
+import { parseOverrides } from './overrides.ts'
+import { parsePace } from './pace.ts'
+import { turnStoreOf, type PlayableTape } from './played-tape.ts'
 import type { PlayOptions } from './play-options.ts'
-import type { PlayerOptions } from './player.ts'
-import { screenRedactor } from './screen.ts'
-import { Script } from './script.ts'
-import { whichServer } from './which-server.ts'
+import type { SessionPlayerOptions } from './player.ts'
+import { createThrowawayRedactor } from './screen.ts'
+import { RecordedServer } from './script.ts'
+import { resolveServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
 export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {
-  readonly tape: PlayedTape
+  readonly tape: PlayableTape
   /** The tape as the user named it, for reports; by default its path. */
   readonly name?: string
   /** Which server to be, when the tape holds several. */
@@ -42,34 +42,34 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
   /** Told at once of what goes to the live server, where there is one. */
-  readonly onLive?: (asked: Asked) => void
+  readonly onLive?: (asked: RequestContent) => void
 }
 
 /** `commandFor` says how the user would give the options that accept a miss. */
-export function playerOptions(
+export function sessionPlayerOptions(
   options: ServeOptions,
-  commandFor: (loosening: Loosening) => string,
-): Omit<PlayerOptions, 'send' | 'later'> {
+  commandFor: (loosening: SuggestedMatchOptions) => string,
+): Omit<SessionPlayerOptions, 'send' | 'later'> {
   const { tape, name, server, now, onMiss, onNote, onLive } = options
-  const given = matchOptionsIn(options)
-  const played = whichServer(tape, server)
+  const given = pickMatchOptions(options)
+  const played = resolveServer(tape, server)
   return {
-    script: new Script({
-      ...withSettings(given, besideTape(tape), options.settings ?? { rules: [] }),
+    script: new RecordedServer({
+      ...mergeMatchSettings(given, storedMatchSettings(tape), options.settings ?? { rules: [] }),
       given,
-      turns: withoutRefusals(storeOf(tape.turns), new RecordedHeads(tape.rest)),
+      turns: withoutTransportErrors(turnStoreOf(tape.turns), new RecordedHeads(tape.rest)),
       started: tape.header.started,
       server: played,
       tape: name ?? tape.path,
       commandFor,
-      redaction: liveRedaction(tape.header, { values: options.secrets }),
-      recordCommand: once(() => recordCommandLine(shownServer(tape, played))),
+      redaction: createClientRedaction(tape.header, { values: options.secrets }),
+      recordCommand: once(() => recordCommandLine(redactedServerInfo(tape, played))),
       ...(now && { now }),
     }),
     ...(onMiss && { onMiss }),
     ...(onNote && { onNote }),
     ...(onLive && { onLive }),
-    ...playOptions(options),
+    ...parsePlayOptions(options),
   }
 }
 
@@ -80,18 +80,18 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 /** What a tape says of a server, as it may be shown: its command line may hold a secret. */
-function shownServer({ header }: PlayedTape, server: string): ServerInfo | Record<string, never> {
+function redactedServerInfo({ header }: PlayableTape, server: string): TapeServer | Record<string, never> {
   const info = header.servers[server]
   if (info === undefined) return {}
-  return redactedServer(info, header.redaction === undefined ? screenRedactor() : undefined)
+  return redactServerInfo(info, header.redaction === undefined ? createThrowawayRedactor() : undefined)
 }
 
 /** The rules that are stored beside a tape. */
-export function besideTape({ matchFile }: Pick<PlayedTape, 'matchFile'>): MatchSettings {
+export function storedMatchSettings({ matchFile }: Pick<PlayableTape, 'matchFile'>): MatchSettings {
   return matchFile === undefined ? { rules: [] } : readMatchSettings(matchFile.value, matchFile.path)
 }
 
-function matchOptionsIn({ match, rules, ignore, permissive }: ServeOptions): MatchOptions {
+function pickMatchOptions({ match, rules, ignore, permissive }: ServeOptions): MatchOptions {
   return {
     ...(match !== undefined && { match }),
     ...(rules && { rules }),
@@ -100,12 +100,12 @@ function matchOptionsIn({ match, rules, ignore, permissive }: ServeOptions): Mat
   }
 }
 /** The options of playing, read once and refused when they make no sense. */
-function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
+function parsePlayOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
   const { order, onClientAnswer, seed, clock } = options
-  const pace = readPace(String(options.pace ?? 'none'), options.paceCap)
+  const pace = parsePace(String(options.pace ?? 'none'), options.paceCap)
   return {
-    overrides: readOverrides({ overrides: options.overrides ?? [] }),
-    faults: faultRules(options.faults ?? []),
+    overrides: parseOverrides({ overrides: options.overrides ?? [] }),
+    faults: toFaultRules(options.faults ?? []),
     ...(pace && { pace }),
     ...(order && { order }),
     ...(onClientAnswer && { onClientAnswer }),
@@ -115,10 +115,10 @@ function playOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
 }
 
 // Those of a file are read where the file is.
-function faultRules(faults: readonly FaultSetting[] | readonly FaultRule[]): readonly FaultRule[] {
-  return faults.every(isRule) ? faults : readFaults({ faults })
+function toFaultRules(faults: readonly FaultSetting[] | readonly FaultRule[]): readonly FaultRule[] {
+  return faults.every(isFaultRule) ? faults : parseFaultRules({ faults })
 }
 
-function isRule(fault: FaultSetting | FaultRule): fault is FaultRule {
+function isFaultRule(fault: FaultSetting | FaultRule): fault is FaultRule {
   return 'when' in fault && 'fault' in fault
 }

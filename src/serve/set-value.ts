@@ -1,14 +1,14 @@
-import { EVERY, type Path } from '../wire/path.ts'
+import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
 import { isObject } from '../wire/message.ts'
 
 /** The value with another one at a path; members that are missing on the way are made. The value itself is not touched. */
-export function withValueAt(value: unknown, [first, ...rest]: Path, part: unknown): unknown {
+export function withValueAt(value: unknown, [first, ...rest]: PathPattern, part: unknown): unknown {
   if (first === undefined) return part
-  if (first === EVERY || typeof first === 'number') {
+  if (first === EVERY_ITEM || typeof first === 'number') {
     if (!Array.isArray(value)) return value
     const items: readonly unknown[] = value
     return items.map((item, place) =>
-      first === EVERY || first === place ? withValueAt(item, rest, part) : item,
+      first === EVERY_ITEM || first === place ? withValueAt(item, rest, part) : item,
     )
   }
   const members = isObject(value) ? Object.entries(value) : []

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { faultInWords, readFaults } from './fault-rules.ts'
-import { readOverrides } from './overrides.ts'
-import { readSettingsFile } from './settings-file.ts'
+import { describeFaultRule, parseFaultRules } from './fault-rules.ts'
+import { parseOverrides } from './overrides.ts'
+import { readRuleFile } from './settings-file.ts'
 
 test('faults are read from YAML and from JSON alike', async () => {
   const yaml = 'faults:\n  - tool: search # the slow one\n    nth: 2\n    timeout: true\n'
   const json = '{"faults":[{"tool":"search","nth":2,"timeout":true}]}'
   for (const text of [yaml, json]) {
-    const { value, place } = await readSettingsFile(fileOf(text))
-    expect(readFaults(value, place).map(faultInWords)).toEqual([
+    const { value, place } = await readRuleFile(fileOf(text))
+    expect(parseFaultRules(value, place).map(describeFaultRule)).toEqual([
       'each call of search, number 2 only, is never answered',
     ])
   }
@@ -19,9 +19,9 @@ test('faults are read from YAML and from JSON alike', async () => {
 
 test('what is wrong in a file is named with its line and column', async () => {
   const path = fileOf('faults:\n  - timeout: true\n  - tool: x\n    dellay: 3\n')
-  const { value, place } = await readSettingsFile(path)
-  expect(() => readFaults(value, place)).toThrow(`${path}:3:5: "dellay" means nothing here`)
-  expect(() => readOverrides(value, place)).toThrow(`${path}:1:1: there is no list of overrides`)
+  const { value, place } = await readRuleFile(path)
+  expect(() => parseFaultRules(value, place)).toThrow(`${path}:3:5: "dellay" means nothing here`)
+  expect(() => parseOverrides(value, place)).toThrow(`${path}:1:1: there is no list of overrides`)
 })
 
 test.each([
@@ -29,14 +29,14 @@ test.each([
   ['faults:\n  - tool: "a\n', ':'],
   [bomb(), ':1:1: Excessive alias count'],
 ])('a file that is no YAML is refused with the place: %j', async (text, place) => {
-  await expect(readSettingsFile(fileOf(text))).rejects.toMatchObject({
+  await expect(readRuleFile(fileOf(text))).rejects.toMatchObject({
     code: 'SETTINGS_INVALID',
     message: expect.stringContaining(place),
   })
 })
 
 test('a file that is not there is named', async () => {
-  await expect(readSettingsFile('nowhere.yaml')).rejects.toMatchObject({
+  await expect(readRuleFile('nowhere.yaml')).rejects.toMatchObject({
     code: 'SETTINGS_INVALID',
     message: expect.stringContaining('nowhere.yaml cannot be read'),
   })

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
-import { invalid, type Place } from './settings.ts'
+import { invalidSetting, type EntryLocator } from './settings.ts'
 
-export interface SettingsFile {
+export interface RuleFile {
   readonly value: unknown
-  readonly place: Place
+  readonly place: EntryLocator
 }
 
 /** Reads a file of faults or overrides: YAML, of which JSON is a part. The parser is loaded only for it. */
-export async function readSettingsFile(path: string): Promise<SettingsFile> {
+export async function readRuleFile(path: string): Promise<RuleFile> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
@@ -24,8 +24,8 @@ export async function readSettingsFile(path: string): Promise<SettingsFile> {
     return `${path}:${line}:${col}`
   }
   const [problem] = document.errors
-  if (problem !== undefined) throw invalid(at(problem.pos[0]), problem.message, 'it is YAML, or JSON')
-  const place: Place = (steps) => {
+  if (problem !== undefined) throw invalidSetting(at(problem.pos[0]), problem.message, 'it is YAML, or JSON')
+  const place: EntryLocator = (steps) => {
     const node = document.getIn(steps, true)
     return at((isNode(node) ? node.range?.[0] : undefined) ?? 0)
   }
@@ -37,6 +37,6 @@ function plainValue(document: { toJS(): unknown }, where: string): unknown {
   try {
     return document.toJS()
   } catch (cause) {
-    throw invalid(where, cause instanceof Error ? cause.message : String(cause), 'it is YAML, or JSON')
+    throw invalidSetting(where, cause instanceof Error ? cause.message : String(cause), 'it is YAML, or JSON')
   }
 }

@@ -3,35 +3,36 @@ import { isObject, type JsonObject } from '../wire/message.ts'
 import type { RequestSelector } from './request-selector.ts'
 
 /** Where a setting stands, for a complaint about it: `faults.yaml:4:5`, or `faults[1]`. */
-export type Place = (path: readonly (string | number)[]) => string
+export type EntryLocator = (path: readonly (string | number)[]) => string
 
 /** A setting of a program stands at its path. */
-export const inProgram: Place = (path) =>
+export const locateInProgram: EntryLocator = (path) =>
   path
     .map((step, depth) => (typeof step === 'number' ? `[${step}]` : depth === 0 ? step : `.${step}`))
     .join('')
 
 /** The entries of the list with that name, each with what may be said of it; a file may be nothing but the list. */
-export function entriesOf(value: unknown, name: string, place: Place): readonly Entry[] {
+export function readEntries(value: unknown, name: string, place: EntryLocator): readonly RuleEntry[] {
   const list = isObject(value) ? value[name] : value
   const at = (index: number): string => place(isObject(value) ? [name, index] : [index])
-  if (!Array.isArray(list)) throw invalid(place([]), `there is no list of ${name}`, `begin it with ${name}:`)
+  if (!Array.isArray(list))
+    throw invalidSetting(place([]), `there is no list of ${name}`, `begin it with ${name}:`)
   return list.map((entry: unknown, index) => {
-    if (!isObject(entry)) throw invalid(at(index), 'this entry is no object', 'write key: value')
+    if (!isObject(entry)) throw invalidSetting(at(index), 'this entry is no object', 'write key: value')
     return { entry, at: at(index) }
   })
 }
 
-export interface Entry {
+export interface RuleEntry {
   readonly entry: JsonObject
   readonly at: string
 }
 
 /** Which requests an entry is about. */
-export function selectorOf({ entry, at }: Entry): RequestSelector {
+export function parseSelector({ entry, at }: RuleEntry): RequestSelector {
   const { method, tool, params } = entry
-  if (method !== undefined && typeof method !== 'string') throw invalid(at, '"method" is not a string')
-  if (tool !== undefined && typeof tool !== 'string') throw invalid(at, '"tool" is not a string')
+  if (method !== undefined && typeof method !== 'string') throw invalidSetting(at, '"method" is not a string')
+  if (tool !== undefined && typeof tool !== 'string') throw invalidSetting(at, '"tool" is not a string')
   return {
     ...(method !== undefined && { method }),
     ...(tool !== undefined && { tool }),
@@ -40,12 +41,12 @@ export function selectorOf({ entry, at }: Entry): RequestSelector {
 }
 
 /** Refuses what is misspelled. */
-export function requireKnown({ entry, at }: Entry, known: readonly string[]): void {
+export function requireKnownKeys({ entry, at }: RuleEntry, known: readonly string[]): void {
   const odd = Object.keys(entry).find((key) => !known.includes(key))
   if (odd !== undefined)
-    throw invalid(at, `${JSON.stringify(odd)} means nothing here`, `it may be ${known.join(', ')}`)
+    throw invalidSetting(at, `${JSON.stringify(odd)} means nothing here`, `it may be ${known.join(', ')}`)
 }
 
-export function invalid(at: string, why: string, hint?: string): ReelayError {
+export function invalidSetting(at: string, why: string, hint?: string): ReelayError {
   return new ReelayError('SETTINGS_INVALID', `${at}: ${why}`, hint === undefined ? {} : { hint })
 }

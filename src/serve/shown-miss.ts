@@ -1,10 +1,10 @@
-import type { Difference } from '../match/field-diff.ts'
+import type { FieldDifference } from '../match/field-diff.ts'
 import type { Miss } from '../match/miss.ts'
-import type { Path } from '../wire/path.ts'
-import type { Screen } from './screen.ts'
+import type { PathPattern } from '../wire/path.ts'
+import type { ReportRedactor } from './screen.ts'
 
 /** A miss as it may be shown to clients and on screens. What is cut short later is whole here, so that no half of a secret stays. */
-export function shownMiss(miss: Miss, screen: Screen): Miss {
+export function redactMiss(miss: Miss, screen: ReportRedactor): Miss {
   const { asked, why, nearest, annotations, fixes, next } = miss
   return {
     ...miss,
@@ -12,7 +12,7 @@ export function shownMiss(miss: Miss, screen: Screen): Miss {
     asked: screen.request(asked),
     nearest: nearest.map((candidate) => ({
       ...candidate,
-      differences: candidate.differences.map((difference) => shownDifference(difference, screen)),
+      differences: candidate.differences.map((difference) => redactDifference(difference, screen)),
     })),
     annotations: annotations.map((annotation) =>
       'value' in annotation ? { ...annotation, value: screen.part('', annotation.value) } : annotation,
@@ -22,7 +22,7 @@ export function shownMiss(miss: Miss, screen: Screen): Miss {
   }
 }
 
-function shownDifference(difference: Difference, screen: Screen): Difference {
+function redactDifference(difference: FieldDifference, screen: ReportRedactor): FieldDifference {
   const name = lastName(difference.path)
   return {
     ...difference,
@@ -31,6 +31,6 @@ function shownDifference(difference: Difference, screen: Screen): Difference {
   }
 }
 
-function lastName(path: Path): string {
+function lastName(path: PathPattern): string {
   return path.findLast((segment) => typeof segment === 'string') ?? ''
 }

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
-import { WallClock } from './clock.ts'
+import { SystemClock } from './clock.ts'
 import { serveCommandLine } from './command-line.ts'
 import type { Drift } from './drift.ts'
-import type { Elsewhere } from './elsewhere.ts'
-import { linesOf, type Line } from './input-lines.ts'
-import { Outbox } from './outbox.ts'
+import type { UpstreamServer } from './elsewhere.ts'
+import { readInputLines, type InputLine } from './input-lines.ts'
+import { OutputQueue } from './outbox.ts'
 import { withHttpFrames } from './played-tape.ts'
-import { Player } from './player.ts'
-import { Rests } from './rests.ts'
-import { playerOptions, type ServeOptions } from './serve-options.ts'
+import { SessionPlayer } from './player.ts'
+import { ClientPauses } from './rests.ts'
+import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
 
 export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   readonly input: Readable
@@ -17,7 +17,7 @@ export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   /** Ends the run as the end of the input does. */
   readonly signal?: AbortSignal
   /** Answers what the tape cannot: see `passthroughTo`. */
-  readonly elsewhere?: Elsewhere
+  readonly elsewhere?: UpstreamServer
 }
 
 /** Is the recorded server on a pair of streams, until the input ends and everything owed is sent. */
@@ -29,11 +29,11 @@ export async function serveStdio({
   ...given
 }: ServeStdioOptions): Promise<Drift> {
   const options = { ...given, tape: await withHttpFrames(given.tape) }
-  const outbox = new Outbox(output)
-  const clock = new WallClock()
+  const outbox = new OutputQueue(output)
+  const clock = new SystemClock()
   const gone = new AbortController()
-  const player = new Player({
-    ...playerOptions({ ...options, clock }, (loosening) =>
+  const player = new SessionPlayer({
+    ...sessionPlayerOptions({ ...options, clock }, (loosening) =>
       [
         serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
         ...(options.flags ?? []),
@@ -42,27 +42,27 @@ export async function serveStdio({
     ...(elsewhere && { elsewhere }),
     link: { disconnect: () => gone.abort('disconnect') },
     send: (text) => outbox.add(text),
-    later: new Rests(clock).later,
+    later: new ClientPauses(clock).later,
   })
   // When the client stops reading, there is nobody left to serve.
   output.on('error', () => gone.abort())
   const stop = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal])
   stop.addEventListener('abort', () => clock.stop())
   player.start()
-  for await (const lines of linesOf(input, stop)) {
+  for await (const lines of readInputLines(input, stop)) {
     for (const line of lines) {
-      if (!gone.signal.aborted) hear(player, line)
+      if (!gone.signal.aborted) handleLine(player, line)
       if (outbox.isFull) await outbox.drained()
     }
   }
-  await clock.over()
-  await elsewhere?.over(stop)
-  await outbox.sent()
+  await clock.idle()
+  await elsewhere?.close(stop)
+  await outbox.flushed()
   if (gone.signal.reason === 'disconnect') output.end()
   return player.drift()
 }
 
-function hear(player: Player, line: Line): void {
-  if (line.kind === 'text') player.receive(line.text)
-  else player.refuse({ code: -32700, message: `Parse error: ${line.why}` })
+function handleLine(player: SessionPlayer, line: InputLine): void {
+  if (line.kind === 'text') player.handleText(line.text)
+  else player.rejectInvalid({ code: -32700, message: `Parse error: ${line.why}` })
 }

@@ -1,42 +1,42 @@
-import { isPoll } from '../match/freely-asked.ts'
+import { isTaskPoll } from '../match/freely-asked.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 
 /**
  * What a subscription brought is often the effect of a call made meanwhile. So each of its messages waits until the live
  * client has made the call that came before it on the tape. To ask how a task is doing brings nothing about.
  */
-export class SubscriptionGate {
+export class SubscriptionOrder {
   readonly #turns: TurnStore
   readonly #isNeeded: boolean
   /** Calls by their names, because a turn on disk is read anew after a while. */
   readonly #started = new Set<string>()
   readonly #answered = new Set<string>()
   /** Looked for once: a waiting message asks again after every call. */
-  readonly #causes = new Map<Spoken, Turn | undefined>()
+  readonly #causes = new Map<RecordedMessage, Turn | undefined>()
 
   constructor(turns: TurnStore) {
     this.#turns = turns
-    this.#isNeeded = turns.kinds().some(({ method }) => method === SUBSCRIBE)
+    this.#isNeeded = turns.kinds().some(({ method }) => method === SUBSCRIBE_METHOD)
   }
 
-  started(turn: Turn): void {
-    if (this.#isNeeded) this.#started.add(nameOf(turn))
+  markStarted(turn: Turn): void {
+    if (this.#isNeeded) this.#started.add(callKey(turn))
   }
 
-  answered(turn: Turn): void {
-    if (this.#isNeeded) this.#answered.add(nameOf(turn))
+  markAnswered(turn: Turn): void {
+    if (this.#isNeeded) this.#answered.add(callKey(turn))
   }
 
-  isOpen(subscription: Turn, message: Spoken): boolean {
+  maySend(subscription: Turn, message: RecordedMessage): boolean {
     if (!this.#isNeeded || !isSubscription(subscription)) return true
     const cause = this.#causeOf(subscription, message)
     if (cause === undefined) return true
     const cameAfterAnswer = cause.response !== undefined && cause.response.n < message.n
-    return (cameAfterAnswer ? this.#answered : this.#started).has(nameOf(cause))
+    return (cameAfterAnswer ? this.#answered : this.#started).has(callKey(cause))
   }
 
-  #causeOf(subscription: Turn, message: Spoken): Turn | undefined {
+  #causeOf(subscription: Turn, message: RecordedMessage): Turn | undefined {
     const known = this.#causes.get(message)
     if (known !== undefined) return known
     const cause = this.#lastCallBetween(subscription.trigger, message)
@@ -44,36 +44,36 @@ export class SubscriptionGate {
     return cause
   }
 
-  #lastCallBetween(subscription: Spoken | undefined, message: Spoken): Turn | undefined {
+  #lastCallBetween(subscription: RecordedMessage | undefined, message: RecordedMessage): Turn | undefined {
     for (let place = this.#turns.size - 1; place >= 0; place--) {
       const { frame, method, answered } = this.#turns.outline(place)
       if (
         !answered ||
-        method === SUBSCRIBE ||
-        isPoll(method) ||
+        method === SUBSCRIBE_METHOD ||
+        isTaskPoll(method) ||
         !isBetween(frame, subscription?.n, message.n)
       )
         continue
       const call = this.#turns.turn(place)
-      if (isOfSameLink(call?.trigger, message)) return call
+      if (isSameClient(call?.trigger, message)) return call
     }
     return undefined
   }
 }
 
-const SUBSCRIBE = 'subscriptions/listen'
+const SUBSCRIBE_METHOD = 'subscriptions/listen'
 
 function isSubscription({ trigger }: Turn): boolean {
-  return trigger?.message.kind === 'request' && trigger.message.method === SUBSCRIBE
+  return trigger?.message.kind === 'request' && trigger.message.method === SUBSCRIBE_METHOD
 }
 
 /** A frame holds several messages only in a batch. */
-function nameOf({ trigger }: Turn): string {
+function callKey({ trigger }: Turn): string {
   return `${trigger?.n}.${trigger?.item}`
 }
 
 // Over HTTP a subscription and a call are two connections, though one client made both.
-function isOfSameLink(trigger: Spoken | undefined, message: Spoken): boolean {
+function isSameClient(trigger: RecordedMessage | undefined, message: RecordedMessage): boolean {
   if (trigger?.server !== message.server) return false
   return trigger.conn === message.conn || (trigger.x !== undefined && message.x !== undefined)
 }

@@ -1,10 +1,10 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import { eraOf, type EraFound } from '../wire/era.ts'
+import { detectEra, type DetectedEra } from '../wire/era.ts'
 import type { Request, Response } from '../wire/message.ts'
 
 /** The era that a recorded server spoke, and its protocol version. */
-export function tapeEra(turns: TurnStore, server: string): EraFound {
-  return eraOf(openingExchanges(turns, server))
+export function eraOfServer(turns: TurnStore, server: string): DetectedEra {
+  return detectEra(openingExchanges(turns, server))
 }
 
 /** Only an opening, or a request that carries the modern envelope, can prove an era: others are not read. */

@@ -2,15 +2,15 @@ import type { Turn } from '../tape/turn.ts'
 import { member } from '../wire/message.ts'
 
 /** What changes the state of a task, or tells it for good. */
-const CHANGES: readonly string[] = ['tasks/cancel', 'tasks/update', 'tasks/result']
-const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
+const CHANGE_METHODS: readonly string[] = ['tasks/cancel', 'tasks/update', 'tasks/result']
+const FINAL_STATES: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
 
 /**
  * The states of tasks, as one client asks for them. It may ask more often than the recorded one did, or less: it gets the recorded
  * states in order and then the last one again; but none that came after a change which the live client has not made yet, and none
  * from before a change that it has made, unless the task was over by then.
  */
-export class TaskPolls {
+export class TaskStates {
   readonly #turnsOf: (method: string) => readonly Turn[]
   /** The frames of changes that were made. */
   readonly #made = new Set<number>()
@@ -21,12 +21,12 @@ export class TaskPolls {
   }
 
   /** A turn has been played to its answer. */
-  answered(turn: Turn): void {
-    if (CHANGES.includes(methodOf(turn) ?? '')) this.#made.add(frameOf(turn))
+  markAnswered(turn: Turn): void {
+    if (CHANGE_METHODS.includes(methodOf(turn) ?? '')) this.#made.add(frameOf(turn))
   }
 
   /** What answers a poll of the task that this recorded one asked for; undefined when the tape does not tell its state by now. */
-  next(poll: Turn): Turn | undefined {
+  nextState(poll: Turn): Turn | undefined {
     const task = taskOf(poll)
     const { since, before } = this.#windowOf(task)
     const polls = this.#turnsOf('tasks/get').filter(
@@ -36,14 +36,14 @@ export class TaskPolls {
     const current = told.filter((turn) => frameOf(turn) > since)
     const given = this.#given.get(task) ?? 0
     const fresh = current.find((turn) => frameOf(turn) > given)
-    const again = current.at(-1) ?? told.findLast(isOver)
+    const again = current.at(-1) ?? told.findLast(isFinal)
     const chosen = fresh ?? again
     if (chosen !== undefined) this.#given.set(task, Math.max(given, frameOf(chosen)))
-    return fresh ?? (again && withoutNews(again))
+    return fresh ?? (again && answerOnly(again))
   }
 
   /** The first recorded change of a task that was not made yet. */
-  dueChange(poll: Turn): Turn | undefined {
+  pendingChange(poll: Turn): Turn | undefined {
     return this.#changesOf(taskOf(poll)).find((turn) => !this.#made.has(frameOf(turn)))
   }
 
@@ -57,7 +57,7 @@ export class TaskPolls {
   }
 
   #changesOf(task: unknown): readonly Turn[] {
-    return CHANGES.flatMap((method) => this.#turnsOf(method)).filter((turn) => taskOf(turn) === task)
+    return CHANGE_METHODS.flatMap((method) => this.#turnsOf(method)).filter((turn) => taskOf(turn) === task)
   }
 }
 
@@ -79,12 +79,12 @@ function effectOf(turn: Turn): number {
   return turn.response?.n ?? Infinity
 }
 
-function isOver({ response }: Turn): boolean {
+function isFinal({ response }: Turn): boolean {
   const outcome = response?.message.kind === 'response' ? response.message.outcome : undefined
-  return OVER.has(member(member(outcome, 'result'), 'status'))
+  return FINAL_STATES.has(member(member(outcome, 'result'), 'status'))
 }
 
 /** What was told beside an answer is told once. */
-function withoutNews(turn: Turn): Turn {
+function answerOnly(turn: Turn): Turn {
   return { ...turn, steps: turn.steps.filter(({ kind }) => kind === 'respond') }
 }

@@ -14,7 +14,7 @@ export class ToolSchemas {
   readonly of = (tool: string): unknown => this.#byTool.get(tool)
 
   /** Takes a message of the live server, which may list tools. */
-  hear(text: string): void {
+  learn(text: string): void {
     if (!text.includes('"inputSchema"')) return
     for (const tool of toolsIn(member(parseJson(text), 'result'))) this.#add(tool)
   }

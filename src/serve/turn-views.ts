@@ -1,17 +1,18 @@
-import { kindsIn, type Outline, type TurnKind, type TurnStore } from '../tape/turn-store.ts'
+import { turnKindsOf, type TurnOutline, type TurnKind, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** The same turns without some: their places stay, and hold nothing. */
-export function chosenTurns(store: TurnStore, isChosen: (place: number) => boolean): TurnStore {
+export function filterTurns(store: TurnStore, isChosen: (place: number) => boolean): TurnStore {
   const turn = (place: number): Turn | undefined => (isChosen(place) ? store.turn(place) : undefined)
-  const outline = (place: number): Outline => (isChosen(place) ? store.outline(place) : NOTHING)
+  const outline = (place: number): TurnOutline => (isChosen(place) ? store.outline(place) : EMPTY_OUTLINE)
   let kinds: readonly TurnKind[] | undefined
   return {
     size: store.size,
-    kinds: () => (kinds ??= kindsIn(store.size, (place) => (isChosen(place) ? outline(place) : undefined))),
-    called: (place) => (isChosen(place) ? store.called(place) : undefined),
-    mostAlike: (key, places, most) => store.mostAlike(key, places, most),
-    glance: (place, text) => (isChosen(place) ? store.glance(place, text) : undefined),
+    kinds: () =>
+      (kinds ??= turnKindsOf(store.size, (place) => (isChosen(place) ? outline(place) : undefined))),
+    clientCall: (place) => (isChosen(place) ? store.clientCall(place) : undefined),
+    mostSimilar: (key, places, most) => store.mostSimilar(key, places, most),
+    previewResponse: (place, text) => (isChosen(place) ? store.previewResponse(place, text) : undefined),
     outline,
     turn,
     trigger: (place) => (isChosen(place) ? store.trigger(place) : undefined),
@@ -32,7 +33,7 @@ export function chosenTurns(store: TurnStore, isChosen: (place: number) => boole
   }
 }
 
-const NOTHING: Outline = {
+const EMPTY_OUTLINE: TurnOutline = {
   trigger: 'none',
   server: '',
   method: '',
@@ -51,21 +52,21 @@ function* turnsFrom(size: number, turnAt: (place: number) => Turn | undefined): 
 }
 
 // Turns may be on a disk, and to tell whose one is it must be read: beyond this many of one key the order is that of the tape.
-const LOOKED_AT = 1024
+const MAX_REORDERED = 1024
 
 /** The same turns in an order of preference: of those with the same key, `isOwn` come first. What others opened with is left out. */
-export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean): TurnStore {
+export function preferTurns(store: TurnStore, isOwn: (turn: Turn) => boolean): TurnStore {
   const isOwnAt = (place: number): boolean => {
     const turn = store.turn(place)
     return turn !== undefined && isOwn(turn)
   }
-  const chosen = chosenTurns(store, (place) => store.outline(place).trigger !== 'none' || isOwnAt(place))
+  const chosen = filterTurns(store, (place) => store.outline(place).trigger !== 'none' || isOwnAt(place))
   return {
     size: chosen.size,
     kinds: () => chosen.kinds(),
-    called: (place) => chosen.called(place),
-    mostAlike: (key, places, most) => chosen.mostAlike(key, places, most),
-    glance: (place, text) => chosen.glance(place, text),
+    clientCall: (place) => chosen.clientCall(place),
+    mostSimilar: (key, places, most) => chosen.mostSimilar(key, places, most),
+    previewResponse: (place, text) => chosen.previewResponse(place, text),
     outline: (place) => chosen.outline(place),
     turn: (place) => chosen.turn(place),
     trigger: (place) => chosen.trigger(place),
@@ -77,7 +78,7 @@ export function preferredTurns(store: TurnStore, isOwn: (turn: Turn) => boolean)
       const order = (first: number): number => {
         const places: number[] = []
         let at = first
-        for (; at >= 0 && places.length < LOOKED_AT; at = keyed.after(at)) places.push(at)
+        for (; at >= 0 && places.length < MAX_REORDERED; at = keyed.after(at)) places.push(at)
         const ordered = [...places.filter(isOwnAt), ...places.filter((place) => !isOwnAt(place))]
         for (const [index, place] of ordered.entries()) next.set(place, ordered[index + 1] ?? at)
         firsts.set(first, ordered[0] ?? first)

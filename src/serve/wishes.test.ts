@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { playing } from '../../test/serve/played.ts'
 import { answerOf, callOf, client, ENVELOPE, server, type Said } from '../../test/serve/tape-of.ts'
-import { META } from '../wire/methods.ts'
+import { META_KEYS } from '../wire/methods.ts'
 
 const log = (level: string): Said =>
   server({ method: 'notifications/message', params: { level, data: level } })
@@ -51,7 +51,10 @@ test('a level that was not recorded is accepted by a server that logs, with a no
   expect(mute.player.drift().misses).toHaveLength(1)
 })
 
-const asking = (level: string): object => ({ name: 'work', _meta: { ...ENVELOPE, [META.logLevel]: level } })
+const asking = (level: string): object => ({
+  name: 'work',
+  _meta: { ...ENVELOPE, [META_KEYS.logLevel]: level },
+})
 
 test('a modern call gets log messages of the level that it asks for, and none below', () => {
   const run = playing(

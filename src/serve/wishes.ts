@@ -1,10 +1,10 @@
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { member, type Message, type Request } from '../wire/message.ts'
-import { META, metaOf } from '../wire/methods.ts'
-import type { Live } from './live.ts'
+import { META_KEYS, metaValue } from '../wire/methods.ts'
+import type { LiveMessage } from './live.ts'
 
 /** What the live client asked to hear: a server sends no log below the chosen level, and no update that is not subscribed to. */
-export class Wishes {
+export class ClientSubscriptions {
   /** The resources that were subscribed to on the tape: what else the server tells, it tells unasked. */
   readonly #recorded: ReadonlySet<unknown>
   readonly #subscribed = new Set<unknown>()
@@ -16,7 +16,7 @@ export class Wishes {
   }
 
   /** Takes a request that is about to be answered. */
-  note(request: Request): void {
+  observe(request: Request): void {
     const { method, params } = request
     if (method === 'logging/setLevel') this.#level = member(params, 'level')
     if (method === 'resources/subscribe') this.#subscribed.add(uriIn(request))
@@ -24,24 +24,28 @@ export class Wishes {
   }
 
   /** Whether a recorded notification is for this client; `trigger` and `live` are what set it off, then and now. */
-  includes({ message }: Spoken, trigger: Spoken | undefined, live: Live | undefined): boolean {
+  wants(
+    { message }: RecordedMessage,
+    trigger: RecordedMessage | undefined,
+    live: LiveMessage | undefined,
+  ): boolean {
     if (message.kind !== 'notification') return true
-    if (message.method === 'notifications/message') return this.#includesLog(message.params, trigger, live)
+    if (message.method === 'notifications/message') return this.#wantsLog(message.params, trigger, live)
     if (message.method !== 'notifications/resources/updated') return true
-    if (metaOf(message.params, META.subscriptionId) !== undefined) return true
+    if (metaValue(message.params, META_KEYS.subscriptionId) !== undefined) return true
     const uri = uriIn(message)
     return !this.#recorded.has(uri) || this.#subscribed.has(uri)
   }
 
   // 2026-07-28: log messages go only to a request that asked for them.
-  #includesLog(params: unknown, trigger: Spoken | undefined, live: Live | undefined): boolean {
-    if (askedLevel(trigger?.message) !== undefined && live !== undefined)
-      return isAtLeast(member(params, 'level'), askedLevel(live.message), false)
+  #wantsLog(params: unknown, trigger: RecordedMessage | undefined, live: LiveMessage | undefined): boolean {
+    if (requestedLogLevel(trigger?.message) !== undefined && live !== undefined)
+      return isAtLeast(member(params, 'level'), requestedLogLevel(live.message), false)
     return isAtLeast(member(params, 'level'), this.#level, true)
   }
 }
 
-const LEVELS: readonly unknown[] = [
+const LOG_LEVELS: readonly unknown[] = [
   'debug',
   'info',
   'notice',
@@ -55,11 +59,13 @@ const LEVELS: readonly unknown[] = [
 /** What names no level that we know is never held back for its level. */
 function isAtLeast(level: unknown, wanted: unknown, withoutWish: boolean): boolean {
   if (wanted === undefined) return withoutWish
-  return !LEVELS.includes(level) || LEVELS.indexOf(level) >= LEVELS.indexOf(wanted)
+  return !LOG_LEVELS.includes(level) || LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted)
 }
 
-function askedLevel(message: Message | undefined): unknown {
-  return message !== undefined && 'params' in message ? metaOf(message.params, META.logLevel) : undefined
+function requestedLogLevel(message: Message | undefined): unknown {
+  return message !== undefined && 'params' in message
+    ? metaValue(message.params, META_KEYS.logLevel)
+    : undefined
 }
 
 function uriIn(message: Message | undefined): unknown {

@@ -1,17 +1,20 @@
-import { formsOf } from '../redact/known-values.ts'
+import { encodedForms } from '../redact/known-values.ts'
 import type { TapeReader } from '../store/read.ts'
 import { encodeFrame } from '../tape/codec.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
 
 /** A value of a tape that is taken for a secret, and the frames that it stands in; 0 is the header. */
-export interface Finding {
+export interface SecretOccurrence {
   readonly value: string
   readonly frames: readonly number[]
 }
 
 /** Where these values stand on a tape, in whatever spelling. */
-export async function findingsOf(reader: TapeReader, values: readonly string[]): Promise<readonly Finding[]> {
-  const found = values.map((value) => ({ value, forms: formsOf(value), frames: [] as number[] }))
+export async function findSecretOccurrences(
+  reader: TapeReader,
+  values: readonly string[],
+): Promise<readonly SecretOccurrence[]> {
+  const found = values.map((value) => ({ value, forms: encodedForms(value), frames: [] as number[] }))
   const look = (line: string, n: number): void => {
     for (const { forms, frames } of found) if (forms.some((form) => line.includes(form))) frames.push(n)
   }

@@ -1,33 +1,33 @@
 import type { TapeReader } from '../store/read.ts'
 import type { EventFrame, Frame } from '../tape/frame.ts'
-import { meantServers } from '../tape/server-filter.ts'
+import { selectServers } from '../tape/server-filter.ts'
 import { member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The tape as if only these servers had been recorded. A frame keeps its number; the end counts what is left. */
-export async function partOfTape(tape: TapeReader, filter: string): Promise<TapeReader> {
+export async function filterTapeByServer(tape: TapeReader, filter: string): Promise<TapeReader> {
   const { header, path } = tape
-  const meant = new Set(meantServers({ path, names: await namesOn(tape) }, filter))
-  const part = { meant, copied: await countCopied(tape, meant) }
+  const meant = new Set(selectServers({ path, names: await serverNamesOn(tape) }, filter))
+  const part = { meant, copied: await countCopiedFrames(tape, meant) }
   const servers = Object.entries(header.servers).filter(([name]) => meant.has(name))
   return {
     ...tape,
     header: { ...header, servers: Object.fromEntries(servers) },
-    frames: () => framesOf(tape, part),
+    frames: () => filteredFrames(tape, part),
     batches: async function* () {
-      for await (const frame of framesOf(tape, part)) yield [frame]
+      for await (const frame of filteredFrames(tape, part)) yield [frame]
     },
   }
 }
 
-interface Part {
+interface FilteredServers {
   readonly meant: ReadonlySet<string>
   /** How many of the frames that are left were copied from the tape before. */
   readonly copied: number
 }
 
 /** Those of the header, and those that joined. */
-async function namesOn(tape: TapeReader): Promise<readonly string[]> {
+async function serverNamesOn(tape: TapeReader): Promise<readonly string[]> {
   const names = new Set(Object.keys(tape.header.servers))
   for await (const frame of tape.frames()) if ('server' in frame) names.add(frame.server ?? '')
   names.delete('')
@@ -35,40 +35,40 @@ async function namesOn(tape: TapeReader): Promise<readonly string[]> {
 }
 
 /** A tape that goes on where a limit ended another begins with how many frames it has from there. */
-async function countCopied(tape: TapeReader, meant: ReadonlySet<string>): Promise<number> {
+async function countCopiedFrames(tape: TapeReader, meant: ReadonlySet<string>): Promise<number> {
   let [copied, left] = [0, 0]
   for await (const frame of tape.frames()) {
-    if (left-- > 0) copied += isLeft(frame, meant) ? 1 : 0
+    if (left-- > 0) copied += isKept(frame, meant) ? 1 : 0
     else if (frame.kind !== 'event' || frame.event !== 'continued') return copied
     else left = Number(frame.details['frames'])
   }
   return copied
 }
 
-async function* framesOf(tape: TapeReader, { meant, copied }: Part): AsyncGenerator<Frame> {
+async function* filteredFrames(tape: TapeReader, { meant, copied }: FilteredServers): AsyncGenerator<Frame> {
   let count = 0
   for await (const frame of tape.frames()) {
-    if (!isLeft(frame, meant)) continue
+    if (!isKept(frame, meant)) continue
     count++
     if (frame.kind !== 'event') yield frame
     else if (frame.event === 'continued') yield { ...frame, details: { ...frame.details, frames: copied } }
-    else yield frame.event === 'end' ? endOf(frame, count, meant) : frame
+    else yield frame.event === 'end' ? adjustedEndFrame(frame, count, meant) : frame
   }
 }
 
 /** What belongs to no server stays, but for the names of hosts that were passed by. */
-function isLeft(frame: Frame, meant: ReadonlySet<string>): boolean {
-  const server = frame.kind === 'other' ? serverIn(frame.line) : frame.server
+function isKept(frame: Frame, meant: ReadonlySet<string>): boolean {
+  const server = frame.kind === 'other' ? serverOfLine(frame.line) : frame.server
   if (server !== undefined) return meant.has(server)
   return frame.kind !== 'event' || frame.details['host'] === undefined
 }
 
-function serverIn(line: string): string | undefined {
+function serverOfLine(line: string): string | undefined {
   const server = member(parseJson(line), 'server')
   return typeof server === 'string' ? server : undefined
 }
 
-function endOf(end: EventFrame, count: number, meant: ReadonlySet<string>): EventFrame {
+function adjustedEndFrame(end: EventFrame, count: number, meant: ReadonlySet<string>): EventFrame {
   const { lost = 0, servers, ...details } = end.details
   const joined = Array.isArray(servers) ? servers.filter((name) => meant.has(String(name))) : []
   return {

@@ -5,12 +5,12 @@ import type { TapeWriter } from '../store/append.ts'
 import { createTape } from '../store/create.ts'
 import type { TapeReader } from '../store/read.ts'
 import { Vault, type VaultSummary } from '../store/vault.ts'
-import { countLeaks } from './leaks.ts'
-import { openForRedaction, type RedactionWishes } from './open-for-redaction.ts'
-import { redactTape, type RedactionFacts } from './redacted-tape.ts'
-import { selfReplay, type SelfReplay } from './self-replay.ts'
+import { countLeakedSecrets } from './leaks.ts'
+import { openTapeForRedaction, type TapeRedactionOptions } from './open-for-redaction.ts'
+import { writeRedactedTape, type TapeRedactionSummary } from './redacted-tape.ts'
+import { selfReplay, type SelfReplayResult } from './self-replay.ts'
 
-export interface CopyOptions extends RedactionWishes {
+export interface TapeCopyOptions extends TapeRedactionOptions {
   readonly from: string
   readonly to: string
   /** A file that is given the values which the copy has stand-ins for. */
@@ -18,30 +18,30 @@ export interface CopyOptions extends RedactionWishes {
 }
 
 /** Where the copy is, and what was replaced in it. */
-export interface Copied extends RedactionFacts {
+export interface TapeCopyResult extends TapeRedactionSummary {
   readonly path: string
   readonly answered?: number
   readonly vault?: VaultSummary
 }
 
 /** Writes a copy of a tape without its secrets. */
-export async function redactCopy(options: CopyOptions): Promise<Copied> {
-  const vault = vaultOf(options)
-  const { draft, facts, redactor } = await draftOf(options)
-  return { ...facts, path: publish(draft, options.to), ...keptIn(vault, redactor) }
+export async function copyTapeRedacted(options: TapeCopyOptions): Promise<TapeCopyResult> {
+  const vault = vaultForCopy(options)
+  const { draft, facts, redactor } = await writeDraft(options)
+  return { ...facts, path: publishDraft(draft, options.to), ...storeInVault(vault, redactor) }
 }
 
 /**
  * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
  * that was replaced may be left in it, in any spelling.
  */
-export async function shareTape(options: CopyOptions): Promise<Copied> {
-  const vault = vaultOf(options)
-  const { draft, facts, redactor } = await draftOf(options)
+export async function shareTape(options: TapeCopyOptions): Promise<TapeCopyResult> {
+  const vault = vaultForCopy(options)
+  const { draft, facts, redactor } = await writeDraft(options)
   try {
-    await demandNoLeaks(draft, redactor)
-    const answered = await demandSameAnswers(options.from, draft, redactor)
-    return { ...facts, path: publish(draft, options.to), answered, ...keptIn(vault, redactor) }
+    await requireNoLeaks(draft, redactor)
+    const answered = await requireSameAnswers(options.from, draft, redactor)
+    return { ...facts, path: publishDraft(draft, options.to), answered, ...storeInVault(vault, redactor) }
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
@@ -49,25 +49,25 @@ export async function shareTape(options: CopyOptions): Promise<Copied> {
 }
 
 /** Refused before anything is written. */
-function vaultOf({ vault, to }: CopyOptions): Vault | undefined {
+function vaultForCopy({ vault, to }: TapeCopyOptions): Vault | undefined {
   return vault === undefined ? undefined : new Vault(vault, { tape: to })
 }
 
-function keptIn(vault: Vault | undefined, { replaced }: Redactor): Pick<Copied, 'vault'> {
-  vault?.keep(replaced)
+function storeInVault(vault: Vault | undefined, { replacedValues }: Redactor): Pick<TapeCopyResult, 'vault'> {
+  vault?.save(replacedValues)
   return vault ? { vault: vault.close() } : {}
 }
 
-async function draftOf({
+async function writeDraft({
   from,
   to,
   ...wishes
-}: CopyOptions): Promise<{ draft: string; facts: RedactionFacts; redactor: Redactor }> {
-  const { reader, redactor } = await openForRedaction(from, wishes)
+}: TapeCopyOptions): Promise<{ draft: string; facts: TapeRedactionSummary; redactor: Redactor }> {
+  const { reader, redactor } = await openTapeForRedaction(from, wishes)
   const writer = openDraft(to)
   try {
-    const facts = await redactTape(reader, redactor, (line) => writer.line(line))
-    close(writer, reader)
+    const facts = await writeRedactedTape(reader, redactor, (line) => writer.line(line))
+    closeDraft(writer, reader)
     return { draft: writer.path, facts, redactor }
   } catch (error) {
     writer.close()
@@ -80,13 +80,13 @@ function openDraft(to: string): TapeWriter {
   try {
     return createTape(`${to}.draft`)
   } catch (error) {
-    throw unwritable(to, error)
+    throw unwritableError(to, error)
   }
 }
 
-function close(writer: TapeWriter, { state, path }: TapeReader): void {
+function closeDraft(writer: TapeWriter, { state, path }: TapeReader): void {
   writer.close()
-  if (writer.loss !== undefined) throw unwritable(writer.path, new Error(writer.loss.why))
+  if (writer.loss !== undefined) throw unwritableError(writer.path, new Error(writer.loss.why))
   const [problem] = state.problems
   if (problem === undefined) return
   throw new ReelayError('TAPE_BROKEN', `${path}, line ${problem.line}: ${problem.why}`, {
@@ -94,51 +94,55 @@ function close(writer: TapeWriter, { state, path }: TapeReader): void {
   })
 }
 
-function publish(draft: string, to: string): string {
+function publishDraft(draft: string, to: string): string {
   try {
-    const { path, close: done } = freshTape(to)
+    const { path, close: done } = claimPath(to)
     done()
     renameSync(draft, path)
     return path
   } catch (error) {
     rmSync(draft, { force: true })
-    throw unwritable(to, error)
+    throw unwritableError(to, error)
   }
 }
 
 /** Takes the name first: a file that is there already is never written over. */
-function freshTape(to: string): { readonly path: string; readonly close: () => void } {
+function claimPath(to: string): { readonly path: string; readonly close: () => void } {
   const writer = createTape(to)
   return { path: writer.path, close: () => writer.close() }
 }
 
-async function demandNoLeaks(draft: string, redactor: Redactor): Promise<void> {
-  const leaks = await countLeaks(draft, redactor.replaced)
+async function requireNoLeaks(draft: string, redactor: Redactor): Promise<void> {
+  const leaks = await countLeakedSecrets(draft, redactor.replacedValues)
   if (leaks === 0) return
-  throw new ReelayError('SHARE_REFUSED', `${leaks} of ${redactor.count} secrets would still be in the copy`, {
-    hint: 'a secret may stand where the protocol needs it, such as in the name of a tool: rename it there and record again',
-  })
+  throw new ReelayError(
+    'SHARE_REFUSED',
+    `${leaks} of ${redactor.replacedCount} secrets would still be in the copy`,
+    {
+      hint: 'a secret may stand where the protocol needs it, such as in the name of a tool: rename it there and record again',
+    },
+  )
 }
 
-async function demandSameAnswers(from: string, draft: string, redactor: Redactor): Promise<number> {
+async function requireSameAnswers(from: string, draft: string, redactor: Redactor): Promise<number> {
   const after = await selfReplay(draft)
   const before = await selfReplay(from, after.servers)
-  if (isSame(before, after, redactor)) return after.answered
+  if (hasSameAnswers(before, after, redactor)) return after.answered
   const found = `${after.answered} requests answered and ${after.misses} misses, where the tape itself has ${before.answered} and ${before.misses}`
   throw new ReelayError('SHARE_REFUSED', `the copy does not answer as the tape does: ${found}`, {
     hint: 'something that the protocol needs was taken for a secret: allow it in the redaction section of reelay.config.yaml',
   })
 }
 
-function isSame(before: SelfReplay, after: SelfReplay, redactor: Redactor): boolean {
+function hasSameAnswers(before: SelfReplayResult, after: SelfReplayResult, redactor: Redactor): boolean {
   if (before.answered !== after.answered || before.misses !== after.misses) return false
   return (
-    before.said.length === after.said.length &&
-    before.said.every((text, at) => redactor.json(text) === after.said[at])
+    before.serverMessages.length === after.serverMessages.length &&
+    before.serverMessages.every((text, at) => redactor.json(text) === after.serverMessages[at])
   )
 }
 
-function unwritable(path: string, error: unknown): ReelayError {
+function unwritableError(path: string, error: unknown): ReelayError {
   const why = error instanceof Error ? error.message : String(error)
   return new ReelayError('TAPE_UNWRITABLE', `${path} cannot be written: ${why}`, { cause: error })
 }

@@ -1,8 +1,8 @@
 import { closeSync, ftruncateSync, writeSync, writevSync } from 'node:fs'
-import { Counter, writeFrameStart } from './digits.ts'
+import { DigitCounter, writeFrameStart } from './digits.ts'
 
 /** Why a tape stopped growing, and how much it missed. */
-export interface Loss {
+export interface TapeLoss {
   readonly why: string
   readonly frames: number
 }
@@ -18,11 +18,11 @@ export class TapeWriter {
   #length = 0
   #batch: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
   #used = 0
-  #marked = 0
+  #markedEnd = 0
   #pieces: Uint8Array[] = []
   #pieceBytes = 0
   #pendingFrames = 0
-  readonly #counter = new Counter()
+  readonly #counter = new DigitCounter()
   #lostFrames = 0
   #failure: string | undefined
 
@@ -36,7 +36,7 @@ export class TapeWriter {
     return this.#counter.value
   }
 
-  get loss(): Loss | undefined {
+  get loss(): TapeLoss | undefined {
     return this.#failure === undefined ? undefined : { why: this.#failure, frames: this.#lostFrames }
   }
 
@@ -47,7 +47,7 @@ export class TapeWriter {
 
   /** Where the next line will begin in the file. */
   get position(): number {
-    return this.#length + this.#pieceBytes + this.#used - this.#marked
+    return this.#length + this.#pieceBytes + this.#used - this.#markedEnd
   }
 
   /** Adds a frame with a message in it: `{"n":…,"t":…`, the rest of its envelope, the message in pieces, and the closing brace. */
@@ -89,16 +89,16 @@ export class TapeWriter {
 
   /** Hands everything gathered to the kernel. */
   flush(): void {
-    if (this.#pieces.length > 0 && this.#used > this.#marked) this.#mark()
+    if (this.#pieces.length > 0 && this.#used > this.#markedEnd) this.#mark()
     if (this.#used === 0 && this.#pieces.length === 0) return
     if (this.#failure === undefined) this.#write()
     if (this.#failure !== undefined) this.#lostFrames += this.#pendingFrames
     if (this.#pieces.length > 0) this.#pieces = []
-    this.#pieceBytes = this.#pendingFrames = this.#used = this.#marked = 0
+    this.#pieceBytes = this.#pendingFrames = this.#used = this.#markedEnd = 0
   }
 
   /** Lets the next flush try to write, although an earlier one failed. */
-  tryAgain(): void {
+  retryAfterFailure(): void {
     this.#failure = undefined
   }
 
@@ -112,7 +112,7 @@ export class TapeWriter {
 
   /** Small pieces are copied, large ones kept by reference until `flush`. */
   #bytes(piece: Uint8Array): void {
-    if (piece.length > COPY_BYTES) return this.#keep(piece)
+    if (piece.length > COPY_BYTES) return this.#keepByReference(piece)
     if (this.#used + piece.length > BATCH_BYTES) this.#spill()
     this.#copy(piece)
   }
@@ -122,28 +122,28 @@ export class TapeWriter {
     this.#used += bytes.length
   }
 
-  #keep(piece: Uint8Array): void {
-    if (this.#used > this.#marked) this.#mark()
+  #keepByReference(piece: Uint8Array): void {
+    if (this.#used > this.#markedEnd) this.#mark()
     this.#pieces.push(piece)
     this.#pieceBytes += piece.length
   }
 
   #mark(): void {
-    this.#pieces.push(this.#batch.subarray(this.#marked, this.#used))
-    this.#pieceBytes += this.#used - this.#marked
-    this.#marked = this.#used
+    this.#pieces.push(this.#batch.subarray(this.#markedEnd, this.#used))
+    this.#pieceBytes += this.#used - this.#markedEnd
+    this.#markedEnd = this.#used
   }
 
   /** The batch is full in the middle of a tick: what it holds stays referenced, and a new one takes over. */
   #spill(): void {
-    if (this.#used > this.#marked) this.#mark()
+    if (this.#used > this.#markedEnd) this.#mark()
     this.#batch = Buffer.allocUnsafeSlow(BATCH_BYTES)
-    this.#used = this.#marked = 0
+    this.#used = this.#markedEnd = 0
   }
 
   #write(): void {
     try {
-      if (this.#pieces.length > 0) writeAll(this.#fd, this.#pieces)
+      if (this.#pieces.length > 0) writePieces(this.#fd, this.#pieces)
       else writeWhole(this.#fd, this.#batch, this.#used)
       this.#length += this.#pieces.length > 0 ? this.#pieceBytes : this.#used
     } catch (error) {
@@ -168,11 +168,11 @@ const UTF8_PER_UNIT = 3 // bytes at most, for each unit of a text
 const FRAME_EXTRA = 64 // the number, the time, their keys and the closing brace
 const CLOSE_BRACE = 125
 const NEWLINE = 10
-const PIECES_A_CALL = 1000 // the kernel takes 1024
+const PIECES_PER_CALL = 1000 // the kernel takes 1024
 
-function writeAll(fd: number, pieces: readonly Uint8Array[]): void {
-  for (let start = 0; start < pieces.length; start += PIECES_A_CALL) {
-    const some = pieces.slice(start, start + PIECES_A_CALL)
+function writePieces(fd: number, pieces: readonly Uint8Array[]): void {
+  for (let start = 0; start < pieces.length; start += PIECES_PER_CALL) {
+    const some = pieces.slice(start, start + PIECES_PER_CALL)
     const wanted = some.reduce((sum, piece) => sum + piece.length, 0)
     const written = writevSync(fd, some)
     // A short write is how a disk that is nearly full answers: the rest then fails with the real error.

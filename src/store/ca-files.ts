@@ -19,40 +19,40 @@ export function caFolder(env: NodeJS.ProcessEnv = process.env): string {
 
 /** Undefined when the user has made none. */
 export function readCa(folder: string): CaFiles | undefined {
-  const { certPath, keyPath } = pathsIn(folder)
+  const { certPath, keyPath } = caPaths(folder)
   if (!existsSync(certPath) && !existsSync(keyPath)) return undefined
   try {
     const [cert, key] = [readFileSync(certPath, 'utf8'), readFileSync(keyPath, 'utf8')]
     return { certPath, keyPath, cert, key, expires: new Date(new X509Certificate(cert).validTo) }
   } catch (cause) {
-    throw unusable(`the local CA in ${folder} cannot be read`, cause)
+    throw caUnusable(`the local CA in ${folder} cannot be read`, cause)
   }
 }
 
 /** Refuses to write over one that is there: whatever trusts it would not trust the new one. */
 export function writeCa(folder: string, { cert, key }: { cert: string; key: string }): CaFiles {
-  const { certPath, keyPath } = pathsIn(folder)
-  if (existsSync(certPath) || existsSync(keyPath)) throw exists(folder)
+  const { certPath, keyPath } = caPaths(folder)
+  if (existsSync(certPath) || existsSync(keyPath)) throw caExists(folder)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeFileSync(keyPath, key, { mode: 0o600, flag: 'wx' })
     writeFileSync(certPath, cert, { mode: 0o644, flag: 'wx' })
   } catch (cause) {
-    throw unusable(`the local CA cannot be written to ${folder}`, cause)
+    throw caUnusable(`the local CA cannot be written to ${folder}`, cause)
   }
   return { certPath, keyPath, cert, key, expires: new Date(new X509Certificate(cert).validTo) }
 }
 
 /** Removes what `writeCa` and `writeBundle` made, and nothing else; says whether there was an authority. */
 export function removeCa(folder: string): boolean {
-  const { certPath, keyPath } = pathsIn(folder)
+  const { certPath, keyPath } = caPaths(folder)
   const wasThere = existsSync(certPath) || existsSync(keyPath)
-  const bundles = existsSync(folder) ? readdirSync(folder).filter((name) => BUNDLE.test(name)) : []
+  const bundles = existsSync(folder) ? readdirSync(folder).filter((name) => BUNDLE_NAME.test(name)) : []
   try {
     for (const path of [certPath, keyPath, ...bundles.map((name) => join(folder, name))])
       rmSync(path, { force: true })
   } catch (cause) {
-    throw unusable(`the local CA in ${folder} cannot be removed`, cause)
+    throw caUnusable(`the local CA in ${folder} cannot be removed`, cause)
   }
   return wasThere
 }
@@ -65,19 +65,19 @@ export function writeBundle(folder: string, certs: readonly string[]): string {
   return path
 }
 
-const BUNDLE = /^bundle-[0-9a-f]{16}\.pem$/
+const BUNDLE_NAME = /^bundle-[0-9a-f]{16}\.pem$/
 
-function pathsIn(folder: string): { certPath: string; keyPath: string } {
+function caPaths(folder: string): { certPath: string; keyPath: string } {
   return { certPath: join(folder, 'reelay-ca.pem'), keyPath: join(folder, 'reelay-ca.key') }
 }
 
-function exists(folder: string): ReelayError {
+function caExists(folder: string): ReelayError {
   return new ReelayError('CA_EXISTS', `there is a local CA in ${folder} already`, {
     hint: 'see it with reelay ca show; to make a new one, run reelay ca remove first',
   })
 }
 
-function unusable(what: string, cause: unknown): ReelayError {
+function caUnusable(what: string, cause: unknown): ReelayError {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new ReelayError('CA_UNUSABLE', `${what}: ${why}`, {
     hint: 'check the permissions, or start anew with reelay ca remove and reelay ca create',

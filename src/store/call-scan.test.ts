@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestKey } from '../match/key.ts'
 import { isObject } from '../wire/message.ts'
-import { nameOf } from '../wire/name.ts'
+import { toolOrPromptName } from '../wire/name.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { CallScan, type FoundKey } from './call-scan.ts'
-import { JsonHash } from './json-hash.ts'
+import { RequestScanner, type RequestKeyHash } from './call-scan.ts'
+import { JsonHasher } from './json-hash.ts'
 
-const hash = new JsonHash()
+const hash = new JsonHasher()
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
@@ -61,17 +61,17 @@ function escaped(given: string): string {
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`
 }
 
-const calls = new CallScan()
+const calls = new RequestScanner()
 
 interface Read {
   readonly id: unknown
   readonly method: unknown
-  readonly found: FoundKey
+  readonly found: RequestKeyHash
 }
 
 function scanned(said: Buffer): Read | undefined {
   const read = calls.read('a', said, 0, said.length)
-  return read && { id: read.message.id, method: read.message.method, found: read.found }
+  return read && { id: read.message.id, method: read.message.method, found: read.key }
 }
 
 /** What a parser makes of it; none when it is no JSON. */
@@ -79,8 +79,12 @@ function parsed(said: Buffer): Read | undefined {
   const told = parseJson(said.toString())
   if (!isObject(told) || typeof told['method'] !== 'string') return undefined
   const { id, method, params: given } = told
-  const key = hash.ofCanonical(requestKey({ server: 'a', method, params: given }))
-  return { id, method, found: { ...key, sketch: hash.sketch, name: nameOf({ method, params: given }) } }
+  const key = hash.hashCanonical(requestKey({ server: 'a', method, params: given }))
+  return {
+    id,
+    method,
+    found: { ...key, sketch: hash.sketch, name: toolOrPromptName({ method, params: given }) },
+  }
 }
 
 test('a request that is hashed by its bytes has the hash of its key, however it is spelled', () => {

@@ -1,5 +1,5 @@
 /** A list of numbers that grows, without the cost of an array of objects. */
-export class Column<Numbers extends Float64Array | Uint32Array> {
+export class GrowingColumn<Numbers extends Float64Array | Uint32Array> {
   #values: Numbers
   readonly #make: (length: number) => Numbers
   #length = 0
@@ -14,7 +14,7 @@ export class Column<Numbers extends Float64Array | Uint32Array> {
   }
 
   push(value: number): void {
-    if (this.#length === this.#values.length) this.#widen()
+    if (this.#length === this.#values.length) this.#grow()
     this.#values[this.#length++] = value
   }
 
@@ -27,13 +27,13 @@ export class Column<Numbers extends Float64Array | Uint32Array> {
   }
 
   /** The numbers and nothing behind them, in the given order. */
-  taken(order?: Uint32Array): Numbers {
+  toArray(order?: Uint32Array): Numbers {
     const taken = this.#make(this.#length)
     for (let i = 0; i < this.#length; i++) taken[i] = this.#values[order?.[i] ?? i] ?? 0
     return taken
   }
 
-  #widen(): void {
+  #grow(): void {
     const wider = this.#make(this.#values.length * 2)
     wider.set(this.#values)
     this.#values = wider
@@ -41,17 +41,17 @@ export class Column<Numbers extends Float64Array | Uint32Array> {
 }
 
 /** The places of so many things: 0, 1, 2 and so on. */
-export function placesOf(count: number): Uint32Array {
+export function indexesUpTo(count: number): Uint32Array {
   const places = new Uint32Array(count)
   for (let place = 0; place < count; place++) places[place] = place
   return places
 }
 
-export function wholeColumn(): Column<Uint32Array> {
-  return new Column((length) => new Uint32Array(length))
+export function uint32Column(): GrowingColumn<Uint32Array> {
+  return new GrowingColumn((length) => new Uint32Array(length))
 }
 
 /** For places in files of more than 4 GiB. */
-export function wideColumn(): Column<Float64Array> {
-  return new Column((length) => new Float64Array(length))
+export function float64Column(): GrowingColumn<Float64Array> {
+  return new GrowingColumn((length) => new Float64Array(length))
 }

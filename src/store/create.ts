@@ -14,11 +14,11 @@ export function createTape(path: string): TapeWriter {
 
 function openInFolder(path: string): number | undefined {
   try {
-    return openFresh(path)
+    return openNew(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     makeFolder(dirname(path))
-    return openFresh(path)
+    return openNew(path)
   }
 }
 
@@ -36,14 +36,14 @@ function makeFolder(path: string): void {
 /** A client that is started every day leaves many tapes of one name: the folder says at once which number is next. */
 function createCopy(wanted: string): TapeWriter {
   if (statSync(wanted).isDirectory()) throw new Error(`${wanted} is a folder`)
-  for (let copy = lastCopy(wanted) + 1; ; copy++) {
-    const candidate = numbered(wanted, copy)
-    const fd = openFresh(candidate)
+  for (let copy = lastCopyNumber(wanted) + 1; ; copy++) {
+    const candidate = numberedPath(wanted, copy)
+    const fd = openNew(candidate)
     if (fd !== undefined) return new TapeWriter(candidate, fd)
   }
 }
 
-function openFresh(path: string): number | undefined {
+function openNew(path: string): number | undefined {
   try {
     return openSync(path, 'ax', 0o600)
   } catch (error) {
@@ -52,9 +52,9 @@ function openFresh(path: string): number | undefined {
   }
 }
 
-function lastCopy(wanted: string): number {
+function lastCopyNumber(wanted: string): number {
   const name = basename(wanted)
-  const ending = endingOf(name)
+  const ending = tapeExtensionOf(name)
   const stem = `${name.slice(0, name.length - ending.length)}-`
   const copies = readdirSync(dirname(wanted))
     .filter((other) => other.startsWith(stem) && other.endsWith(ending))
@@ -63,16 +63,16 @@ function lastCopy(wanted: string): number {
 }
 
 /** The number of the last tape of a name; 0 when there is none. */
-export function lastNumber(path: string): number {
-  return existsSync(path) ? lastCopy(path) : 0
+export function lastTapeNumber(path: string): number {
+  return existsSync(path) ? lastCopyNumber(path) : 0
 }
 
 /** The path that a further tape of the same name gets. */
-export function numbered(path: string, copy: number): string {
-  const ending = endingOf(path)
+export function numberedPath(path: string, copy: number): string {
+  const ending = tapeExtensionOf(path)
   return `${path.slice(0, path.length - ending.length)}-${copy}${ending}`
 }
 
-function endingOf(path: string): string {
+function tapeExtensionOf(path: string): string {
   return /(\.tape)?\.jsonl$/.exec(path)?.[0] ?? ''
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Counter, writeMilliseconds } from './digits.ts'
+import { DigitCounter, writeMilliseconds } from './digits.ts'
 
 test('the digits are those of the number, over every carry', () => {
-  const counter = new Counter()
+  const counter = new DigitCounter()
   const wrong: number[] = []
   for (let value = 0; value < 100_100; value++) {
     if (Buffer.from(counter.digits).toString('latin1') !== String(value)) wrong.push(value)

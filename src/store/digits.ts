@@ -1,5 +1,5 @@
 /** A number that is also kept as its ASCII digits: writing it is then a copy, where making a text costs ten times as much. */
-export class Counter {
+export class DigitCounter {
   #value = 0
   #digits: Uint8Array = Uint8Array.of(ZERO)
 
@@ -42,12 +42,12 @@ function writeAscii(target: Uint8Array, start: number, text: string): number {
 export function writeMilliseconds(target: Uint8Array, start: number, time: number): number {
   const micros = Math.round(time * 1000)
   const whole = Math.floor(micros / 1000)
-  const at = writeDigits(target, start, whole, digitsOf(whole))
+  const at = writeDigits(target, start, whole, digitCount(whole))
   target[at] = POINT
   return writeDigits(target, at + 1, micros - whole * 1000, 3)
 }
 
-function digitsOf(value: number): number {
+function digitCount(value: number): number {
   let digits = 1
   for (let limit = 10; value >= limit; limit *= 10) digits++
   return digits

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { EventFrame, Frame, MessageFrame } from '../tape/frame.ts'
-import type { Header } from '../tape/header.ts'
+import type { TapeHeader } from '../tape/header.ts'
 import type { Direction } from '../wire/direction.ts'
-import { classify } from '../wire/message.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { openTape, type TapeReader } from './read.ts'
 
@@ -16,7 +16,7 @@ export interface Episode {
   /** The messages of each link, in their order: one link for each client. */
   readonly links: readonly (readonly EpisodeMessage[])[]
   /** What replaces secrets on this tape, if anything does. */
-  readonly redaction?: (header: Header) => { readonly text: (text: string) => string } | undefined
+  readonly redaction?: (header: TapeHeader) => { readonly text: (text: string) => string } | undefined
 }
 
 export interface EpisodeMessage {
@@ -32,11 +32,11 @@ export interface EpisodeMessage {
  */
 export async function appendEpisode(path: string, episode: Episode): Promise<void> {
   const reader = await openTape(path)
-  const tail = await tailOf(reader)
+  const tail = await readTail(reader)
   const fresh = `${path}.${process.pid}.new`
   try {
     await pipeline(createReadStream(path, { end: tail.bytes - 1 }), createWriteStream(fresh, NEW_FILE))
-    await pipeline(linesOf(episode, reader, tail), createWriteStream(fresh, { flags: 'a' }))
+    await pipeline(episodeLines(episode, reader, tail), createWriteStream(fresh, { flags: 'a' }))
     await rename(fresh, path)
   } catch (cause) {
     await rm(fresh, { force: true })
@@ -49,14 +49,14 @@ export async function appendEpisode(path: string, episode: Episode): Promise<voi
 }
 
 /** Whether the live server said anything: what was only said to it can never be played. */
-export function hasAnswered(messages: readonly EpisodeMessage[]): boolean {
+export function hasServerMessages(messages: readonly EpisodeMessage[]): boolean {
   return messages.some(({ dir }) => dir === 's2c')
 }
 
 const NEW_FILE = { flags: 'wx', mode: 0o600 } as const
 
 /** What an episode continues. */
-interface Tail {
+interface TapeTail {
   /** How much of the file stays: all but the end frame, or a line that was cut off. */
   readonly bytes: number
   readonly frames: number
@@ -66,29 +66,29 @@ interface Tail {
   readonly end: Readonly<Record<string, unknown>>
 }
 
-async function tailOf(reader: TapeReader): Promise<Tail> {
+async function readTail(reader: TapeReader): Promise<TapeTail> {
   const conns = new Map<string, number>()
   let [n, t] = [0, 0]
-  let end: Tail['end'] = {}
+  let end: TapeTail['end'] = {}
   for await (const frame of reader.frames()) {
-    if (isEnd(frame)) end = frame.details
+    if (isEndFrame(frame)) end = frame.details
     else n = Math.max(n, frame.n)
     t = Math.max(t, frame.t)
     if ('server' in frame && frame.server !== undefined)
       conns.set(frame.server, Math.max(conns.get(frame.server) ?? 0, frame.conn ?? 0))
   }
-  const bytes = await keptBytes(reader.path)
+  const bytes = await bytesToKeep(reader.path)
   return { bytes, frames: (await countLines(reader.path, bytes)) - 1, n, t, conns, end }
 }
 
-function isEnd(frame: Frame | BrokenLine): frame is EventFrame {
+function isEndFrame(frame: Frame | BrokenLine): frame is EventFrame {
   return frame.kind === 'event' && frame.event === 'end'
 }
 
 const LAST_LINES_BYTES = 64 * 1024
 
 /** Up to the end frame, which is short, or to the last line feed. */
-async function keptBytes(path: string): Promise<number> {
+async function bytesToKeep(path: string): Promise<number> {
   const { size } = await stat(path)
   const start = Math.max(0, size - LAST_LINES_BYTES)
   const chunks: Buffer[] = []
@@ -97,7 +97,7 @@ async function keptBytes(path: string): Promise<number> {
   const lastFeed = text.lastIndexOf('\n')
   const lineStart = text.lastIndexOf('\n', lastFeed - 1) + 1
   const last = decodeFrame(text.subarray(lineStart, lastFeed).toString('utf8'))
-  return start + (isEnd(last) ? lineStart : lastFeed + 1)
+  return start + (isEndFrame(last) ? lineStart : lastFeed + 1)
 }
 
 async function countLines(path: string, bytes: number): Promise<number> {
@@ -109,39 +109,43 @@ async function countLines(path: string, bytes: number): Promise<number> {
 
 const LINE_FEED = 10
 
-function* linesOf(episode: Episode, { header }: TapeReader, tail: Tail): Generator<string> {
+function* episodeLines(episode: Episode, { header }: TapeReader, tail: TapeTail): Generator<string> {
   const began = Date.parse(header.started)
   const redacted = episode.redaction?.(header)?.text ?? String
   const { server } = episode
   let { n, t } = tail
-  for (const { at, conn, said } of inOrder(episode, (tail.conns.get(server) ?? 0) + 1)) {
+  for (const { at, conn, message } of eventsInOrder(episode, (tail.conns.get(server) ?? 0) + 1)) {
     t = Math.max(t, at - began)
     const place = { n: ++n, t, server, conn }
-    if (said === undefined) yield lineOf({ ...place, kind: 'event', event: 'episode', details: {} })
-    else yield lineOf({ ...place, ...messageFrame(said, redacted) })
+    if (message === undefined) yield frameLine({ ...place, kind: 'event', event: 'episode', details: {} })
+    else yield frameLine({ ...place, ...messageFrame(message, redacted) })
   }
   const lost = typeof tail.end['lost'] === 'number' ? tail.end['lost'] : 0
   const details = { ...tail.end, frames: tail.frames + lost + (n - tail.n) + 1 }
-  yield lineOf({ kind: 'event', n: n + 1, t, event: 'end', details })
+  yield frameLine({ kind: 'event', n: n + 1, t, event: 'end', details })
 }
 
 /** A moment of an episode: the beginning of a link, or what was said on it. */
-interface Moment {
+interface EpisodeEvent {
   readonly at: number
   readonly conn: number
-  readonly said: EpisodeMessage | undefined
+  readonly message: EpisodeMessage | undefined
 }
 
 /** The moments of all links as time had them; a clock that was set back changes the order of none. */
-function inOrder({ links }: Episode, firstConn: number): readonly Moment[] {
-  const moments = links.flatMap((messages, link) => momentsOf(messages, firstConn + link))
+function eventsInOrder({ links }: Episode, firstConn: number): readonly EpisodeEvent[] {
+  const moments = links.flatMap((messages, link) => eventsOfLink(messages, firstConn + link))
   return moments.toSorted((a, b) => a.at - b.at)
 }
 
-function momentsOf(messages: readonly EpisodeMessage[], conn: number): readonly Moment[] {
+function eventsOfLink(messages: readonly EpisodeMessage[], conn: number): readonly EpisodeEvent[] {
   let at = messages[0]?.at ?? 0
-  const moments = messages.map((said): Moment => ({ at: (at = Math.max(at, said.at)), conn, said }))
-  return [{ at: messages[0]?.at ?? 0, conn, said: undefined }, ...moments]
+  const moments = messages.map((message): EpisodeEvent => ({
+    at: (at = Math.max(at, message.at)),
+    conn,
+    message,
+  }))
+  return [{ at: messages[0]?.at ?? 0, conn, message: undefined }, ...moments]
 }
 
 function messageFrame(
@@ -149,9 +153,9 @@ function messageFrame(
   redacted: (text: string) => string,
 ): Pick<MessageFrame, 'kind' | 'dir' | 'text' | 'message'> {
   const text = redacted(said)
-  return { kind: 'message', dir, text, message: classify(parseJson(text)) }
+  return { kind: 'message', dir, text, message: classifyMessage(parseJson(text)) }
 }
 
-function lineOf(frame: Frame): string {
+function frameLine(frame: Frame): string {
   return `${encodeFrame(frame)}\n`
 }

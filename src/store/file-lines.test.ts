@@ -2,21 +2,21 @@ import { mkdtemp, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readLines } from './file-lines.ts'
+import { readFileLines } from './file-lines.ts'
 
 const MIB = 1024 * 1024
 
-async function linesOf(text: string, longest = 100 * MIB): Promise<readonly (string | boolean)[]> {
+async function linesOf(text: string, maxBytes = 100 * MIB): Promise<readonly (string | boolean)[]> {
   const path = join(await mkdtemp(join(tmpdir(), 'reelay-')), 'lines')
   await writeFile(path, text)
   const file = await open(path, 'r')
   const heard: (string | boolean)[] = []
-  const isWhole = await readLines(file, {
-    onStretch: () => {},
+  const isWhole = await readFileLines(file, {
+    onChunk: () => {},
     onLine: ({ bytes, start, end, at, number }) =>
       heard.push(`${number} at ${at}: ${shown(bytes.toString('utf8', start, end))}`),
-    onRest: ({ bytes, start, end }) => heard.push(`rest: ${shown(bytes.toString('utf8', start, end))}`),
-    longest,
+    onTruncated: ({ bytes, start, end }) => heard.push(`rest: ${shown(bytes.toString('utf8', start, end))}`),
+    maxBytes,
   })
   await file.close()
   return [...heard, isWhole]

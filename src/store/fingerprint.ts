@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** What tells whether a tape is still the one that an index was made of. */
-export interface Fingerprint {
+export interface TapeFingerprint {
   readonly bytes: number
   readonly modified: number
   /** The beginning and the end, in Base64. */
@@ -10,7 +10,7 @@ export interface Fingerprint {
 
 const END_BYTES = 1024
 
-export function fingerprintOf(path: string): Fingerprint {
+export function tapeFingerprintOf(path: string): TapeFingerprint {
   const fd = openSync(path, 'r')
   try {
     const { size, mtimeMs } = fstatSync(fd)

@@ -2,8 +2,8 @@ import { watch } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Frame } from '../tape/frame.ts'
-import type { Header } from '../tape/header.ts'
-import { openWith } from './read.ts'
+import type { TapeHeader } from '../tape/header.ts'
+import { openTapeWith } from './read.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const SETTLE_MS = 20
@@ -11,14 +11,14 @@ const POLL_MS = 250 // where the system does not tell of changes, as on some net
 
 /** A tape that may still be written to. */
 export interface FollowedTape {
-  readonly header: Header
+  readonly header: TapeHeader
   /** Every frame as it is written; they end with the tape's end, or when the signal is given. */
   frames(): AsyncGenerator<Frame>
 }
 
 /** Opens a tape that exists, to read it on while it grows. */
 export async function followTape(path: string, signal: AbortSignal): Promise<FollowedTape> {
-  const reader = await openWith(path, (file) => growingChunks(file, signal))
+  const reader = await openTapeWith(path, (file) => growingChunks(file, signal))
   return {
     header: reader.header,
     async *frames() {
@@ -36,7 +36,7 @@ export async function followTape(path: string, signal: AbortSignal): Promise<Fol
  */
 async function* growingChunks(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r')
-  const changes = new Changes(path, signal)
+  const changes = new FileChanges(path, signal)
   try {
     let seen = 0
     for (let at = 0; !signal.aborted;) {
@@ -48,7 +48,7 @@ async function* growingChunks(path: string, signal: AbortSignal): AsyncGenerator
         at += chunk.length
         yield chunk
       } else if (size > at) await delay(SETTLE_MS)
-      else await changes.next()
+      else await changes.waitForChange()
     }
   } finally {
     changes.close()
@@ -62,7 +62,7 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Uin
 }
 
 /** Tells when a file changed. */
-class Changes {
+class FileChanges {
   readonly #watcher: { close(): void } | undefined
   readonly #signal: AbortSignal
   readonly #onChange = (): void => this.#wake?.()
@@ -75,7 +75,7 @@ class Changes {
   }
 
   /** Resolves when the file changed, when it is time to look in any case, and when the signal is given. */
-  async next(): Promise<void> {
+  async waitForChange(): Promise<void> {
     if (this.#signal.aborted) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, POLL_MS)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeFrame, encodeFrame } from '../tape/codec.ts'
-import { FrameScan } from './frame-scan.ts'
+import { MessageFrameScanner } from './frame-scan.ts'
 
 const MESSAGE = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"é 日本"}]}}'
 const PLACE = '{"n":3,"t":12.345,"server":"s","conn":1'
@@ -18,7 +18,7 @@ test.each([
   ['spaces around the message', `${PLACE},"dir":"c2s","msg": ${MESSAGE} }`],
   ['a time without decimals', `{"n":3,"t":12,"server":"s","conn":1,"dir":"s2c","msg":${MESSAGE}}`],
 ])('%s is read by its bytes as it is by its text', (_what, line) => {
-  const read = new FrameScan().read(Buffer.from(line))
+  const read = new MessageFrameScanner().read(Buffer.from(line))
   expect(read).toBeDefined()
   expect(read).toEqual(decodeFrame(line))
 })
@@ -37,17 +37,17 @@ test.each([
   ],
   ['nothing', ''],
 ])('%s is left to the closer look', (_what, line) => {
-  expect(new FrameScan().read(Buffer.from(line))).toBeUndefined()
+  expect(new MessageFrameScanner().read(Buffer.from(line))).toBeUndefined()
 })
 
 test('bytes that are no UTF-8 are left to the closer look', () => {
   const line = Buffer.from(`${PLACE},"dir":"s2c","msg":${MESSAGE}}`)
   line[line.length - 8] = 0xff
-  expect(new FrameScan().read(line)).toBeUndefined()
+  expect(new MessageFrameScanner().read(line)).toBeUndefined()
 })
 
 test('any time that a recorder writes is the same number to the last bit', () => {
-  const scan = new FrameScan()
+  const scan = new MessageFrameScanner()
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e12 }), fc.integer({ min: 1, max: 1e9 }), (thousandths, n) => {
       const frame = decodeFrame(

@@ -10,17 +10,17 @@ export function hashText(text: string): Hash64 {
   let high = 0x85ebca6b
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    low = Math.imul(rotated(low ^ code), 0x01000193)
-    high = Math.imul(rotated(high + code), 0xc2b2ae35)
+    low = Math.imul(rotateBits(low ^ code), 0x01000193)
+    high = Math.imul(rotateBits(high + code), 0xc2b2ae35)
   }
-  return { low: mixed(low ^ high), high: mixed(high + Math.imul(low, 5)) }
+  return { low: mixBits(low ^ high), high: mixBits(high + Math.imul(low, 5)) }
 }
 
-export function rotated(bits: number): number {
+export function rotateBits(bits: number): number {
   return (bits << 13) | (bits >>> 19)
 }
 
-export function mixed(bits: number): number {
+export function mixBits(bits: number): number {
   const once = Math.imul(bits ^ (bits >>> 16), 0x7feb352d)
   const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b)
   return (twice ^ (twice >>> 16)) >>> 0

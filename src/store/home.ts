@@ -3,11 +3,11 @@ import { ReelayError } from '../errors.ts'
 
 /** Where Reelay keeps what is its own: `REELAY_HOME`, or `.reelay` in the user's home folder. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return resolve(env['REELAY_HOME'] || join(userFolder(), '.reelay'))
+  return resolve(env['REELAY_HOME'] || join(userHomeFolder(), '.reelay'))
 }
 
 /** As `os.homedir()` says; to load it takes time at every start, and it looks at the same variable. */
-export function userFolder(): string {
+export function userHomeFolder(): string {
   return (
     (process.platform !== 'win32' && process.env['HOME']) || process.getBuiltinModule('node:os').homedir()
   )
@@ -20,9 +20,9 @@ export function tapeFolder(env: NodeJS.ProcessEnv = process.env): string {
 
 /** The file of a tape. What holds a path separator or ends in `.jsonl` is a path; everything else is a name in the tape folder. */
 export function resolveTape(nameOrPath: string, env: NodeJS.ProcessEnv = process.env): string {
-  if (isPath(nameOrPath)) return resolve(nameOrPath)
+  if (isTapePath(nameOrPath)) return resolve(nameOrPath)
   const problem = nameProblem(nameOrPath)
-  if (problem === undefined) return join(tapeFolder(env), `${nameOrPath}${TAPE_ENDING}`)
+  if (problem === undefined) return join(tapeFolder(env), `${nameOrPath}${TAPE_EXTENSION}`)
   throw new ReelayError(
     'NAME_INVALID',
     `${JSON.stringify(nameOrPath)} cannot be the name of a tape: ${problem}`,
@@ -33,12 +33,12 @@ export function resolveTape(nameOrPath: string, env: NodeJS.ProcessEnv = process
 }
 
 /** What the file of a named tape ends in. */
-export const TAPE_ENDING = '.tape.jsonl'
+export const TAPE_EXTENSION = '.tape.jsonl'
 
 const MAX_NAME_LENGTH = 120
 
 /** Whether it is the path of a tape, and no name. */
-export function isPath(nameOrPath: string): boolean {
+export function isTapePath(nameOrPath: string): boolean {
   return nameOrPath.includes('/') || nameOrPath.includes(sep) || nameOrPath.endsWith('.jsonl')
 }
 

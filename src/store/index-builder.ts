@@ -1,113 +1,123 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeFrame } from '../tape/codec.ts'
-import { EnvelopeScan, type Envelope } from '../tape/envelope-scan.ts'
-import { Conversations, spokenIn } from '../tape/turns.ts'
-import type { Spoken } from '../tape/turn.ts'
-import { answerIdAtEdges } from '../wire/answer-edges.ts'
-import { answerIdIn } from '../wire/answer-scan.ts'
+import { LinePrefixScanner, type LinePrefix } from '../tape/envelope-scan.ts'
+import { TapeConversations, messagesInFrame } from '../tape/turns.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
+import { findResponseIdAtEdges } from '../wire/answer-edges.ts'
+import { findResponseId } from '../wire/answer-scan.ts'
 import { isId } from '../wire/id.ts'
-import { classify, type Message } from '../wire/message.ts'
+import { classifyMessage, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { CallScan, type FoundKey } from './call-scan.ts'
-import { idIn } from './id-in.ts'
+import { RequestScanner, type RequestKeyHash } from './call-scan.ts'
+import { parseIdBytes } from './id-in.ts'
 import type { FileLine } from './file-lines.ts'
-import { IndexLog } from './index-log.ts'
-import { LineChecks, type TapeState } from './line-checks.ts'
-import type { MadeIndex } from './tape-index.ts'
+import { IndexRows } from './index-log.ts'
+import { TapeLineChecks, type TapeReadState } from './line-checks.ts'
+import type { IndexData } from './tape-index.ts'
 
 /**
  * Looks a tape through line by line. The content of the client's requests is their key, so that is hashed; of an answer only the
  * id is looked for, and whoever takes the answer checks it. The turns are those that `TurnBuilder` makes of the same tape.
  */
 export class IndexBuilder {
-  readonly #log = new IndexLog()
-  readonly #conversations = new Conversations(this.#log)
-  readonly #state: TapeState = { ended: false, problems: [] }
-  readonly #checks = new LineChecks(this.#state)
-  readonly #envelopes = new EnvelopeScan()
-  readonly #calls = new CallScan()
+  readonly #log = new IndexRows()
+  readonly #conversations = new TapeConversations(this.#log)
+  readonly #state: TapeReadState = { ended: false, problems: [] }
+  readonly #checks = new TapeLineChecks(this.#state)
+  readonly #envelopes = new LinePrefixScanner()
+  readonly #calls = new RequestScanner()
   readonly #joined: string[] = []
   #isUtf8 = true
 
   /** The lines to come are in these bytes. */
-  expect(bytes: Uint8Array): void {
+  startChunk(bytes: Uint8Array): void {
     this.#isUtf8 = isUtf8(bytes)
   }
 
   add(line: FileLine): void {
-    if (!this.#checks.counts(line.number) || line.number === 1) return
+    if (!this.#checks.acceptLine(line.number) || line.number === 1) return
     if (!this.#isUtf8 && !isUtf8(line.bytes.subarray(line.start, line.end)))
       return this.#checks.report(line.number, 'not UTF-8')
     this.#log.line = { at: line.at, length: line.end - line.start }
     const envelope = this.#envelopes.read(line.bytes, line.start)
-    if (envelope === undefined || !this.#addRecorded(line, envelope)) this.#addAny(line)
+    if (envelope === undefined || !this.#addScanned(line, envelope)) this.#addDecoded(line)
   }
 
   /** A line that the file ends in. */
-  addRest(line: FileLine): void {
-    this.#checks.cutOff()
-    this.#checks.counts(line.number)
+  addTruncated(line: FileLine): void {
+    this.#checks.markTruncated()
+    this.#checks.acceptLine(line.number)
   }
 
-  taken(): MadeIndex {
+  finish(): IndexData {
     const { ended, problems } = this.#state
-    return this.#log.taken({ ended, problems, joined: this.#joined })
+    return this.#log.toIndexData({ ended, problems, joined: this.#joined })
   }
 
   /** Takes a line as the recorder writes them; false when it has to be looked at more closely. */
-  #addRecorded(line: FileLine, envelope: Envelope): boolean {
-    if (line.bytes[line.end - 1] !== CLOSE) return false
-    if (envelope.payload !== 'msg') return this.#passOver(line, envelope)
-    const read = envelope.dir === 'c2s' ? this.#callIn(line, envelope) : this.#answerIn(line, envelope)
+  #addScanned(line: FileLine, envelope: LinePrefix): boolean {
+    if (line.bytes[line.end - 1] !== CLOSE_BRACE) return false
+    if (envelope.payload !== 'msg') return this.#skipFrame(line, envelope)
+    const read =
+      envelope.dir === 'c2s' ? this.#clientMessageIn(line, envelope) : this.#responseIn(line, envelope)
     if (read === undefined || read.message.kind === 'batch') return false
-    this.#checks.checkNumber(envelope.n, line.number)
-    this.#log.found = read.found
-    this.#conversations.add(spokenAs(envelope, read.message))
-    this.#log.found = undefined
+    this.#checks.checkFrameNumber(envelope.n, line.number)
+    this.#log.scannedKey = read.key
+    this.#conversations.add(spokenFrom(envelope, read.message))
+    this.#log.scannedKey = undefined
     return true
   }
 
   // Nothing of it is played.
-  #passOver({ number }: FileLine, { n }: Envelope): boolean {
-    this.#checks.checkNumber(n, number)
+  #skipFrame({ number }: FileLine, { n }: LinePrefix): boolean {
+    this.#checks.checkFrameNumber(n, number)
     return true
   }
 
-  #callIn({ bytes, end }: FileLine, { server, at }: Envelope): ReadMessage | undefined {
-    const scanned = this.#calls.read(server, bytes, at, end - 1)
+  #clientMessageIn(
+    { bytes, end }: FileLine,
+    { server, payloadStart }: LinePrefix,
+  ): ScannedMessage | undefined {
+    const scanned = this.#calls.read(server, bytes, payloadStart, end - 1)
     if (scanned !== undefined) return scanned
-    const value = parseJson(bytes.toString('utf8', at, end - 1))
-    return value === undefined ? undefined : { message: classify(value), found: undefined }
+    const value = parseJson(bytes.toString('utf8', payloadStart, end - 1))
+    return value === undefined ? undefined : { message: classifyMessage(value), key: undefined }
   }
 
-  #answerIn({ bytes, end }: FileLine, { at }: Envelope): ReadMessage | undefined {
-    const span = answerIdAtEdges(bytes, at, end - 1) ?? answerIdIn(bytes, at, end - 1)
-    const id = span === undefined ? undefined : idIn(bytes, span.start, span.end)
-    return isId(id) ? { message: { kind: 'response', id, outcome: UNREAD }, found: undefined } : undefined
+  #responseIn({ bytes, end }: FileLine, { payloadStart }: LinePrefix): ScannedMessage | undefined {
+    const span =
+      findResponseIdAtEdges(bytes, payloadStart, end - 1) ?? findResponseId(bytes, payloadStart, end - 1)
+    const id = span === undefined ? undefined : parseIdBytes(bytes, span.start, span.end)
+    return isId(id)
+      ? { message: { kind: 'response', id, outcome: UNREAD_RESULT }, key: undefined }
+      : undefined
   }
 
-  #addAny({ bytes, start, end, number }: FileLine): void {
+  #addDecoded({ bytes, start, end, number }: FileLine): void {
     const text = bytes.toString('utf8', start, end)
     const frame = decodeFrame(text)
     if (frame.kind === 'broken') return this.#checks.report(number, frame.why)
-    this.#checks.check(frame, number)
+    this.#checks.checkFrame(frame, number)
     if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
-    for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
+    for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
   }
 }
 
-const CLOSE = 0x7d
-const UNREAD = { result: undefined }
+const CLOSE_BRACE = 0x7d
+const UNREAD_RESULT = { result: undefined }
 
-interface ReadMessage {
+interface ScannedMessage {
   readonly message: Message
   /** The key, where it was found without parsing. */
-  readonly found: FoundKey | undefined
+  readonly key: RequestKeyHash | undefined
 }
 
-function spokenAs({ n, server, conn, x, dir }: Envelope, message: Spoken['message']): Spoken {
+function spokenFrom(
+  { n, server, conn, x, dir }: LinePrefix,
+  message: RecordedMessage['message'],
+): RecordedMessage {
   if (x === undefined) return { n, t: 0, server, conn, dir, text: '', message }
   return { n, t: 0, server, conn, x, dir, text: '', message }
 }

@@ -1,16 +1,16 @@
 import { isObject, member } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import type { Fingerprint } from './fingerprint.ts'
-import { mapColumns } from './index-columns.ts'
-import { isCount, readAbout, readKinds, readLabels } from './index-facts.ts'
-import { WHOLE_BYTES, WIDE_BYTES, type IndexFile } from './index-file.ts'
+import type { TapeFingerprint } from './fingerprint.ts'
+import { mapIndexColumns } from './index-columns.ts'
+import { isUint32, readTapeFacts, readKinds, readLabels } from './index-facts.ts'
+import { UINT32_BYTES, FLOAT64_BYTES, type IndexFile } from './index-file.ts'
 import type { NumberArray, NumberColumn } from './number-column.ts'
-import type { IndexColumns, MadeIndex, TapeIndex } from './tape-index.ts'
+import type { IndexColumns, IndexData, TapeIndex } from './tape-index.ts'
 
 /** An index as the bytes of a file: a head, the facts as JSON, then column after column as they stand in memory. */
-export function encodeIndex(index: MadeIndex, fingerprint: Fingerprint): readonly Uint8Array[] {
+export function encodeIndex(index: IndexData, fingerprint: TapeFingerprint): readonly Uint8Array[] {
   const { turns, labels, kinds, about, slots, stepTurn } = index
-  const counts: Counts = { turns, steps: stepTurn.length, slots: slots.length }
+  const counts: RowCounts = { turns, steps: stepTurn.length, slots: slots.length }
   const facts = Buffer.from(
     JSON.stringify({
       fingerprint,
@@ -27,29 +27,29 @@ export function encodeIndex(index: MadeIndex, fingerprint: Fingerprint): readonl
   const head = Buffer.alloc(HEAD_BYTES)
   MAGIC.copy(head)
   head.writeUInt32LE(VERSION, MAGIC.length)
-  head.writeUInt32LE(facts.length, MAGIC.length + WHOLE_BYTES)
+  head.writeUInt32LE(facts.length, MAGIC.length + UINT32_BYTES)
   const parts: Uint8Array[] = [head, facts]
-  mapColumns(index, (numbers) => parts.push(bytesOf(numbers)))
+  mapIndexColumns(index, (numbers) => parts.push(bytesOf(numbers)))
   return parts
 }
 
 /** The index in a file, its columns still there; none when the file is broken, of another version, or of another tape. */
-export function indexIn(file: IndexFile, fingerprint: Fingerprint): TapeIndex | undefined {
+export function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): TapeIndex | undefined {
   const head = Buffer.from(file.read(0, Math.min(file.bytes, FIRST_BYTES)))
   if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) return undefined
   if (head.readUInt32LE(MAGIC.length) !== VERSION) return undefined
-  const end = HEAD_BYTES + head.readUInt32LE(MAGIC.length + WHOLE_BYTES)
-  if (end > Math.min(file.bytes, MOST_FACTS_BYTES)) return undefined
+  const end = HEAD_BYTES + head.readUInt32LE(MAGIC.length + UINT32_BYTES)
+  if (end > Math.min(file.bytes, MAX_FACTS_BYTES)) return undefined
   const whole = end <= head.length ? head : Buffer.from(file.read(0, end))
   const facts = parseJson(whole.toString('utf8', HEAD_BYTES, end))
   const counts = readCounts(member(facts, 'counts'))
   const labels = readLabels(member(facts, 'labels'))
   const kinds = readKinds(member(facts, 'kinds'))
-  const about = readAbout(member(facts, 'about'))
+  const about = readTapeFacts(member(facts, 'about'))
   if (counts === undefined || labels === undefined || kinds === undefined || about === undefined)
     return undefined
   if (JSON.stringify(member(facts, 'fingerprint')) !== JSON.stringify(fingerprint)) return undefined
-  const columns = columnsIn(file, end, counts)
+  const columns = columnsInFile(file, end, counts)
   return columns === undefined ? undefined : { turns: counts.turns, labels, kinds, about, ...columns }
 }
 
@@ -58,31 +58,31 @@ const MAGIC = Buffer.from('reelayix')
 const VERSION = 3
 const HEAD_BYTES = 16
 const FIRST_BYTES = 16 * 1024
-const MOST_FACTS_BYTES = 16 * 1024 * 1024
-const MOST_ROWS = 0x3fffffff
+const MAX_FACTS_BYTES = 16 * 1024 * 1024
+const MAX_ROWS = 0x3fffffff
 
-interface Counts {
+interface RowCounts {
   readonly turns: number
   readonly steps: number
   readonly slots: number
 }
 
-interface Shape {
-  readonly rows: keyof Counts
+interface ColumnShape {
+  readonly rows: keyof RowCounts
   readonly bytes: number
 }
 
-const ofTurns: Shape = { rows: 'turns', bytes: WHOLE_BYTES }
-const ofSteps: Shape = { rows: 'steps', bytes: WHOLE_BYTES }
-const wideOfTurns: Shape = { rows: 'turns', bytes: WIDE_BYTES }
-const wideOfSteps: Shape = { rows: 'steps', bytes: WIDE_BYTES }
+const ofTurns: ColumnShape = { rows: 'turns', bytes: UINT32_BYTES }
+const ofSteps: ColumnShape = { rows: 'steps', bytes: UINT32_BYTES }
+const float64OfTurns: ColumnShape = { rows: 'turns', bytes: FLOAT64_BYTES }
+const float64OfSteps: ColumnShape = { rows: 'steps', bytes: FLOAT64_BYTES }
 
-const SHAPES: IndexColumns<Shape> = {
-  frame: wideOfTurns,
-  triggerAt: wideOfTurns,
-  responseAt: wideOfTurns,
-  stepAt: wideOfSteps,
-  answerAt: wideOfSteps,
+const COLUMN_SHAPES: IndexColumns<ColumnShape> = {
+  frame: float64OfTurns,
+  triggerAt: float64OfTurns,
+  responseAt: float64OfTurns,
+  stepAt: float64OfSteps,
+  answerAt: float64OfSteps,
   triggerLength: ofTurns,
   responseLength: ofTurns,
   hashLow: ofTurns,
@@ -90,7 +90,7 @@ const SHAPES: IndexColumns<Shape> = {
   mark: ofTurns,
   sketch: ofTurns,
   next: ofTurns,
-  slots: { rows: 'slots', bytes: WHOLE_BYTES },
+  slots: { rows: 'slots', bytes: UINT32_BYTES },
   stepTurn: ofSteps,
   stepKind: ofSteps,
   stepLength: ofSteps,
@@ -103,26 +103,30 @@ function bytesOf({ buffer, byteOffset, byteLength }: NumberArray): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
-function readCounts(value: unknown): Counts | undefined {
+function readCounts(value: unknown): RowCounts | undefined {
   if (!isObject(value)) return undefined
   const { turns, steps, slots } = value
-  if (!isRows(turns) || !isRows(steps) || !isRows(slots)) return undefined
+  if (!isRowCount(turns) || !isRowCount(steps) || !isRowCount(slots)) return undefined
   const isPowerOfTwo = slots > 0 && (slots & (slots - 1)) === 0
   return isPowerOfTwo ? { turns, steps, slots } : undefined
 }
 
-function isRows(value: unknown): value is number {
-  return isCount(value) && value <= MOST_ROWS
+function isRowCount(value: unknown): value is number {
+  return isUint32(value) && value <= MAX_ROWS
 }
 
-function columnsIn(file: IndexFile, start: number, counts: Counts): IndexColumns<NumberColumn> | undefined {
+function columnsInFile(
+  file: IndexFile,
+  start: number,
+  counts: RowCounts,
+): IndexColumns<NumberColumn> | undefined {
   let at = start
-  const columns = mapColumns(SHAPES, ({ rows, bytes }) => {
+  const columns = mapIndexColumns(COLUMN_SHAPES, ({ rows, bytes }) => {
     const length = counts[rows]
     at += length * bytes
-    return bytes === WIDE_BYTES
-      ? file.wide(at - length * bytes, length)
-      : file.whole(at - length * bytes, length)
+    return bytes === FLOAT64_BYTES
+      ? file.float64ColumnAt(at - length * bytes, length)
+      : file.uint32ColumnAt(at - length * bytes, length)
   })
   return at === file.bytes ? columns : undefined
 }

@@ -1,13 +1,13 @@
-import { HeldColumn } from './number-column.ts'
-import type { IndexColumns, MadeIndex, TapeIndex } from './tape-index.ts'
+import { ArrayColumn } from './number-column.ts'
+import type { IndexColumns, IndexData, TapeIndex } from './tape-index.ts'
 
 /** An index that was made now, as it is looked into. */
-export function heldIndex(made: MadeIndex): TapeIndex {
-  return { ...made, ...mapColumns(made, (numbers) => new HeldColumn(numbers)) }
+export function inMemoryIndex(made: IndexData): TapeIndex {
+  return { ...made, ...mapIndexColumns(made, (numbers) => new ArrayColumn(numbers)) }
 }
 
 /** Makes something of each column, in the order in which they stand in a file. */
-export function mapColumns<From, To>(
+export function mapIndexColumns<From, To>(
   columns: IndexColumns<From>,
   make: (column: From) => To,
 ): IndexColumns<To> {

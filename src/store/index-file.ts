@@ -18,17 +18,17 @@ export class IndexFile {
     return bytes
   }
 
-  wide(at: number, length: number): PagedColumn {
+  float64ColumnAt(at: number, length: number): PagedColumn {
     return new PagedColumn(
       length,
-      (first, count) => new Float64Array(this.read(at + first * WIDE_BYTES, count * WIDE_BYTES)),
+      (first, count) => new Float64Array(this.read(at + first * FLOAT64_BYTES, count * FLOAT64_BYTES)),
     )
   }
 
-  whole(at: number, length: number): PagedColumn {
+  uint32ColumnAt(at: number, length: number): PagedColumn {
     return new PagedColumn(
       length,
-      (first, count) => new Uint32Array(this.read(at + first * WHOLE_BYTES, count * WHOLE_BYTES)),
+      (first, count) => new Uint32Array(this.read(at + first * UINT32_BYTES, count * UINT32_BYTES)),
     )
   }
 
@@ -38,5 +38,5 @@ export class IndexFile {
   }
 }
 
-export const WIDE_BYTES = 8
-export const WHOLE_BYTES = 4
+export const FLOAT64_BYTES = 8
+export const UINT32_BYTES = 4

@@ -1,31 +1,31 @@
 import { open } from 'node:fs/promises'
-import { readLines } from './file-lines.ts'
-import { fingerprintOf, type Fingerprint } from './fingerprint.ts'
+import { readFileLines } from './file-lines.ts'
+import { tapeFingerprintOf, type TapeFingerprint } from './fingerprint.ts'
 import { IndexBuilder } from './index-builder.ts'
-import { heldIndex } from './index-columns.ts'
+import { inMemoryIndex } from './index-columns.ts'
 import { LONGEST_FRAME_BYTES } from './read.ts'
-import { writeSidecar, type Sidecar } from './sidecar.ts'
-import type { MadeIndex } from './tape-index.ts'
+import { writeIndexFile, type OpenIndex } from './sidecar.ts'
+import type { IndexData } from './tape-index.ts'
 
 /** Looks a tape through, and leaves its index beside it; none when a line of it is too long. */
-export async function indexNow(path: string, fingerprint: Fingerprint): Promise<Sidecar | undefined> {
-  const made = await lookThrough(path)
+export async function buildIndex(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
+  const made = await scanTape(path)
   if (made === undefined) return undefined
-  if (fingerprintOf(path).modified === fingerprint.modified) await writeSidecar(path, made, fingerprint)
-  return { index: heldIndex(made), close: () => {} }
+  if (tapeFingerprintOf(path).modified === fingerprint.modified) await writeIndexFile(path, made, fingerprint)
+  return { index: inMemoryIndex(made), close: () => {} }
 }
 
-async function lookThrough(path: string): Promise<MadeIndex | undefined> {
+async function scanTape(path: string): Promise<IndexData | undefined> {
   const builder = new IndexBuilder()
   const file = await open(path, 'r')
   try {
-    const isWhole = await readLines(file, {
-      onStretch: (bytes) => builder.expect(bytes),
+    const isWhole = await readFileLines(file, {
+      onChunk: (bytes) => builder.startChunk(bytes),
       onLine: (line) => builder.add(line),
-      onRest: (line) => builder.addRest(line),
-      longest: LONGEST_FRAME_BYTES,
+      onTruncated: (line) => builder.addTruncated(line),
+      maxBytes: LONGEST_FRAME_BYTES,
     })
-    return isWhole ? builder.taken() : undefined
+    return isWhole ? builder.finish() : undefined
   } finally {
     await file.close()
   }

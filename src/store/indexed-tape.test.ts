@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { heldTurns, type Outline, type TurnStore } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import { turnsInMemory, type TurnOutline, type TurnStore } from '../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from './read.ts'
 
@@ -148,13 +148,13 @@ function shown({ turns, header, ended, problems }: Tape | IndexedTape): unknown 
 }
 
 function storeOf(turns: readonly Turn[] | TurnStore): TurnStore {
-  return 'size' in turns ? turns : heldTurns(turns)
+  return 'size' in turns ? turns : turnsInMemory(turns)
 }
 
 function outlines(turns: TurnStore): readonly unknown[] {
   return Array.from({ length: turns.size }, (_, place) => {
     const outline = turns.outline(place)
-    return [OUTLINE.map((name) => [name, outline[name]]), turns.called(place)]
+    return [OUTLINE.map((name) => [name, outline[name]]), turns.clientCall(place)]
   })
 }
 
@@ -167,7 +167,7 @@ const OUTLINE = [
   'enveloped',
   'hasSteps',
   'name',
-] as const satisfies readonly (keyof Outline)[]
+] as const satisfies readonly (keyof TurnOutline)[]
 
 function plain({ trigger, steps, response }: Turn): unknown {
   return {
@@ -181,7 +181,7 @@ function plain({ trigger, steps, response }: Turn): unknown {
   }
 }
 
-function spoken(one: Spoken | undefined): unknown {
+function spoken(one: RecordedMessage | undefined): unknown {
   if (one === undefined) return undefined
   const { n, t, server, conn, x: exchange, dir, text: said, message: read, item } = one
   return { n, t, server, conn, exchange, dir, said, read, item }

@@ -1,27 +1,27 @@
 import { statSync } from 'node:fs'
 import { decodeFrame, type BrokenLine } from '../tape/codec.ts'
 import type { Frame } from '../tape/frame.ts'
-import { TAPE_VERSION, type Header } from '../tape/header.ts'
-import { withJoinedServers } from '../tape/joined-servers.ts'
-import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
-import { fingerprintOf, type Fingerprint } from './fingerprint.ts'
+import { TAPE_VERSION, type TapeHeader } from '../tape/header.ts'
+import { withLateServers } from '../tape/joined-servers.ts'
+import { turnsInMemory, type TurnStore } from '../tape/turn-store.ts'
+import { tapeFingerprintOf, type TapeFingerprint } from './fingerprint.ts'
 import { IndexedTurns } from './indexed-turns.ts'
-import type { Problem } from './line-checks.ts'
-import { LineFile } from './line-file.ts'
+import type { TapeProblem } from './line-checks.ts'
+import { TapeLineFile } from './line-file.ts'
 import { readMatchFile } from './match-file.ts'
 import { loadTape, openTape } from './read.ts'
-import type { SettingsFile } from './settings-file.ts'
-import { openSidecar, type Sidecar } from './sidecar.ts'
+import type { CompanionFile } from './settings-file.ts'
+import { openIndexFile, type OpenIndex } from './sidecar.ts'
 
 /** A tape whose turns stay on the disk until they are asked for. */
 export interface IndexedTape {
   readonly path: string
-  readonly header: Header
+  readonly header: TapeHeader
   readonly turns: TurnStore
   readonly ended: boolean
-  readonly problems: readonly Problem[]
+  readonly problems: readonly TapeProblem[]
   /** How requests are to be compared with this tape, when a file beside it says. */
-  readonly matchFile?: SettingsFile
+  readonly matchFile?: CompanionFile
   /** Gives the file back; it may be called twice. */
   close(): void
 }
@@ -32,7 +32,7 @@ export interface OpenIndexedOptions {
 }
 
 // Up to here a tape in memory costs little, and answers faster than one on disk.
-const SMALL_BYTES = 8 * 1024 * 1024
+const IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 /**
  * Opens a tape of any size to play it. A small one is read whole. Of a large one only an index is held: the one in the file
@@ -40,21 +40,21 @@ const SMALL_BYTES = 8 * 1024 * 1024
  */
 export async function openIndexedTape(
   path: string,
-  { smallBytes = SMALL_BYTES }: OpenIndexedOptions = {},
+  { smallBytes = IN_MEMORY_BYTES }: OpenIndexedOptions = {},
 ): Promise<IndexedTape> {
   const reader = await openTape(path)
-  const fingerprint = fingerprintOf(path)
+  const fingerprint = tapeFingerprintOf(path)
   const isWorthIt = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
   const sidecar = isWorthIt
-    ? (openSidecar(path, fingerprint) ?? (await madeNow(path, fingerprint)))
+    ? (openIndexFile(path, fingerprint) ?? (await buildIndexLazily(path, fingerprint)))
     : undefined
-  if (sidecar === undefined) return held(path)
+  if (sidecar === undefined) return openInMemory(path)
   const { ended, problems, joined } = sidecar.index.about
-  const file = new LineFile(path, statSync(path).size) // it may have grown while it was looked through
+  const file = new TapeLineFile(path, statSync(path).size) // it may have grown while it was looked through
   const matchFile = await readMatchFile(path)
   return {
     path,
-    header: withJoinedServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
+    header: withLateServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
     turns: new IndexedTurns(sidecar.index, file),
     ended,
     problems,
@@ -67,15 +67,15 @@ export async function openIndexedTape(
 }
 
 /** Whoever has the index in a file waits for an answer, and does not wait for the maker of indexes to be loaded. */
-async function madeNow(path: string, fingerprint: Fingerprint): Promise<Sidecar | undefined> {
-  const { indexNow } = await import('./index-now.ts')
-  return indexNow(path, fingerprint)
+async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
+  const { buildIndex } = await import('./index-now.ts')
+  return buildIndex(path, fingerprint)
 }
 
 // An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
-async function held(path: string): Promise<IndexedTape> {
+async function openInMemory(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
-  return { ...tape, turns: heldTurns(tape.turns), close: () => {} }
+  return { ...tape, turns: turnsInMemory(tape.turns), close: () => {} }
 }
 
 function isFrame(line: Frame | BrokenLine): line is Frame {

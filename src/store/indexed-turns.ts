@@ -1,22 +1,22 @@
 import { requestKey } from '../match/key.ts'
 import {
-  calledIn,
-  type Called,
-  type Glance,
-  type KeyedPlaces,
-  type Outline,
+  clientCallOf,
+  type ClientCall,
+  type ResponsePreview,
+  type TurnsByKey,
+  type TurnOutline,
   type TurnKind,
   type TurnStore,
 } from '../tape/turn-store.ts'
-import type { Spoken, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { hashText } from './hash.ts'
-import { kindsOf, outlineIn } from './indexed-outlines.ts'
-import { JsonHash } from './json-hash.ts'
-import { buildKeyTable, firstUnder, heldTable, nextUnder } from './key-table.ts'
-import type { LineFile } from './line-file.ts'
-import { bitsIn, mostShared } from './most-shared.ts'
-import { HeldColumn } from './number-column.ts'
-import { RecentTurns } from './recent-turns.ts'
+import { turnKindsInIndex, outlineFromIndex } from './indexed-outlines.ts'
+import { JsonHasher } from './json-hash.ts'
+import { buildKeyTable, firstTurnWithHash, inMemoryKeyTable, nextTurnWithHash } from './key-table.ts'
+import type { TapeLineFile } from './line-file.ts'
+import { countBits, highestScoring } from './most-shared.ts'
+import { ArrayColumn } from './number-column.ts'
+import { RecentTurnCache } from './recent-turns.ts'
 import type { TapeIndex } from './tape-index.ts'
 import { TurnReader } from './turn-reader.ts'
 
@@ -24,25 +24,25 @@ import { TurnReader } from './turn-reader.ts'
 export class IndexedTurns implements TurnStore {
   readonly size: number
   readonly #index: TapeIndex
-  readonly #file: LineFile
+  readonly #file: TapeLineFile
   readonly #reader: TurnReader
-  readonly #recent = new RecentTurns()
-  readonly #hash = new JsonHash()
+  readonly #recent = new RecentTurnCache()
+  readonly #hash = new JsonHasher()
   #kinds: readonly TurnKind[] | undefined
 
-  constructor(index: TapeIndex, file: LineFile) {
+  constructor(index: TapeIndex, file: TapeLineFile) {
     this.size = index.turns
     this.#index = index
     this.#file = file
     this.#reader = new TurnReader(index, file)
   }
 
-  outline(place: number): Outline {
-    return outlineIn(this.#index, place)
+  outline(place: number): TurnOutline {
+    return outlineFromIndex(this.#index, place)
   }
 
   kinds(): readonly TurnKind[] {
-    this.#kinds ??= kindsOf(this.#index)
+    this.#kinds ??= turnKindsInIndex(this.#index)
     return this.#kinds
   }
 
@@ -54,35 +54,39 @@ export class IndexedTurns implements TurnStore {
     return turn
   }
 
-  trigger(place: number): Spoken | undefined {
+  trigger(place: number): RecordedMessage | undefined {
     return this.#reader.trigger(place)
   }
 
-  called(place: number): Called | undefined {
-    return calledIn({ trigger: this.trigger(place) })
+  clientCall(place: number): ClientCall | undefined {
+    return clientCallOf({ trigger: this.trigger(place) })
   }
 
-  mostAlike(key: string, places: readonly number[], most: number): readonly number[] {
-    this.#hash.ofCanonical(key)
+  mostSimilar(key: string, places: readonly number[], most: number): readonly number[] {
+    this.#hash.hashCanonical(key)
     const { sketch } = this.#hash
-    return mostShared(places, (place) => bitsIn(sketch & this.#index.sketch.at(place)), most)
+    return highestScoring(places, (place) => countBits(sketch & this.#index.sketch.at(place)), most)
   }
 
-  glance(place: number, text: string): Glance | undefined {
+  previewResponse(place: number, text: string): ResponsePreview | undefined {
     const length = this.#index.responseLength.at(place)
-    if (length === 0) return this.#longGlance(place, text)
+    if (length === 0) return this.#glanceAtTurn(place, text)
     const line = this.#file.read(this.#index.responseAt.at(place), length)
-    return line === undefined ? undefined : { length, mayHold: line.includes(text) }
+    return line === undefined ? undefined : { length, mayContain: line.includes(text) }
   }
 
-  keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
-    const hashes = keyOf === requestKey ? this.#index : this.#rehashed(keyOf)
-    const table = keyOf === requestKey ? this.#index : heldTable(buildKeyTable(hashes))
+  keyedBy(keyOf: (called: ClientCall) => string): TurnsByKey {
+    const hashes = keyOf === requestKey ? this.#index : this.#hashesBy(keyOf)
+    const table = keyOf === requestKey ? this.#index : inMemoryKeyTable(buildKeyTable(hashes))
     return {
       isExact: false,
       first: (key) =>
-        firstUnder(table, hashes, keyOf === requestKey ? this.#hash.ofCanonical(key) : hashText(key)),
-      after: (place) => nextUnder(table, place),
+        firstTurnWithHash(
+          table,
+          hashes,
+          keyOf === requestKey ? this.#hash.hashCanonical(key) : hashText(key),
+        ),
+      after: (place) => nextTurnWithHash(table, place),
     }
   }
 
@@ -94,21 +98,21 @@ export class IndexedTurns implements TurnStore {
   }
 
   /** Other keys than those in the index: every call of the client is read once. */
-  #rehashed(keyOf: (called: Called) => string): Pick<TapeIndex, 'hashLow' | 'hashHigh' | 'mark'> {
+  #hashesBy(keyOf: (called: ClientCall) => string): Pick<TapeIndex, 'hashLow' | 'hashHigh' | 'mark'> {
     const hashLow = new Uint32Array(this.size)
     const hashHigh = new Uint32Array(this.size)
     for (let place = 0; place < this.size; place++) {
-      const called = this.called(place)
+      const called = this.clientCall(place)
       const { low, high } = called === undefined ? { low: 0, high: 0 } : hashText(keyOf(called))
       hashLow[place] = low
       hashHigh[place] = high
     }
-    return { hashLow: new HeldColumn(hashLow), hashHigh: new HeldColumn(hashHigh), mark: this.#index.mark }
+    return { hashLow: new ArrayColumn(hashLow), hashHigh: new ArrayColumn(hashHigh), mark: this.#index.mark }
   }
 
   /** Of an answer that came after other steps. */
-  #longGlance(place: number, text: string): Glance | undefined {
+  #glanceAtTurn(place: number, text: string): ResponsePreview | undefined {
     const said = this.turn(place)?.response?.text
-    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
+    return said === undefined ? undefined : { length: said.length, mayContain: said.includes(text) }
   }
 }

@@ -1,14 +1,14 @@
-import { MARK, type KindCount } from './tape-index.ts'
+import { TURN_FLAG, type TurnKindCount } from './tape-index.ts'
 
 /** How many turns there are of each kind, and which is the first. */
-export function countKinds(marks: Uint32Array): readonly KindCount[] {
+export function countTurnKinds(marks: Uint32Array): readonly TurnKindCount[] {
   const kinds = new Map<number, { mark: number; count: number; readonly first: number }>()
   // Turns of one kind stand in long runs: only where one ends is its kind looked up.
   for (let place = 0; place < marks.length;) {
-    const mark = (marks[place] ?? 0) & ~NOT_OF_THE_KIND
+    const mark = (marks[place] ?? 0) & ~FLAGS_OUTSIDE_KIND
     const first = place
     do place++
-    while (place < marks.length && ((marks[place] ?? 0) & ~NOT_OF_THE_KIND) === mark)
+    while (place < marks.length && ((marks[place] ?? 0) & ~FLAGS_OUTSIDE_KIND) === mark)
     const known = kinds.get(mark)
     if (known === undefined) kinds.set(mark, { mark, count: place - first, first })
     else known.count += place - first
@@ -16,4 +16,4 @@ export function countKinds(marks: Uint32Array): readonly KindCount[] {
   return [...kinds.values()]
 }
 
-const NOT_OF_THE_KIND = MARK.enveloped | MARK.answered | MARK.hasSteps
+const FLAGS_OUTSIDE_KIND = TURN_FLAG.enveloped | TURN_FLAG.answered | TURN_FLAG.hasSteps

@@ -1,8 +1,8 @@
-import type { Label } from './tape-index.ts'
+import type { TurnLabel } from './tape-index.ts'
 
 /** Numbers the labels of turns, each once. */
-export class Labels {
-  readonly list: Label[] = []
+export class TurnLabelTable {
+  readonly list: TurnLabel[] = []
   /** By method, server and name: to look up three texts takes less time than to join them. */
   readonly #numbers = new Map<string, Map<string, Map<string | undefined, number>>>()
 

@@ -1,50 +1,50 @@
 import type { EventFrame, Frame } from '../tape/frame.ts'
 
 /** Something wrong with a line of a tape; the rest is read all the same. */
-export interface Problem {
+export interface TapeProblem {
   readonly line: number
   readonly why: string
 }
 
-export interface TapeState {
+export interface TapeReadState {
   /** Whether the last line is the `end` frame: if not, the tape was cut, or is still being written. */
   ended: boolean
-  problems: Problem[]
+  problems: TapeProblem[]
 }
 
 // A file of garbage must not fill the memory with complaints about it.
 const MAX_PROBLEMS = 1000
 
 /** Reports what contradicts the format in the lines of a tape, from the first to the last. */
-export class LineChecks {
-  readonly #state: TapeState
+export class TapeLineChecks {
+  readonly #state: TapeReadState
   #seen = 0
   #lastN = 0
-  #cutOff = false
+  #isTruncated = false
 
-  constructor(state: TapeState) {
+  constructor(state: TapeReadState) {
     this.#state = state
     state.ended = false
     state.problems = []
   }
 
   /** How many lines after the header counted. */
-  get seen(): number {
+  get linesSeen(): number {
     return this.#seen
   }
 
   /** From now on a line is what stands after the last line feed of the file. */
-  cutOff(): void {
-    this.#cutOff = true
+  markTruncated(): void {
+    this.#isTruncated = true
   }
 
   /** Whether a line counts: one that is cut off does not. */
-  counts(number: number): boolean {
+  acceptLine(number: number): boolean {
     if (this.#state.ended) this.report(number, 'stands after the end of the tape')
     this.#state.ended = false
-    if (this.#cutOff) this.report(number, 'cut off: the file ends within this line, which is left out')
+    if (this.#isTruncated) this.report(number, 'cut off: the file ends within this line, which is left out')
     else if (number > 1) this.#seen++
-    return !this.#cutOff
+    return !this.#isTruncated
   }
 
   report(line: number, why: string): void {
@@ -53,19 +53,19 @@ export class LineChecks {
     else if (problems.length === MAX_PROBLEMS) problems.push({ line, why: 'more problems from here on' })
   }
 
-  check(frame: Frame, number: number): void {
-    this.checkNumber(frame.n, number)
-    if (frame.kind === 'event' && frame.event === 'end') this.#end(frame, number)
+  checkFrame(frame: Frame, number: number): void {
+    this.checkFrameNumber(frame.n, number)
+    if (frame.kind === 'event' && frame.event === 'end') this.#checkEnd(frame, number)
   }
 
   /** The number of a frame that is no event. */
-  checkNumber(n: number, number: number): void {
+  checkFrameNumber(n: number, number: number): void {
     if (n <= this.#lastN) this.report(number, `frame ${n} comes after frame ${this.#lastN}`)
     this.#lastN = Math.max(n, this.#lastN)
   }
 
   // The recorder counts what it could not write, too: `frames` is every frame, `lost` those that are missing.
-  #end({ details }: EventFrame, number: number): void {
+  #checkEnd({ details }: EventFrame, number: number): void {
     this.#state.ended = true
     const { frames, lost = 0 } = details
     if (typeof frames !== 'number' || typeof lost !== 'number') {

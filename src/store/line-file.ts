@@ -2,14 +2,14 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { LONGEST_FRAME_BYTES } from './read.ts'
 
 const BLOCK_BYTES = 256 * 1024
-const MOST_BLOCKS = 16
+const MAX_BLOCKS = 16
 const NEAR_BYTES = 32 * 1024
 
 /**
  * A tape's file, of which single lines are read. Neighbours are often read one after the other: then a whole block is read, and
  * kept a while. A line that stands far from the last one is read alone.
  */
-export class LineFile {
+export class TapeLineFile {
   readonly #bytes: number
   readonly #blocks = new Map<number, Buffer>()
   #fd: number | undefined
@@ -45,7 +45,7 @@ export class LineFile {
     const block = this.#readAt(at, Math.min(BLOCK_BYTES, this.#bytes - at))
     if (block === undefined) return undefined
     for (const oldest of this.#blocks.keys()) {
-      if (this.#blocks.size < MOST_BLOCKS) break
+      if (this.#blocks.size < MAX_BLOCKS) break
       this.#blocks.delete(oldest)
     }
     this.#blocks.set(number, block)

@@ -1,69 +1,69 @@
 import { isUtf8 } from 'node:buffer'
-import { decodeFrame, recorded, type FramePlace } from '../tape/codec.ts'
-import { FrameScan } from './frame-scan.ts'
-import type { Spoken } from '../tape/turn.ts'
-import { spokenIn } from '../tape/turns.ts'
-import { answerIdIn, type AnswerId } from '../wire/answer-scan.ts'
-import { JsonCheck } from '../wire/json-check.ts'
-import type { Range } from '../wire/members.ts'
-import { classify, type Batch, type Message } from '../wire/message.ts'
+import { decodeFrame, parseRecordedLine, type FrameOrigin } from '../tape/codec.ts'
+import { MessageFrameScanner } from './frame-scan.ts'
+import type { RecordedMessage } from '../tape/turn.ts'
+import { messagesInFrame } from '../tape/turns.ts'
+import { findResponseId, type ResponseIdRange } from '../wire/answer-scan.ts'
+import { JsonValidator } from '../wire/json-check.ts'
+import type { JsonRange } from '../wire/members.ts'
+import { classifyMessage, type Batch, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** The message in a line of a tape, or the item of its batch; none when the line holds no such message. */
-export function messageOf(line: Buffer, item: number | undefined): Spoken | undefined {
-  const frame = scan.read(line) ?? decoded(line)
+export function readMessageInLine(line: Buffer, item: number | undefined): RecordedMessage | undefined {
+  const frame = messageScanner.read(line) ?? decodeLineFrame(line)
   if (frame?.kind !== 'message') return undefined
-  return spokenIn(frame).find((spoken) => spoken.item === item)
+  return messagesInFrame(frame).find((spoken) => spoken.item === item)
 }
 
-const scan = new FrameScan()
+const messageScanner = new MessageFrameScanner()
 
-function decoded(line: Buffer): ReturnType<typeof decodeFrame> | undefined {
-  const text = textOf(line)
+function decodeLineFrame(line: Buffer): ReturnType<typeof decodeFrame> | undefined {
+  const text = utf8TextOf(line)
   return text === undefined ? undefined : decodeFrame(text)
 }
 
 /** The answer in a line, checked to be JSON but not parsed until someone looks into it: most are only sent on. */
-export function answerOf(line: Buffer): Spoken | undefined {
-  const text = textOf(line)
-  const found = text === undefined ? undefined : recorded(text)
-  if (found === undefined) return messageOf(line, undefined)
+export function readResponseInLine(line: Buffer): RecordedMessage | undefined {
+  const text = utf8TextOf(line)
+  const found = text === undefined ? undefined : parseRecordedLine(text)
+  if (found === undefined) return readMessageInLine(line, undefined)
   const start = line.length - 1 - Buffer.byteLength(found.text)
-  const id = isJson(line, start) ? answerIdIn(line, start, line.length - 1) : undefined
-  if (id === undefined || found.text !== found.text.trim()) return messageOf(line, undefined)
-  return new UnreadAnswer(found.place, found.text, rangeOf(line, start, id))
+  const id = isJsonFrom(line, start) ? findResponseId(line, start, line.length - 1) : undefined
+  if (id === undefined || found.text !== found.text.trim()) return readMessageInLine(line, undefined)
+  return new LazyResponse(found.origin, found.text, idRangeOf(line, start, id))
 }
 
 /** Bytes are counted in the line, characters in the text. */
-function rangeOf(line: Buffer, start: number, id: AnswerId): Range {
+function idRangeOf(line: Buffer, start: number, id: ResponseIdRange): JsonRange {
   const before = line.toString('utf8', start, id.start).length
   return { start: before, end: before + line.toString('utf8', id.start, id.end).length }
 }
 
-function textOf(line: Buffer): string | undefined {
+function utf8TextOf(line: Buffer): string | undefined {
   return isUtf8(line) ? line.toString('utf8') : undefined
 }
 
-const check = new JsonCheck()
+const jsonCheck = new JsonValidator()
 
-function isJson(line: Uint8Array, start: number): boolean {
-  check.reset()
-  check.feed(line, start, line.length - 1)
-  return check.isComplete()
+function isJsonFrom(line: Uint8Array, start: number): boolean {
+  jsonCheck.reset()
+  jsonCheck.feed(line, start, line.length - 1)
+  return jsonCheck.isComplete()
 }
 
-class UnreadAnswer implements Spoken {
+class LazyResponse implements RecordedMessage {
   readonly n: number
   readonly t: number
   readonly server: string
   readonly conn: number
   declare readonly x?: number
-  readonly dir: FramePlace['dir']
+  readonly dir: FrameOrigin['dir']
   readonly text: string
-  readonly id: Range
+  readonly id: JsonRange
   #message: Exclude<Message, Batch> | undefined
 
-  constructor({ n, t, server, conn, x, dir }: FramePlace, text: string, id: Range) {
+  constructor({ n, t, server, conn, x, dir }: FrameOrigin, text: string, id: JsonRange) {
     this.n = n
     this.t = t
     this.server = server
@@ -75,11 +75,11 @@ class UnreadAnswer implements Spoken {
   }
 
   get message(): Exclude<Message, Batch> {
-    this.#message ??= single(classify(parseJson(this.text)))
+    this.#message ??= asSingleMessage(classifyMessage(parseJson(this.text)))
     return this.#message
   }
 }
 
-function single(message: Message): Exclude<Message, Batch> {
+function asSingleMessage(message: Message): Exclude<Message, Batch> {
   return message.kind === 'batch' ? { kind: 'invalid', why: 'a batch' } : message
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { decodeFrame } from '../tape/codec.ts'
 import type { EventFrame } from '../tape/frame.ts'
-import { labelsOf, type Labels } from '../tape/labels.ts'
-import { TAPE_ENDING } from './home.ts'
+import { pickLabels, type TapeLabels } from '../tape/labels.ts'
+import { TAPE_EXTENSION } from './home.ts'
 import { openTape } from './read.ts'
 
 /** A file in the tape folder: a tape, or something with a tape's ending that cannot be read as one. */
@@ -17,7 +17,7 @@ interface ListedTape {
   readonly bytes: number
   readonly started: string
   readonly servers: readonly string[]
-  readonly labels: Labels
+  readonly labels: TapeLabels
   readonly isRedacted: boolean
   readonly ended: boolean
 }
@@ -33,13 +33,13 @@ export interface ListedProblem {
 /** The tapes of a folder, newest first and what is no tape last. It reads only the header and the end of each. */
 export async function listTapes(folder: string): Promise<readonly TapeSummary[]> {
   const summaries: TapeSummary[] = []
-  for (const file of await filesIn(folder)) {
-    if (file.endsWith(TAPE_ENDING)) summaries.push(await summaryOf(folder, file))
+  for (const file of await fileNamesIn(folder)) {
+    if (file.endsWith(TAPE_EXTENSION)) summaries.push(await summaryOf(folder, file))
   }
   return summaries.toSorted(newestFirst)
 }
 
-async function filesIn(folder: string): Promise<readonly string[]> {
+async function fileNamesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).toSorted()
   } catch (error) {
@@ -54,22 +54,22 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 
 async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
   const path = join(folder, file)
-  const name = file.slice(0, -TAPE_ENDING.length)
+  const name = file.slice(0, -TAPE_EXTENSION.length)
   const bytes = await stat(path).then(
     ({ size }) => size,
     () => 0, // a link to nowhere: opening it says so
   )
   try {
     const { header } = await openTape(path)
-    const end = await endOf(path, bytes)
+    const end = await readEndFrame(path, bytes)
     return {
       kind: 'tape',
       name,
       path,
       bytes,
       started: header.started,
-      servers: [...new Set([...Object.keys(header.servers), ...joinedAt(end)])],
-      labels: labelsOf(header),
+      servers: [...new Set([...Object.keys(header.servers), ...joinedServersIn(end)])],
+      labels: pickLabels(header),
       isRedacted: header.redaction !== undefined,
       ended: end !== undefined,
     }
@@ -86,33 +86,33 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
 
 const TAIL_BYTES = 4096
 
-async function endOf(path: string, bytes: number): Promise<EventFrame | undefined> {
+async function readEndFrame(path: string, bytes: number): Promise<EventFrame | undefined> {
   const file = await open(path, 'r')
   try {
     const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes))
     await file.read(tail, 0, tail.length, bytes - tail.length)
-    return endIn(tail.toString('utf8'))
+    return endFrameIn(tail.toString('utf8'))
   } finally {
     await file.close()
   }
 }
 
-function endIn(tail: string): EventFrame | undefined {
+function endFrameIn(tail: string): EventFrame | undefined {
   const lines = tail.split('\n')
   const frame = lines.pop() === '' ? decodeFrame(lines.pop() ?? '') : undefined
   return frame?.kind === 'event' && frame.event === 'end' ? frame : undefined
 }
 
 /** The servers that the header could not name yet stand in the end. */
-function joinedAt(end: EventFrame | undefined): readonly string[] {
+function joinedServersIn(end: EventFrame | undefined): readonly string[] {
   const servers = end?.details['servers']
   return Array.isArray(servers) ? servers.filter((name) => typeof name === 'string') : []
 }
 
 function newestFirst(a: TapeSummary, b: TapeSummary): number {
-  return startOf(b) - startOf(a)
+  return startTimeOf(b) - startTimeOf(a)
 }
 
-function startOf(summary: TapeSummary): number {
+function startTimeOf(summary: TapeSummary): number {
   return summary.kind === 'tape' ? Date.parse(summary.started) : Number.MIN_SAFE_INTEGER
 }

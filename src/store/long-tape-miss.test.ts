@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { Asked } from '../match/key.ts'
+import type { RequestContent } from '../match/key.ts'
 import { missAsError } from '../match/miss-error.ts'
 import { MissExplainer, type Miss } from '../match/miss.ts'
 import { RecordingIndex } from '../match/recording-index.ts'
-import { heldTurns, type TurnStore } from '../tape/turn-store.ts'
+import { turnsInMemory, type TurnStore } from '../tape/turn-store.ts'
 import { openIndexedTape } from './indexed-tape.ts'
 import { loadTape } from './read.ts'
 
@@ -30,7 +30,7 @@ test('a miss is told in the same words, whether the tape is in memory or on the 
     fc.asyncProperty(fc.array(said, { maxLength: 30 }), said, async (calls, asked) => {
       writeTape(calls)
       const params = { ...asked, arguments: { ...asked.arguments, limit: 99 } }
-      const held = heldTurns((await loadTape(PATH)).turns)
+      const held = turnsInMemory((await loadTape(PATH)).turns)
       const tape = await openIndexedTape(PATH, { smallBytes: 0 })
       const [inMemory, onDisk] = [held, tape.turns].map((turns) => missAsError(missOf(turns, params)))
       tape.close()
@@ -79,7 +79,7 @@ function missOf(turns: TurnStore, params: unknown): Miss {
     now: () => 0,
     commandFor: (loosening) => JSON.stringify(loosening),
   })
-  const asked: Asked = { server: 'a', method: 'tools/call', params }
+  const asked: RequestContent = { server: 'a', method: 'tools/call', params }
   const outcome = index.lookup(asked)
   if (outcome.kind === 'hit') throw new Error('it is on the tape')
   return explainer.explain(asked, outcome)

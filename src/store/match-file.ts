@@ -1,40 +1,41 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
 import { isObject } from '../wire/message.ts'
-import { readSettings, type SettingsFile } from './settings-file.ts'
+import { readCompanionFile, type CompanionFile } from './settings-file.ts'
 
 /** The matching rules that stand beside a tape: `search.match.yaml` beside `search.tape.jsonl`. */
-export function readMatchFile(tapePath: string): Promise<SettingsFile | undefined> {
-  return readSettings(ENDINGS.map((ending) => beside(tapePath, ending)))
+export function readMatchFile(tapePath: string): Promise<CompanionFile | undefined> {
+  return readCompanionFile(MATCH_EXTENSIONS.map((ending) => companionPath(tapePath, ending)))
 }
 
 /** Writes the rules beside a tape; what else stands in the file stays, comments included. */
 export async function writeMatchRules(tapePath: string, rules: readonly string[]): Promise<string> {
   const file = await readMatchFile(tapePath)
-  const path = file?.path ?? beside(tapePath, ENDINGS[0])
+  const path = file?.path ?? companionPath(tapePath, MATCH_EXTENSIONS[0])
   const before = file === undefined ? undefined : await readFile(path, 'utf8')
-  const text = path.endsWith('.json') ? jsonText(file?.value, rules) : await yamlText(before, rules)
-  await replace(path, text)
+  const text = path.endsWith('.json') ? rulesAsJson(file?.value, rules) : await rulesAsYaml(before, rules)
+  await replaceSettingsFile(path, text)
   return path
 }
 
-const ENDINGS = ['.match.yaml', '.match.yml', '.match.json'] as const
+const MATCH_EXTENSIONS = ['.match.yaml', '.match.yml', '.match.json'] as const
 
-function beside(tapePath: string, ending: string): string {
+function companionPath(tapePath: string, ending: string): string {
   return tapePath.replace(/(\.tape)?\.jsonl$/, '') + ending
 }
 
-function jsonText(value: unknown, rules: readonly string[]): string {
+function rulesAsJson(value: unknown, rules: readonly string[]): string {
   return `${JSON.stringify({ ...(isObject(value) ? value : {}), rules }, null, 2)}\n`
 }
 
-const ABOUT = ' How requests are compared with the tape of this name: reelay match add, list, remove'
+const MATCH_FILE_COMMENT =
+  ' How requests are compared with the tape of this name: reelay match add, list, remove'
 
 // What stays is not written anew, so that its comments stay with it.
-async function yamlText(before: string | undefined, rules: readonly string[]): Promise<string> {
+async function rulesAsYaml(before: string | undefined, rules: readonly string[]): Promise<string> {
   const { Document, isScalar, isSeq, parseDocument } = await import('yaml')
   const document = before === undefined ? new Document({}) : parseDocument(before)
-  if (before === undefined) document.commentBefore = ABOUT
+  if (before === undefined) document.commentBefore = MATCH_FILE_COMMENT
   if (!isSeq(document.get('rules'))) document.set('rules', document.createNode([]))
   const list = document.get('rules')
   if (!isSeq(list)) throw new TypeError('a list that was just made is none')
@@ -46,7 +47,7 @@ async function yamlText(before: string | undefined, rules: readonly string[]): P
 }
 
 /** A reader sees the old file or the new one, never a part. */
-async function replace(path: string, text: string): Promise<void> {
+async function replaceSettingsFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}.new`
   try {
     await writeFile(fresh, text)

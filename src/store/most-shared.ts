@@ -1,5 +1,5 @@
 /** So many of the places, those that share most first; of equals those that come first. */
-export function mostShared(
+export function highestScoring(
   places: readonly number[],
   sharedBy: (place: number) => number,
   most: number,
@@ -11,7 +11,7 @@ export function mostShared(
   return chosen
 }
 
-export function bitsIn(word: number): number {
+export function countBits(word: number): number {
   let rest = word
   let bits = 0
   for (; rest !== 0; bits++) rest &= rest - 1

@@ -8,7 +8,7 @@ export interface NumberColumn {
 }
 
 /** Numbers that are in memory already. */
-export class HeldColumn implements NumberColumn {
+export class ArrayColumn implements NumberColumn {
   readonly #numbers: NumberArray
 
   constructor(numbers: NumberArray) {
@@ -44,7 +44,7 @@ export class PagedColumn implements NumberColumn {
   }
 
   #page(place: number): NumberArray {
-    if (!(place >= 0 && place < this.length)) return NOTHING
+    if (!(place >= 0 && place < this.length)) return EMPTY_PAGE
     const number = place >>> PAGE_BITS
     const first = number * PAGE_ROWS
     const page = this.#read(first, Math.min(PAGE_ROWS, this.length - first))
@@ -53,4 +53,4 @@ export class PagedColumn implements NumberColumn {
   }
 }
 
-const NOTHING = new Uint32Array(0)
+const EMPTY_PAGE = new Uint32Array(0)

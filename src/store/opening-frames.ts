@@ -3,8 +3,12 @@ import { idKey, isId } from '../wire/id.ts'
 import { isObject, member, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
-const OPENING: ReadonlySet<unknown> = new Set(['initialize', 'notifications/initialized', 'server/discover'])
-const LOOKED_AT_BYTES = 256 * 1024
+const OPENING_METHODS: ReadonlySet<unknown> = new Set([
+  'initialize',
+  'notifications/initialized',
+  'server/discover',
+])
+const SCANNED_BYTES = 256 * 1024
 
 /** The frames at the beginning of a tape that open its sessions, each as what follows its time. */
 export function openingFrames(path: string): readonly string[] {
@@ -16,14 +20,16 @@ export function openingFrames(path: string): readonly string[] {
   const exchanges = new Set(lines.flatMap(({ frame }) => (isOpening(frame) ? [frame['x']] : [])))
   exchanges.delete(undefined) // over stdio there are none
   const owed = new Set<string>()
-  return lines.filter(({ frame }) => opens(frame, owed) || exchanges.has(frame['x'])).map(({ rest }) => rest)
+  return lines
+    .filter(({ frame }) => isOpeningExchange(frame, owed) || exchanges.has(frame['x']))
+    .map(({ rest }) => rest)
 }
 
 function firstLines(path: string): readonly string[] {
   const file = openSync(path, 'r')
   try {
-    const bytes = Buffer.allocUnsafe(LOOKED_AT_BYTES)
-    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, LOOKED_AT_BYTES, 0))
+    const bytes = Buffer.allocUnsafe(SCANNED_BYTES)
+    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, SCANNED_BYTES, 0))
     return text.slice(0, text.lastIndexOf('\n')).split('\n')
   } finally {
     closeSync(file)
@@ -31,7 +37,7 @@ function firstLines(path: string): readonly string[] {
 }
 
 /** The message itself, or the first answer to it. */
-function opens(frame: JsonObject, owed: Set<string>): boolean {
+function isOpeningExchange(frame: JsonObject, owed: Set<string>): boolean {
   const id = member(frame['msg'], 'id')
   const key = JSON.stringify([frame['server'], frame['conn'], isId(id) ? idKey(id) : null])
   if (!isOpening(frame)) return frame['dir'] === 's2c' && owed.delete(key)
@@ -40,5 +46,5 @@ function opens(frame: JsonObject, owed: Set<string>): boolean {
 }
 
 function isOpening({ dir, msg }: JsonObject): boolean {
-  return dir === 'c2s' && OPENING.has(member(msg, 'method'))
+  return dir === 'c2s' && OPENING_METHODS.has(member(msg, 'method'))
 }

@@ -1,10 +1,10 @@
-import type { Step, Turn } from '../tape/turn.ts'
+import type { TurnStep, Turn } from '../tape/turn.ts'
 
-const MOST_TURNS = 256
-const MOST_CHARACTERS = 8 * 1024 * 1024
+const MAX_CACHED_TURNS = 256
+const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024
 
 /** The turns that were read last, as far as there is room for them. */
-export class RecentTurns {
+export class RecentTurnCache {
   readonly #turns = new Map<number, Turn>()
   #characters = 0
 
@@ -14,9 +14,9 @@ export class RecentTurns {
 
   add(place: number, turn: Turn): void {
     this.#turns.set(place, turn)
-    this.#characters += lengthOf(turn)
+    this.#characters += textLengthOf(turn)
     for (const oldest of this.#turns.keys()) {
-      if (this.#turns.size <= MOST_TURNS && this.#characters <= MOST_CHARACTERS) return
+      if (this.#turns.size <= MAX_CACHED_TURNS && this.#characters <= MAX_CACHED_CHARACTERS) return
       this.#drop(oldest)
     }
   }
@@ -24,14 +24,14 @@ export class RecentTurns {
   #drop(place: number): void {
     const turn = this.#turns.get(place)
     this.#turns.delete(place)
-    if (turn !== undefined) this.#characters -= lengthOf(turn)
+    if (turn !== undefined) this.#characters -= textLengthOf(turn)
   }
 }
 
-function lengthOf({ trigger, steps }: Turn): number {
-  return steps.reduce((sum, step) => sum + textOf(step).length, trigger?.text.length ?? 0)
+function textLengthOf({ trigger, steps }: Turn): number {
+  return steps.reduce((sum, step) => sum + stepText(step).length, trigger?.text.length ?? 0)
 }
 
-function textOf(step: Step): string {
+function stepText(step: TurnStep): string {
   return step.kind === 'ask' ? step.request.text : step.message.text
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isAscii } from 'node:buffer'
-import { JsonCheck } from '../wire/json-check.ts'
+import { JsonValidator } from '../wire/json-check.ts'
 import { rawPayload } from './raw-payload.ts'
 
 /** Where a message stands in a tape file, in bytes. */
@@ -9,26 +9,26 @@ export interface PayloadRange {
   readonly end: number
 }
 
-const SLICE = 256 * 1024
+const SLICE_BYTES = 256 * 1024
 const KEY_BYTES = '"msg":'.length
 
 /**
  * Looks again at long messages that were written without a close look. One that is not JSON after all becomes a raw
  * frame with the same text, so that every line of a tape that ended well can be read by any JSON parser.
  */
-export function recheck(path: string, payloads: readonly PayloadRange[]): void {
+export function revalidateMessages(path: string, payloads: readonly PayloadRange[]): void {
   if (payloads.length === 0) return
   const fd = openSync(path, 'r')
   try {
-    const broken = payloads.filter((payload) => !isMessage(fd, payload))
-    if (broken.length > 0) rewrite(path, fd, broken)
+    const broken = payloads.filter((payload) => !isValidJson(fd, payload))
+    if (broken.length > 0) rewriteAsRaw(path, fd, broken)
   } finally {
     closeSync(fd)
   }
 }
 
-function isMessage(fd: number, { start, end }: PayloadRange): boolean {
-  const check = new JsonCheck()
+function isValidJson(fd: number, { start, end }: PayloadRange): boolean {
+  const check = new JsonValidator()
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     for (const slice of slices(fd, start, end)) {
@@ -42,7 +42,7 @@ function isMessage(fd: number, { start, end }: PayloadRange): boolean {
   return check.isComplete()
 }
 
-function rewrite(path: string, from: number, broken: readonly PayloadRange[]): void {
+function rewriteAsRaw(path: string, from: number, broken: readonly PayloadRange[]): void {
   const mended = `${path}.mended`
   const to = openSync(mended, 'wx', 0o600)
   try {
@@ -74,9 +74,9 @@ function copy(from: number, to: number, start: number, end: number): void {
 
 /** The same buffer again and again: a slice is good until the next one. */
 function* slices(fd: number, start: number, end: number): Generator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(SLICE)
+  const buffer = Buffer.allocUnsafe(SLICE_BYTES)
   for (let at = start; at < end;) {
-    const read = readSync(fd, buffer, 0, Math.min(SLICE, end - at), at)
+    const read = readSync(fd, buffer, 0, Math.min(SLICE_BYTES, end - at), at)
     if (read === 0) return
     yield buffer.subarray(0, read)
     at += read

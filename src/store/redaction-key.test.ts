@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { keyFile, keyForRecording, readRedactionKey } from './redaction-key.ts'
+import { redactionKeyFile, keyForRecording, readRedactionKey } from './redaction-key.ts'
 
 function homeOf(): NodeJS.ProcessEnv & { REELAY_HOME: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'reelay-key-')))
@@ -20,24 +20,24 @@ test('the key is made at first use, for its owner alone, and stays the same', ()
   const { key, trouble } = keyForRecording(env)
   expect(trouble).toBeUndefined()
   expect(key.name).toMatch(/^k-[0-9a-f]{8}$/)
-  expect(isPrivate(keyFile(env))).toBe(true)
+  expect(isPrivate(redactionKeyFile(env))).toBe(true)
   const read = readRedactionKey(env)
   expect(read?.name).toBe(key.name)
   expect(read?.hmac('x')).toEqual(key.hmac('x'))
-  expect(readFileSync(keyFile(env), 'utf8')).toMatch(/^k-[0-9a-f]{8} [0-9a-f]{64}\n$/)
+  expect(readFileSync(redactionKeyFile(env), 'utf8')).toMatch(/^k-[0-9a-f]{8} [0-9a-f]{64}\n$/)
 })
 
 test('a key from the environment comes first, and needs no file', () => {
   const env = { ...homeOf(), REELAY_REDACTION_KEY: 'a long and random text' }
   expect(keyForRecording(env).key.name).toBe(readRedactionKey(env)?.name)
-  expect(() => statSync(keyFile(env))).toThrow('ENOENT')
+  expect(() => statSync(redactionKeyFile(env))).toThrow('ENOENT')
 })
 
 test.each([
   ['a variable that is too short', (env: NodeJS.ProcessEnv) => void (env['REELAY_REDACTION_KEY'] = 'short')],
   [
     'a file that holds something else',
-    (env: NodeJS.ProcessEnv) => (keyForRecording(env), writeFileSync(keyFile(env), 'x')),
+    (env: NodeJS.ProcessEnv) => (keyForRecording(env), writeFileSync(redactionKeyFile(env), 'x')),
   ],
   ['a home that is a file', (env: NodeJS.ProcessEnv) => writeFileSync(env['REELAY_HOME'] ?? '', 'x')],
 ])('with %s a tape gets a key of its own, which is forgotten', (_, spoil) => {

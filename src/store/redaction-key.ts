@@ -14,18 +14,18 @@ export interface KeyForRecording {
 /** The user's key, made at first use. A recording never fails for want of one, and is never left plain. */
 export function keyForRecording(env: NodeJS.ProcessEnv = process.env): KeyForRecording {
   try {
-    return { key: readRedactionKey(env) ?? makeKey(keyFile(env)), trouble: undefined }
+    return { key: readRedactionKey(env) ?? makeKey(redactionKeyFile(env)), trouble: undefined }
   } catch (error) {
     const trouble = error instanceof Error ? error.message : String(error)
-    return { key: forgottenKey(), trouble }
+    return { key: ephemeralKey(), trouble }
   }
 }
 
 /** The user's key; undefined when there is none yet. */
 export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): RedactionKey | undefined {
-  const given = env[VARIABLE]
+  const given = env[KEY_VARIABLE]
   if (given !== undefined && given !== '') return keyFromVariable(given)
-  const file = keyFile(env)
+  const file = redactionKeyFile(env)
   try {
     return parseKey(file, readFileSync(file, 'utf8'))
   } catch (error) {
@@ -35,36 +35,36 @@ export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): Redactio
 }
 
 /** Where the key is kept, outside of every tape. */
-export function keyFile(env: NodeJS.ProcessEnv = process.env): string {
+export function redactionKeyFile(env: NodeJS.ProcessEnv = process.env): string {
   return join(homeFolder(env), 'redaction.key')
 }
 
-const VARIABLE = 'REELAY_REDACTION_KEY'
-const SHORTEST = 16
+const KEY_VARIABLE = 'REELAY_REDACTION_KEY'
+const MIN_KEY_LENGTH = 16
 const KEY_BYTES = 32
 
 function keyFromVariable(given: string): RedactionKey {
-  if (given.length < SHORTEST) {
-    throw new ReelayError('REDACTION_KEY', `${VARIABLE} has fewer than ${SHORTEST} characters`, {
+  if (given.length < MIN_KEY_LENGTH) {
+    throw new ReelayError('REDACTION_KEY', `${KEY_VARIABLE} has fewer than ${MIN_KEY_LENGTH} characters`, {
       hint: `give it a long random text, such as: openssl rand -hex 32`,
     })
   }
   const secret = Buffer.from(given)
-  return keyOf(nameOf(secret), secret)
+  return createKey(keyNameFor(secret), secret)
 }
 
 /** The name stands beside the key, so that a recorder that meets no secret needs no cryptography. */
 function parseKey(file: string, text: string): RedactionKey {
   const [, name, hex] = /^(k-[0-9a-f]{8}) ([0-9a-f]{64})\s*$/.exec(text) ?? []
-  if (name !== undefined && hex !== undefined) return keyOf(name, Buffer.from(hex, 'hex'))
+  if (name !== undefined && hex !== undefined) return createKey(name, Buffer.from(hex, 'hex'))
   throw new ReelayError('REDACTION_KEY', `${file} holds no redaction key`, {
     hint: 'restore it from a copy, or remove it: then a new key is made, and tapes of the old one match no live secrets',
   })
 }
 
 function makeKey(file: string): RedactionKey {
-  const secret = crypto().randomBytes(KEY_BYTES)
-  const key = keyOf(nameOf(secret), secret)
+  const secret = loadCrypto().randomBytes(KEY_BYTES)
+  const key = createKey(keyNameFor(secret), secret)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}.new`
   writeFileSync(draft, `${key.name} ${secret.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
@@ -91,22 +91,22 @@ function isUnsupported(error: unknown): boolean {
 }
 
 /** A key that nobody has, not even we when this process is over. */
-export function forgottenKey(): RedactionKey {
-  const secret = crypto().randomBytes(KEY_BYTES)
-  return keyOf(`${nameOf(secret)}-forgotten`, secret)
+export function ephemeralKey(): RedactionKey {
+  const secret = loadCrypto().randomBytes(KEY_BYTES)
+  return createKey(`${keyNameFor(secret)}-forgotten`, secret)
 }
 
-function keyOf(name: string, secret: Buffer): RedactionKey {
-  return { name, hmac: (text) => crypto().createHmac('sha256', secret).update(text).digest() }
+function createKey(name: string, secret: Buffer): RedactionKey {
+  return { name, hmac: (text) => loadCrypto().createHmac('sha256', secret).update(text).digest() }
 }
 
 /** Nobody can go from the name to the key. */
-function nameOf(secret: Buffer): string {
-  const digest = crypto().createHmac('sha256', secret).update('the name of this key').digest('hex')
+function keyNameFor(secret: Buffer): string {
+  const digest = loadCrypto().createHmac('sha256', secret).update('the name of this key').digest('hex')
   return `k-${digest.slice(0, 8)}`
 }
 
 /** Loaded when it is needed: it would cost the recorder several milliseconds at every start. */
-function crypto(): typeof import('node:crypto') {
+function loadCrypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto')
 }

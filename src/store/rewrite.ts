@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ReelayError } from '../errors.ts'
-import { LineSplitter, LONGEST_LINE_BYTES } from '../wire/lines.ts'
-import { replaceAt } from '../wire/members.ts'
-import { chunksOf } from './tape-file.ts'
+import { LineSplitter, HARD_MAX_LINE_BYTES } from '../wire/lines.ts'
+import { replaceValue } from '../wire/members.ts'
+import { fileChunks } from './tape-file.ts'
 
 const ENVELOPE_BYTES = 64 * 1024
 
@@ -37,15 +37,15 @@ async function writeDraft(
   let changed = 0
   let lines: Uint8Array[] = []
   const splitter = new LineSplitter({
-    maxBytes: LONGEST_LINE_BYTES + ENVELOPE_BYTES,
+    maxBytes: HARD_MAX_LINE_BYTES + ENVELOPE_BYTES,
     onLine: (line) => {
-      const replaced = replacedLine(line, messages)
+      const replaced = rewriteLine(line, messages)
       if (replaced !== undefined) changed++
       lines.push(replaced ?? line, NEWLINE)
     },
   })
   try {
-    for await (const chunk of chunksOf(path)) {
+    for await (const chunk of fileChunks(path)) {
       splitter.push(chunk)
       for (const line of lines) await file.write(line)
       lines = []
@@ -60,11 +60,13 @@ async function writeDraft(
 }
 
 const NEWLINE: Uint8Array = Uint8Array.of(10)
-const FRAME = /^\{"n":(\d+),/
+const FRAME_START = /^\{"n":(\d+),/
 
-function replacedLine(line: Uint8Array, messages: ReadonlyMap<number, string>): Uint8Array | undefined {
+function rewriteLine(line: Uint8Array, messages: ReadonlyMap<number, string>): Uint8Array | undefined {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.length)
-  const number = FRAME.exec(bytes.toString('latin1', 0, 64))?.[1]
+  const number = FRAME_START.exec(bytes.toString('latin1', 0, 64))?.[1]
   const message = messages.get(Number(number ?? -1))
-  return message === undefined ? undefined : Buffer.from(replaceAt(bytes.toString('utf8'), ['msg'], message))
+  return message === undefined
+    ? undefined
+    : Buffer.from(replaceValue(bytes.toString('utf8'), ['msg'], message))
 }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Asked } from '../match/key.ts'
+import type { RequestContent } from '../match/key.ts'
 import { RecordingIndex } from '../match/recording-index.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 
@@ -128,7 +128,7 @@ test('what an answer does not need of an index file is not read', async () => {
   const index = new RecordingIndex(tape.turns)
   const hit = index.lookup(askedFor(0))
   truncateSync(`${path}.idx`, 0)
-  expect([hit.kind, index.another().lookup(askedFor(0)).kind]).toEqual(['hit', 'hit'])
+  expect([hit.kind, index.forNewConnection().lookup(askedFor(0)).kind]).toEqual(['hit', 'hit'])
   expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(askedFor(i)).kind)).toContain('unknown')
 })
 
@@ -164,7 +164,7 @@ function callLines(i: number): readonly string[] {
   ]
 }
 
-function askedFor(i: number): Asked {
+function askedFor(i: number): RequestContent {
   return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
 }
 

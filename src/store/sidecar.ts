@@ -1,23 +1,23 @@
 import { open, rename, rm } from 'node:fs/promises'
-import type { Fingerprint } from './fingerprint.ts'
-import { encodeIndex, indexIn } from './index-codec.ts'
+import type { TapeFingerprint } from './fingerprint.ts'
+import { encodeIndex, decodeIndex } from './index-codec.ts'
 import { IndexFile } from './index-file.ts'
-import type { MadeIndex, TapeIndex } from './tape-index.ts'
+import type { IndexData, TapeIndex } from './tape-index.ts'
 
 // The index of a tape in a file beside it only saves time: whatever is wrong with it, it is as if it were not there.
 
 /** An index whose columns are read from its file. */
-export interface Sidecar {
+export interface OpenIndex {
   readonly index: TapeIndex
   /** Gives the file back; it may be called twice. */
   close(): void
 }
 
 /** Opens the index of a tape, if there is one and it is of this very tape. */
-export function openSidecar(tape: string, fingerprint: Fingerprint): Sidecar | undefined {
+export function openIndexFile(tape: string, fingerprint: TapeFingerprint): OpenIndex | undefined {
   try {
-    const file = new IndexFile(sidecarPath(tape))
-    const index = indexIn(file, fingerprint)
+    const file = new IndexFile(indexPathFor(tape))
+    const index = decodeIndex(file, fingerprint)
     if (index !== undefined) return { index, close: () => file.close() }
     file.close()
   } catch {
@@ -27,8 +27,12 @@ export function openSidecar(tape: string, fingerprint: Fingerprint): Sidecar | u
 }
 
 /** Writes the index as a whole or not at all; a folder that cannot be written to goes without. */
-export async function writeSidecar(tape: string, index: MadeIndex, fingerprint: Fingerprint): Promise<void> {
-  const path = sidecarPath(tape)
+export async function writeIndexFile(
+  tape: string,
+  index: IndexData,
+  fingerprint: TapeFingerprint,
+): Promise<void> {
+  const path = indexPathFor(tape)
   const draft = `${path}.${process.pid}.new`
   try {
     await writeParts(draft, encodeIndex(index, fingerprint))
@@ -38,7 +42,7 @@ export async function writeSidecar(tape: string, index: MadeIndex, fingerprint: 
   }
 }
 
-function sidecarPath(tape: string): string {
+function indexPathFor(tape: string): string {
   return `${tape}.idx`
 }
 

@@ -1,29 +1,29 @@
-import { placesOf, wholeColumn, wideColumn } from './columns.ts'
+import { indexesUpTo, uint32Column, float64Column } from './columns.ts'
 import type { NumberArray } from './number-column.ts'
-import type { MessagePlace } from './step-rows.ts'
+import type { MessageLocation } from './step-rows.ts'
 import type { StepColumns } from './tape-index.ts'
 
 /** Writes the steps of turns down as rows of an index, as they come. */
-export class StepLog {
+export class IndexStepRows {
   readonly #rows = {
-    stepTurn: wholeColumn(),
-    stepKind: wholeColumn(),
-    stepAt: wideColumn(),
-    stepLength: wholeColumn(),
-    stepItem: wholeColumn(),
-    answerAt: wideColumn(),
-    answerLength: wholeColumn(),
-    answerItem: wholeColumn(),
+    stepTurn: uint32Column(),
+    stepKind: uint32Column(),
+    stepAt: float64Column(),
+    stepLength: uint32Column(),
+    stepItem: uint32Column(),
+    answerAt: float64Column(),
+    answerLength: uint32Column(),
+    answerItem: uint32Column(),
   }
 
   /** Gives the row of the step. */
-  add(turn: number, kind: number, { at, length, item }: MessagePlace): number {
+  add(turn: number, kind: number, { at, length, item }: MessageLocation): number {
     const row = this.#rows.stepTurn.length
     this.#rows.stepTurn.push(turn)
     this.#rows.stepKind.push(kind)
     this.#rows.stepAt.push(at)
     this.#rows.stepLength.push(length)
-    this.#rows.stepItem.push(counted(item))
+    this.#rows.stepItem.push(oneBased(item))
     this.#rows.answerAt.push(0)
     this.#rows.answerLength.push(0)
     this.#rows.answerItem.push(0)
@@ -31,32 +31,32 @@ export class StepLog {
   }
 
   /** What the client answered to the question in a row. */
-  answer(row: number, { at, length, item }: MessagePlace): void {
+  setAnswer(row: number, { at, length, item }: MessageLocation): void {
     this.#rows.answerAt.set(row, at)
     this.#rows.answerLength.set(row, length)
-    this.#rows.answerItem.set(row, counted(item))
+    this.#rows.answerItem.set(row, oneBased(item))
   }
 
   /** All of them, those of one turn together. */
-  taken(): StepColumns<NumberArray> {
-    const order = inOrderOfTurns(this.#rows.stepTurn.taken())
+  toColumns(): StepColumns<NumberArray> {
+    const order = orderByTurn(this.#rows.stepTurn.toArray())
     return {
-      stepTurn: this.#rows.stepTurn.taken(order),
-      stepKind: this.#rows.stepKind.taken(order),
-      stepAt: this.#rows.stepAt.taken(order),
-      stepLength: this.#rows.stepLength.taken(order),
-      stepItem: this.#rows.stepItem.taken(order),
-      answerAt: this.#rows.answerAt.taken(order),
-      answerLength: this.#rows.answerLength.taken(order),
-      answerItem: this.#rows.answerItem.taken(order),
+      stepTurn: this.#rows.stepTurn.toArray(order),
+      stepKind: this.#rows.stepKind.toArray(order),
+      stepAt: this.#rows.stepAt.toArray(order),
+      stepLength: this.#rows.stepLength.toArray(order),
+      stepItem: this.#rows.stepItem.toArray(order),
+      answerAt: this.#rows.answerAt.toArray(order),
+      answerLength: this.#rows.answerLength.toArray(order),
+      answerItem: this.#rows.answerItem.toArray(order),
     }
   }
 }
 
-function counted(item: number | undefined): number {
+function oneBased(item: number | undefined): number {
   return item === undefined ? 0 : item + 1
 }
 
-function inOrderOfTurns(turns: Uint32Array): Uint32Array {
-  return placesOf(turns.length).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
+function orderByTurn(turns: Uint32Array): Uint32Array {
+  return indexesUpTo(turns.length).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
 }

@@ -1,8 +1,8 @@
 import type { NumberColumn } from './number-column.ts'
-import { MARK, type StepColumns, type TurnColumns } from './tape-index.ts'
+import { TURN_FLAG, type StepColumns, type TurnColumns } from './tape-index.ts'
 
 /** Where a message stands in the file. */
-export interface MessagePlace {
+export interface MessageLocation {
   readonly at: number
   readonly length: number
   /** The place in the batch, when the line is one. */
@@ -10,22 +10,25 @@ export interface MessagePlace {
 }
 
 /** A step of a turn, as the index knows it. */
-export interface StepRow extends MessagePlace {
+export interface IndexedStep extends MessageLocation {
   readonly kind: number
-  readonly answer: MessagePlace | undefined
+  readonly answer: MessageLocation | undefined
 }
 
 /** The steps of a turn that are rows of their own, in their order. */
-export function stepsOf(columns: StepColumns & Pick<TurnColumns, 'mark'>, turn: number): readonly StepRow[] {
-  if ((columns.mark.at(turn) & MARK.hasSteps) === 0) return []
+export function indexedStepsOf(
+  columns: StepColumns & Pick<TurnColumns, 'mark'>,
+  turn: number,
+): readonly IndexedStep[] {
+  if ((columns.mark.at(turn) & TURN_FLAG.hasSteps) === 0) return []
   const { stepTurn } = columns
-  const rows: StepRow[] = []
-  let row = firstRowOf(stepTurn, turn)
-  while (row < stepTurn.length && stepTurn.at(row) === turn) rows.push(rowAt(columns, row++))
+  const rows: IndexedStep[] = []
+  let row = firstStepRowOf(stepTurn, turn)
+  while (row < stepTurn.length && stepTurn.at(row) === turn) rows.push(stepAt(columns, row++))
   return rows
 }
 
-function firstRowOf(turns: NumberColumn, turn: number): number {
+function firstStepRowOf(turns: NumberColumn, turn: number): number {
   let low = 0
   let high = turns.length
   while (low < high) {
@@ -36,20 +39,24 @@ function firstRowOf(turns: NumberColumn, turn: number): number {
   return low
 }
 
-function rowAt(columns: StepColumns, row: number): StepRow {
+function stepAt(columns: StepColumns, row: number): IndexedStep {
   const answerLength = columns.answerLength.at(row)
   return {
     kind: columns.stepKind.at(row),
     at: columns.stepAt.at(row),
     length: columns.stepLength.at(row),
-    item: itemIn(columns.stepItem.at(row)),
+    item: batchItemOf(columns.stepItem.at(row)),
     answer:
       answerLength === 0
         ? undefined
-        : { at: columns.answerAt.at(row), length: answerLength, item: itemIn(columns.answerItem.at(row)) },
+        : {
+            at: columns.answerAt.at(row),
+            length: answerLength,
+            item: batchItemOf(columns.answerItem.at(row)),
+          },
   }
 }
 
-function itemIn(counted: number): number | undefined {
+function batchItemOf(counted: number): number | undefined {
   return counted === 0 ? undefined : counted - 1
 }

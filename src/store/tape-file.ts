@@ -14,18 +14,18 @@ export interface FirstLine {
 
 /** Reads line 1 of a file; refuses whatever can be no tape, with the reason. */
 export async function readFirstLine(path: string): Promise<FirstLine> {
-  await requireFile(path)
+  await assertReadableFile(path)
   let head = Buffer.alloc(0)
-  for await (const chunk of chunksOf(path)) {
+  for await (const chunk of fileChunks(path)) {
     head = Buffer.concat([head, chunk])
     if (head.includes(LINE_FEED) || head.length > MAX_HEADER_BYTES) break
   }
-  return firstLineOf(path, head)
+  return decodeFirstLine(path, head)
 }
 
 /** The bytes of a file from its beginning to where it ends now; every chunk is a buffer of its own. */
-export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await opened(path)
+export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
+  const file = await openForReading(path)
   try {
     for (;;) {
       const chunk = await nextChunk(path, file)
@@ -38,9 +38,9 @@ export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
 }
 
 // Looked at before it is opened: to open a pipe would wait for its writer, to open a device may do anything.
-async function requireFile(path: string): Promise<void> {
+async function assertReadableFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
-    throw notReadable(path, error)
+    throw unreadableTape(path, error)
   })
   if (found.isDirectory()) {
     throw new ReelayError('TAPE_IS_A_FOLDER', `${path} is a folder, not a tape`, {
@@ -58,7 +58,7 @@ async function requireFile(path: string): Promise<void> {
 const EMPTY_HINT =
   'a recorder that is killed as it starts can leave an empty file; otherwise it was emptied later or made by something else'
 
-function notReadable(path: string, error: unknown): ReelayError {
+function unreadableTape(path: string, error: unknown): ReelayError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ReelayError('TAPE_NOT_FOUND', `there is no tape at ${path}`, {
@@ -73,11 +73,11 @@ function notReadable(path: string, error: unknown): ReelayError {
   })
 }
 
-async function opened(path: string): Promise<FileHandle> {
+async function openForReading(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r')
   } catch (error) {
-    throw notReadable(path, error)
+    throw unreadableTape(path, error)
   }
 }
 
@@ -87,11 +87,11 @@ async function nextChunk(path: string, file: FileHandle): Promise<Uint8Array> {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
     return chunk.subarray(0, bytesRead)
   } catch (error) {
-    throw notReadable(path, error)
+    throw unreadableTape(path, error)
   }
 }
 
-function firstLineOf(path: string, head: Uint8Array): FirstLine {
+function decodeFirstLine(path: string, head: Uint8Array): FirstLine {
   const end = head.indexOf(LINE_FEED)
   const text = decodeUtf8(end < 0 ? head : head.subarray(0, end))
   if (text !== undefined && (end >= 0 || head.length <= MAX_HEADER_BYTES)) {

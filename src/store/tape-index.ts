@@ -1,4 +1,4 @@
-import type { Problem } from './line-checks.ts'
+import type { TapeProblem } from './line-checks.ts'
 import type { NumberArray, NumberColumn } from './number-column.ts'
 
 /**
@@ -7,13 +7,13 @@ import type { NumberArray, NumberColumn } from './number-column.ts'
  */
 export interface TapeIndex<Column = NumberColumn> extends IndexColumns<Column> {
   readonly turns: number
-  readonly labels: readonly Label[]
-  readonly kinds: readonly KindCount[]
-  readonly about: About
+  readonly labels: readonly TurnLabel[]
+  readonly kinds: readonly TurnKindCount[]
+  readonly about: IndexedTapeFacts
 }
 
 /** An index that was made now, to be written to a file. */
-export type MadeIndex = TapeIndex<NumberArray>
+export type IndexData = TapeIndex<NumberArray>
 
 export interface IndexColumns<Column> extends TurnColumns<Column>, StepColumns<Column>, KeyTable<Column> {}
 
@@ -56,7 +56,7 @@ export interface KeyTable<Column = NumberColumn> {
 }
 
 /** What many turns share. */
-export interface Label {
+export interface TurnLabel {
   readonly server: string
   /** Empty when nothing set the turn off. */
   readonly method: string
@@ -65,7 +65,7 @@ export interface Label {
 }
 
 /** The turns that have the same label and are set off in the same way. */
-export interface KindCount {
+export interface TurnKindCount {
   /** The mark of such a turn, as far as it is the same for all. */
   readonly mark: number
   readonly count: number
@@ -73,15 +73,15 @@ export interface KindCount {
   readonly first: number
 }
 
-export interface About {
+export interface IndexedTapeFacts {
   readonly ended: boolean
-  readonly problems: readonly Problem[]
+  readonly problems: readonly TapeProblem[]
   /** The lines of the servers that joined after the header was written. */
   readonly joined: readonly string[]
 }
 
-export const MARK = { request: 1, notification: 2, enveloped: 4, answered: 8, hasSteps: 16 } as const
-export const MARK_BITS = 5
+export const TURN_FLAG = { request: 1, notification: 2, enveloped: 4, answered: 8, hasSteps: 16 } as const
+export const TURN_FLAG_BITS = 5
 
 /** `triggered`: no step, but the place of the trigger in its batch. */
-export const STEP = { notify: 1, ask: 2, respond: 3, triggered: 4 } as const
+export const STEP_KIND = { notify: 1, ask: 2, respond: 3, triggered: 4 } as const

@@ -1,61 +1,64 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
-import { userFolder } from './home.ts'
+import { userHomeFolder } from './home.ts'
 
 /** Where a vault may be, as a whole path; throws where its values would not be kept to their owner. */
-export function vaultPlace(path: string, tape: string): string {
+export function checkVaultPath(path: string, tape: string): string {
   const whole = resolve(path)
-  const folder = folderOf(whole)
+  const folder = createVaultFolder(whole)
   const why =
-    nameTrouble(whole) ?? fileTrouble(whole) ?? (IS_WINDOWS ? awayFromHome(folder) : openFolder(folder, tape))
-  if (why !== undefined) throw refusedVault(path, why)
+    pathProblem(whole) ??
+    fileProblem(whole) ??
+    (IS_WINDOWS ? windowsFolderProblem(folder) : folderProblem(folder, tape))
+  if (why !== undefined) throw vaultRefused(path, why)
   return join(folder, basename(whole))
 }
 
 const IS_WINDOWS = process.platform === 'win32'
-const OTHERS = 0o077
-const WRITE = 0o022
-const STICKY = 0o1000
+const OTHERS_BITS = 0o077
+const OTHERS_WRITE_BITS = 0o022
+const STICKY_BIT = 0o1000
 
-function folderOf(path: string): string {
+function createVaultFolder(path: string): string {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     return realpathSync(dirname(path))
   } catch (error) {
-    throw refusedVault(path, error instanceof Error ? error.message : String(error))
+    throw vaultRefused(path, error instanceof Error ? error.message : String(error))
   }
 }
 
-function nameTrouble(path: string): string | undefined {
+function pathProblem(path: string): string | undefined {
   if (path.endsWith('.jsonl')) return 'it is named like a tape, and tapes are given away'
   return existsSync(join(path, '.')) && statSync(path).isDirectory() ? 'it is a folder' : undefined
 }
 
 /** What is written behind a link may lie anywhere. */
-function fileTrouble(path: string): string | undefined {
+function fileProblem(path: string): string | undefined {
   const file = lstatSync(path, { throwIfNoEntry: false })
   if (file === undefined) return undefined
   if (!file.isFile()) return 'it is a link, or something else than a file'
-  return !IS_WINDOWS && (file.mode & OTHERS) !== 0
+  return !IS_WINDOWS && (file.mode & OTHERS_BITS) !== 0
     ? 'others can read it; chmod 600 keeps it to yourself'
     : undefined
 }
 
-function openFolder(folder: string, tape: string): string | undefined {
+function folderProblem(folder: string, tape: string): string | undefined {
   const { mode } = statSync(folder)
-  if ((mode & WRITE) !== 0 && (mode & STICKY) === 0)
+  if ((mode & OTHERS_WRITE_BITS) !== 0 && (mode & STICKY_BIT) === 0)
     return 'others can write to its folder, and could put another file in its place'
-  if ((mode & OTHERS) === 0 || !isWithin(folder, realFolder(dirname(resolve(tape))))) return undefined
+  if ((mode & OTHERS_BITS) === 0 || !isWithin(folder, realPathIfExists(dirname(resolve(tape)))))
+    return undefined
   return 'it lies with the tape, in a folder that others can open'
 }
 
 /** Modes mean nothing there; what lies in the folder of a user is kept from others. */
-function awayFromHome(folder: string): string | undefined {
-  return isWithin(folder, realFolder(userFolder())) ? undefined : 'it is outside of your own folder'
+function windowsFolderProblem(folder: string): string | undefined {
+  return isWithin(folder, realPathIfExists(userHomeFolder())) ? undefined : 'it is outside of your own folder'
 }
 
-function realFolder(folder: string): string {
+function realPathIfExists(folder: string): string {
   return existsSync(folder) ? realpathSync(folder) : folder
 }
 
@@ -63,7 +66,7 @@ function isWithin(folder: string, outer: string): boolean {
   return folder === outer || folder.startsWith(outer.endsWith(sep) ? outer : outer + sep)
 }
 
-export function refusedVault(path: string, why: string): ReelayError {
+export function vaultRefused(path: string, why: string): ReelayError {
   return new ReelayError('VAULT_REFUSED', `the vault ${path} is not written: ${why}`, {
     hint: 'put it into a folder of your own, away from tapes, such as ~/.reelay/vaults/my-project.env',
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { classify } from '../wire/message.ts'
-import { decodeFrame, encodeFrame, envelope } from './codec.ts'
+import { classifyMessage } from '../wire/message.ts'
+import { decodeFrame, encodeFrame, encodeLinePrefix } from './codec.ts'
 import type { Frame, MessageFrame } from './frame.ts'
 
 const place = { n: 1, t: 0.412, server: 'github', conn: 1, dir: 'c2s' } as const
@@ -11,7 +11,7 @@ const message = (text: string, more: { x?: number } = {}): MessageFrame => ({
   ...place,
   ...more,
   text,
-  message: classify(JSON.parse(text)),
+  message: classifyMessage(JSON.parse(text)),
 })
 
 test('every kind of frame is written with its keys in the fixed order', () => {
@@ -48,8 +48,8 @@ test('every kind of frame is written with its keys in the fixed order', () => {
 })
 
 test('an envelope is everything before the payload, its time with three decimals at most', () => {
-  expect(envelope(place)).toBe('{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s"')
-  expect(envelope({ ...place, t: 48.90049, server: 'a "b"', x: 7 })).toBe(
+  expect(encodeLinePrefix(place)).toBe('{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s"')
+  expect(encodeLinePrefix({ ...place, t: 48.90049, server: 'a "b"', x: 7 })).toBe(
     '{"n":1,"t":48.9,"server":"a \\"b\\"","conn":1,"x":7,"dir":"c2s"',
   )
 })
@@ -57,7 +57,7 @@ test('an envelope is everything before the payload, its time with three decimals
 test('a message keeps its bytes: spacing, key order, number spelling, escapes', () => {
   const text =
     '{ "result":{"n":1.0e+5,"big":12345678901234567890,"s":"\\u00e9\\/"} ,"id":"1", "jsonrpc":"2.0"}'
-  expect(decodeFrame(`${envelope(place)},"msg":${text}}`)).toEqual(message(text))
+  expect(decodeFrame(`${encodeLinePrefix(place)},"msg":${text}}`)).toEqual(message(text))
 })
 
 test('a line whose keys were moved, spaced or repeated by hand reads the same', () => {
@@ -183,7 +183,7 @@ test('any text at all is a frame or says why it is none', () => {
       fc.oneof(
         fc.string(),
         fc.json(),
-        fc.string().map((end) => `${envelope(place)}${end}`),
+        fc.string().map((end) => `${encodeLinePrefix(place)}${end}`),
       ),
       (line) => {
         expect(decodeFrame(line).kind).toMatch(/^(message|raw|stderr|http|event|other|broken)$/)

@@ -1,13 +1,13 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import type { Direction } from '../wire/direction.ts'
-import { membersOf } from '../wire/members.ts'
-import { classify, isObject, type JsonObject } from '../wire/message.ts'
-import { onOneLine } from '../wire/one-line.ts'
+import { memberRanges } from '../wire/members.ts'
+import { classifyMessage, isObject, type JsonObject } from '../wire/message.ts'
+import { jsonOnOneLine } from '../wire/one-line.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { readCut } from './cut-codec.ts'
 import type { EventFrame, Frame, MessageFrame, RawFrame, SseFields } from './frame.ts'
-import { encodeSse, readHttp, readSse } from './http-codec.ts'
-import { milliseconds } from './time.ts'
+import { encodeSse, readHttpHead, readSse } from './http-codec.ts'
+import { roundTime } from './time.ts'
 
 /** A line of a tape that is no frame. */
 export interface BrokenLine {
@@ -16,7 +16,7 @@ export interface BrokenLine {
 }
 
 /** When and where a frame crossed: what every line with a payload begins with. */
-export interface FramePlace {
+export interface FrameOrigin {
   readonly n: number
   readonly t: number
   readonly server: string
@@ -27,20 +27,20 @@ export interface FramePlace {
 
 /** Reads one line after the header, with its keys in any order and spacing; it never throws. */
 export function decodeFrame(line: string): Frame | BrokenLine {
-  return asTheRecorderWrites(line) ?? asTheRecorderLeftIt(line) ?? asAnyoneWrites(line)
+  return decodeRecordedMessage(line) ?? decodeUncheckedMessage(line) ?? decodeAnyLine(line)
 }
 
 /** Writes a frame as one line, with its keys in the fixed order and the payload last. */
 export function encodeFrame(frame: Frame): string {
   switch (frame.kind) {
     case 'message':
-      return `${envelope(frame)}${encodeSse(frame.sse)},"msg":${onOneLine(frame.text)}}`
+      return `${encodeLinePrefix(frame)}${encodeSse(frame.sse)},"msg":${jsonOnOneLine(frame.text)}}`
     case 'raw':
-      return `${envelope(frame)}${encodeSse(frame.sse)}${encodeMembers({ cut: frame.cut, raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
+      return `${encodeLinePrefix(frame)}${encodeSse(frame.sse)}${encodeMembers({ cut: frame.cut, raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
     case 'stderr':
-      return `${envelope(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
+      return `${encodeLinePrefix(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
     case 'http':
-      return `${envelope(frame)},"http":${JSON.stringify(frame.http)}}`
+      return `${encodeLinePrefix(frame)},"http":${JSON.stringify(frame.http)}}`
     case 'event':
       return encodeEvent(frame)
     case 'other':
@@ -49,14 +49,14 @@ export function encodeFrame(frame: Frame): string {
 }
 
 /** The beginning of a line, up to where `,"msg":` or another payload follows. */
-export function envelope(place: FramePlace): string {
+export function encodeLinePrefix(place: FrameOrigin): string {
   const x = place.x === undefined ? '' : `,"x":${place.x}`
   const link = `"server":${JSON.stringify(place.server)},"conn":${place.conn}${x}`
-  return `{"n":${place.n},"t":${milliseconds(place.t)},${link},"dir":"${place.dir}"`
+  return `{"n":${place.n},"t":${roundTime(place.t)},${link},"dir":"${place.dir}"`
 }
 
 function encodeEvent({ n, t, server, conn, x, event, details }: EventFrame): string {
-  return `{"n":${n},"t":${milliseconds(t)}${encodeMembers({ server, conn, x, event, ...details })}}`
+  return `{"n":${n},"t":${roundTime(t)}${encodeMembers({ server, conn, x, event, ...details })}}`
 }
 
 function encodeMembers(members: JsonObject): string {
@@ -65,41 +65,41 @@ function encodeMembers(members: JsonObject): string {
 }
 
 // `n`, `t`, `server` without escapes, `conn`, `x`, `dir`, `sse` without braces, then a message to the end of the line.
-const RECORDED =
+const RECORDED_LINE =
   /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)"(?:,"sse":(\{[^{}]*\}))?,"msg":/u
 
 // Tapes are read by the gigabyte: this parses the message alone, and once.
-function asTheRecorderWrites(line: string): MessageFrame | undefined {
-  const found = recorded(line)
+function decodeRecordedMessage(line: string): MessageFrame | undefined {
+  const found = parseRecordedLine(line)
   const value = found === undefined ? undefined : parseJson(found.text)
   if (found === undefined || value === undefined) return undefined
-  const { place, sse, text } = found
-  return { kind: 'message', ...place, ...sse, text: text.trim(), message: classify(value) }
+  const { origin, sse, text } = found
+  return { kind: 'message', ...origin, ...sse, text: text.trim(), message: classifyMessage(value) }
 }
 
 // A recorder that was killed could not look again at a long message. What the peer sent instead may even
 // continue the line with members of a frame: nothing behind `msg` is taken for more than what it is.
-function asTheRecorderLeftIt(line: string): RawFrame | undefined {
-  const found = recorded(line)
+function decodeUncheckedMessage(line: string): RawFrame | undefined {
+  const found = parseRecordedLine(line)
   if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
-  return { kind: 'raw', ...found.place, ...found.sse, raw: found.text, why: 'not JSON' }
+  return { kind: 'raw', ...found.origin, ...found.sse, raw: found.text, why: 'not JSON' }
 }
 
 /** A line as the recorder writes it, its message not parsed. */
 export interface RecordedLine {
-  readonly place: FramePlace
+  readonly origin: FrameOrigin
   readonly sse: { readonly sse?: SseFields }
   readonly text: string
 }
 
 /** Reads the beginning of a line as the recorder writes it; what follows `msg` may be anything. */
-export function recorded(line: string): RecordedLine | undefined {
-  const match = RECORDED.exec(line)
+export function parseRecordedLine(line: string): RecordedLine | undefined {
+  const match = RECORDED_LINE.exec(line)
   if (match === null || !line.endsWith('}')) return undefined
   const [start, n, t, server = '', conn, x, dir, fields] = match
   const sse = fields === undefined ? {} : readSse(parseJson(fields))
   if (typeof sse === 'string') return undefined
-  const place = {
+  const origin = {
     n: Number(n),
     t: Number(t),
     server,
@@ -107,28 +107,30 @@ export function recorded(line: string): RecordedLine | undefined {
     ...(x === undefined ? {} : { x: Number(x) }),
     dir: dir === 'c2s' ? ('c2s' as const) : ('s2c' as const),
   }
-  return { place, sse, text: line.slice(start.length, -1) }
+  return { origin, sse, text: line.slice(start.length, -1) }
 }
 
-function asAnyoneWrites(line: string): Frame | BrokenLine {
+function decodeAnyLine(line: string): Frame | BrokenLine {
   const value = parseJson(line)
-  if (value === undefined) return broken('not JSON')
-  if (!isObject(value)) return broken('not a JSON object')
+  if (value === undefined) return brokenLine('not JSON')
+  if (!isObject(value)) return brokenLine('not a JSON object')
   const { n, t } = value
-  if (!isCount(n)) return broken('"n" is not a whole number from 1 on')
-  if (typeof t !== 'number' || !(t >= 0 && t < Infinity)) return broken('"t" is not a time in milliseconds')
+  if (!isPositiveInteger(n)) return brokenLine('"n" is not a whole number from 1 on')
+  if (typeof t !== 'number' || !(t >= 0 && t < Infinity))
+    return brokenLine('"t" is not a time in milliseconds')
   if (Object.hasOwn(value, 'event')) return readEvent(value, n, t)
   if (!['msg', 'raw', 'stderr', 'http'].some((key) => Object.hasOwn(value, key)))
     return { kind: 'other', n, t, line }
-  return readSent(value, n, t, line)
+  return readFrame(value, n, t, line)
 }
 
 function readEvent(value: JsonObject, frameNumber: number, time: number): EventFrame | BrokenLine {
   const { n: _n, t: _t, server, conn, x, event, ...details } = value
-  if (typeof event !== 'string') return broken('"event" is not a string')
-  if (server !== undefined && typeof server !== 'string') return broken('"server" is not a string')
-  if (conn !== undefined && !isCount(conn)) return broken('"conn" is not a whole number from 1 on')
-  if (x !== undefined && !isCount(x)) return broken('"x" is not a whole number from 1 on')
+  if (typeof event !== 'string') return brokenLine('"event" is not a string')
+  if (server !== undefined && typeof server !== 'string') return brokenLine('"server" is not a string')
+  if (conn !== undefined && !isPositiveInteger(conn))
+    return brokenLine('"conn" is not a whole number from 1 on')
+  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a whole number from 1 on')
   const link = {
     ...(server === undefined ? {} : { server }),
     ...(conn === undefined ? {} : { conn }),
@@ -137,54 +139,54 @@ function readEvent(value: JsonObject, frameNumber: number, time: number): EventF
   return { kind: 'event', n: frameNumber, t: time, ...link, event, details }
 }
 
-function readSent(value: JsonObject, n: number, t: number, line: string): Frame | BrokenLine {
+function readFrame(value: JsonObject, n: number, t: number, line: string): Frame | BrokenLine {
   const { server, conn, x, dir } = value
-  if (typeof server !== 'string') return broken('"server" is not a string')
-  if (!isCount(conn)) return broken('"conn" is not a whole number from 1 on')
-  if (x !== undefined && !isCount(x)) return broken('"x" is not a whole number from 1 on')
-  if (dir !== 'c2s' && dir !== 's2c') return broken('"dir" is neither "c2s" nor "s2c"')
+  if (typeof server !== 'string') return brokenLine('"server" is not a string')
+  if (!isPositiveInteger(conn)) return brokenLine('"conn" is not a whole number from 1 on')
+  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a whole number from 1 on')
+  if (dir !== 'c2s' && dir !== 's2c') return brokenLine('"dir" is neither "c2s" nor "s2c"')
   return readPayload(value, { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }, line)
 }
 
-function readPayload(value: JsonObject, place: FramePlace, line: string): Frame | BrokenLine {
+function readPayload(value: JsonObject, place: FrameOrigin, line: string): Frame | BrokenLine {
   const { msg, stderr, raw, http } = value
   const sse = readSse(value['sse'])
-  if (typeof sse === 'string') return broken(sse)
+  if (typeof sse === 'string') return brokenLine(sse)
   if (msg !== undefined)
-    return { kind: 'message', ...place, ...sse, text: messageIn(line), message: classify(msg) }
+    return { kind: 'message', ...place, ...sse, text: messageText(line), message: classifyMessage(msg) }
   if (stderr !== undefined)
     return typeof stderr === 'string'
       ? { kind: 'stderr', ...place, stderr }
-      : broken('"stderr" is not a string')
-  return raw === undefined ? readHead(http, place) : readRaw(value, { ...place, ...sse })
+      : brokenLine('"stderr" is not a string')
+  return raw === undefined ? readHttpFrame(http, place) : readRaw(value, { ...place, ...sse })
 }
 
-function readHead(value: unknown, place: FramePlace): Frame | BrokenLine {
-  const http = readHttp(value, place.dir)
-  return typeof http === 'string' ? broken(http) : { kind: 'http', ...place, http }
+function readHttpFrame(value: unknown, place: FrameOrigin): Frame | BrokenLine {
+  const http = readHttpHead(value, place.dir)
+  return typeof http === 'string' ? brokenLine(http) : { kind: 'http', ...place, http }
 }
 
 function readRaw(
   { raw, why, base64, cut: given }: JsonObject,
-  place: FramePlace & { readonly sse?: SseFields },
+  place: FrameOrigin & { readonly sse?: SseFields },
 ): RawFrame | BrokenLine {
-  if (typeof raw !== 'string') return broken('"raw" is not a string')
-  if (typeof why !== 'string') return broken('"why" is not a string')
-  if (base64 !== undefined && typeof base64 !== 'string') return broken('"base64" is not a string')
+  if (typeof raw !== 'string') return brokenLine('"raw" is not a string')
+  if (typeof why !== 'string') return brokenLine('"why" is not a string')
+  if (base64 !== undefined && typeof base64 !== 'string') return brokenLine('"base64" is not a string')
   const cut = readCut(given)
-  if (typeof cut === 'string') return broken(cut)
+  if (typeof cut === 'string') return brokenLine(cut)
   return { kind: 'raw', ...place, raw, why, ...(base64 === undefined ? {} : { base64 }), ...cut }
 }
 
-function messageIn(line: string): string {
-  const range = membersOf(line).get('msg')
+function messageText(line: string): string {
+  const range = memberRanges(line).get('msg')
   return line.slice(range?.start, range?.end)
 }
 
-function isCount(value: unknown): value is number {
+function isPositiveInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }
 
-function broken(why: string): BrokenLine {
+function brokenLine(why: string): BrokenLine {
   return { kind: 'broken', why }
 }

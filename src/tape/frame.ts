@@ -5,7 +5,7 @@ import type { Message } from '../wire/message.ts'
 /** One line of a tape after the header. */
 export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame
 
-interface Place {
+interface FrameBase {
   /** Counts from 1, in the order of writing. */
   readonly n: number
   /** Milliseconds since the header's `started`, by a monotonic clock. */
@@ -26,7 +26,7 @@ export interface SseFields {
   readonly retry?: number
 }
 
-export interface MessageFrame extends Place {
+export interface MessageFrame extends FrameBase {
   readonly kind: 'message'
   /** The server-sent event that the message came in, where it came in one. */
   readonly sse?: SseFields
@@ -37,7 +37,7 @@ export interface MessageFrame extends Place {
 }
 
 /** Bytes that are no JSON object or array: kept, because what a peer really sent matters. */
-export interface RawFrame extends Place {
+export interface RawFrame extends FrameBase {
   readonly kind: 'raw'
   readonly sse?: SseFields
   readonly raw: string
@@ -45,38 +45,38 @@ export interface RawFrame extends Place {
   /** The bytes themselves, when they were not UTF-8 and `raw` cannot show them all. */
   readonly base64?: string
   /** There when it is the beginning of a message that the user wanted to be cut. */
-  readonly cut?: Cut
+  readonly cut?: CutMessage
 }
 
 /** What is known of a message of which only the beginning was kept. */
-export interface Cut {
+export interface CutMessage {
   /** How long it was. */
   readonly bytes: number
   readonly id?: Id
   readonly method?: string
 }
 
-export interface StderrFrame extends Place {
+export interface StderrFrame extends FrameBase {
   readonly kind: 'stderr'
   readonly stderr: string
 }
 
 /** The head of an HTTP request (`c2s`) or of its answer (`s2c`). */
-export interface HttpFrame extends Place {
+export interface HttpFrame extends FrameBase {
   readonly kind: 'http'
-  readonly http: RequestHead | ResponseHead
+  readonly http: RecordedRequestHead | RecordedResponseHead
 }
 
 /** Names and values as they were spelled, in their order; a name may come twice. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-export interface RequestHead {
+export interface RecordedRequestHead {
   readonly method: string
   readonly path: string
   readonly headers: HeaderList
 }
 
-export interface ResponseHead {
+export interface RecordedResponseHead {
   readonly status: number
   readonly headers: HeaderList
 }

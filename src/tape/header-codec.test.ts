@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ReelayError } from '../errors.ts'
-import { decodeHeader, encodeHeader, tapeVersion } from './header-codec.ts'
-import type { Header } from './header.ts'
+import { decodeHeader, encodeHeader, readTapeVersion } from './header-codec.ts'
+import type { TapeHeader } from './header.ts'
 
-const header: Header = {
+const header: TapeHeader = {
   reelay: 1,
   id: '01KA2V5W9R',
   started: '2026-11-15T07:20:59.123Z',
@@ -44,7 +44,7 @@ test('a newer tape is refused in one sentence that names both versions', () => {
     'a tape of version 7, and this Reelay reads no version after 1',
     'update Reelay to read it: npm install -g reelay@latest',
   ])
-  expect(() => tapeVersion('{"reelay":7}')).toThrow('a tape of version 7')
+  expect(() => readTapeVersion('{"reelay":7}')).toThrow('a tape of version 7')
 })
 
 test('a first line that is no header says what it is instead', () => {
@@ -101,7 +101,7 @@ test('a header that was written reads as it was, whatever it holds', () => {
     { transport: text, command: fc.array(text), env: fc.array(text) },
     { requiredKeys: ['transport'] },
   )
-  const anyHeader: fc.Arbitrary<Header> = fc.record(
+  const anyHeader: fc.Arbitrary<TapeHeader> = fc.record(
     {
       reelay: fc.constant(1),
       id: text,

@@ -1,37 +1,37 @@
 import { ReelayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { TAPE_VERSION, type Header, type ServerInfo } from './header.ts'
-import { LABEL_IDS, type Labels } from './labels.ts'
+import { TAPE_VERSION, type TapeHeader, type TapeServer } from './header.ts'
+import { TEXT_LABELS, type TapeLabels } from './labels.ts'
 
 /** Reads line 1 of a tape. Members that this version does not know are passed over. */
-export function decodeHeader(line: string): Header {
-  const header = headerIn(line)
+export function decodeHeader(line: string): TapeHeader {
+  const header = parseHeaderObject(line)
   return {
-    reelay: versionIn(header),
-    id: textAt(header, 'id'),
-    started: inUtc(textAt(header, 'started')),
-    by: textAt(header, 'by'),
-    ...labelsIn(header),
-    servers: mapOf(header['servers'], 'servers', serverInfo),
-    ...redactionIn(header),
-    tags: header['tags'] === undefined ? {} : mapOf(header['tags'], 'tags', text),
+    reelay: readVersion(header),
+    id: readTextMember(header, 'id'),
+    started: withTimeZone(readTextMember(header, 'started')),
+    by: readTextMember(header, 'by'),
+    ...readTextLabels(header),
+    servers: readMap(header['servers'], 'servers', readServer),
+    ...readRedaction(header),
+    tags: header['tags'] === undefined ? {} : readMap(header['tags'], 'tags', readText),
   }
 }
 
 /** The version of a tape, from its line 1; refuses a file that is no tape, and a tape that is newer than this program. */
-export function tapeVersion(line: string): number {
-  return versionIn(headerIn(line))
+export function readTapeVersion(line: string): number {
+  return readVersion(parseHeaderObject(line))
 }
 
 /** Writes line 1 of a tape, with its keys in the fixed order. */
-export function encodeHeader(header: Header): string {
+export function encodeHeader(header: TapeHeader): string {
   const { reelay, id, started, by, session, endpoint, agent, note, servers, redaction, tags } = header
   const labels = { session, endpoint, agent, note }
   return JSON.stringify({ reelay, id, started, by, ...labels, servers, redaction, tags })
 }
 
-function headerIn(line: string): JsonObject {
+function parseHeaderObject(line: string): JsonObject {
   const value = parseJson(line)
   if (isObject(value) && Object.hasOwn(value, 'reelay')) return value
   const what = isObject(value) && value['jsonrpc'] === '2.0' ? 'a bare JSON-RPC message' : 'no Reelay header'
@@ -40,9 +40,9 @@ function headerIn(line: string): JsonObject {
   })
 }
 
-function versionIn({ reelay }: JsonObject): number {
+function readVersion({ reelay }: JsonObject): number {
   if (typeof reelay !== 'number' || !Number.isSafeInteger(reelay) || reelay < 1) {
-    throw broken('"reelay" is not a version number')
+    throw brokenHeader('"reelay" is not a version number')
   }
   if (reelay <= TAPE_VERSION) return reelay
   throw new ReelayError(
@@ -52,60 +52,60 @@ function versionIn({ reelay }: JsonObject): number {
   )
 }
 
-function textAt(header: JsonObject, name: string): string {
-  return text(header[name], name)
+function readTextMember(header: JsonObject, name: string): string {
+  return readText(header[name], name)
 }
 
-function text(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw broken(`"${name}" is not a string`)
+function readText(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw brokenHeader(`"${name}" is not a string`)
   return value
 }
 
 // Some programs write times without a zone. A reader on another continent must see the same moment: it is UTC.
-function inUtc(started: string): string {
+function withTimeZone(started: string): string {
   const zoned = /[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(started) ? `${started.replace(' ', 'T')}Z` : started
-  if (Number.isNaN(Date.parse(zoned))) throw broken('"started" is not a time')
+  if (Number.isNaN(Date.parse(zoned))) throw brokenHeader('"started" is not a time')
   return zoned
 }
 
-function mapOf<Value>(
+function readMap<Value>(
   map: unknown,
   name: string,
   read: (value: unknown, name: string) => Value,
 ): Readonly<Record<string, Value>> {
-  if (!isObject(map)) throw broken(`"${name}" is not an object`)
+  if (!isObject(map)) throw brokenHeader(`"${name}" is not an object`)
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, read(value, `${name}.${key}`)]))
 }
 
-function serverInfo(info: unknown, name: string): ServerInfo {
-  if (!isObject(info)) throw broken(`"${name}" is not an object`)
+function readServer(info: unknown, name: string): TapeServer {
+  if (!isObject(info)) throw brokenHeader(`"${name}" is not an object`)
   const { transport, command, url, env } = info
   return {
-    transport: text(transport, `${name}.transport`),
-    ...(command === undefined ? {} : { command: texts(command, `${name}.command`) }),
-    ...(url === undefined ? {} : { url: text(url, `${name}.url`) }),
-    ...(env === undefined ? {} : { env: texts(env, `${name}.env`) }),
+    transport: readText(transport, `${name}.transport`),
+    ...(command === undefined ? {} : { command: readTextList(command, `${name}.command`) }),
+    ...(url === undefined ? {} : { url: readText(url, `${name}.url`) }),
+    ...(env === undefined ? {} : { env: readTextList(env, `${name}.env`) }),
   }
 }
 
-function texts(list: unknown, name: string): readonly string[] {
-  if (!Array.isArray(list)) throw broken(`"${name}" is not a list`)
-  return list.map((item: unknown, index) => text(item, `${name}[${index}]`))
+function readTextList(list: unknown, name: string): readonly string[] {
+  if (!Array.isArray(list)) throw brokenHeader(`"${name}" is not a list`)
+  return list.map((item: unknown, index) => readText(item, `${name}[${index}]`))
 }
 
-function labelsIn(header: JsonObject): Omit<Labels, 'tags'> {
-  const given = LABEL_IDS.filter((id) => header[id] !== undefined)
-  return Object.fromEntries(given.map((id) => [id, textAt(header, id)]))
+function readTextLabels(header: JsonObject): Omit<TapeLabels, 'tags'> {
+  const given = TEXT_LABELS.filter((id) => header[id] !== undefined)
+  return Object.fromEntries(given.map((id) => [id, readTextMember(header, id)]))
 }
 
-function redactionIn({ redaction }: JsonObject): Pick<Header, 'redaction'> {
+function readRedaction({ redaction }: JsonObject): Pick<TapeHeader, 'redaction'> {
   if (redaction === undefined) return {}
-  if (!isObject(redaction)) throw broken('"redaction" is not an object')
+  if (!isObject(redaction)) throw brokenHeader('"redaction" is not an object')
   const { rules, key } = redaction
-  return { redaction: { rules: text(rules, 'redaction.rules'), key: text(key, 'redaction.key') } }
+  return { redaction: { rules: readText(rules, 'redaction.rules'), key: readText(key, 'redaction.key') } }
 }
 
-function broken(why: string): ReelayError {
+function brokenHeader(why: string): ReelayError {
   return new ReelayError('TAPE_BROKEN', `the header of the tape, line 1, is broken: ${why}`, {
     hint: 'restore line 1 from a copy, or write it as docs/tape-format.md says',
   })

@@ -1,27 +1,27 @@
-import { isEnveloped } from '../wire/methods.ts'
+import { hasModernEnvelope } from '../wire/methods.ts'
 import type { Notification, Request } from '../wire/message.ts'
-import { nameOf } from '../wire/name.ts'
-import type { Outline } from './turn-store.ts'
-import type { Spoken, Turn } from './turn.ts'
+import { toolOrPromptName } from '../wire/name.ts'
+import type { TurnOutline } from './turn-store.ts'
+import type { RecordedMessage, Turn } from './turn.ts'
 
 /** The outline of a turn in memory. Tapes are looked through for one word of it: each is looked up when it is asked for. */
-export class HeldOutline implements Outline {
+export class InMemoryOutline implements TurnOutline {
   readonly #turn: Turn | undefined
 
   constructor(turn: Turn | undefined) {
     this.#turn = turn
   }
 
-  get trigger(): Outline['trigger'] {
-    return this.#called?.kind ?? 'none'
+  get trigger(): TurnOutline['trigger'] {
+    return this.#clientMessage?.kind ?? 'none'
   }
 
   get server(): string {
-    return (this.#turn?.trigger ?? firstOf(this.#turn))?.server ?? ''
+    return (this.#turn?.trigger ?? firstServerMessage(this.#turn))?.server ?? ''
   }
 
   get method(): string {
-    return this.#called?.method ?? ''
+    return this.#clientMessage?.method ?? ''
   }
 
   get frame(): number {
@@ -33,7 +33,7 @@ export class HeldOutline implements Outline {
   }
 
   get enveloped(): boolean {
-    return isEnveloped(this.#called?.params)
+    return hasModernEnvelope(this.#clientMessage?.params)
   }
 
   // There is at most one answer.
@@ -43,16 +43,16 @@ export class HeldOutline implements Outline {
   }
 
   get name(): string | undefined {
-    return this.#called === undefined ? undefined : nameOf(this.#called)
+    return this.#clientMessage === undefined ? undefined : toolOrPromptName(this.#clientMessage)
   }
 
-  get #called(): Request | Notification | undefined {
+  get #clientMessage(): Request | Notification | undefined {
     const message = this.#turn?.trigger?.message
     return message !== undefined && 'method' in message ? message : undefined
   }
 }
 
-function firstOf(turn: Turn | undefined): Spoken | undefined {
+function firstServerMessage(turn: Turn | undefined): RecordedMessage | undefined {
   const step = turn?.steps[0]
   return step?.kind === 'ask' ? step.request : step?.message
 }

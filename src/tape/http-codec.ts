@@ -16,7 +16,7 @@ export function readSse(value: unknown): { readonly sse?: SseFields } | string {
   const { id, event, retry } = value
   if (id !== undefined && typeof id !== 'string') return '"sse.id" is not a string'
   if (event !== undefined && typeof event !== 'string') return '"sse.event" is not a string'
-  if (retry !== undefined && !isWhole(retry)) return '"sse.retry" is not a whole number'
+  if (retry !== undefined && !isNonNegativeInteger(retry)) return '"sse.retry" is not a whole number'
   return {
     sse: {
       ...(id === undefined ? {} : { id }),
@@ -27,21 +27,21 @@ export function readSse(value: unknown): { readonly sse?: SseFields } | string {
 }
 
 /** Reads the `http` of a line: the head of a request or of an answer, as the direction says; text says what is wrong with it. */
-export function readHttp(value: unknown, dir: Direction): HttpFrame['http'] | string {
+export function readHttpHead(value: unknown, dir: Direction): HttpFrame['http'] | string {
   if (!isObject(value)) return '"http" is not an object'
   const { headers } = value
   if (!isHeaderList(headers)) return '"http.headers" is not a list of names and values'
-  return dir === 'c2s' ? requestHead(value, headers) : responseHead(value, headers)
+  return dir === 'c2s' ? readRequestHead(value, headers) : readResponseHead(value, headers)
 }
 
-function requestHead({ method, path }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
+function readRequestHead({ method, path }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
   if (typeof method !== 'string') return '"http.method" is not a string'
   if (typeof path !== 'string') return '"http.path" is not a string'
   return { method, path, headers }
 }
 
-function responseHead({ status }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
-  return isWhole(status) ? { status, headers } : '"http.status" is not a whole number'
+function readResponseHead({ status }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
+  return isNonNegativeInteger(status) ? { status, headers } : '"http.status" is not a whole number'
 }
 
 function isHeaderList(value: unknown): value is HeaderList {
@@ -52,6 +52,6 @@ function isHeader(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string')
 }
 
-function isWhole(value: unknown): value is number {
+function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { EventFrame } from './frame.ts'
-import { withJoinedServers } from './joined-servers.ts'
-import type { Header } from './header.ts'
+import { withLateServers } from './joined-servers.ts'
+import type { TapeHeader } from './header.ts'
 
-const HEADER: Header = {
+const HEADER: TapeHeader = {
   reelay: 1,
   id: 'a',
   started: '2026-11-15T07:20:59Z',
@@ -26,7 +26,7 @@ test('servers that joined late stand behind those of the header, with what is kn
     joins('second', { transport: 'stdio', command: ['a', 'b'], env: ['TOKEN'] }),
     joins('third', { transport: 'http', url: 'http://a.test/mcp' }),
   ]
-  expect(withJoinedServers(HEADER, frames).servers).toEqual({
+  expect(withLateServers(HEADER, frames).servers).toEqual({
     first: { transport: 'stdio' },
     second: { transport: 'stdio', command: ['a', 'b'], env: ['TOKEN'] },
     third: { transport: 'http', url: 'http://a.test/mcp' },
@@ -34,12 +34,12 @@ test('servers that joined late stand behind those of the header, with what is kn
 })
 
 test('what was edited by hand is read as far as it makes sense', () => {
-  expect(withJoinedServers(HEADER, [joins('odd', { transport: 7, command: 'x' })]).servers).toHaveProperty(
+  expect(withLateServers(HEADER, [joins('odd', { transport: 7, command: 'x' })]).servers).toHaveProperty(
     'odd',
     { transport: 'unknown' },
   )
 })
 
 test('a tape whose servers are all in the header keeps that very header', () => {
-  expect(withJoinedServers(HEADER, [{ ...joins('x', {}), event: 'start' }])).toBe(HEADER)
+  expect(withLateServers(HEADER, [{ ...joins('x', {}), event: 'start' }])).toBe(HEADER)
 })

@@ -1,8 +1,8 @@
 /** The labels that are texts, in the order of the header. */
-export const LABEL_IDS = ['session', 'endpoint', 'agent', 'note'] as const
+export const TEXT_LABELS = ['session', 'endpoint', 'agent', 'note'] as const
 
 /** What the user wrote on the tape. */
-export interface Labels {
+export interface TapeLabels {
   /** What the recording belongs to, by ids of the user's own. */
   readonly session?: string
   readonly endpoint?: string
@@ -12,10 +12,10 @@ export interface Labels {
 }
 
 /** The same, all of it optional. */
-export type LabelOptions = Partial<Labels>
+export type TapeLabelOptions = Partial<TapeLabels>
 
 /** The labels among other members; an empty text is none. */
-export function labelsOf(options: LabelOptions): Labels {
-  const given = LABEL_IDS.filter((id) => options[id] !== undefined && options[id] !== '')
+export function pickLabels(options: TapeLabelOptions): TapeLabels {
+  const given = TEXT_LABELS.filter((id) => options[id] !== undefined && options[id] !== '')
   return { ...Object.fromEntries(given.map((id) => [id, options[id]])), tags: options.tags ?? {} }
 }

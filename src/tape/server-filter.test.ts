@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverFilter } from './server-filter.ts'
+import { parseServerFilter } from './server-filter.ts'
 
 const NAMES = ['github', 'git', 'files', 'a.b', 'axb']
 
@@ -12,5 +12,5 @@ test.each([
   ['*', NAMES],
   ['', []],
 ])('the filter %s means its names, with * for anything', (text, meant) => {
-  expect(NAMES.filter(serverFilter(text))).toEqual(meant)
+  expect(NAMES.filter(parseServerFilter(text))).toEqual(meant)
 })

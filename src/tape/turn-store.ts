@@ -1,8 +1,8 @@
-import { HeldOutline } from './held-outline.ts'
-import type { Spoken, Turn } from './turn.ts'
+import { InMemoryOutline } from './held-outline.ts'
+import type { RecordedMessage, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
-export interface Outline {
+export interface TurnOutline {
   readonly trigger: 'request' | 'notification' | 'none'
   readonly server: string
   /** The trigger's method; empty when there is no trigger. */
@@ -19,21 +19,21 @@ export interface Outline {
 }
 
 /** What can be said of an answer at a glance. */
-export interface Glance {
+export interface ResponsePreview {
   readonly length: number
   /** Whether a text may stand in it. */
-  readonly mayHold: boolean
+  readonly mayContain: boolean
 }
 
 /** All turns that the same method of the same server set off. */
-export interface TurnKind extends Pick<Outline, 'trigger' | 'server' | 'method'> {
+export interface TurnKind extends Pick<TurnOutline, 'trigger' | 'server' | 'method'> {
   readonly count: number
   /** The place of the first of them. */
   readonly first: number
 }
 
 /** What a key is made of: a request or a notification of the client. */
-export interface Called {
+export interface ClientCall {
   readonly server: string
   readonly method: string
   readonly params?: unknown
@@ -45,11 +45,11 @@ export interface Called {
  */
 export interface RecordedTurns extends Iterable<Turn> {
   readonly size: number
-  outline(place: number): Outline
+  outline(place: number): TurnOutline
   /** None when the tape does not hold there what it held when it was looked through. */
   turn(place: number): Turn | undefined
   /** What set the turn off, without a look at what followed. */
-  trigger(place: number): Spoken | undefined
+  trigger(place: number): RecordedMessage | undefined
 }
 
 /** The same, to be searched. */
@@ -57,17 +57,17 @@ export interface TurnStore extends RecordedTurns {
   /** What there is, without a look at every turn. */
   kinds(): readonly TurnKind[]
   /** What set the turn off, without a look at what followed. */
-  called(place: number): Called | undefined
+  clientCall(place: number): ClientCall | undefined
   /** Of these places the ones whose triggers have most values in common with the call of a key, or as many as are wanted. */
-  mostAlike(key: string, places: readonly number[], most: number): readonly number[]
+  mostSimilar(key: string, places: readonly number[], most: number): readonly number[]
   /** Looks for a text in an answer, without reading it; undefined when there is no answer. */
-  glance(place: number, text: string): Glance | undefined
+  previewResponse(place: number, text: string): ResponsePreview | undefined
   /** The triggers by their keys. */
-  keyedBy(keyOf: (called: Called) => string): KeyedPlaces
+  keyedBy(keyOf: (called: ClientCall) => string): TurnsByKey
 }
 
 /** Places by key. */
-export interface KeyedPlaces {
+export interface TurnsByKey {
   /** False where keys are told apart by a hash: whoever takes a turn compares the key itself, too. */
   readonly isExact: boolean
   /** The first place under the key; -1 when there is none. */
@@ -77,19 +77,19 @@ export interface KeyedPlaces {
 }
 
 /** Turns, wherever they are. */
-export function recordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedTurns {
-  return 'outline' in turns ? turns : heldTurns(turns)
+export function toRecordedTurns(turns: readonly Turn[] | RecordedTurns): RecordedTurns {
+  return 'outline' in turns ? turns : turnsInMemory(turns)
 }
 
 /** Turns that are in memory already. */
-export function heldTurns(turns: readonly Turn[]): TurnStore {
-  return new HeldTurns(turns)
+export function turnsInMemory(turns: readonly Turn[]): TurnStore {
+  return new InMemoryTurns(turns)
 }
 
-class HeldTurns implements TurnStore {
+class InMemoryTurns implements TurnStore {
   readonly size: number
   readonly #turns: readonly Turn[]
-  readonly #keyed = new Map<unknown, KeyedPlaces>()
+  readonly #keyed = new Map<unknown, TurnsByKey>()
   #kinds: readonly TurnKind[] | undefined
 
   constructor(turns: readonly Turn[]) {
@@ -97,38 +97,38 @@ class HeldTurns implements TurnStore {
     this.#turns = turns
   }
 
-  outline(place: number): Outline {
-    return new HeldOutline(this.#turns[place])
+  outline(place: number): TurnOutline {
+    return new InMemoryOutline(this.#turns[place])
   }
 
   turn(place: number): Turn | undefined {
     return this.#turns[place]
   }
 
-  trigger(place: number): Spoken | undefined {
+  trigger(place: number): RecordedMessage | undefined {
     return this.#turns[place]?.trigger
   }
 
   kinds(): readonly TurnKind[] {
-    this.#kinds ??= kindsIn(this.size, (place) => this.outline(place))
+    this.#kinds ??= turnKindsOf(this.size, (place) => this.outline(place))
     return this.#kinds
   }
 
-  called(place: number): Called | undefined {
-    return calledIn(this.#turns[place])
+  clientCall(place: number): ClientCall | undefined {
+    return clientCallOf(this.#turns[place])
   }
 
-  mostAlike(_key: string, places: readonly number[]): readonly number[] {
+  mostSimilar(_key: string, places: readonly number[]): readonly number[] {
     return places
   }
 
-  glance(place: number, text: string): Glance | undefined {
+  previewResponse(place: number, text: string): ResponsePreview | undefined {
     const said = this.#turns[place]?.response?.text
-    return said === undefined ? undefined : { length: said.length, mayHold: said.includes(text) }
+    return said === undefined ? undefined : { length: said.length, mayContain: said.includes(text) }
   }
 
-  keyedBy(keyOf: (called: Called) => string): KeyedPlaces {
-    const places = this.#keyed.get(keyOf) ?? keyedPlaces(this.#turns, keyOf)
+  keyedBy(keyOf: (called: ClientCall) => string): TurnsByKey {
+    const places = this.#keyed.get(keyOf) ?? indexByKey(this.#turns, keyOf)
     this.#keyed.set(keyOf, places)
     return places
   }
@@ -139,7 +139,7 @@ class HeldTurns implements TurnStore {
 }
 
 /** The request or notification that set a turn off. */
-export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | undefined {
+export function clientCallOf(turn: Pick<Turn, 'trigger'> | undefined): ClientCall | undefined {
   const trigger = turn?.trigger
   if (trigger === undefined || !('method' in trigger.message)) return undefined
   const { method, params } = trigger.message
@@ -147,9 +147,9 @@ export function calledIn(turn: Pick<Turn, 'trigger'> | undefined): Called | unde
 }
 
 /** The kinds of so many turns, by their outlines; a place without one does not count. */
-export function kindsIn(
+export function turnKindsOf(
   size: number,
-  outlineAt: (place: number) => Outline | undefined,
+  outlineAt: (place: number) => TurnOutline | undefined,
 ): readonly TurnKind[] {
   const kinds = new Map<string, TurnKind>()
   for (let place = 0; place < size; place++) {
@@ -163,12 +163,12 @@ export function kindsIn(
   return [...kinds.values()]
 }
 
-function keyedPlaces(turns: readonly Turn[], keyOf: (called: Called) => string): KeyedPlaces {
+function indexByKey(turns: readonly Turn[], keyOf: (called: ClientCall) => string): TurnsByKey {
   const first = new Map<string, number>()
   const last = new Map<string, number>()
   const next = new Int32Array(turns.length).fill(-1)
   for (const [place, turn] of turns.entries()) {
-    const called = calledIn(turn)
+    const called = clientCallOf(turn)
     if (called === undefined) continue
     const key = keyOf(called)
     if (first.has(key)) next[last.get(key) ?? 0] = place

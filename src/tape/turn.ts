@@ -1,9 +1,9 @@
 import type { Direction } from '../wire/direction.ts'
-import type { Range } from '../wire/members.ts'
+import type { JsonRange } from '../wire/members.ts'
 import type { Batch, Message } from '../wire/message.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */
-export interface Spoken {
+export interface RecordedMessage {
   /** The frame's number. */
   readonly n: number
   readonly t: number
@@ -15,7 +15,7 @@ export interface Spoken {
   readonly text: string
   readonly message: Exclude<Message, Batch>
   /** Where its id stands in the text, where that was looked for already. */
-  readonly id?: Range
+  readonly id?: JsonRange
   /** Its place in the batch, when it came in one. */
   readonly item?: number
 }
@@ -23,18 +23,18 @@ export interface Spoken {
 /** What one message of the client set off, in the recorded order. An exchange is a turn whose trigger is a request. */
 export interface Turn {
   /** A request or notification of the client; none for what the server sent before the client spoke. */
-  readonly trigger: Spoken | undefined
-  readonly steps: readonly Step[]
+  readonly trigger: RecordedMessage | undefined
+  readonly steps: readonly TurnStep[]
   /** The answer to the trigger, which is also among the steps; none when it was never answered. */
-  readonly response: Spoken | undefined
+  readonly response: RecordedMessage | undefined
   /** The frame of an answer of which only the beginning was kept; then there is no response. */
   readonly cut?: number
 }
 
-export type Step =
+export type TurnStep =
   /** A notification of the server. */
-  | { readonly kind: 'notify'; readonly message: Spoken }
+  | { readonly kind: 'notify'; readonly message: RecordedMessage }
   /** A request of the server, and the client's answer if it gave one: what follows waits for that answer. */
-  | { readonly kind: 'ask'; readonly request: Spoken; readonly answer: Spoken | undefined }
+  | { readonly kind: 'ask'; readonly request: RecordedMessage; readonly answer: RecordedMessage | undefined }
   /** The answer to the trigger. */
-  | { readonly kind: 'respond'; readonly message: Spoken }
+  | { readonly kind: 'respond'; readonly message: RecordedMessage }

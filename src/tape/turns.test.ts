@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { classify } from '../wire/message.ts'
-import { META } from '../wire/methods.ts'
+import { classifyMessage } from '../wire/message.ts'
+import { META_KEYS } from '../wire/methods.ts'
 import type { Frame } from './frame.ts'
-import { spokenIn, TurnBuilder, turnsOf } from './turns.ts'
-import type { Spoken, Step } from './turn.ts'
+import { messagesInFrame, TurnBuilder, buildTurns } from './turns.ts'
+import type { RecordedMessage, TurnStep } from './turn.ts'
 
 test('answers that come out of order keep the order of the requests, each with its own latency', () => {
-  const turns = turnsOf(
+  const turns = buildTurns(
     tape(
       client({ id: 1, method: 'slow' }),
       client({ id: 2, method: 'quick' }),
@@ -41,7 +41,7 @@ test('an id that is used again after its answer opens a new turn', () => {
 })
 
 test('a request that was never answered has no response', () => {
-  const [turn] = turnsOf(
+  const [turn] = buildTurns(
     tape(client({ id: 1, method: 'lost' }), client({ method: 'notifications/initialized' })),
   )
   expect(turn?.response).toBeUndefined()
@@ -204,7 +204,7 @@ test('connections and servers do not hear each other', () => {
 })
 
 test('on modern HTTP equal ids are told apart by their exchange', () => {
-  const modern = { _meta: { [META.protocolVersion]: '2026-07-28' } }
+  const modern = { _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } }
   expect(
     shown(
       { ...client({ id: 1, method: 'a', params: modern }), x: 1 },
@@ -237,7 +237,7 @@ test('on legacy HTTP an answer may come in the exchange of a resumed stream', ()
 test('the items of a batch are messages of their own, with their own bytes', () => {
   const text = '[ {"jsonrpc":"2.0","id":1.0,"method":"a"} ,{"jsonrpc":"2.0","method":"b"},[], 7]'
   const [frame] = tape({ dir: 'c2s', text })
-  const items = frame?.kind === 'message' ? spokenIn(frame) : []
+  const items = frame?.kind === 'message' ? messagesInFrame(frame) : []
   expect(items.map(({ text: own, item, message }) => [item, message.kind, own])).toEqual([
     [0, 'request', '{"jsonrpc":"2.0","id":1.0,"method":"a"}'],
     [1, 'notification', '{"jsonrpc":"2.0","method":"b"}'],
@@ -248,7 +248,7 @@ test('the items of a batch are messages of their own, with their own bytes', () 
 })
 
 function tagged(id: unknown): object {
-  return { _meta: { [META.subscriptionId]: id } }
+  return { _meta: { [META_KEYS.subscriptionId]: id } }
 }
 
 interface Said {
@@ -275,30 +275,30 @@ function tape(...said: readonly Said[]): readonly Frame[] {
     ...one,
     n: index + 1,
     t: (index + 1) * 10,
-    message: classify(JSON.parse(one.text)),
+    message: classifyMessage(JSON.parse(one.text)),
   }))
 }
 
 function shown(...said: readonly Said[]): readonly string[] {
-  return turnsOf(tape(...said)).map(show)
+  return buildTurns(tape(...said)).map(show)
 }
 
 function show({
   trigger,
   steps,
 }: {
-  readonly trigger: Spoken | undefined
-  readonly steps: readonly Step[]
+  readonly trigger: RecordedMessage | undefined
+  readonly steps: readonly TurnStep[]
 }): string {
   const who = trigger === undefined ? '(server first)' : `${methodOf(trigger)}@${trigger.n}`
   return [`${who}:`, ...steps.map(showStep)].join(' ')
 }
 
-function showStep(step: Step): string {
+function showStep(step: TurnStep): string {
   if (step.kind === 'ask') return `?${step.request.n}/${step.answer?.n ?? '-'}`
   return `${step.kind === 'notify' ? '!' : '='}${step.message.n}`
 }
 
-function methodOf({ message }: Spoken): string {
+function methodOf({ message }: RecordedMessage): string {
   return 'method' in message ? message.method : message.kind
 }

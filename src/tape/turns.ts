@@ -1,17 +1,17 @@
-import { itemsOf } from '../wire/members.ts'
+import { itemRanges } from '../wire/members.ts'
 import { Conversation, type TurnLog } from './conversation.ts'
 import type { Frame, MessageFrame, RawFrame } from './frame.ts'
-import type { Spoken, Step, Turn } from './turn.ts'
+import type { RecordedMessage, TurnStep, Turn } from './turn.ts'
 
 /** Assembles turns from frames as they come: pairs requests with answers, and gives what the server sent to its turn. */
 export class TurnBuilder {
-  readonly #log = new MemoryLog()
-  readonly #conversations = new Conversations(this.#log)
+  readonly #log = new InMemoryTurnLog()
+  readonly #conversations = new TapeConversations(this.#log)
 
   add(frame: Frame): void {
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
-    for (const spoken of spokenIn(frame)) this.#conversations.add(spoken)
+    for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
   }
 
   /** The turns in the order in which the client spoke. */
@@ -20,23 +20,25 @@ export class TurnBuilder {
   }
 
   /** What belongs to no turn: answers to nothing, and values that are no JSON-RPC messages. */
-  strays(): readonly Spoken[] {
+  strays(): readonly RecordedMessage[] {
     return this.#log.strays
   }
 }
 
 /** The conversations of a tape, one for each connection, all in one log. */
-export class Conversations<Kept, Ask> {
+export class TapeConversations<Kept, Ask> {
   readonly #log: TurnLog<Kept, Ask>
-  readonly #byPlace = new Map<string, Conversation<Kept, Ask>>()
+  readonly #byConnection = new Map<string, Conversation<Kept, Ask>>()
   /** Most messages are of the connection that the one before was of. */
-  #last: (Pick<Spoken, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> }) | undefined
+  #last:
+    | (Pick<RecordedMessage, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> })
+    | undefined
 
   constructor(log: TurnLog<Kept, Ask>) {
     this.#log = log
   }
 
-  add(spoken: Spoken): void {
+  add(spoken: RecordedMessage): void {
     this.#conversationOf(spoken).add(spoken)
   }
 
@@ -44,53 +46,53 @@ export class Conversations<Kept, Ask> {
     this.#conversationOf(frame).addCut(frame)
   }
 
-  #conversationOf({ server, conn }: Pick<Spoken, 'server' | 'conn'>): Conversation<Kept, Ask> {
+  #conversationOf({ server, conn }: Pick<RecordedMessage, 'server' | 'conn'>): Conversation<Kept, Ask> {
     if (this.#last?.conn === conn && this.#last.server === server) return this.#last.conversation
     const key = `${conn} ${server}`
-    const conversation = this.#byPlace.get(key) ?? new Conversation(this.#log)
-    this.#byPlace.set(key, conversation)
+    const conversation = this.#byConnection.get(key) ?? new Conversation(this.#log)
+    this.#byConnection.set(key, conversation)
     this.#last = { server, conn, conversation }
     return conversation
   }
 }
 
 interface OpenTurn extends Turn {
-  steps: Step[]
-  response: Spoken | undefined
+  steps: TurnStep[]
+  response: RecordedMessage | undefined
   cut?: number
 }
 
-interface OpenAsk {
+interface OpenServerRequest {
   readonly kind: 'ask'
-  readonly request: Spoken
-  answer: Spoken | undefined
+  readonly request: RecordedMessage
+  answer: RecordedMessage | undefined
 }
 
-class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
+class InMemoryTurnLog implements TurnLog<OpenTurn, OpenServerRequest> {
   readonly turns: Turn[] = []
-  readonly strays: Spoken[] = []
+  readonly strays: RecordedMessage[] = []
 
-  begin(trigger: Spoken | undefined): OpenTurn {
+  begin(trigger: RecordedMessage | undefined): OpenTurn {
     const turn = { trigger, steps: NO_STEPS, response: undefined }
     this.turns.push(turn)
     return turn
   }
 
-  notify(turn: OpenTurn, message: Spoken): void {
+  notify(turn: OpenTurn, message: RecordedMessage): void {
     this.#add(turn, { kind: 'notify', message })
   }
 
-  ask(turn: OpenTurn, request: Spoken): OpenAsk {
-    const ask: OpenAsk = { kind: 'ask', request, answer: undefined }
+  ask(turn: OpenTurn, request: RecordedMessage): OpenServerRequest {
+    const ask: OpenServerRequest = { kind: 'ask', request, answer: undefined }
     this.#add(turn, ask)
     return ask
   }
 
-  answer(ask: OpenAsk, message: Spoken): void {
+  answer(ask: OpenServerRequest, message: RecordedMessage): void {
     ask.answer = message
   }
 
-  respond(turn: OpenTurn, message: Spoken): void {
+  respond(turn: OpenTurn, message: RecordedMessage): void {
     turn.response = message
     this.#add(turn, { kind: 'respond', message })
   }
@@ -99,33 +101,33 @@ class MemoryLog implements TurnLog<OpenTurn, OpenAsk> {
     turn.cut = frame
   }
 
-  stray(message: Spoken): void {
+  stray(message: RecordedMessage): void {
     this.strays.push(message)
   }
 
   // Most turns have one step, and a list that grows has room for many from the start.
-  #add(turn: OpenTurn, step: Step): void {
+  #add(turn: OpenTurn, step: TurnStep): void {
     if (turn.steps.length === 0) turn.steps = [step]
     else turn.steps.push(step)
   }
 }
 
 /** Of every turn before its first step. */
-const NO_STEPS: Step[] = []
+const NO_STEPS: TurnStep[] = []
 
-export function turnsOf(frames: Iterable<Frame>): readonly Turn[] {
+export function buildTurns(frames: Iterable<Frame>): readonly Turn[] {
   const builder = new TurnBuilder()
   for (const frame of frames) builder.add(frame)
   return builder.turns()
 }
 
 /** The messages of a frame, each with its own bytes: one, or the items of a batch. */
-export function spokenIn(frame: MessageFrame): readonly Spoken[] {
+export function messagesInFrame(frame: MessageFrame): readonly RecordedMessage[] {
   const { n, t, server, conn, x, dir, text, message } = frame
   if (message.kind !== 'batch' && x === undefined) return [{ n, t, server, conn, dir, text, message }]
   const place = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
   if (message.kind !== 'batch') return [{ ...place, text, message }]
-  const ranges = itemsOf(text)
+  const ranges = itemRanges(text)
   return message.items.flatMap((one, item) => {
     if (one.kind === 'batch') return [] // a batch inside a batch is invalid, and classified as such
     return [{ ...place, text: text.slice(ranges[item]?.start, ranges[item]?.end), message: one, item }]

@@ -4,7 +4,7 @@ import { createRecording } from '../record/recording.ts'
 import { isCi } from '../serve/ci.ts'
 import { replayTransport, type ReplayTransportOptions } from '../serve/replay-transport.ts'
 import { resolveTape } from '../store/home.ts'
-import { keepTape } from '../store/keep-tape.ts'
+import { replaceTapeIfAnswered } from '../store/keep-tape.ts'
 import { loadTape } from '../store/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
 
@@ -33,20 +33,20 @@ export async function tapeTransport(
   const chosen = mode ?? (isCi() ? 'none' : 'once')
   const isThere = existsSync(path)
   if (chosen === 'all' || (chosen !== 'none' && !isThere))
-    return recordAnew(path, live, options.server ?? 'server')
+    return recordAgain(path, live, options.server ?? 'server')
   const learning = chosen === 'new-episodes' ? { live, mode: chosen } : {}
   return replayTransport(await loadTape(path), { ...options, ...learning })
 }
 
 /** A tape that is there is replaced when the new one is whole. */
-function recordAnew(path: string, live: () => AnyTransport, server: string): AnyTransport {
+function recordAgain(path: string, live: () => AnyTransport, server: string): AnyTransport {
   if (isCi()) process.emitWarning('CI is set, and this run goes live all the same', 'reelay')
   const fresh = existsSync(path) ? `${path}.${process.pid}.new` : path
   const recording = createRecording({ tape: fresh })
   const recorded = recordTransport(live(), { recording, server })
-  const settle = onceOnly(async () => {
+  const settle = callOnce(async () => {
     const { loss } = await recording.close()
-    if (loss === undefined) await keepTape(fresh, path)
+    if (loss === undefined) await replaceTapeIfAnswered(fresh, path)
   })
   const closeLink = recorded.close.bind(recorded)
   const close = async (): Promise<void> => {
@@ -57,7 +57,7 @@ function recordAnew(path: string, live: () => AnyTransport, server: string): Any
   return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) })
 }
 
-function onceOnly(work: () => Promise<void>): () => Promise<void> {
+function callOnce(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => (done ??= work())
 }

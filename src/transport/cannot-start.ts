@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import type { ServerProcess } from './server-process.ts'
 
 /** Why a server command did not start, in words that help. */
-export async function cannotStart(server: ServerProcess): Promise<ReelayError> {
+export async function serverStartError(server: ServerProcess): Promise<ReelayError> {
   const [file] = server.command
   const cause = await server.exited.then(
     () => undefined,

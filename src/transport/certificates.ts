@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import type * as X509 from '@peculiar/x509'
 
 /** A certificate and its private key, as PEM. */
-export interface KeyPair {
+export interface CertificateKeyPair {
   readonly cert: string
   readonly key: string
 }
@@ -15,11 +15,11 @@ const CA_DAYS = 730
 const LEAF_DAYS = 30
 
 /** Makes a certificate authority, valid for two years. */
-export async function makeAuthority(name: string, now: Date): Promise<KeyPair> {
-  const x509 = await library()
-  const keys = await newKeys()
+export async function makeAuthority(name: string, now: Date): Promise<CertificateKeyPair> {
+  const x509 = await loadX509()
+  const keys = await generateKeys()
   const cert = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serial(),
+    serialNumber: randomSerial(),
     name: [{ CN: [name] }],
     notBefore: new Date(now.getTime() - DAY),
     notAfter: new Date(now.getTime() + CA_DAYS * DAY),
@@ -31,23 +31,27 @@ export async function makeAuthority(name: string, now: Date): Promise<KeyPair> {
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { cert: pem(cert), key: await privatePem(keys) }
+  return { cert: certificatePem(cert), key: await privatePem(keys) }
 }
 
 /** Makes a certificate for one host, by an authority. */
-export async function makeLeaf(authority: KeyPair, host: string, now: Date): Promise<KeyPair> {
-  const x509 = await library()
+export async function makeLeaf(
+  authority: CertificateKeyPair,
+  host: string,
+  now: Date,
+): Promise<CertificateKeyPair> {
+  const x509 = await loadX509()
   const issuer = new x509.X509Certificate(authority.cert)
-  const keys = await newKeys()
+  const keys = await generateKeys()
   const cert = await x509.X509CertificateGenerator.create({
-    serialNumber: serial(),
+    serialNumber: randomSerial(),
     subject: [{ CN: [host.slice(0, 64)] }],
     issuer: issuer.subject,
     notBefore: new Date(now.getTime() - DAY),
     notAfter: new Date(Math.min(now.getTime() + LEAF_DAYS * DAY, issuer.notAfter.getTime())),
     signingAlgorithm: ALGORITHM,
     publicKey: keys.publicKey,
-    signingKey: await signingKey(authority.key),
+    signingKey: await importSigningKey(authority.key),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -56,11 +60,11 @@ export async function makeLeaf(authority: KeyPair, host: string, now: Date): Pro
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   })
-  return { cert: pem(cert), key: await privatePem(keys) }
+  return { cert: certificatePem(cert), key: await privatePem(keys) }
 }
 
 /** Certificates for hosts, made when they are first asked for and kept in memory. */
-export function leafContexts(authority: KeyPair): (host: string) => Promise<SecureContext> {
+export function certificateContexts(authority: CertificateKeyPair): (host: string) => Promise<SecureContext> {
   const made = new Map<string, Promise<SecureContext>>()
   return (host) => {
     const context = made.get(host) ?? makeLeaf(authority, host, new Date()).then(createSecureContext)
@@ -70,13 +74,13 @@ export function leafContexts(authority: KeyPair): (host: string) => Promise<Secu
 }
 
 /** Loaded only where there is an authority: it is large. */
-async function library(): Promise<typeof X509> {
+async function loadX509(): Promise<typeof X509> {
   const x509 = await import('@peculiar/x509')
   x509.cryptoProvider.set(webcrypto)
   return x509
 }
 
-function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
 }
 
@@ -86,17 +90,17 @@ async function privatePem({ privateKey }: webcrypto.CryptoKeyPair): Promise<stri
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
 }
 
-function signingKey(key: string): Promise<webcrypto.CryptoKey> {
+function importSigningKey(key: string): Promise<webcrypto.CryptoKey> {
   const bytes = Buffer.from(key.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
   return webcrypto.subtle.importKey('pkcs8', bytes, ALGORITHM, false, ['sign'])
 }
 
-function pem(cert: X509.X509Certificate): string {
+function certificatePem(cert: X509.X509Certificate): string {
   return `${cert.toString('pem')}\n`
 }
 
 /** Positive and unique by chance. */
-function serial(): string {
+function randomSerial(): string {
   const bytes = webcrypto.getRandomValues(new Uint8Array(16))
   return `01${Buffer.from(bytes).toString('hex')}`
 }

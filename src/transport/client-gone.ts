@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs'
 
 /** Whether the process that talks to us over stdin and stdout is known to be gone; that it closed our input proves nothing. */
-export function watchClient(): () => boolean {
+export function clientGoneCheck(): () => boolean {
   const parent = process.ppid
   return () => process.ppid !== parent || process.stdout.destroyed || isPeerClosed(1)
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cannotStart } from './cannot-start.ts'
+import { serverStartError } from './cannot-start.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { endServer } from './ending.ts'
-import { startServer, type Exit, type ServerProcess } from './server-process.ts'
-import { TextLines } from './text-lines.ts'
+import { startServer, type ProcessExit, type ServerProcess } from './server-process.ts'
+import { TextLineSplitter } from './text-lines.ts'
 
-export interface CommandLinkOptions {
+export interface StdioLinkOptions {
   readonly command: readonly [string, ...string[]]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
@@ -14,27 +14,27 @@ export interface CommandLinkOptions {
 }
 
 /** A link over the pipes of a server that is started for it, and ended with it. */
-export function commandLink(options: CommandLinkOptions): OpenLink {
+export function stdioLink(options: StdioLinkOptions): OpenLink {
   return async (handlers) => {
     const { command, cwd, env } = options
     const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
     const { pid } = server
-    if (pid === undefined) throw await cannotStart(server)
-    return new CommandLink(server, pid, options, handlers)
+    if (pid === undefined) throw await serverStartError(server)
+    return new StdioLink(server, pid, options, handlers)
   }
 }
 
-class CommandLink implements ClientLink {
+class StdioLink implements ClientLink {
   readonly #server: ServerProcess
   readonly #pid: number
   /** Lines of the current round: they leave in one write. */
-  #waiting = ''
+  #buffered = ''
   #closing: Promise<void> | undefined
 
-  constructor(server: ServerProcess, pid: number, options: CommandLinkOptions, handlers: LinkHandlers) {
+  constructor(server: ServerProcess, pid: number, options: StdioLinkOptions, handlers: LinkHandlers) {
     this.#server = server
     this.#pid = pid
-    const lines = new TextLines({
+    const lines = new TextLineSplitter({
       onLine: (line) => handlers.onText(line),
       onOverlong: (head, total) => handlers.onText(`${head.slice(0, 200)}… (${total} bytes)`),
     })
@@ -44,15 +44,15 @@ class CommandLink implements ClientLink {
     stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
     stdout.once('close', () => {
       lines.end()
-      void howItEnds(server).then((end) => handlers.onEnd(`the server ${end}`))
+      void describeEnd(server).then((end) => handlers.onEnd(`the server ${end}`))
     })
   }
 
   send(text: string): void {
     // A tick runs when all microtasks are done: what they send leaves together.
-    if (this.#waiting === '') process.nextTick(() => this.#flush())
-    this.#waiting += `${text}\n`
-    if (this.#waiting.length > ENOUGH) this.#flush()
+    if (this.#buffered === '') process.nextTick(() => this.#flush())
+    this.#buffered += `${text}\n`
+    if (this.#buffered.length > FLUSH_LENGTH) this.#flush()
   }
 
   close({ isHurried } = { isHurried: false }): Promise<void> {
@@ -61,9 +61,9 @@ class CommandLink implements ClientLink {
   }
 
   #flush(): void {
-    if (this.#waiting === '') return
-    this.#server.child.stdin.write(this.#waiting)
-    this.#waiting = ''
+    if (this.#buffered === '') return
+    this.#server.child.stdin.write(this.#buffered)
+    this.#buffered = ''
   }
 
   async #end(isHurried: boolean): Promise<void> {
@@ -75,7 +75,7 @@ class CommandLink implements ClientLink {
       isClientGone: () => true,
       isHurried,
       isServerBusy: async () => false,
-      lastHeard: () => 0,
+      lastOutputAt: () => 0,
       onSignal: () => {},
     })
     this.#server.guard.dismiss()
@@ -83,19 +83,21 @@ class CommandLink implements ClientLink {
 }
 
 /** A server that has closed its output and stays can say nothing more: it is not waited for. */
-async function howItEnds({ exited }: ServerProcess): Promise<string> {
+async function describeEnd({ exited }: ServerProcess): Promise<string> {
   const waiting = new AbortController()
-  const stays = sleep(LEAVING, 'closed its output', { signal: waiting.signal, ref: false }).catch(() => '')
-  const end = await Promise.race([exited.then(inWords), stays])
+  const stays = sleep(EXIT_GRACE_MS, 'closed its output', { signal: waiting.signal, ref: false }).catch(
+    () => '',
+  )
+  const end = await Promise.race([exited.then(describeExit), stays])
   waiting.abort()
   return end
 }
 
-const LEAVING = 1000
+const EXIT_GRACE_MS = 1000
 
 /** So many characters are not held back for more to come: the server works on them meanwhile. */
-const ENOUGH = 1500
+const FLUSH_LENGTH = 1500
 
-function inWords({ code, signal }: Exit): string {
+function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 }

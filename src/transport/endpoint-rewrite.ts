@@ -6,9 +6,9 @@ export interface EndpointRewriter {
 }
 
 const NOTHING = Buffer.alloc(0)
-const OPENING = /^\uFEFF?event: ?endpoint\r?\n/
-const WHOLE = /^\uFEFF?event: ?endpoint(\r?\n)data: ?([^\r\n]*)\1\1/
-const LONGEST = 8192
+const ENDPOINT_START = /^\uFEFF?event: ?endpoint\r?\n/
+const ENDPOINT_EVENT = /^\uFEFF?event: ?endpoint(\r?\n)data: ?([^\r\n]*)\1\1/
+const MAX_HELD_LENGTH = 8192
 
 /**
  * Makes the endpoint that a legacy HTTP+SSE server names reachable through us: clients refuse one of another origin than
@@ -26,7 +26,7 @@ export function endpointRewriter(from: string, to: string): EndpointRewriter {
       if (held === undefined) return chunk
       held = Buffer.concat([held, chunk])
       const text = held.toString('latin1').replace('\u00EF\u00BB\u00BF', '\uFEFF')
-      if (WHOLE.test(text)) return release(rewritten(held, from, to))
+      if (ENDPOINT_EVENT.test(text)) return release(rewriteEndpoint(held, from, to))
       return mayBecomeEndpoint(text) ? NOTHING : release(held)
     },
     end: () => release(held ?? NOTHING),
@@ -34,12 +34,12 @@ export function endpointRewriter(from: string, to: string): EndpointRewriter {
 }
 
 function mayBecomeEndpoint(text: string): boolean {
-  if (text.length > LONGEST) return false
-  if (OPENING.test(text)) return !/\r?\n\r?\n/.test(text)
+  if (text.length > MAX_HELD_LENGTH) return false
+  if (ENDPOINT_START.test(text)) return !/\r?\n\r?\n/.test(text)
   return ['event: endpoint\r\n', 'event:endpoint\r\n'].some((opening) => opening.startsWith(text))
 }
 
-function rewritten(bytes: Buffer, from: string, to: string): Uint8Array {
+function rewriteEndpoint(bytes: Buffer, from: string, to: string): Uint8Array {
   const data = /data: ?/.exec(bytes.toString('latin1'))
   const start = (data?.index ?? 0) + (data?.[0].length ?? 0)
   const isAbsolute = bytes.subarray(start, start + from.length).toString('latin1') === from

@@ -2,147 +2,147 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { withHost } from './http-heads.ts'
-import { Passage, type RequestLine } from './http-passage.ts'
+import { ProxiedExchange, type RequestLine } from './http-passage.ts'
 import type { ProxyWatcher } from './http-proxy.ts'
-import { createListener, listenOn, type Listen } from './listen.ts'
-import { ownAnswer } from './own-answer.ts'
-import { Passages } from './passages.ts'
-import { readAuthority, readNamed, type Authority } from './request-target.ts'
-import { openTarget, type Target } from './target.ts'
-import { firstByte, relayUntouched, terminate } from './tunnel.ts'
+import { createHttpServer, listenOn, type ListenAddress } from './listen.ts'
+import { sendErrorResponse } from './own-answer.ts'
+import { OpenExchanges } from './passages.ts'
+import { parseConnectTarget, parseAbsoluteTarget, type HostAndPort } from './request-target.ts'
+import { openUpstream, type Upstream } from './target.ts'
+import { peekFirstByte, tunnelBytes, terminateTls } from './tunnel.ts'
 
-export interface ForwardOptions {
-  readonly listen: Listen
+export interface ForwardProxyOptions {
+  readonly listen: ListenAddress
   /** What we show to a client that wants to talk to this host over TLS; without it such talk passes untouched. */
   readonly contextFor?: (host: string) => Promise<SecureContext>
 }
 
-export interface ForwardWatcher extends ProxyWatcher {
+export interface ForwardProxyWatcher extends ProxyWatcher {
   /** TLS to this host passes through, and nobody can look on. */
-  readonly tunnelled: (host: Authority) => void
+  readonly tunnelled: (host: HostAndPort) => void
   /** A client left after it saw our certificate for this host. */
-  readonly distrusted: (host: Authority) => void
-  readonly unreachable: (host: Authority, why: string) => void
+  readonly distrusted: (host: HostAndPort) => void
+  readonly unreachable: (host: HostAndPort, why: string) => void
 }
 
 const TLS_HANDSHAKE = 0x16
 
 /** A proxy whose clients name the server with each request, or with CONNECT. It goes nowhere that a client did not name. */
 export class ForwardProxy {
-  readonly #options: ForwardOptions
-  readonly #outer: Server = createListener()
+  readonly #options: ForwardProxyOptions
+  readonly #server: Server = createHttpServer()
   /** Never listens: it is given the sockets of clients that said CONNECT. */
-  readonly #inner: Server = createListener()
-  readonly #passages = new Passages()
-  readonly #targets = new Map<string, Target>()
+  readonly #tunnelServer: Server = createHttpServer()
+  readonly #exchanges = new OpenExchanges()
+  readonly #upstreams = new Map<string, Upstream>()
   readonly #sockets = new Set<Socket>()
   readonly #origins = new WeakMap<Socket, string>()
-  readonly #spoken = new WeakSet<Socket>()
+  readonly #usedSockets = new WeakSet<Socket>()
   #closed: Promise<void> | undefined
 
-  constructor(options: ForwardOptions) {
+  constructor(options: ForwardProxyOptions) {
     this.#options = options
   }
 
   /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */
-  async listen<Watcher extends ForwardWatcher>(
+  async listen<Watcher extends ForwardProxyWatcher>(
     begin: () => Watcher,
   ): Promise<{ origin: string; watcher: Watcher }> {
-    const origin = await listenOn(this.#outer, this.#options.listen)
+    const origin = await listenOn(this.#server, this.#options.listen)
     const watcher = begin()
-    this.#outer.on('request', (req, res) => this.#passNamed(watcher, req, res))
-    this.#outer.on('connect', (req, socket, head) => this.#connect(watcher, req, socket as Socket, head))
-    this.#inner.on('request', (req, res) => this.#passInside(watcher, req, res))
+    this.#server.on('request', (req, res) => this.#forwardAbsolute(watcher, req, res))
+    this.#server.on('connect', (req, socket, head) => this.#connect(watcher, req, socket as Socket, head))
+    this.#tunnelServer.on('request', (req, res) => this.#forwardTunnelled(watcher, req, res))
     return { origin, watcher }
   }
 
   /** Ends open exchanges and tunnels and stops to listen; may be called twice. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      this.#passages.stop()
-      this.#outer.close(() => resolve())
+      this.#exchanges.stop()
+      this.#server.close(() => resolve())
       // In the next round, so that the ends of streams are on their way.
       setImmediate(() => {
-        this.#outer.closeAllConnections()
+        this.#server.closeAllConnections()
         for (const socket of this.#sockets) socket.destroy()
       })
-      for (const target of this.#targets.values()) target.close()
+      for (const target of this.#upstreams.values()) target.close()
     })
     return this.#closed
   }
 
   /** What is not addressed to a proxy may come from a web page that found our port. */
-  #passNamed(watcher: ForwardWatcher, req: IncomingMessage, res: ServerResponse): void {
-    const named = readNamed(req.url ?? '')
+  #forwardAbsolute(watcher: ForwardProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+    const named = parseAbsoluteTarget(req.url ?? '')
     if (named !== undefined) {
       const headers = withHost(req.rawHeaders, new URL(named.origin).host)
-      return this.#pass(watcher, { ...named, headers }, req, res)
+      return this.#forward(watcher, { ...named, headers }, req, res)
     }
     const why = 'this is a forward proxy: a request must name the whole URL'
     watcher.refused(why)
     req.resume()
-    ownAnswer(res, 400, why)
+    sendErrorResponse(res, 400, why)
   }
 
-  #passInside(watcher: ForwardWatcher, req: IncomingMessage, res: ServerResponse): void {
-    this.#spoken.add(req.socket)
+  #forwardTunnelled(watcher: ForwardProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+    this.#usedSockets.add(req.socket)
     const origin = this.#origins.get(req.socket) ?? ''
-    const path = readNamed(req.url ?? '')?.path ?? req.url ?? '/'
-    this.#pass(watcher, { origin, path, headers: req.rawHeaders }, req, res)
+    const path = parseAbsoluteTarget(req.url ?? '')?.path ?? req.url ?? '/'
+    this.#forward(watcher, { origin, path, headers: req.rawHeaders }, req, res)
   }
 
-  #pass(
-    { watch }: ForwardWatcher,
+  #forward(
+    { watch }: ForwardProxyWatcher,
     named: Required<Omit<RequestLine, 'method'>>,
     req: IncomingMessage,
     res: ServerResponse,
   ): void {
     const line: RequestLine = { method: req.method ?? '', ...named }
-    this.#passages.letThrough(new Passage(this.#target(named.origin), line, watch(line)), req, res)
+    this.#exchanges.start(new ProxiedExchange(this.#upstreamFor(named.origin), line, watch(line)), req, res)
   }
 
-  #target(origin: string): Target {
-    const target = this.#targets.get(origin) ?? openTarget(new URL(origin), { isNamed: true })
-    this.#targets.set(origin, target)
+  #upstreamFor(origin: string): Upstream {
+    const target = this.#upstreams.get(origin) ?? openUpstream(new URL(origin), { isNamed: true })
+    this.#upstreams.set(origin, target)
     return target
   }
 
-  #connect(watcher: ForwardWatcher, req: IncomingMessage, socket: Socket, head: Buffer): void {
-    this.#keep(socket)
-    const to = readAuthority(req.url ?? '')
+  #connect(watcher: ForwardProxyWatcher, req: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#track(socket)
+    const to = parseConnectTarget(req.url ?? '')
     if (to === undefined) {
       watcher.refused(`CONNECT ${req.url}`)
       return void socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
     }
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     if (head.length > 0) socket.unshift(head)
-    firstByte(socket, (byte) => {
-      if (byte !== TLS_HANDSHAKE) return this.#inside(socket, `http://${to.authority}`)
-      if (this.#options.contextFor !== undefined) return void this.#unwrap(watcher, socket, to)
+    peekFirstByte(socket, (byte) => {
+      if (byte !== TLS_HANDSHAKE) return this.#serveTunnel(socket, `http://${to.authority}`)
+      if (this.#options.contextFor !== undefined) return void this.#terminateTls(watcher, socket, to)
       watcher.tunnelled(to)
-      this.#keep(relayUntouched(socket, to, (why) => watcher.unreachable(to, why)))
+      this.#track(tunnelBytes(socket, to, (why) => watcher.unreachable(to, why)))
     })
   }
 
-  async #unwrap(watcher: ForwardWatcher, socket: Socket, to: Authority): Promise<void> {
+  async #terminateTls(watcher: ForwardProxyWatcher, socket: Socket, to: HostAndPort): Promise<void> {
     try {
       const context = await this.#options.contextFor!(to.host)
-      const inside = terminate(socket, context)
+      const inside = terminateTls(socket, context)
       inside.on('close', () => {
-        if (!this.#spoken.has(inside) && this.#closed === undefined) watcher.distrusted(to)
+        if (!this.#usedSockets.has(inside) && this.#closed === undefined) watcher.distrusted(to)
       })
-      this.#inside(inside, `https://${to.authority}`)
+      this.#serveTunnel(inside, `https://${to.authority}`)
     } catch {
       socket.destroy() // the client left meanwhile, or no certificate can name such a host
     }
   }
 
-  #inside(socket: Socket, origin: string): void {
+  #serveTunnel(socket: Socket, origin: string): void {
     this.#origins.set(socket, new URL(origin).origin)
-    this.#inner.emit('connection', socket)
+    this.#tunnelServer.emit('connection', socket)
   }
 
-  #keep(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket)
     socket.on('error', () => {}) // whoever left is noticed by the close
     socket.on('close', () => this.#sockets.delete(socket))

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** A watcher that ends a server's group if this process dies without a chance to do so itself. */
-export interface Guard {
+export interface KillGuard {
   /** Tells it which group. */
   watch(pid: number): void
   dismiss(): void
@@ -11,9 +11,9 @@ export interface Guard {
  * A client may end us with SIGKILL, which would have ended the server had it been started directly. The guard is a shell
  * that waits on a pipe: when we are gone it gives the group the time to leave by itself, then SIGTERM, then SIGKILL.
  */
-export function startGuard(): Guard {
+export function startKillGuard(): KillGuard {
   if (process.platform === 'win32') return { watch() {}, dismiss() {} }
-  const guard = spawn('/bin/sh', ['-c', SCRIPT, 'reelay-guard'], {
+  const guard = spawn('/bin/sh', ['-c', GUARD_SCRIPT, 'reelay-guard'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',
@@ -28,7 +28,7 @@ export function startGuard(): Guard {
   }
 }
 
-const SCRIPT = `
+const GUARD_SCRIPT = `
 PATH=/usr/bin:/bin
 read group || exit 0
 read goodbye && exit 0

@@ -18,7 +18,7 @@ const HOP_BY_HOP = new Set([
 ])
 
 /** What is handed on. */
-export function handedOn(headers: RawHeaders): string[] {
+export function endToEndHeaders(headers: RawHeaders): string[] {
   const named = connectionOptions(headers)
   const kept: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {
@@ -29,7 +29,7 @@ export function handedOn(headers: RawHeaders): string[] {
 }
 
 /** The first value of a header, whatever its spelling. */
-export function headerOf(headers: RawHeaders, name: string): string | undefined {
+export function findHeader(headers: RawHeaders, name: string): string | undefined {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const each = headers[at]!
     if (each.length === name.length && each.toLowerCase() === name) return headers[at + 1]
@@ -39,18 +39,18 @@ export function headerOf(headers: RawHeaders, name: string): string | undefined 
 
 /** The headers with the host that the URL of the request names, which counts for more (RFC 9112, 3.2.2). */
 export function withHost(headers: RawHeaders, host: string): RawHeaders {
-  if (headerOf(headers, 'host') === host) return headers
+  if (findHeader(headers, 'host') === host) return headers
   const others: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2)
     if (headers[at]!.toLowerCase() !== 'host') others.push(headers[at]!, headers[at + 1]!)
   return ['Host', host, ...others]
 }
 
-const USUAL = new Set(['keep-alive', 'close'])
-const NONE: readonly string[] = []
+const COMMON_CONNECTION_OPTIONS = new Set(['keep-alive', 'close'])
+const NO_OPTIONS: readonly string[] = []
 
 function connectionOptions(headers: RawHeaders): readonly string[] {
-  const value = headerOf(headers, 'connection')
-  if (value === undefined || USUAL.has(value)) return NONE
+  const value = findHeader(headers, 'connection')
+  if (value === undefined || COMMON_CONNECTION_OPTIONS.has(value)) return NO_OPTIONS
   return value.split(',').map((option) => option.trim().toLowerCase())
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
-import { handedOn, headerOf, type RawHeaders } from './http-heads.ts'
-import { ownAnswer } from './own-answer.ts'
-import { withOwnHeaders } from './own-headers.ts'
+import { endToEndHeaders, findHeader, type RawHeaders } from './http-heads.ts'
+import { sendErrorResponse } from './own-answer.ts'
+import { withAddedHeaders } from './own-headers.ts'
 import { relayBody, type BodyWatcher } from './relay-body.ts'
-import type { Target } from './target.ts'
-import type { UpstreamAnswer, UpstreamRequest } from './upstream-request.ts'
+import type { Upstream } from './target.ts'
+import type { UpstreamResponse, UpstreamRequest } from './upstream-request.ts'
 
 /** Who looks on at one exchange. Nothing that it does may throw. */
 export interface ExchangeWatcher {
@@ -25,23 +25,23 @@ export interface RequestLine {
 }
 
 /** One exchange on its way through. */
-export class Passage {
+export class ProxiedExchange {
   /** Its place among those that are under way. */
   slot = 0
-  readonly #target: Target
-  readonly #line: RequestLine
+  readonly #target: Upstream
+  readonly #request: RequestLine
   readonly #watcher: ExchangeWatcher
   #out: UpstreamRequest | undefined
   #res: ServerResponse | undefined
-  #isOver = false
+  #isFinished = false
 
-  constructor(target: Target, line: RequestLine, watcher: ExchangeWatcher) {
+  constructor(target: Upstream, line: RequestLine, watcher: ExchangeWatcher) {
     this.#target = target
-    this.#line = line
+    this.#request = line
     this.#watcher = watcher
   }
 
-  run(req: IncomingMessage, res: ServerResponse): void {
+  start(req: IncomingMessage, res: ServerResponse): void {
     this.#res = res
     this.#attempt(res, () => this.#begin(req, res))
   }
@@ -55,14 +55,14 @@ export class Passage {
   }
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
-    const { method, path, headers } = this.#line
+    const { method, path, headers } = this.#request
     const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
     this.#out = out
-    out.on('response', (answer) => this.#attempt(res, () => this.#answer(answer, res)))
+    out.on('response', (answer) => this.#attempt(res, () => this.#respond(answer, res)))
     out.on('error', (error) => this.#fail(error, res))
     out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
     res.on('close', () => {
-      if (res.writableFinished) return leaveWith(req, out)
+      if (res.writableFinished) return abortWithClient(req, out)
       this.#abort('client')
       out.destroy()
     })
@@ -80,38 +80,38 @@ export class Passage {
   }
 
   #abort(by: 'client' | 'server' | 'recorder', why?: string): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#isFinished) return
+    this.#isFinished = true
     this.#watcher.aborted(by, why)
   }
 
   #fail(error: Error, res: ServerResponse): void {
-    if (res.headersSent || this.#isOver) return this.#abort('server', reasonOf(error))
-    this.#isOver = true
-    const why = reasonOf(error)
+    if (res.headersSent || this.#isFinished) return this.#abort('server', errorReason(error))
+    this.#isFinished = true
+    const why = errorReason(error)
     this.#watcher.unreachable(why)
-    ownAnswer(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
+    sendErrorResponse(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
   }
 
   #requestHeaders(headers: RawHeaders): string[] {
-    const flat = withOwnHeaders(handedOn(headers), this.#target.own)
+    const flat = withAddedHeaders(endToEndHeaders(headers), this.#target.own)
     if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
-    if (headerOf(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
-    else if (headerOf(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#line.method))
+    if (findHeader(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
+    else if (findHeader(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#request.method))
       flat.push('Content-Length', '0')
     flat.push('Connection', 'keep-alive')
     return flat
   }
 
-  #answer(answer: UpstreamAnswer, res: ServerResponse): void {
+  #respond(answer: UpstreamResponse, res: ServerResponse): void {
     const headers = answer.rawHeaders
     const status = answer.statusCode
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
-    res.writeHead(status, answer.statusMessage, handedOn(headers))
+    res.writeHead(status, answer.statusMessage, endToEndHeaders(headers))
     // With a length, the body is on its way already and shares a packet with the head.
-    if (headerOf(headers, 'content-length') === undefined) res.flushHeaders()
-    const onEnd = (): void => void (this.#isOver = true)
+    if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
+    const onEnd = (): void => void (this.#isFinished = true)
     relayBody({ from: answer, to: res, headers, watcher, rewriter: this.#rewriter(headers), onEnd })
     answer.on('close', () => {
       if (answer.complete) return
@@ -121,16 +121,17 @@ export class Passage {
   }
 
   #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
-    if (this.#target.isNamed) return undefined
-    if (this.#line.method !== 'GET' || headerOf(headers, 'content-encoding') !== undefined) return undefined
-    if (headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
+    if (this.#target.isNamedByClient) return undefined
+    if (this.#request.method !== 'GET' || findHeader(headers, 'content-encoding') !== undefined)
       return undefined
-    return endpointRewriter(this.#target.url.origin, `http://${headerOf(this.#line.headers, 'host')}`)
+    if (findHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
+      return undefined
+    return endpointRewriter(this.#target.url.origin, `http://${findHeader(this.#request.headers, 'host')}`)
   }
 }
 
 /** A client that was answered early may leave while it is still asking; node tells only the socket. */
-function leaveWith(req: IncomingMessage, out: UpstreamRequest): void {
+function abortWithClient(req: IncomingMessage, out: UpstreamRequest): void {
   if (!req.complete) req.socket.once('close', () => out.destroy())
 }
 
@@ -141,7 +142,7 @@ function replaceHost(flat: string[], host: string): void {
   flat[at + 1] = host
 }
 
-function reasonOf(error: Error): string {
+function errorReason(error: Error): string {
   const { code } = error as NodeJS.ErrnoException
   return error.message === '' ? (code ?? 'no reason given') : error.message
 }

@@ -6,37 +6,37 @@ import {
   type RequestOptions,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { OwnHeader } from './own-headers.ts'
+import type { AddedHeader } from './own-headers.ts'
 
 /** What became of one small request. */
-export type Probe =
+export type HttpProbeResult =
   | { readonly kind: 'answered'; readonly status: number; readonly location: string | undefined }
   | { readonly kind: 'refused' }
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'unreachable'; readonly why: string }
 
-export interface ProbeOptions {
-  readonly headers: readonly OwnHeader[]
+export interface HttpProbeOptions {
+  readonly headers: readonly AddedHeader[]
   readonly body: string
   readonly timeoutMs: number
 }
 
 /** Posts a body once, on a connection of its own, and leaves when the head of the answer is there. */
-export async function probeHttp(url: URL, options: ProbeOptions): Promise<Probe> {
+export async function probeHttp(url: URL, options: HttpProbeOptions): Promise<HttpProbeResult> {
   const { timeoutMs } = options
   const left = AbortSignal.timeout(timeoutMs)
   try {
-    const request = posted(url, options, left)
+    const request = postRequest(url, options, left)
     request.on('error', () => {}) // what becomes of it when the head is there is nobody's concern
     const [{ statusCode: status = 0, headers }] = (await once(request, 'response')) as [IncomingMessage]
     request.destroy()
     return { kind: 'answered', status, location: headers.location }
   } catch (error) {
-    return left.aborted ? { kind: 'timeout', seconds: timeoutMs / 1000 } : failed(error)
+    return left.aborted ? { kind: 'timeout', seconds: timeoutMs / 1000 } : probeFailure(error)
   }
 }
 
-function posted(url: URL, { headers, body }: ProbeOptions, signal: AbortSignal): ClientRequest {
+function postRequest(url: URL, { headers, body }: HttpProbeOptions, signal: AbortSignal): ClientRequest {
   const options: RequestOptions = {
     method: 'POST',
     agent: false,
@@ -46,7 +46,7 @@ function posted(url: URL, { headers, body }: ProbeOptions, signal: AbortSignal):
   return (url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options)).end(body)
 }
 
-function failed(error: unknown): Probe {
+function probeFailure(error: unknown): HttpProbeResult {
   const { code = '', message = '' } = Object(error) as { code?: unknown; message?: unknown }
   if (code === 'ECONNREFUSED') return { kind: 'refused' }
   return { kind: 'unreachable', why: String(message) || String(code) }

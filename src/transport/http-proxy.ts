@@ -1,16 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Door } from './door.ts'
-import { Passage, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
-import { createListener, listenOn, type Listen } from './listen.ts'
-import { ownAnswer } from './own-answer.ts'
-import type { OwnHeader } from './own-headers.ts'
-import { Passages } from './passages.ts'
-import { openTarget, type Target } from './target.ts'
+import { HostCheck } from './door.ts'
+import { ProxiedExchange, type ExchangeWatcher, type RequestLine } from './http-passage.ts'
+import { createHttpServer, listenOn, type ListenAddress } from './listen.ts'
+import { sendErrorResponse } from './own-answer.ts'
+import type { AddedHeader } from './own-headers.ts'
+import { OpenExchanges } from './passages.ts'
+import { openUpstream, type Upstream } from './target.ts'
 
-export interface ProxyOptions {
+export interface ReverseProxyOptions {
   readonly url: URL
-  readonly listen: Listen
-  readonly own?: readonly OwnHeader[]
+  readonly listen: ListenAddress
+  readonly own?: readonly AddedHeader[]
 }
 
 export interface ProxyWatcher {
@@ -22,18 +22,18 @@ export interface ProxyWatcher {
  * A reverse proxy that changes nothing: heads keep their spelling and order, bodies pass as they come. Nothing is ever
  * sent to the server twice, and when one side leaves, the other is told at once.
  */
-export class HttpProxy {
-  readonly #options: ProxyOptions
-  readonly #target: Target
-  readonly #server: Server = createListener()
-  readonly #door: Door
-  readonly #passages = new Passages()
+export class ReverseProxy {
+  readonly #options: ReverseProxyOptions
+  readonly #upstream: Upstream
+  readonly #server: Server = createHttpServer()
+  readonly #hostCheck: HostCheck
+  readonly #exchanges = new OpenExchanges()
   #closed: Promise<void> | undefined
 
-  constructor(options: ProxyOptions) {
+  constructor(options: ReverseProxyOptions) {
     this.#options = options
-    this.#target = openTarget(options.url, options.own && { own: options.own })
-    this.#door = new Door(options.listen.host)
+    this.#upstream = openUpstream(options.url, options.own && { own: options.own })
+    this.#hostCheck = new HostCheck(options.listen.host)
   }
 
   /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */
@@ -42,35 +42,39 @@ export class HttpProxy {
   ): Promise<{ origin: string; watcher: Watcher }> {
     const origin = await listenOn(this.#server, this.#options.listen)
     const watcher = begin()
-    this.#server.on('request', (req, res) => this.#pass(watcher, req, res))
+    this.#server.on('request', (req, res) => this.#forward(watcher, req, res))
     return { origin, watcher }
   }
 
   /** Ends open exchanges and stops to listen; may be called twice. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      this.#passages.stop()
+      this.#exchanges.stop()
       this.#server.close(() => resolve())
       // In the next round, so that the ends of streams are on their way.
       setImmediate(() => this.#server.closeAllConnections())
-      this.#target.close()
+      this.#upstream.close()
     })
     return this.#closed
   }
 
-  #pass({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
-    const line = { method: req.method ?? '', path: pathOf(req.url ?? '/'), headers: req.rawHeaders }
-    const why = this.#door.refusal(line.headers)
+  #forward({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+    const line = {
+      method: req.method ?? '',
+      path: pathOfRequestTarget(req.url ?? '/'),
+      headers: req.rawHeaders,
+    }
+    const why = this.#hostCheck.rejectionReason(line.headers)
     if (why === undefined)
-      return this.#passages.letThrough(new Passage(this.#target, line, watch(line)), req, res)
+      return this.#exchanges.start(new ProxiedExchange(this.#upstream, line, watch(line)), req, res)
     refused(why)
     req.resume()
-    ownAnswer(res, 403, why)
+    sendErrorResponse(res, 403, why)
   }
 }
 
 /** A client may name the whole URL, as it would to a forward proxy. */
-function pathOf(target: string): string {
+function pathOfRequestTarget(target: string): string {
   if (target.startsWith('/') || !URL.canParse(target)) return target
   const { pathname, search } = new URL(target)
   return pathname + search

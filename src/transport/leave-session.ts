@@ -1,9 +1,12 @@
 import type { HttpClient, HttpRequest } from './http1/client.ts'
 
 /** Ends a session; a server that does not want to be told says so, and that is all. */
-export function leaveSession(client: HttpClient, where: Pick<HttpRequest, 'url' | 'headers'>): Promise<void> {
+export function deleteSession(
+  client: HttpClient,
+  where: Pick<HttpRequest, 'url' | 'headers'>,
+): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => done(), LONGEST)
+    const timer = setTimeout(() => done(), DELETE_TIMEOUT_MS)
     const done = (): void => {
       clearTimeout(timer)
       resolve()
@@ -16,4 +19,4 @@ export function leaveSession(client: HttpClient, where: Pick<HttpRequest, 'url' 
 }
 
 /** Milliseconds that a server may take to hear of it. */
-const LONGEST = 1000
+const DELETE_TIMEOUT_MS = 1000

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createListener } from './listen.ts'
+import { createHttpServer } from './listen.ts'
 
 test('no clock of ours ends a request or a quiet stream: only heads and pauses between requests have one', () => {
-  const { timeout, requestTimeout, headersTimeout, keepAliveTimeout } = createListener()
+  const { timeout, requestTimeout, headersTimeout, keepAliveTimeout } = createHttpServer()
   expect({ timeout, requestTimeout, headersTimeout, keepAliveTimeout }).toEqual({
     timeout: 0,
     requestTimeout: 0,

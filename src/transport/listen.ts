@@ -2,13 +2,13 @@ import { createServer, type Server } from 'node:http'
 import { ReelayError } from '../errors.ts'
 import { MAX_HEAD_BYTES } from './http-heads.ts'
 
-export interface Listen {
+export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
 /** A server for the clients of a proxy. How long a request, an answer or a quiet stream may take is for its two ends to say, never for us. */
-export function createListener(): Server {
+export function createHttpServer(): Server {
   return createServer({
     keepAlive: true,
     noDelay: true,
@@ -20,9 +20,9 @@ export function createListener(): Server {
 }
 
 /** Begins to listen, and says where. */
-export async function listenOn(server: Server, { host, port }: Listen): Promise<string> {
+export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(host, port, error)))
+    server.once('error', (error) => reject(listenError(host, port, error)))
     server.listen(port, host, resolve)
   })
   const address = server.address()
@@ -30,7 +30,7 @@ export async function listenOn(server: Server, { host, port }: Listen): Promise<
   return `http://${name}:${typeof address === 'object' ? address?.port : port}`
 }
 
-function cannotListen(host: string, port: number, cause: Error): ReelayError {
+function listenError(host: string, port: number, cause: Error): ReelayError {
   const hint = 'choose another port, or leave it out to get a free one'
   return new ReelayError('LISTEN_FAILED', `cannot listen on ${host}:${port}: ${cause.message}`, {
     hint,

@@ -1,47 +1,55 @@
-import { ListeningStream, type CutStream, type Later, type ListeningOptions } from './listening-stream.ts'
+import {
+  ServerEventStream,
+  type InterruptedStream,
+  type RetryScheduler,
+  type ServerEventStreamOptions,
+} from './listening-stream.ts'
 
-export interface ListeningStreamsOptions extends Pick<ListeningOptions, 'client' | 'url' | 'headers'> {
+export interface ServerEventStreamsOptions extends Pick<
+  ServerEventStreamOptions,
+  'client' | 'url' | 'headers'
+> {
   /** `of` is the key of the request whose answer is gone on with in that stream. */
   readonly onText: (text: string, of?: string) => void
   /** When to come back to a stream that ended. */
-  readonly later?: Later | undefined
+  readonly later?: RetryScheduler | undefined
 }
 
 /** The GET streams of a link: the one for what the server says of its own accord, and one for each answer that was cut. */
-export class ListeningStreams {
-  readonly #options: ListeningStreamsOptions
-  #standing: ListeningStream | undefined
-  readonly #resumed = new Map<string, ListeningStream>()
-  #isGreeted = false
+export class ServerEventStreams {
+  readonly #options: ServerEventStreamsOptions
+  #standing: ServerEventStream | undefined
+  readonly #resumed = new Map<string, ServerEventStream>()
+  #isInitialized = false
 
-  constructor(options: ListeningStreamsOptions) {
+  constructor(options: ServerEventStreamsOptions) {
     this.#options = options
   }
 
   /** Opens the standing stream. A server that does not let us listen before it is greeted is asked again when it was. */
-  stand(): void {
-    const isEarly = !this.#isGreeted
+  openStanding(): void {
+    const isEarly = !this.#isInitialized
     const onRefused = (): void => {
       if (!isEarly) return
       this.#standing = undefined
-      if (this.#isGreeted) this.stand()
+      if (this.#isInitialized) this.openStanding()
     }
     this.#standing ??= this.#open({ onRefused })
   }
 
   /** The server knows now that the session has begun. */
-  greeted(): void {
-    this.#isGreeted = true
-    this.stand()
+  sessionInitialized(): void {
+    this.#isInitialized = true
+    this.openStanding()
   }
 
   /** Goes on with the answer to a request where its stream was cut. */
-  resume(key: string, cut: CutStream, onRefused: (status: number) => void): void {
+  resume(key: string, cut: InterruptedStream, onRefused: (status: number) => void): void {
     this.#resumed.set(key, this.#open({ cut, onRefused }, key))
   }
 
   /** Nothing more is wanted of the answer to a request. */
-  leave(key: string): void {
+  stopResuming(key: string): void {
     this.#resumed.get(key)?.close()
     this.#resumed.delete(key)
   }
@@ -50,9 +58,9 @@ export class ListeningStreams {
     for (const stream of [...this.#resumed.values(), this.#standing]) stream?.close()
   }
 
-  #open(why: Pick<ListeningOptions, 'cut' | 'onRefused'>, key?: string): ListeningStream {
-    const { client, url, headers, onText, later = LATER } = this.#options
-    const stream = new ListeningStream({
+  #open(why: Pick<ServerEventStreamOptions, 'cut' | 'onRefused'>, key?: string): ServerEventStream {
+    const { client, url, headers, onText, later = scheduleRetry } = this.#options
+    const stream = new ServerEventStream({
       client,
       url,
       headers,
@@ -65,4 +73,4 @@ export class ListeningStreams {
   }
 }
 
-const LATER: Later = (act, milliseconds) => void setTimeout(act, milliseconds).unref()
+const scheduleRetry: RetryScheduler = (act, milliseconds) => void setTimeout(act, milliseconds).unref()

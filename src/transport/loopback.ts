@@ -8,7 +8,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The host name in a `Host` header or an origin; undefined when it cannot be read. */
-export function hostNameIn(authority: string): string | undefined {
+export function parseHostName(authority: string): string | undefined {
   const url = `http://${authority}`
   return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined
 }

@@ -1,11 +1,15 @@
 import type { ServedResponse } from './http1/exchange.ts'
 
 /** Codes of our own answers: outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's. */
-const CODES = { 400: -39400, 403: -39403, 502: -39502 } as const
+const CODE_BY_STATUS = { 400: -39400, 403: -39403, 502: -39502 } as const
 
 /** Answers in place of the server, and says that it does. */
-export function ownAnswer(res: ServedResponse, status: keyof typeof CODES, why: string): void {
-  const error = { code: CODES[status], message: `reelay: ${why}`, data: { by: 'reelay' } }
+export function sendErrorResponse(
+  res: ServedResponse,
+  status: keyof typeof CODE_BY_STATUS,
+  why: string,
+): void {
+  const error = { code: CODE_BY_STATUS[status], message: `reelay: ${why}`, data: { by: 'reelay' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
   res.end(body)

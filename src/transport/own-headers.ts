@@ -1,11 +1,11 @@
 /** A header that the recorder adds to every request to its server, such as a token that the client does not have. */
-export interface OwnHeader {
+export interface AddedHeader {
   readonly name: string
   readonly value: string
 }
 
 /** Puts our headers in the place of the client's of the same name. */
-export function withOwnHeaders(flat: string[], own: readonly OwnHeader[]): string[] {
+export function withAddedHeaders(flat: string[], own: readonly AddedHeader[]): string[] {
   if (own.length === 0) return flat
   const ours = new Set(own.map(({ name }) => name.toLowerCase()))
   const kept: string[] = []

@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Passage } from './http-passage.ts'
+import type { ProxiedExchange } from './http-passage.ts'
 
 /** The exchanges that are under way. */
-export class Passages {
+export class OpenExchanges {
   // No Set: at this rate of coming and going it leaves old tables behind, and each keeps its exchanges until the next full collection.
-  readonly #passages: Passage[] = []
+  readonly #exchanges: ProxiedExchange[] = []
 
-  letThrough(passage: Passage, req: IncomingMessage, res: ServerResponse): void {
-    passage.slot = this.#passages.push(passage) - 1
-    res.on('close', () => this.#forget(passage))
-    passage.run(req, res)
+  start(passage: ProxiedExchange, req: IncomingMessage, res: ServerResponse): void {
+    passage.slot = this.#exchanges.push(passage) - 1
+    res.on('close', () => this.#remove(passage))
+    passage.start(req, res)
   }
 
   stop(): void {
-    for (const passage of this.#passages) passage.stop()
+    for (const passage of this.#exchanges) passage.stop()
   }
 
-  #forget({ slot }: Passage): void {
-    const last = this.#passages.pop()
+  #remove({ slot }: ProxiedExchange): void {
+    const last = this.#exchanges.pop()
     if (last === undefined || last.slot === slot) return
-    this.#passages[slot] = last
+    this.#exchanges[slot] = last
     last.slot = slot
   }
 }

@@ -1,9 +1,9 @@
 import { SseReader, type SseEvent } from '../wire/sse.ts'
-import { MAX_LINE_BYTES } from '../wire/lines.ts'
-import { headerOf } from './http-heads.ts'
-import type { ResponseHead } from './response-head.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
+import { findHeader } from './http-heads.ts'
+import type { HttpResponseHead } from './response-head.ts'
 
-export interface AnswerHandlers {
+export interface HttpBodyHandlers {
   readonly onText: (text: string) => void
   readonly onEventId: (id: string) => void
   /** The server says how many milliseconds to wait before the stream is opened again. */
@@ -11,20 +11,21 @@ export interface AnswerHandlers {
 }
 
 /** The body of an answer to a POST or GET: one JSON text, or a stream of events. */
-export class PostedAnswer {
+export class HttpBodyReader {
   readonly status: number
   readonly isStream: boolean
-  readonly #handlers: AnswerHandlers
+  readonly #handlers: HttpBodyHandlers
   readonly #reader: SseReader | undefined
   readonly #parts: Buffer[] = []
 
-  constructor({ status, headers }: ResponseHead, handlers: AnswerHandlers) {
+  constructor({ status, headers }: HttpResponseHead, handlers: HttpBodyHandlers) {
     this.status = status
     this.#handlers = handlers
-    this.isStream = headerOf(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true
+    this.isStream =
+      findHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true
     if (this.isStream)
       this.#reader = new SseReader({
-        maxBytes: MAX_LINE_BYTES,
+        maxBytes: DEFAULT_MAX_LINE_BYTES,
         onEvent: (event) => this.#event(event),
         onComment: () => {},
       })

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 /** Whether any process of the server's group still runs. */
 export function isGroupAlive(pid: number): boolean {
   try {
-    process.kill(target(pid), 0)
+    process.kill(killTarget(pid), 0)
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
@@ -17,12 +17,12 @@ export function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
     return
   }
   try {
-    process.kill(target(pid), signal)
+    process.kill(killTarget(pid), signal)
   } catch {
     // It ended between the look and the signal, which is what was wanted.
   }
 }
 
-function target(pid: number): number {
+function killTarget(pid: number): number {
   return process.platform === 'win32' ? pid : -pid
 }

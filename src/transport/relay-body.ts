@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { EndpointRewriter } from './endpoint-rewrite.ts'
-import { headerOf, type RawHeaders } from './http-heads.ts'
-import type { UpstreamAnswer, UpstreamRequest } from './upstream-request.ts'
+import { findHeader, type RawHeaders } from './http-heads.ts'
+import type { UpstreamResponse, UpstreamRequest } from './upstream-request.ts'
 
 /** Who looks on at a body. Nothing that it does may throw. */
 export interface BodyWatcher {
@@ -9,8 +9,8 @@ export interface BodyWatcher {
   readonly end: () => void
 }
 
-export interface BodyRelay {
-  readonly from: IncomingMessage | UpstreamAnswer
+export interface RelayBodyOptions {
+  readonly from: IncomingMessage | UpstreamResponse
   readonly to: UpstreamRequest | ServerResponse
   readonly headers: RawHeaders
   readonly watcher: BodyWatcher
@@ -19,8 +19,8 @@ export interface BodyRelay {
 }
 
 /** Hands a body on as it comes, and has a slow reader slow the writer down. */
-export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyRelay): void {
-  let left = Number(headerOf(headers, 'content-length') ?? NaN)
+export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: RelayBodyOptions): void {
+  let left = Number(findHeader(headers, 'content-length') ?? NaN)
   let isDone = false
   const slowDown = throttle(from, to)
   const finish = (): void => {
@@ -30,14 +30,14 @@ export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyR
   }
   from.on('data', (chunk: Buffer) => {
     const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
-    if (bytes.length > 0 && !hand(bytes, to)) slowDown()
+    if (bytes.length > 0 && !writeChunk(bytes, to)) slowDown()
     watcher.chunk(chunk)
     left -= chunk.length
     if (left === 0) finish()
   })
   from.on('end', () => {
     const held = rewriter?.end() ?? NOTHING
-    if (held.length > 0) hand(held, to)
+    if (held.length > 0) writeChunk(held, to)
     to.end()
     if (!isDone) finish()
   })
@@ -45,11 +45,11 @@ export function relayBody({ from, to, headers, watcher, rewriter, onEnd }: BodyR
 }
 
 const NOTHING = new Uint8Array(0)
-const SMALL = 4096
+const SMALL_BYTES = 4096
 
 // Node joins a head and a short text into one write; as Latin-1, the text is the same bytes. With the end it would be two again.
-function hand(bytes: Uint8Array, to: BodyRelay['to']): boolean {
-  return bytes.length > SMALL ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
+function writeChunk(bytes: Uint8Array, to: RelayBodyOptions['to']): boolean {
+  return bytes.length > SMALL_BYTES ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
 }
 
 function latin1(bytes: Uint8Array): string {
@@ -57,7 +57,7 @@ function latin1(bytes: Uint8Array): string {
 }
 
 /** What has been read already still comes after a pause, maybe in many pieces: one wait is enough for all of them. */
-function throttle(from: BodyRelay['from'], to: BodyRelay['to']): () => void {
+function throttle(from: RelayBodyOptions['from'], to: RelayBodyOptions['to']): () => void {
   let isWaiting = false
   const goOn = (): void => {
     isWaiting = false

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readAuthority, readNamed } from './request-target.ts'
+import { parseConnectTarget, parseAbsoluteTarget } from './request-target.ts'
 
 test.each([
   ['http://a.test', { origin: 'http://a.test', path: '/' }],
@@ -12,7 +12,7 @@ test.each([
   ['http://', undefined],
   ['http://a.test:99999/', undefined],
 ])('the target %s is read with its path as it is spelled', (target, named) => {
-  expect(readNamed(target)).toEqual(named)
+  expect(parseAbsoluteTarget(target)).toEqual(named)
 })
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['me@a.test:443', undefined],
   ['http://a.test:443', undefined],
 ])('what CONNECT %s names is a host and a port, or nothing', (text, authority) => {
-  expect(readAuthority(text)).toEqual(authority)
+  expect(parseConnectTarget(text)).toEqual(authority)
 })

@@ -1,5 +1,5 @@
 /** A host and a port, as CONNECT names them. */
-export interface Authority {
+export interface HostAndPort {
   /** Without brackets. */
   readonly host: string
   readonly port: number
@@ -8,7 +8,7 @@ export interface Authority {
 }
 
 /** Reads what a client asks of a forward proxy: a whole URL. The path stays as it is spelled. */
-export function readNamed(target: string): { origin: string; path: string } | undefined {
+export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
   const found = /^https?:\/\/[^/?#]+([^#]*)/i.exec(target)
   if (found === null || !URL.canParse(target)) return undefined
   const path = found[1] ?? ''
@@ -16,7 +16,7 @@ export function readNamed(target: string): { origin: string; path: string } | un
 }
 
 /** Reads what follows CONNECT. */
-export function readAuthority(text: string): Authority | undefined {
+export function parseConnectTarget(text: string): HostAndPort | undefined {
   const found = /^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+):(\d{1,5})$/i.exec(text)
   if (found === null || !URL.canParse(`http://${text}`)) return undefined
   const port = Number(found[2])

@@ -1,7 +1,7 @@
-import { headerOf, type RawHeaders } from './http-heads.ts'
+import { findHeader, type RawHeaders } from './http-heads.ts'
 
 /** The first lines of an answer. */
-export interface ResponseHead {
+export interface HttpResponseHead {
   readonly status: number
   readonly reason: string
   readonly headers: RawHeaders
@@ -22,40 +22,40 @@ const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 const FORBIDDEN = /[^\t\r\n\x20-\x7e\x80-\xff]/
 
 /** Reads a head without its blank line; throws when it is none. Servers send the same head many times a second. */
-export function readHead(text: string, isHead: boolean): ResponseHead {
-  if (isHead) return readNewHead(text, isHead)
-  const known = recent.get(text)
+export function parseResponseHead(text: string, isHead: boolean): HttpResponseHead {
+  if (isHead) return parseUncachedHead(text, isHead)
+  const known = parsedHeads.get(text)
   if (known !== undefined) return known
-  const head = readNewHead(text, isHead)
-  if (recent.size >= MOST_RECENT) recent.clear()
-  if (text.length <= LONGEST_RECENT) recent.set(text, head)
+  const head = parseUncachedHead(text, isHead)
+  if (parsedHeads.size >= MAX_PARSED_HEADS) parsedHeads.clear()
+  if (text.length <= MAX_CACHED_LENGTH) parsedHeads.set(text, head)
   return head
 }
 
-const recent = new Map<string, ResponseHead>()
-const MOST_RECENT = 64
-const LONGEST_RECENT = 4096
+const parsedHeads = new Map<string, HttpResponseHead>()
+const MAX_PARSED_HEADS = 64
+const MAX_CACHED_LENGTH = 4096
 
-function readNewHead(text: string, isHead: boolean): ResponseHead {
+function parseUncachedHead(text: string, isHead: boolean): HttpResponseHead {
   const [first = '', ...lines] = text.split('\r\n')
   const [, minor, code, reason = ''] = STATUS_LINE.exec(first) ?? []
   if (code === undefined) throw new Error(`no HTTP answer: ${JSON.stringify(first.slice(0, 80))}`)
   if (FORBIDDEN.test(text)) throw new Error('the head of the answer holds characters that none may hold')
-  const headers = readHeaders(lines)
+  const headers = parseHeaderLines(lines)
   const status = Number(code)
-  const body = isHead || status < 200 || status === 204 || status === 304 ? NONE : bodyOf(headers)
+  const body = isHead || status < 200 || status === 204 || status === 304 ? NO_BODY : bodyFraming(headers)
   return {
     status,
     reason,
     headers,
     body,
-    isKept: body.kind !== 'until close' && isKept(minor === '1', headers),
+    isKept: body.kind !== 'until close' && isConnectionKept(minor === '1', headers),
   }
 }
 
-const NONE = { kind: 'none' } as const
+const NO_BODY = { kind: 'none' } as const
 
-function readHeaders(lines: readonly string[]): RawHeaders {
+function parseHeaderLines(lines: readonly string[]): RawHeaders {
   const headers: string[] = []
   for (const line of lines) {
     const colon = line.indexOf(':')
@@ -84,8 +84,8 @@ function isBlank(code: number): boolean {
 const SPACE = 32
 const TAB = 9
 
-function bodyOf(headers: RawHeaders): ResponseHead['body'] {
-  const coding = headerOf(headers, 'transfer-encoding')
+function bodyFraming(headers: RawHeaders): HttpResponseHead['body'] {
+  const coding = findHeader(headers, 'transfer-encoding')
   const lengths = new Set(valuesOf(headers, 'content-length'))
   if (coding !== undefined) {
     if (lengths.size > 0) throw new Error('an answer with both Transfer-Encoding and Content-Length')
@@ -103,7 +103,7 @@ function valuesOf(headers: RawHeaders, name: string): string[] {
   return headers.filter((_, at) => at % 2 === 1 && headers[at - 1]!.toLowerCase() === name)
 }
 
-function isKept(isLatest: boolean, headers: RawHeaders): boolean {
-  const options = headerOf(headers, 'connection')?.toLowerCase() ?? ''
+function isConnectionKept(isLatest: boolean, headers: RawHeaders): boolean {
+  const options = findHeader(headers, 'connection')?.toLowerCase() ?? ''
   return isLatest ? !/\bclose\b/.test(options) : /\bkeep-alive\b/.test(options)
 }

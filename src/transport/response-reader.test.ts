@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ResponseHead } from './response-head.ts'
+import type { HttpResponseHead } from './response-head.ts'
 import { ResponseReader } from './response-reader.ts'
 
 const MAX_HEAD = 1000
 
 interface Read {
-  readonly head: ResponseHead
+  readonly head: HttpResponseHead
   readonly body: string
   readonly isOver: boolean
 }
 
 /** What a reader makes of these pieces, as answers to these methods. */
 function read(pieces: readonly (string | Buffer)[], methods: readonly string[] = ['GET']): Read[] {
-  const answers: { head: ResponseHead; body: Buffer[]; isOver: boolean }[] = []
+  const answers: { head: HttpResponseHead; body: Buffer[]; isOver: boolean }[] = []
   const [first = 'GET', ...later] = methods
   const reader: ResponseReader = new ResponseReader(
     {

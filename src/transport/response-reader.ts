@@ -1,7 +1,7 @@
-import { readHead, type ResponseHead } from './response-head.ts'
+import { parseResponseHead, type HttpResponseHead } from './response-head.ts'
 
-export interface ResponseWatcher {
-  readonly onHead: (head: ResponseHead) => void
+export interface HttpResponseWatcher {
+  readonly onHead: (head: HttpResponseHead) => void
   readonly onBody: (bytes: Buffer) => void
   readonly onEnd: () => void
 }
@@ -14,7 +14,7 @@ const LONGEST_LINE = 16 * 1024
 
 /** Reads one answer after the other from the bytes of a socket, however they are cut. Bodies are not copied. Throws on what is no HTTP/1.1. */
 export class ResponseReader {
-  readonly #watcher: ResponseWatcher
+  readonly #watcher: HttpResponseWatcher
   readonly #maxHeadBytes: number
   #step: Step
   #isHead = false
@@ -22,7 +22,7 @@ export class ResponseReader {
   #held = ''
   #left = 0
 
-  constructor(watcher: ResponseWatcher, maxHeadBytes: number) {
+  constructor(watcher: HttpResponseWatcher, maxHeadBytes: number) {
     this.#watcher = watcher
     this.#maxHeadBytes = maxHeadBytes
     this.#step = this.#head
@@ -56,11 +56,11 @@ export class ResponseReader {
       throw new Error(`the head of the answer is longer than ${this.#maxHeadBytes} bytes`)
     this.#held = end === undefined ? text : ''
     if (end === undefined) return chunk.length
-    this.#begun(readHead(text.slice(0, -BLANK_LINE.length), this.#isHead))
+    this.#begun(parseResponseHead(text.slice(0, -BLANK_LINE.length), this.#isHead))
     return end
   }
 
-  #begun(head: ResponseHead): void {
+  #begun(head: HttpResponseHead): void {
     if (head.status === 101) throw new Error('the server changed to a protocol that nobody asked for')
     if (head.status < 200 && head.status >= 100) return // it will answer later
     const { body } = head

@@ -1,9 +1,9 @@
 import { mirroredHeaders } from '../wire/mirrored-headers.ts'
 import { member, type Message } from '../wire/message.ts'
-import { isEnveloped } from '../wire/methods.ts'
+import { hasModernEnvelope } from '../wire/methods.ts'
 import { parseJson } from '../wire/parse-json.ts'
-import { headerOf } from './http-heads.ts'
-import type { ResponseHead } from './response-head.ts'
+import { findHeader } from './http-heads.ts'
+import type { HttpResponseHead } from './response-head.ts'
 
 export interface SessionHeadersOptions {
   /** Sent with every request; never to another origin, because redirects are not followed. */
@@ -17,8 +17,8 @@ export class SessionHeaders {
   readonly #options: SessionHeadersOptions
   #session: string | undefined
   #version: string | undefined
-  #posted: Readonly<Record<string, string>> | undefined
-  #lastHead: ResponseHead | undefined
+  #legacyHeaders: Readonly<Record<string, string>> | undefined
+  #lastHead: HttpResponseHead | undefined
 
   constructor(options: SessionHeadersOptions) {
     this.#options = options
@@ -30,15 +30,15 @@ export class SessionHeaders {
 
   /** For a request that posts this message. */
   forMessage(message: Message): Readonly<Record<string, string>> {
-    if (!('method' in message) || !isEnveloped(message.params)) return this.#forLegacy()
+    if (!('method' in message) || !hasModernEnvelope(message.params)) return this.#forLegacy()
     const { method, params } = message
     const tool = String(member(params, 'name'))
     const own = mirroredHeaders(method, params, this.#options.inputSchemaOf?.(tool))
-    return { ...POSTED, ...own, ...this.#options.headers }
+    return { ...POST_HEADERS, ...own, ...this.#options.headers }
   }
 
   /** For a request that carries no message. */
-  bare(): Readonly<Record<string, string>> {
+  withoutMessage(): Readonly<Record<string, string>> {
     return {
       ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
       ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
@@ -46,31 +46,31 @@ export class SessionHeaders {
     }
   }
 
-  hearHead(head: ResponseHead): void {
+  learnFromHead(head: HttpResponseHead): void {
     if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
   }
 
-  hearText(text: string): void {
+  learnFromText(text: string): void {
     if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
   }
 
   // The same object as long as it holds the same: the client knows it again, and does not write it anew.
   #forLegacy(): Readonly<Record<string, string>> {
-    this.#posted ??= { ...POSTED, ...this.bare() }
-    return this.#posted
+    this.#legacyHeaders ??= { ...POST_HEADERS, ...this.withoutMessage() }
+    return this.#legacyHeaders
   }
 
-  #noteSession(head: ResponseHead): void {
+  #noteSession(head: HttpResponseHead): void {
     this.#lastHead = head
-    this.#session = headerOf(head.headers, 'mcp-session-id')
-    this.#posted = undefined
+    this.#session = findHeader(head.headers, 'mcp-session-id')
+    this.#legacyHeaders = undefined
   }
 
   #noteVersion(text: string): void {
     const version = member(member(parseJson(text), 'result'), 'protocolVersion')
     if (typeof version === 'string') this.#version = version
-    this.#posted = undefined
+    this.#legacyHeaders = undefined
   }
 }
 
-const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const POST_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

@@ -1,25 +1,25 @@
 import { ReelayError } from '../errors.ts'
 import { idKey } from '../wire/id.ts'
-import { MAX_LINE_BYTES } from '../wire/lines.ts'
-import { classify } from '../wire/message.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
+import { classifyMessage } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { SseReader, type SseEvent } from '../wire/sse.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { HttpClient } from './http1/client.ts'
 
-export interface SseLinkOptions {
+export interface HttpSseLinkOptions {
   /** Where the stream is opened. */
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A link over the legacy transport: one stream for all that the server says, and an endpoint of its choice to post to. */
-export function sseLink(options: SseLinkOptions): OpenLink {
+export function httpSseLink(options: HttpSseLinkOptions): OpenLink {
   return async (handlers) => {
     const client = new HttpClient()
     try {
       const endpoint = await openStream(client, options, handlers)
-      return new SseLink({ ...options, endpoint, client, handlers })
+      return new HttpSseLink({ ...options, endpoint, client, handlers })
     } catch (error) {
       client.close()
       throw error
@@ -27,22 +27,22 @@ export function sseLink(options: SseLinkOptions): OpenLink {
   }
 }
 
-interface OpenedLink extends SseLinkOptions {
+interface HttpSseConnection extends HttpSseLinkOptions {
   readonly endpoint: URL
   readonly client: HttpClient
   readonly handlers: LinkHandlers
 }
 
-class SseLink implements ClientLink {
-  readonly #link: OpenedLink
+class HttpSseLink implements ClientLink {
+  readonly #link: HttpSseConnection
 
-  constructor(link: OpenedLink) {
+  constructor(link: HttpSseConnection) {
     this.#link = link
   }
 
   send(text: string): void {
     const { client, endpoint, handlers } = this.#link
-    const message = classify(parseJson(text))
+    const message = classifyMessage(parseJson(text))
     const lose = (why: string): void => {
       if (message.kind === 'request') handlers.onLost(idKey(message.id), why)
     }
@@ -66,18 +66,18 @@ class SseLink implements ClientLink {
 /** Resolves with the endpoint that the server names first. */
 function openStream(
   client: HttpClient,
-  { url, headers = {} }: SseLinkOptions,
+  { url, headers = {} }: HttpSseLinkOptions,
   handlers: LinkHandlers,
 ): Promise<URL> {
   return new Promise((resolve, reject) => {
     const onEvent = ({ event, data }: SseEvent): void => {
       const text = data === undefined ? '' : Buffer.concat(data.parts).toString('utf8')
-      if (event === 'endpoint') endpointIn(text, url).then(resolve, reject)
+      if (event === 'endpoint') parseEndpoint(text, url).then(resolve, reject)
       else if (text !== '') handlers.onText(text)
     }
-    const reader = new SseReader({ maxBytes: MAX_LINE_BYTES, onEvent, onComment: () => {} })
+    const reader = new SseReader({ maxBytes: DEFAULT_MAX_LINE_BYTES, onEvent, onComment: () => {} })
     const over = (why: string): void => {
-      reject(noStream(url, why))
+      reject(noStreamError(url, why))
       handlers.onEnd(why)
     }
     handlers.signal?.addEventListener('abort', () => over('it was given up'), { once: true })
@@ -94,13 +94,13 @@ function openStream(
 }
 
 // Our headers may hold a token: they go to nobody but the server that the user named.
-async function endpointIn(text: string, url: URL): Promise<URL> {
+async function parseEndpoint(text: string, url: URL): Promise<URL> {
   const endpoint = new URL(text, url)
   if (endpoint.origin === url.origin) return endpoint
-  throw noStream(url, `it wants messages sent to another origin, ${endpoint.origin}`)
+  throw noStreamError(url, `it wants messages sent to another origin, ${endpoint.origin}`)
 }
 
-function noStream(url: URL, why: string): ReelayError {
+function noStreamError(url: URL, why: string): ReelayError {
   const hint = 'name the address of the stream, which often ends in /sse; for Streamable HTTP leave --sse out'
   return new ReelayError('TARGET_REFUSED', `no stream of events at ${url.origin}${url.pathname}: ${why}`, {
     hint,

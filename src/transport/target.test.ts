@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTarget, type Target } from './target.ts'
+import { openUpstream, type Upstream } from './target.ts'
 import type { UpstreamRequest } from './upstream-request.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
@@ -22,8 +22,8 @@ async function socketServer(
   return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), sockets }
 }
 
-function open(url: URL, idleMs?: number): Target {
-  const target = openTarget(url, idleMs === undefined ? {} : { idleMs })
+function open(url: URL, idleMs?: number): Upstream {
+  const target = openUpstream(url, idleMs === undefined ? {} : { idleMs })
   onTestFinished(() => target.close())
   return target
 }
@@ -40,7 +40,7 @@ function answerTo(request: UpstreamRequest): Promise<string> {
   })
 }
 
-function get(target: Target): Promise<string> {
+function get(target: Upstream): Promise<string> {
   const request = target.request({ method: 'GET', path: '/', headers: ['Host', 'x'] })
   request.end()
   return answerTo(request)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TextLines } from './text-lines.ts'
+import { TextLineSplitter } from './text-lines.ts'
 
 test('lines are the same however their bytes are cut', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '\r', '{') })
@@ -18,7 +18,7 @@ test('lines are the same however their bytes are cut', () => {
 
 function linesOf(bytes: Buffer, cuts: readonly number[]): readonly string[] {
   const found: string[] = []
-  const lines = new TextLines({ onLine: (line) => void found.push(line), onOverlong: () => {} })
+  const lines = new TextLineSplitter({ onLine: (line) => void found.push(line), onOverlong: () => {} })
   let at = 0
   for (const cut of cuts) {
     lines.push(bytes.subarray(at, at + cut))

@@ -1,6 +1,6 @@
 import { LineSplitter } from '../wire/lines.ts'
 
-export interface TextLinesOptions {
+export interface TextLineSplitterOptions {
   /** A line without its end; empty ones are not delivered. */
   readonly onLine: (line: string) => void
   /** A line that is too long to be held: its beginning and its real length. */
@@ -10,17 +10,17 @@ export interface TextLinesOptions {
 const LINE_FEED = 10
 
 /** Cuts bytes into lines of text. Lines that stand whole in a chunk are decoded together, which takes a fraction of the time. */
-export class TextLines {
+export class TextLineSplitter {
   readonly #onLine: (line: string) => void
   /** For what is cut by the ends of chunks. */
   readonly #splitter: LineSplitter
   #isCut = false
 
-  constructor({ onLine, onOverlong }: TextLinesOptions) {
+  constructor({ onLine, onOverlong }: TextLineSplitterOptions) {
     this.#onLine = onLine
     this.#splitter = new LineSplitter({
-      onLine: (line) => onLine(textOf(line)),
-      onOverlong: (head, total) => onOverlong(textOf(head), total),
+      onLine: (line) => onLine(decodeBytes(line)),
+      onOverlong: (head, total) => onOverlong(decodeBytes(head), total),
     })
   }
 
@@ -30,7 +30,7 @@ export class TextLines {
     const first = this.#isCut ? chunk.indexOf(LINE_FEED) + 1 : 0
     if (first > 0) this.#splitter.push(chunk.subarray(0, first))
     this.#isCut = false
-    if (first <= last) this.#cut(chunk.toString('utf8', first, last + 1))
+    if (first <= last) this.#splitText(chunk.toString('utf8', first, last + 1))
     if (last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
   }
 
@@ -44,7 +44,7 @@ export class TextLines {
     this.#isCut = true
   }
 
-  #cut(text: string): void {
+  #splitText(text: string): void {
     let start = 0
     for (let feed = text.indexOf('\n'); feed >= 0; feed = text.indexOf('\n', start)) {
       const end = text[feed - 1] === '\r' ? feed - 1 : feed
@@ -54,6 +54,6 @@ export class TextLines {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -1,7 +1,7 @@
 import type { ClientLink, OpenLink } from './client-link.ts'
 
 /** The part of an SDK's transport that a client needs; both SDKs' transports fit. */
-export interface ClientTransport {
+export interface SdkClientTransport {
   start(): Promise<void>
   send(message: never): Promise<void>
   close(): Promise<void>
@@ -11,23 +11,23 @@ export interface ClientTransport {
 }
 
 /** A link over a transport that somebody else has made: of an SDK, or a served tape in memory. */
-export function transportLink(transport: ClientTransport): OpenLink {
+export function sdkTransportLink(transport: SdkClientTransport): OpenLink {
   return async ({ onText, onEnd }) => {
     Object.assign(transport, {
       onmessage: (message: unknown): void => onText(JSON.stringify(message)),
       onclose: (): void => onEnd('the transport was closed'),
     })
     await transport.start()
-    return new TransportLink(transport, onEnd)
+    return new SdkTransportLink(transport, onEnd)
   }
 }
 
-class TransportLink implements ClientLink {
-  readonly #transport: ClientTransport
+class SdkTransportLink implements ClientLink {
+  readonly #transport: SdkClientTransport
   readonly #onEnd: (why: string) => void
   #isClosed = false
 
-  constructor(transport: ClientTransport, onEnd: (why: string) => void) {
+  constructor(transport: SdkClientTransport, onEnd: (why: string) => void) {
     this.#transport = transport
     this.#onEnd = onEnd
   }

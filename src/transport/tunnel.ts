@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { TLSSocket, type SecureContext } from 'node:tls'
-import type { Authority } from './request-target.ts'
+import type { HostAndPort } from './request-target.ts'
 
 /** Looks at the first byte that a client sends, and leaves it where it is. */
-export function firstByte(socket: Socket, then: (byte: number) => void): void {
+export function peekFirstByte(socket: Socket, then: (byte: number) => void): void {
   const leave = (): void => void socket.end() // without a word
   const look = (): void => {
     const chunk = socket.read() as Buffer | null
@@ -15,9 +15,9 @@ export function firstByte(socket: Socket, then: (byte: number) => void): void {
 }
 
 /** Hands everything on, both ways; either side may end its half first. */
-export function relayUntouched(
+export function tunnelBytes(
   socket: Socket,
-  { host, port }: Authority,
+  { host, port }: HostAndPort,
   onError: (why: string) => void,
 ): Socket {
   const out = connect({ host, port, noDelay: true, allowHalfOpen: true })
@@ -31,7 +31,7 @@ export function relayUntouched(
 }
 
 /** Talks TLS to the client in the place of its server. */
-export function terminate(socket: Socket, secureContext: SecureContext): TLSSocket {
+export function terminateTls(socket: Socket, secureContext: SecureContext): TLSSocket {
   const inside = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
   inside.on('error', () => socket.destroy())
   return inside

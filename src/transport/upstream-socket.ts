@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { ResponseReader } from './response-reader.ts'
-import type { ResponseHead } from './response-head.ts'
-import { UpstreamAnswer, type Carrier, type UpstreamRequest } from './upstream-request.ts'
+import type { HttpResponseHead } from './response-head.ts'
+import { UpstreamResponse, type UpstreamConnection, type UpstreamRequest } from './upstream-request.ts'
 
-export interface SocketOptions {
+export interface UpstreamSocketOptions {
   readonly maxHeadBytes: number
   /** How long it may wait for its next request. */
   readonly idleMs: number
@@ -12,21 +12,21 @@ export interface SocketOptions {
 }
 
 /** A socket to a server, for one request after the other. Nothing is ever sent twice: what it takes down with it has failed. */
-export class UpstreamSocket implements Carrier {
+export class UpstreamSocket implements UpstreamConnection {
   readonly #socket: Socket
-  readonly #options: SocketOptions
+  readonly #options: UpstreamSocketOptions
   readonly #reader: ResponseReader
   #request: UpstreamRequest | undefined
-  #answer: UpstreamAnswer | undefined
-  #isKept = true
+  #response: UpstreamResponse | undefined
+  #isKeptAlive = true
   #freeSince = 0
   #error: Error | undefined
 
-  constructor(socket: Socket, options: SocketOptions) {
+  constructor(socket: Socket, options: UpstreamSocketOptions) {
     this.#socket = socket
     this.#options = options
-    const onHead = (head: ResponseHead): void => this.#begin(head)
-    const onBody = (bytes: Buffer): void => void this.#answer?.emit('data', bytes)
+    const onHead = (head: HttpResponseHead): void => this.#begin(head)
+    const onBody = (bytes: Buffer): void => void this.#response?.emit('data', bytes)
     this.#reader = new ResponseReader({ onHead, onBody, onEnd: () => this.#finish() }, options.maxHeadBytes)
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('drain', () => this.#request?.emit('drain'))
@@ -35,15 +35,15 @@ export class UpstreamSocket implements Carrier {
       if (!this.#reader.end()) socket.destroy()
     })
     socket.on('error', (error) => void (this.#error ??= error))
-    socket.on('close', () => this.#gone())
+    socket.on('close', () => this.#onClose())
   }
 
   /** Whether it can carry another request. On a busy machine the request may come before the clock that should have closed it. */
-  get isFresh(): boolean {
+  get isReusable(): boolean {
     return !this.#socket.destroyed && performance.now() - this.#freeSince < this.#options.idleMs
   }
 
-  carry(request: UpstreamRequest): void {
+  send(request: UpstreamRequest): void {
     this.#request = request
     request.attach(this)
     this.#reader.begin(request.method)
@@ -54,8 +54,8 @@ export class UpstreamSocket implements Carrier {
     return this.#socket.write(data, encoding)
   }
 
-  sent(): void {
-    if (this.#answer?.complete === true) this.#release()
+  requestSent(): void {
+    if (this.#response?.complete === true) this.#release()
   }
 
   pause(): void {
@@ -79,26 +79,26 @@ export class UpstreamSocket implements Carrier {
     }
   }
 
-  #begin(head: ResponseHead): void {
-    this.#isKept = head.isKept
-    this.#answer = new UpstreamAnswer(head, this)
-    this.#request?.emit('response', this.#answer)
+  #begin(head: HttpResponseHead): void {
+    this.#isKeptAlive = head.isKept
+    this.#response = new UpstreamResponse(head, this)
+    this.#request?.emit('response', this.#response)
   }
 
   /** A server may answer before it has read the request to its end; the socket is free when both are done. */
   #finish(): void {
-    const [answer, request] = [this.#answer, this.#request]
+    const [answer, request] = [this.#response, this.#request]
     if (answer === undefined || request === undefined) return
     answer.complete = true
     answer.emit('end')
     answer.emit('close')
-    if (request.isEnded || !this.#isKept) this.#release()
+    if (request.isEnded || !this.#isKeptAlive) this.#release()
   }
 
   #release(): void {
     const request = this.#request
-    this.#request = this.#answer = undefined
-    if (this.#isKept && !this.#socket.destroyed) {
+    this.#request = this.#response = undefined
+    if (this.#isKeptAlive && !this.#socket.destroyed) {
       this.#freeSince = performance.now()
       this.#socket.setTimeout(this.#options.idleMs).unref().resume()
       this.#options.onFree(this)
@@ -106,17 +106,17 @@ export class UpstreamSocket implements Carrier {
     request?.detach()
   }
 
-  #gone(): void {
+  #onClose(): void {
     this.#options.onGone(this)
-    const [answer, request] = [this.#answer, this.#request]
-    this.#request = this.#answer = undefined
+    const [answer, request] = [this.#response, this.#request]
+    this.#request = this.#response = undefined
     if (request === undefined) return
-    if (answer === undefined) request.emit('error', this.#error ?? hangUp())
+    if (answer === undefined) request.emit('error', this.#error ?? hangUpError())
     else if (!answer.complete) answer.emit('close')
     request.detach()
   }
 }
 
-function hangUp(): Error {
+function hangUpError(): Error {
   return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 }

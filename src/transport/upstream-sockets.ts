@@ -3,23 +3,23 @@ import { MAX_HEAD_BYTES } from './http-heads.ts'
 import { UpstreamSocket } from './upstream-socket.ts'
 
 /** The sockets to one server; the last one that became free is the first to be used again. */
-export class UpstreamSockets {
-  readonly #dial: () => Socket
+export class UpstreamPool {
+  readonly #connect: () => Socket
   readonly #idleMs: number
   readonly #all = new Set<UpstreamSocket>()
   #free: UpstreamSocket[] = []
 
   constructor(dialServer: () => Socket, idleMs: number) {
-    this.#dial = dialServer
+    this.#connect = dialServer
     this.#idleMs = idleMs
   }
 
-  next(): UpstreamSocket {
+  acquire(): UpstreamSocket {
     const free = this.#free.pop()
     if (free === undefined) return this.#open()
-    if (free.isFresh) return free
+    if (free.isReusable) return free
     free.destroy()
-    return this.next()
+    return this.acquire()
   }
 
   close(): void {
@@ -27,17 +27,17 @@ export class UpstreamSockets {
   }
 
   #open(): UpstreamSocket {
-    const socket = new UpstreamSocket(this.#dial(), {
+    const socket = new UpstreamSocket(this.#connect(), {
       maxHeadBytes: MAX_HEAD_BYTES,
       idleMs: this.#idleMs,
       onFree: (free) => void this.#free.push(free),
-      onGone: (gone) => this.#forget(gone),
+      onGone: (gone) => this.#remove(gone),
     })
     this.#all.add(socket)
     return socket
   }
 
-  #forget(gone: UpstreamSocket): void {
+  #remove(gone: UpstreamSocket): void {
     this.#all.delete(gone)
     this.#free = this.#free.filter((each) => each !== gone)
   }

@@ -1,14 +1,14 @@
-import { member, classify, type Message } from '../wire/message.ts'
+import { member, classifyMessage, type Message } from '../wire/message.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import { httpLink, type HttpLinkOptions } from './http-link.ts'
-import { sseLink } from './sse-link.ts'
+import { streamableHttpLink, type StreamableHttpLinkOptions } from './http-link.ts'
+import { httpSseLink } from './sse-link.ts'
 
 /**
  * A link over Streamable HTTP, or over the legacy transport where the server takes no POST for its first message, as the
  * SDKs' clients do it. Nothing but `initialize` is ever sent to both.
  */
-export function urlLink(options: HttpLinkOptions): OpenLink {
+export function urlLink(options: StreamableHttpLinkOptions): OpenLink {
   return async (handlers) => {
     const link = new UrlLink(options, handlers)
     await link.open()
@@ -17,33 +17,33 @@ export function urlLink(options: HttpLinkOptions): OpenLink {
 }
 
 /** How a server of the legacy transport answers a POST to the address of its stream. */
-const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 404, 405])
+const LEGACY_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405])
 
 class UrlLink implements ClientLink {
-  readonly #options: HttpLinkOptions
+  readonly #options: StreamableHttpLinkOptions
   readonly #handlers: LinkHandlers
   #link: ClientLink | undefined
-  #opening: string | undefined
+  #firstMessage: string | undefined
   /** What is to be sent after the opening has been answered. */
-  #waiting: string[] | undefined
+  #queued: string[] | undefined
   #isClosed = false
 
-  constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
+  constructor(options: StreamableHttpLinkOptions, handlers: LinkHandlers) {
     this.#options = options
     this.#handlers = handlers
   }
 
   async open(): Promise<void> {
-    this.#link = await httpLink(this.#options)({
-      onText: (text, of) => this.#hear(text, of),
-      onLost: (key, why, status) => this.#lose(key, why, status),
+    this.#link = await streamableHttpLink(this.#options)({
+      onText: (text, of) => this.#receive(text, of),
+      onLost: (key, why, status) => this.#onLost(key, why, status),
       onEnd: this.#handlers.onEnd,
     })
   }
 
   send(text: string, message?: Message): void {
-    if (this.#waiting !== undefined) return void this.#waiting.push(text)
-    if (this.#opening === undefined) this.#begin(text)
+    if (this.#queued !== undefined) return void this.#queued.push(text)
+    if (this.#firstMessage === undefined) this.#noteFirstMessage(text)
     this.#link?.send(text, message)
   }
 
@@ -56,30 +56,30 @@ class UrlLink implements ClientLink {
     await this.#link?.close()
   }
 
-  #begin(text: string): void {
-    this.#opening = text
-    const message = classify(parseJson(text))
-    if (message.kind === 'request' && member(message, 'method') === 'initialize') this.#waiting = []
+  #noteFirstMessage(text: string): void {
+    this.#firstMessage = text
+    const message = classifyMessage(parseJson(text))
+    if (message.kind === 'request' && member(message, 'method') === 'initialize') this.#queued = []
   }
 
-  #hear(text: string, of: string | undefined): void {
+  #receive(text: string, of: string | undefined): void {
     this.#flush()
     this.#handlers.onText(text, of)
   }
 
-  #lose(key: string, why: string, status: number | undefined): void {
-    if (this.#waiting !== undefined && REFUSALS.has(status)) return void this.#goLegacy(key, why)
+  #onLost(key: string, why: string, status: number | undefined): void {
+    if (this.#queued !== undefined && LEGACY_STATUSES.has(status)) return void this.#fallBackToSse(key, why)
     this.#flush()
     this.#handlers.onLost(key, why, status)
   }
 
-  async #goLegacy(key: string, why: string): Promise<void> {
+  async #fallBackToSse(key: string, why: string): Promise<void> {
     try {
-      const link = await sseLink(this.#options)(this.#handlers)
+      const link = await httpSseLink(this.#options)(this.#handlers)
       await this.#link?.close()
       this.#link = link
       if (this.#isClosed) return await link.close()
-      link.send(this.#opening ?? '')
+      link.send(this.#firstMessage ?? '')
     } catch {
       this.#handlers.onLost(key, why) // the first refusal says more than that there is no stream either
     }
@@ -87,8 +87,8 @@ class UrlLink implements ClientLink {
   }
 
   #flush(): void {
-    const waiting = this.#waiting ?? []
-    this.#waiting = undefined
+    const waiting = this.#queued ?? []
+    this.#queued = undefined
     for (const text of waiting) this.#link?.send(text)
   }
 }

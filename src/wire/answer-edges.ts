@@ -1,42 +1,48 @@
-import type { AnswerId } from './answer-scan.ts'
+import type { ResponseIdRange } from './answer-scan.ts'
 
 /**
  * The id of an answer as servers usually write it: version and id first and then the result, or the result first and then
  * version and id. The result itself is not looked at, so this is a guess to be checked by whoever takes the answer.
  */
-export function answerIdAtEdges(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
-  return idAtStart(bytes, start, end) ?? idAtEnd(bytes, start, end)
+export function findResponseIdAtEdges(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): ResponseIdRange | undefined {
+  return responseIdAtStart(bytes, start, end) ?? responseIdAtEnd(bytes, start, end)
 }
 
 const BEFORE_ID = '{"jsonrpc":"2.0","id":'
 const AFTER_ID = ',"result":'
-const RESULT = '{"result":'
+const BEFORE_RESULT = '{"result":'
 const BEFORE_LAST_ID = ',"jsonrpc":"2.0","id":'
 const [QUOTE, CLOSE, ZERO, NINE, BACKSLASH] = [0x22, 0x7d, 0x30, 0x39, 0x5c]
-const LONGEST_ID = 64
+const MAX_ID_LENGTH = 64
 
-function idAtStart(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
-  if (!isText(bytes, start, BEFORE_ID) || bytes[end - 1] !== CLOSE) return undefined
+function responseIdAtStart(bytes: Uint8Array, start: number, end: number): ResponseIdRange | undefined {
+  if (!hasTextAt(bytes, start, BEFORE_ID) || bytes[end - 1] !== CLOSE) return undefined
   const id = start + BEFORE_ID.length
   const idEnd = bytes[id] === QUOTE ? endOfString(bytes, id) : endOfDigits(bytes, id)
-  return idEnd > id && isText(bytes, idEnd, AFTER_ID) ? { start: id, end: idEnd } : undefined
+  return idEnd > id && hasTextAt(bytes, idEnd, AFTER_ID) ? { start: id, end: idEnd } : undefined
 }
 
-function idAtEnd(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
-  if (!isText(bytes, start, RESULT) || bytes[end - 1] !== CLOSE) return undefined
+function responseIdAtEnd(bytes: Uint8Array, start: number, end: number): ResponseIdRange | undefined {
+  if (!hasTextAt(bytes, start, BEFORE_RESULT) || bytes[end - 1] !== CLOSE) return undefined
   let id = end - 1
   while (isDigit(bytes[id - 1])) id--
   if (id === end - 1 || (bytes[id] === ZERO && id < end - 2)) return undefined
-  return isText(bytes, id - BEFORE_LAST_ID.length, BEFORE_LAST_ID) ? { start: id, end: end - 1 } : undefined
+  return hasTextAt(bytes, id - BEFORE_LAST_ID.length, BEFORE_LAST_ID)
+    ? { start: id, end: end - 1 }
+    : undefined
 }
 
-function isText(bytes: Uint8Array, start: number, text: string): boolean {
+function hasTextAt(bytes: Uint8Array, start: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
   return true
 }
 
 function endOfString(bytes: Uint8Array, start: number): number {
-  for (let at = start + 1; at < start + LONGEST_ID; at++) {
+  for (let at = start + 1; at < start + MAX_ID_LENGTH; at++) {
     if (bytes[at] === QUOTE) return at + 1
     if (bytes[at] === BACKSLASH) return -1
   }

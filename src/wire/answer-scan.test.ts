@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerIdAtEdges } from './answer-edges.ts'
-import { answerIdIn } from './answer-scan.ts'
-import { classify } from './message.ts'
+import { findResponseIdAtEdges } from './answer-edges.ts'
+import { findResponseId } from './answer-scan.ts'
+import { classifyMessage } from './message.ts'
 import { parseJson } from './parse-json.ts'
 
 const encoder = new TextEncoder()
@@ -35,9 +35,9 @@ const answer = fc
 test('what is found to be the id of an answer is its id, as JSON.parse and classify see it', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 1, arbitrary: object }, { weight: 1, arbitrary: answer }), (text) => {
-      const found = idIn(answerIdIn, text)
+      const found = idIn(findResponseId, text)
       fc.pre(found !== undefined)
-      expect(classify(parseJson(text))).toMatchObject({ kind: 'response', id: found })
+      expect(classifyMessage(parseJson(text))).toMatchObject({ kind: 'response', id: found })
     }),
     { numRuns: 2000 },
   )
@@ -47,9 +47,9 @@ test('the answers that servers write are known by their bytes, with the id befor
   fc.assert(
     fc.property(answer, (text) => {
       const { id } = Object(JSON.parse(text))
-      expect(idIn(answerIdIn, text)).toBe(id)
+      expect(idIn(findResponseId, text)).toBe(id)
       const isAtEdge = typeof id === 'number' || text.startsWith('{"jsonrpc"')
-      expect(idIn(answerIdAtEdges, text)).toBe(isAtEdge ? id : undefined)
+      expect(idIn(findResponseIdAtEdges, text)).toBe(isAtEdge ? id : undefined)
     }),
   )
 })
@@ -68,11 +68,11 @@ test('a call, a batch, an odd id and bytes that break off are no plain answers',
     '{"jsonrpc":"2.0","result":{}}',
     '',
   ]
-  expect(texts.map((text) => idIn(answerIdIn, text))).toEqual(texts.map(() => undefined))
+  expect(texts.map((text) => idIn(findResponseId, text))).toEqual(texts.map(() => undefined))
 })
 
 /** As in a line of a tape: with other bytes before and behind. */
-function idIn(find: typeof answerIdIn, text: string): unknown {
+function idIn(find: typeof findResponseId, text: string): unknown {
   const line = encoder.encode(`"msg":${text}}}"`)
   const end = line.length - 3
   const found = find(line, 6, end)

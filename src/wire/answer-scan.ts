@@ -1,5 +1,5 @@
 /** Where the id of an answer stands among its bytes. */
-export interface AnswerId {
+export interface ResponseIdRange {
   readonly start: number
   readonly end: number
 }
@@ -9,32 +9,32 @@ export interface AnswerId {
  * bytes are no plain answer: a call, a batch, an odd key or id. Only brackets and quotes are looked at, so that bytes that are
  * no JSON may pass: whoever takes the answer later checks them.
  */
-export function answerIdIn(bytes: Uint8Array, start: number, end: number): AnswerId | undefined {
-  const seen: Seen = { version: false, outcomes: 0, start: -1, end: -1 }
-  let at = afterSpace(bytes, start)
+export function findResponseId(bytes: Uint8Array, start: number, end: number): ResponseIdRange | undefined {
+  const seen: SeenMembers = { hasVersion: false, outcomeCount: 0, start: -1, end: -1 }
+  let at = skipWhitespace(bytes, start)
   if (bytes[at] !== OPEN_OBJECT) return undefined
   do {
-    const key = afterSpace(bytes, at + 1)
+    const key = skipWhitespace(bytes, at + 1)
     const keyEnd = bytes[key] === QUOTE ? endOfString(bytes, key, end) : -1
-    const colon = keyEnd < 0 ? -1 : afterSpace(bytes, keyEnd)
+    const colon = keyEnd < 0 ? -1 : skipWhitespace(bytes, keyEnd)
     if (colon < 0 || bytes[colon] !== COLON) return undefined
-    const value = afterSpace(bytes, colon + 1)
+    const value = skipWhitespace(bytes, colon + 1)
     const valueEnd = endOfValue(bytes, value, end)
-    if (valueEnd < 0 || !note(seen, bytes, { key, keyEnd, value, valueEnd })) return undefined
-    at = afterSpace(bytes, valueEnd)
+    if (valueEnd < 0 || !noteMember(seen, bytes, { key, keyEnd, value, valueEnd })) return undefined
+    at = skipWhitespace(bytes, valueEnd)
   } while (bytes[at] === COMMA)
-  const isWhole = bytes[at] === CLOSE_OBJECT && at < end && afterSpace(bytes, at + 1) >= end
-  return isWhole && seen.version && seen.outcomes === 1 && seen.start >= 0 ? seen : undefined
+  const isWhole = bytes[at] === CLOSE_OBJECT && at < end && skipWhitespace(bytes, at + 1) >= end
+  return isWhole && seen.hasVersion && seen.outcomeCount === 1 && seen.start >= 0 ? seen : undefined
 }
 
-interface Seen {
-  version: boolean
-  outcomes: number
+interface SeenMembers {
+  hasVersion: boolean
+  outcomeCount: number
   start: number
   end: number
 }
 
-interface Member {
+interface MemberRange {
   readonly key: number
   readonly keyEnd: number
   readonly value: number
@@ -42,35 +42,39 @@ interface Member {
 }
 
 /** Takes one member into account; false when it makes the message something else than a plain answer. */
-function note(seen: Seen, bytes: Uint8Array, { key, keyEnd, value, valueEnd }: Member): boolean {
+function noteMember(
+  seen: SeenMembers,
+  bytes: Uint8Array,
+  { key, keyEnd, value, valueEnd }: MemberRange,
+): boolean {
   switch (keyEnd - key - 2) {
     case 2:
-      if (isText(bytes, key, '"id"')) return noteId(seen, bytes, value, valueEnd)
+      if (hasTextAt(bytes, key, '"id"')) return noteId(seen, bytes, value, valueEnd)
       break
     case 5:
-      if (isText(bytes, key, '"error"')) return ++seen.outcomes === 1
+      if (hasTextAt(bytes, key, '"error"')) return ++seen.outcomeCount === 1
       break
     case 6:
-      if (isText(bytes, key, '"result"')) return ++seen.outcomes === 1
-      if (isText(bytes, key, '"method"')) return false
+      if (hasTextAt(bytes, key, '"result"')) return ++seen.outcomeCount === 1
+      if (hasTextAt(bytes, key, '"method"')) return false
       break
     case 7:
-      if (isText(bytes, key, '"jsonrpc"')) return noteVersion(seen, bytes, value, valueEnd)
+      if (hasTextAt(bytes, key, '"jsonrpc"')) return noteVersion(seen, bytes, value, valueEnd)
   }
-  return isPlainKey(bytes, key, keyEnd)
+  return hasNoEscapes(bytes, key, keyEnd)
 }
 
-function noteId(seen: Seen, bytes: Uint8Array, start: number, end: number): boolean {
+function noteId(seen: SeenMembers, bytes: Uint8Array, start: number, end: number): boolean {
   const isFirst = seen.start < 0
   seen.start = start
   seen.end = end
   return isFirst && (isPlainString(bytes, start, end) || isShortNumber(bytes, start, end))
 }
 
-function noteVersion(seen: Seen, bytes: Uint8Array, start: number, end: number): boolean {
-  const isFirst = !seen.version
-  seen.version = end - start === 5 && isText(bytes, start, '"2.0"')
-  return isFirst && seen.version
+function noteVersion(seen: SeenMembers, bytes: Uint8Array, start: number, end: number): boolean {
+  const isFirst = !seen.hasVersion
+  seen.hasVersion = end - start === 5 && hasTextAt(bytes, start, '"2.0"')
+  return isFirst && seen.hasVersion
 }
 
 const QUOTE = 0x22
@@ -78,25 +82,25 @@ const BACKSLASH = 0x5c
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [SPACE, COLON, COMMA, ZERO, NINE] = [0x20, 0x3a, 0x2c, 0x30, 0x39]
 const SHORT_RUN = 48 // below this, a native search costs more than it saves
-const SHORT_DIGITS = 15
+const MAX_ID_DIGITS = 15
 
-function isText(bytes: Uint8Array, start: number, text: string): boolean {
+function hasTextAt(bytes: Uint8Array, start: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
   return true
 }
 
 // A key with escapes may be any key, whatever its length.
-function isPlainKey(bytes: Uint8Array, start: number, end: number): boolean {
+function hasNoEscapes(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start + 1; at < end - 1; at++) if (bytes[at] === BACKSLASH) return false
   return true
 }
 
 function isPlainString(bytes: Uint8Array, start: number, end: number): boolean {
-  return bytes[start] === QUOTE && isPlainKey(bytes, start, end)
+  return bytes[start] === QUOTE && hasNoEscapes(bytes, start, end)
 }
 
 function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start > SHORT_DIGITS || (bytes[start] === ZERO && end - start > 1)) return false
+  if (end - start > MAX_ID_DIGITS || (bytes[start] === ZERO && end - start > 1)) return false
   for (let at = start; at < end; at++) {
     const byte = bytes[at] ?? 0
     if (byte < ZERO || byte > NINE) return false
@@ -104,13 +108,13 @@ function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
   return end > start
 }
 
-function afterSpace(bytes: Uint8Array, from: number): number {
+function skipWhitespace(bytes: Uint8Array, from: number): number {
   let at = from
-  while (isSpace(bytes[at])) at++
+  while (isWhitespace(bytes[at])) at++
   return at
 }
 
-function isSpace(byte: number | undefined): boolean {
+function isWhitespace(byte: number | undefined): boolean {
   return byte === SPACE || byte === 9 || byte === 10 || byte === 13
 }
 
@@ -119,7 +123,7 @@ function endOfValue(bytes: Uint8Array, start: number, end: number): number {
   if (byte === QUOTE) return endOfString(bytes, start, end)
   if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return endOfContainer(bytes, start, end)
   let at = start
-  while (at < end && bytes[at] !== COMMA && bytes[at] !== CLOSE_OBJECT && !isSpace(bytes[at])) at++
+  while (at < end && bytes[at] !== COMMA && bytes[at] !== CLOSE_OBJECT && !isWhitespace(bytes[at])) at++
   return at > start ? at : -1
 }
 

@@ -17,14 +17,14 @@ export class BoundedBytes {
     return this.#length
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#length <= this.#maxBytes
   }
 
   add(part: Uint8Array): void {
     if (part.length === 0) return
     this.#length += part.length
-    if (this.isWhole) this.#parts.push(part)
+    if (this.isComplete) this.#parts.push(part)
     else this.#parts = [this.#parts[0] ?? part]
   }
 

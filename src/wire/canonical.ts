@@ -3,7 +3,7 @@
  * A member that is undefined is left out; anything else that JSON cannot say is null.
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, 0)
+  return writeValue(value, 0)
 }
 
 type Container = Readonly<Record<string, unknown>> | readonly unknown[]
@@ -11,15 +11,15 @@ type Container = Readonly<Record<string, unknown>> | readonly unknown[]
 // A hostile message nests deeper than any call stack: below this depth a list does the work of the stack.
 const RECURSION_LIMIT = 500
 
-function write(value: unknown, depth: number): string {
-  if (typeof value === 'string') return quote(value)
-  if (!isContainer(value)) return scalar(value)
+function writeValue(value: unknown, depth: number): string {
+  if (typeof value === 'string') return quoteString(value)
+  if (!isContainer(value)) return writeScalar(value)
   if (depth === RECURSION_LIMIT) return writeWithoutRecursion(value)
   return isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1)
 }
 
 // Most strings are short and need no escapes: this is faster than a call into JSON.stringify for each.
-function quote(text: string): string {
+function quoteString(text: string): string {
   return text.length < 64 && !NEEDS_ESCAPES.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
@@ -34,14 +34,14 @@ function isArray(value: Container): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
-function scalar(value: unknown): string {
+function writeScalar(value: unknown): string {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
   return typeof value === 'boolean' ? String(value) : 'null'
 }
 
 function writeArray(items: readonly unknown[], depth: number): string {
   let text = '['
-  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + write(items[i], depth)
+  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + writeValue(items[i], depth)
   return text + ']'
 }
 
@@ -50,7 +50,7 @@ function writeObject(object: Readonly<Record<string, unknown>>, depth: number): 
   for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined) continue
-    text += (text.length === 1 ? '' : ',') + quote(key) + ':' + write(value, depth)
+    text += (text.length === 1 ? '' : ',') + quoteString(key) + ':' + writeValue(value, depth)
   }
   return text + '}'
 }
@@ -68,39 +68,39 @@ function sortedKeys(object: object): readonly string[] {
   return keys
 }
 
-type Todo =
+type PendingPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly value: unknown }
 
 function writeWithoutRecursion(root: Container): string {
   const parts: string[] = []
-  const todo: Todo[] = [{ kind: 'value', value: root }]
+  const todo: PendingPart[] = [{ kind: 'value', value: root }]
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     if (next.kind === 'text') parts.push(next.text)
-    else if (isContainer(next.value)) pushReversed(todo, piecesOf(next.value))
-    else parts.push(write(next.value, 0))
+    else if (isContainer(next.value)) pushReversed(todo, partsOf(next.value))
+    else parts.push(writeValue(next.value, 0))
   }
   return parts.join('')
 }
 
-function piecesOf(container: Container): readonly Todo[] {
-  const pieces: Todo[] = []
-  for (const [label, value] of labelled(container)) {
+function partsOf(container: Container): readonly PendingPart[] {
+  const pieces: PendingPart[] = []
+  for (const [label, value] of keyedValues(container)) {
     pieces.push({ kind: 'text', text: (pieces.length === 0 ? '' : ',') + label }, { kind: 'value', value })
   }
   const [open, close] = isArray(container) ? ['[', ']'] : ['{', '}']
   return [{ kind: 'text', text: open }, ...pieces, { kind: 'text', text: close }]
 }
 
-function labelled(container: Container): readonly (readonly [string, unknown])[] {
+function keyedValues(container: Container): readonly (readonly [string, unknown])[] {
   if (isArray(container)) return container.map((item) => ['', item])
   return sortedKeys(container)
     .filter((key) => container[key] !== undefined)
-    .map((key) => [`${quote(key)}:`, container[key]])
+    .map((key) => [`${quoteString(key)}:`, container[key]])
 }
 
 // One by one: a spread of a long list would overflow the stack of arguments.
-function pushReversed(todo: Todo[], pieces: readonly Todo[]): void {
+function pushReversed(todo: PendingPart[], pieces: readonly PendingPart[]): void {
   for (let i = pieces.length - 1; i >= 0; i--) {
     const piece = pieces[i]
     if (piece !== undefined) todo.push(piece)

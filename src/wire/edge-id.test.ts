@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { edgeOf, numberAtEdge, plainAnswerId } from './edge-id.ts'
-import { rangeAt } from './members.ts'
+import { findKnownId, findNumericId, numericIdOfResult } from './edge-id.ts'
+import { findRange } from './members.ts'
 
 const id = fc.oneof(fc.nat(), fc.constantFrom(0, '0', 'a', '1', '"', ',"id":1}'))
 const members = fc.uniqueArray(fc.constantFrom('jsonrpc', 'id', 'result', 'method', 'x"id'), { minLength: 1 })
@@ -16,7 +16,7 @@ const message = fc.tuple(id, members, inner).map(([own, names, value]) => {
 test('an id that is found at the edge of a message is the id of the message', () => {
   fc.assert(
     fc.property(message, ({ own, text }) => {
-      expect([undefined, rangeAt(text, ['id'])]).toContainEqual(edgeOf(text, own))
+      expect([undefined, findRange(text, ['id'])]).toContainEqual(findKnownId(text, own))
     }),
     { numRuns: 1000 },
   )
@@ -25,24 +25,24 @@ test('an id that is found at the edge of a message is the id of the message', ()
 test('a number that is found at the edge of a message is the id of the message', () => {
   fc.assert(
     fc.property(message, ({ text }) => {
-      expect([undefined, rangeAt(text, ['id'])]).toContainEqual(numberAtEdge(text))
+      expect([undefined, findRange(text, ['id'])]).toContainEqual(findNumericId(text))
     }),
     { numRuns: 1000 },
   )
 })
 
 test('of two members with one name the last counts, so that a first id alone proves nothing', () => {
-  expect(edgeOf('{"jsonrpc":"2.0","id":1,"method":"a","id":2}', 1)).toBeUndefined()
+  expect(findKnownId('{"jsonrpc":"2.0","id":1,"method":"a","id":2}', 1)).toBeUndefined()
 })
 
 test('ids are found where clients and servers write them', () => {
-  expect(edgeOf('{"method":"a","jsonrpc":"2.0","id":12}', 12)).toEqual({ start: 35, end: 37 })
-  expect(edgeOf('{"jsonrpc":"2.0","id":"x","method":"a"}', 'x')).toEqual({ start: 22, end: 25 })
-  expect(plainAnswerId('{"result":{},"jsonrpc":"2.0","id":12}')).toBe(12)
-  expect(plainAnswerId('{"jsonrpc":"2.0","id":12,"result":{}}')).toBe(12)
+  expect(findKnownId('{"method":"a","jsonrpc":"2.0","id":12}', 12)).toEqual({ start: 35, end: 37 })
+  expect(findKnownId('{"jsonrpc":"2.0","id":"x","method":"a"}', 'x')).toEqual({ start: 22, end: 25 })
+  expect(numericIdOfResult('{"result":{},"jsonrpc":"2.0","id":12}')).toBe(12)
+  expect(numericIdOfResult('{"jsonrpc":"2.0","id":12,"result":{}}')).toBe(12)
 })
 
 test('a request of the server is no answer, whatever its id', () => {
-  expect(plainAnswerId('{"method":"ping","jsonrpc":"2.0","id":12}')).toBeUndefined()
-  expect(plainAnswerId('{"jsonrpc":"2.0","id":12,"method":"ping"}')).toBeUndefined()
+  expect(numericIdOfResult('{"method":"ping","jsonrpc":"2.0","id":12}')).toBeUndefined()
+  expect(numericIdOfResult('{"jsonrpc":"2.0","id":12,"method":"ping"}')).toBeUndefined()
 })

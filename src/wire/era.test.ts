@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { eraOf } from './era.ts'
+import { detectEra } from './era.ts'
 import type { Request, Response } from './message.ts'
-import { isLegacyVersion, LEGACY_VERSIONS, META, MODERN_VERSION } from './methods.ts'
+import { isLegacyVersion, LEGACY_VERSIONS, META_KEYS, MODERN_VERSION } from './methods.ts'
 
-const ENVELOPE = { _meta: { [META.protocolVersion]: MODERN_VERSION, [META.clientCapabilities]: {} } }
+const ENVELOPE = {
+  _meta: { [META_KEYS.protocolVersion]: MODERN_VERSION, [META_KEYS.clientCapabilities]: {} },
+}
 
 test('initialize that got a result is legacy, in the version that the server chose', () => {
   expect(
-    eraOf([said('initialize', { protocolVersion: 'x' }, { result: { protocolVersion: '2025-06-18' } })]),
+    detectEra([said('initialize', { protocolVersion: 'x' }, { result: { protocolVersion: '2025-06-18' } })]),
   ).toEqual({
     era: 'legacy',
     version: '2025-06-18',
@@ -15,38 +17,38 @@ test('initialize that got a result is legacy, in the version that the server cho
 })
 
 test('an enveloped request whose result has a resultType is modern, in the version of the envelope', () => {
-  expect(eraOf([said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })])).toEqual({
+  expect(detectEra([said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })])).toEqual({
     era: 'modern',
     version: '2026-07-28',
   })
 })
 
 test.each([-32020, -32021, -32022])('an enveloped request that got error %i is modern', (code) => {
-  expect(eraOf([said('tools/list', ENVELOPE, { error: { code } })]).era).toBe('modern')
+  expect(detectEra([said('tools/list', ENVELOPE, { error: { code } })]).era).toBe('modern')
 })
 
 test('an envelope alone proves nothing: a legacy server answers it under its own rules', () => {
   const nothing = { era: undefined, version: undefined }
-  expect(eraOf([])).toEqual(nothing)
-  expect(eraOf([said('tools/list', ENVELOPE)])).toEqual(nothing)
-  expect(eraOf([said('tools/list', ENVELOPE, { result: { tools: [] } })])).toEqual(nothing)
-  expect(eraOf([said('tools/list', ENVELOPE, { error: { code: -32601 } })])).toEqual(nothing)
-  expect(eraOf([said('tools/list', {}, { result: { resultType: 'complete' } })])).toEqual(nothing)
-  expect(eraOf([said('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
+  expect(detectEra([])).toEqual(nothing)
+  expect(detectEra([said('tools/list', ENVELOPE)])).toEqual(nothing)
+  expect(detectEra([said('tools/list', ENVELOPE, { result: { tools: [] } })])).toEqual(nothing)
+  expect(detectEra([said('tools/list', ENVELOPE, { error: { code: -32601 } })])).toEqual(nothing)
+  expect(detectEra([said('tools/list', {}, { result: { resultType: 'complete' } })])).toEqual(nothing)
+  expect(detectEra([said('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
 })
 
 test('a probe that failed, or got no answer, says legacy', () => {
-  expect(eraOf([said('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
-  expect(eraOf([said('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')
-  expect(eraOf([said('server/discover', ENVELOPE)]).era).toBe('legacy')
+  expect(detectEra([said('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
+  expect(detectEra([said('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')
+  expect(detectEra([said('server/discover', ENVELOPE)]).era).toBe('legacy')
 })
 
 test('a probe that failed says nothing where anything else decides', () => {
   const probe = said('server/discover', ENVELOPE)
   const initialized = said('initialize', {}, { result: { protocolVersion: '2025-11-25' } })
   const modern = said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })
-  expect(eraOf([probe, initialized])).toEqual({ era: 'legacy', version: '2025-11-25' })
-  expect(eraOf([probe, modern])).toEqual({ era: 'modern', version: '2026-07-28' })
+  expect(detectEra([probe, initialized])).toEqual({ era: 'legacy', version: '2025-11-25' })
+  expect(detectEra([probe, modern])).toEqual({ era: 'modern', version: '2026-07-28' })
 })
 
 test('the versions that open with initialize are known by name', () => {

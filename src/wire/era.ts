@@ -1,64 +1,65 @@
 import { isObject, member, type Request, type Response } from './message.ts'
-import { isEnveloped, META, metaOf } from './methods.ts'
+import { hasModernEnvelope, META_KEYS, metaValue } from './methods.ts'
 
 /** `legacy` opens with `initialize`; `modern` is stateless and carries an envelope in every request. */
 export type Era = 'legacy' | 'modern'
 
-export interface EraFound {
+export interface DetectedEra {
   readonly era: Era | undefined
   readonly version: string | undefined
 }
 
-export interface Exchange {
+export interface EraEvidence {
   readonly request: Request
   readonly response: Response | undefined
 }
 
 /** The era of a conversation, by the first exchange that proves one; an envelope alone proves nothing. */
-export function eraOf(exchanges: Iterable<Exchange>): EraFound {
+export function detectEra(exchanges: Iterable<EraEvidence>): DetectedEra {
   let probeFailed = false
   for (const exchange of exchanges) {
-    const found = eraProvedBy(exchange)
+    const found = eraProvenBy(exchange)
     if (found !== undefined) return found
-    probeFailed ||= isProbe(exchange.request)
+    probeFailed ||= isDiscoverProbe(exchange.request)
   }
-  return eraUnproved(probeFailed)
+  return eraWithoutProof(probeFailed)
 }
 
 /** What one exchange proves. */
-export function eraProvedBy(exchange: Exchange): EraFound | undefined {
+export function eraProvenBy(exchange: EraEvidence): DetectedEra | undefined {
   return legacyProof(exchange) ?? modernProof(exchange)
 }
 
 /** Whether a request tries if the server is a modern one. */
-export function isProbe({ method, params }: Request): boolean {
-  return method === 'server/discover' && isEnveloped(params)
+export function isDiscoverProbe({ method, params }: Request): boolean {
+  return method === 'server/discover' && hasModernEnvelope(params)
 }
 
 /** Where nothing proves an era, a probe that failed speaks for the legacy one. */
-export function eraUnproved(probeFailed: boolean): EraFound {
+export function eraWithoutProof(probeFailed: boolean): DetectedEra {
   return { era: probeFailed ? 'legacy' : undefined, version: undefined }
 }
 
-function legacyProof({ request, response }: Exchange): EraFound | undefined {
+function legacyProof({ request, response }: EraEvidence): DetectedEra | undefined {
   if (request.method !== 'initialize' || response === undefined || 'error' in response.outcome)
     return undefined
-  return { era: 'legacy', version: text(member(response.outcome.result, 'protocolVersion')) }
+  return { era: 'legacy', version: stringOrUndefined(member(response.outcome.result, 'protocolVersion')) }
 }
 
-function modernProof({ request, response }: Exchange): EraFound | undefined {
-  if (response === undefined || !isEnveloped(request.params) || !isModernAnswer(response)) return undefined
-  return { era: 'modern', version: text(metaOf(request.params, META.protocolVersion)) }
+function modernProof({ request, response }: EraEvidence): DetectedEra | undefined {
+  if (response === undefined || !hasModernEnvelope(request.params) || !isModernResponse(response))
+    return undefined
+  return { era: 'modern', version: stringOrUndefined(metaValue(request.params, META_KEYS.protocolVersion)) }
 }
 
-function isModernAnswer({ outcome }: Response): boolean {
-  if ('error' in outcome) return MODERN_ERRORS.has(member(outcome.error, 'code'))
+function isModernResponse({ outcome }: Response): boolean {
+  if ('error' in outcome) return MODERN_ERROR_CODES.has(member(outcome.error, 'code'))
   return isObject(outcome.result) && Object.hasOwn(outcome.result, 'resultType')
 }
 
 // HeaderMismatch, MissingRequiredClientCapability, UnsupportedProtocolVersion.
-const MODERN_ERRORS: ReadonlySet<unknown> = new Set([-32020, -32021, -32022])
+const MODERN_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32021, -32022])
 
-function text(value: unknown): string | undefined {
+function stringOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstWords } from './first-words.ts'
+import { truncateAtWord } from './first-words.ts'
 
 test.each([
   ['short enough', 'short enough'],
@@ -7,5 +7,5 @@ test.each([
   ['ends right here and goes on', 'ends right here…'],
   ['0123456789012345678901234', '…'],
 ])('of %j whole words stay', (text, shown) => {
-  expect(firstWords(text, 15)).toBe(shown)
+  expect(truncateAtWord(text, 15)).toBe(shown)
 })

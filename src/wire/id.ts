@@ -11,11 +11,11 @@ export function idKey(id: Id): string {
 }
 
 /** The id that a key stands for. */
-export function idOfKey(key: string): Id {
+export function idFromKey(key: string): Id {
   return key.startsWith('#') ? Number(key.slice(1)) : key.slice(1)
 }
 
 /** An id as JSON. Ids are mostly numbers, and written for every message. */
-export function idText(id: Id): string {
+export function idToJson(id: Id): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id)
 }

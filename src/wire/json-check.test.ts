@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { JsonCheck } from './json-check.ts'
+import { JsonValidator } from './json-check.ts'
 
 const encoder = new TextEncoder()
 
 function accepts(bytes: Uint8Array, cuts: readonly number[] = []): boolean {
-  const check = new JsonCheck()
+  const check = new JsonValidator()
   const stops = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length]
   for (let index = 1; index < stops.length; index++) check.feed(bytes, stops[index - 1]!, stops[index]!)
   return check.isComplete()
@@ -99,7 +99,7 @@ test('a hundred thousand levels deep is no problem', () => {
 })
 
 test('one check serves many texts, also after a bad one', () => {
-  const check = new JsonCheck()
+  const check = new JsonValidator()
   const judge = (text: string): boolean => {
     check.reset()
     check.feed(encoder.encode(text), 0, text.length)

@@ -1,7 +1,7 @@
 import {
-  ACTION,
+  FIRST_ACTION,
   AFTER_VALUE,
-  BAD,
+  INVALID,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
@@ -14,7 +14,7 @@ import {
   OPEN_OBJECT,
   START,
   STRING,
-  TABLE,
+  TRANSITIONS,
   VALUE,
 } from './json-grammar.ts'
 
@@ -23,10 +23,10 @@ import {
  * the recorder splices a peer's bytes into the tape, so a line that is not JSON must be found before it is written.
  * It can be fed in pieces. UTF-8 is not looked at: that is one native call for whoever has the bytes.
  */
-export class JsonCheck {
+export class JsonValidator {
   #state: number = START
   #depth = 0
-  #nesting: Uint8Array = new Uint8Array(64)
+  #openContainers: Uint8Array = new Uint8Array(64)
 
   /** Makes ready for the next text. */
   reset(): void {
@@ -43,8 +43,8 @@ export class JsonCheck {
         at = endOfPlainRun(bytes, at, end)
         if (at === end) break
       }
-      const next = TABLE[(state << 8) | bytes[at]!]!
-      state = next < ACTION ? next : this.#act(next)
+      const next = TRANSITIONS[(state << 8) | bytes[at]!]!
+      state = next < FIRST_ACTION ? next : this.#applyAction(next)
       at++
     }
     this.#state = state
@@ -55,7 +55,7 @@ export class JsonCheck {
     return this.#state === DONE
   }
 
-  #act(action: number): number {
+  #applyAction(action: number): number {
     switch (action) {
       case OPEN_OBJECT:
         return this.#open(IN_OBJECT, FIRST_KEY)
@@ -66,35 +66,35 @@ export class JsonCheck {
       case CLOSE_ARRAY:
         return this.#close(IN_ARRAY)
       case COMMA:
-        return this.#top() === IN_OBJECT ? KEY : VALUE
+        return this.#innermost() === IN_OBJECT ? KEY : VALUE
       default:
-        return BAD
+        return INVALID
     }
   }
 
   #open(kind: number, next: number): number {
-    if (this.#depth === this.#nesting.length) {
-      const wider = new Uint8Array(this.#nesting.length * 2)
-      wider.set(this.#nesting)
-      this.#nesting = wider
+    if (this.#depth === this.#openContainers.length) {
+      const wider = new Uint8Array(this.#openContainers.length * 2)
+      wider.set(this.#openContainers)
+      this.#openContainers = wider
     }
-    this.#nesting[this.#depth++] = kind
+    this.#openContainers[this.#depth++] = kind
     return next
   }
 
   #close(kind: number): number {
-    if (this.#top() !== kind) return BAD
+    if (this.#innermost() !== kind) return INVALID
     return --this.#depth === 0 ? DONE : AFTER_VALUE
   }
 
-  #top(): number {
-    return this.#nesting[this.#depth - 1] ?? 0
+  #innermost(): number {
+    return this.#openContainers[this.#depth - 1] ?? 0
   }
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const SHORT_RUN = 256 // below this, a native search costs more than it saves
+const SHORT_RUN_BYTES = 256 // below this, a native search costs more than it saves
 const IN_OBJECT = 1
 const IN_ARRAY = 2
 
@@ -104,7 +104,7 @@ const IS_PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Where the run of bytes that mean only themselves inside a string ends. */
 function endOfPlainRun(bytes: Uint8Array, start: number, end: number): number {
-  const near = Math.min(start + SHORT_RUN, end)
+  const near = Math.min(start + SHORT_RUN_BYTES, end)
   let at = start
   while (at < near && IS_PLAIN[bytes[at]!] === 1) at++
   return at === near && near < end ? endOfLongRun(bytes, near, end) : at
@@ -116,27 +116,27 @@ function endOfLongRun(bytes: Uint8Array, start: number, end: number): number {
   const run = bytes.subarray(start, quote < 0 || quote > end ? end : quote)
   const slash = run.indexOf(BACKSLASH)
   const length = slash < 0 ? run.length : slash
-  return start + plainLength(run, length)
+  return start + lengthBeforeControlByte(run, length)
 }
 
 /** How many of the first `length` bytes come before a control character. */
-function plainLength(bytes: Uint8Array, length: number): number {
+function lengthBeforeControlByte(bytes: Uint8Array, length: number): number {
   const aligned = -bytes.byteOffset & 3
-  if (length < aligned) return plainBytes(bytes, 0, length)
+  if (length < aligned) return endBeforeControlByte(bytes, 0, length)
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (length - aligned) >> 2)
-  const head = plainBytes(bytes, 0, aligned)
+  const head = endBeforeControlByte(bytes, 0, aligned)
   if (head < aligned) return head
-  return plainBytes(bytes, holdsControl(words) ? head : head + words.length * 4, length)
+  return endBeforeControlByte(bytes, hasControlByte(words) ? head : head + words.length * 4, length)
 }
 
-function plainBytes(bytes: Uint8Array, start: number, end: number): number {
+function endBeforeControlByte(bytes: Uint8Array, start: number, end: number): number {
   let at = start
   while (at < end && bytes[at]! >= 0x20) at++
   return at
 }
 
 /** Whether some byte is below 0x20, four bytes at a time: the classic test, exact for the words as a whole. */
-function holdsControl(words: Int32Array): boolean {
+function hasControlByte(words: Int32Array): boolean {
   let found = 0
   for (let index = 0; index < words.length; index++) {
     const word = words[index]!

@@ -1,7 +1,7 @@
 /** The grammar of JSON as a table: from a state and the next byte to the next state, or to something to do. */
 
 // A number may end where another token begins, so its states know the bytes that end it.
-export const BAD = 0
+export const INVALID = 0
 export const START = 1
 export const DONE = 2
 export const FIRST_KEY = 3
@@ -25,22 +25,22 @@ const NULL = 30 // "ull" to go; then 31 and 32
 export const KEY_STRING = 33 // then 34 to 38, as in a string
 
 /** From here on an entry of the table is not a state, but something to do. */
-export const ACTION = 48
+export const FIRST_ACTION = 48
 export const OPEN_OBJECT = 48
 export const OPEN_ARRAY = 49
 export const CLOSE_OBJECT = 50
 export const CLOSE_ARRAY = 51
 export const COMMA = 52
 
-export const TABLE: Uint8Array = buildTable()
+export const TRANSITIONS: Uint8Array = buildTransitions()
 
-function buildTable(): Uint8Array {
-  const table = new Uint8Array(ACTION << 8)
-  const rule: Rule = (state, bytes, next) => {
+function buildTransitions(): Uint8Array {
+  const table = new Uint8Array(FIRST_ACTION << 8)
+  const rule: AddTransition = (state, bytes, next) => {
     for (let at = 0; at < bytes.length; at++) table[(state << 8) | bytes.charCodeAt(at)] = next
   }
   for (const state of [STRING, KEY_STRING]) table.fill(state, (state << 8) | 0x20, (state << 8) | 0x100)
-  addSpace(rule)
+  addWhitespace(rule)
   addValues(rule)
   addStructure(rule)
   addString(rule, STRING, AFTER_VALUE)
@@ -52,14 +52,14 @@ function buildTable(): Uint8Array {
   return table
 }
 
-type Rule = (state: number, bytes: string, next: number) => void
+type AddTransition = (state: number, bytes: string, next: number) => void
 
-function addSpace(rule: Rule): void {
+function addWhitespace(rule: AddTransition): void {
   const states = [START, DONE, FIRST_KEY, KEY, COLON, VALUE, FIRST_ITEM, AFTER_VALUE]
   for (const state of states) rule(state, ' \t\r\n', state)
 }
 
-function addValues(rule: Rule): void {
+function addValues(rule: AddTransition): void {
   for (const state of [START, VALUE, FIRST_ITEM]) {
     rule(state, '{', OPEN_OBJECT)
     rule(state, '[', OPEN_ARRAY)
@@ -75,7 +75,7 @@ function addValues(rule: Rule): void {
   }
 }
 
-function addStructure(rule: Rule): void {
+function addStructure(rule: AddTransition): void {
   rule(FIRST_KEY, '"', KEY_STRING)
   rule(FIRST_KEY, '}', CLOSE_OBJECT)
   rule(KEY, '"', KEY_STRING)
@@ -84,14 +84,14 @@ function addStructure(rule: Rule): void {
   addEndOfValue(rule, AFTER_VALUE)
 }
 
-function addEndOfValue(rule: Rule, state: number): void {
+function addEndOfValue(rule: AddTransition, state: number): void {
   rule(state, ' \t\r\n', AFTER_VALUE)
   rule(state, ',', COMMA)
   rule(state, '}', CLOSE_OBJECT)
   rule(state, ']', CLOSE_ARRAY)
 }
 
-function addString(rule: Rule, string: number, after: number): void {
+function addString(rule: AddTransition, string: number, after: number): void {
   const escape = string + 1
   const hex = string + 2
   rule(string, '"', after)
@@ -103,7 +103,7 @@ function addString(rule: Rule, string: number, after: number): void {
   }
 }
 
-function addNumber(rule: Rule): void {
+function addNumber(rule: AddTransition): void {
   const digits = '0123456789'
   rule(MINUS, '0', ZERO)
   rule(MINUS, '123456789', DIGITS)
@@ -116,7 +116,7 @@ function addNumber(rule: Rule): void {
   for (const state of [ZERO, DIGITS, FRACTION, EXPONENT_DIGITS]) addEndOfValue(rule, state)
 }
 
-function addLiteral(rule: Rule, first: number, rest: string): void {
+function addLiteral(rule: AddTransition, first: number, rest: string): void {
   for (const [index, letter] of rest.split('').entries()) {
     rule(first + index, letter, index === rest.length - 1 ? AFTER_VALUE : first + index + 1)
   }

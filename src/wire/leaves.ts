@@ -1,91 +1,91 @@
-import { endOfPlain, endOfString, type Path, type Range } from './members.ts'
+import { endOfScalar, endOfString, type JsonPath, type JsonRange } from './members.ts'
 
 /** A string, number or literal in a JSON text, with the way to it. */
-export interface Leaf extends Range {
-  readonly path: Path
+export interface JsonLeaf extends JsonRange {
+  readonly path: JsonPath
 }
 
 // A path costs its length, and a hostile text nests without end: what lies deeper is not told.
-const DEEPEST = 64
+const MAX_LEAF_DEPTH = 64
 
 /** Every leaf of a text that JSON.parse has accepted, in the order of the text. */
-export function leavesOf(text: string): readonly Leaf[] {
-  const leaves: Leaf[] = []
-  const way = new Way()
+export function jsonLeaves(text: string): readonly JsonLeaf[] {
+  const leaves: JsonLeaf[] = []
+  const way = new PathTracker()
   for (let at = 0; at < text.length;) {
     const char = text[at]
     if (char === '{' || char === '[') at = way.open(char, at)
     else if (char === '}' || char === ']') at = way.close(at)
-    else if (char === '"' && way.awaitsKey()) at = way.name(text, at)
-    else if (BETWEEN.has(char ?? '')) at++
-    else at = leafAt(text, at, way, leaves)
+    else if (char === '"' && way.expectsKey()) at = way.readKey(text, at)
+    else if (SEPARATORS.has(char ?? '')) at++
+    else at = addLeafAt(text, at, way, leaves)
   }
   return leaves
 }
 
 /** What a leaf says: the text of a string, or a number or literal as it is spelled. */
-export function leafText(text: string, { start, end }: Range): string {
+export function decodeLeaf(text: string, { start, end }: JsonRange): string {
   if (text[start] !== '"') return text.slice(start, end)
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? String(JSON.parse(`"${inner}"`)) : inner
 }
 
-const BETWEEN: ReadonlySet<string> = new Set(' \t\r\n,:')
+const SEPARATORS: ReadonlySet<string> = new Set(' \t\r\n,:')
 
-function leafAt(text: string, start: number, way: Way, leaves: Leaf[]): number {
-  const end = text[start] === '"' ? endOfString(text, start) : endOfPlain(text, start)
-  way.enter()
+function addLeafAt(text: string, start: number, way: PathTracker, leaves: JsonLeaf[]): number {
+  const end = text[start] === '"' ? endOfString(text, start) : endOfScalar(text, start)
+  way.enterValue()
   const path = way.path()
   if (path !== undefined) leaves.push({ path, start, end })
-  way.leave()
+  way.leaveValue()
   return end
 }
 
-interface Level {
+interface OpenContainer {
   readonly isArray: boolean
-  step: string | number | undefined
+  current: string | number | undefined
 }
 
 /** Where a scan stands: the containers that are open, and the member or item that is being read in each. */
-class Way {
-  readonly #levels: Level[] = []
+class PathTracker {
+  readonly #containers: OpenContainer[] = []
 
   open(char: string, at: number): number {
-    this.enter()
-    this.#levels.push({ isArray: char === '[', step: char === '[' ? -1 : undefined })
+    this.enterValue()
+    this.#containers.push({ isArray: char === '[', current: char === '[' ? -1 : undefined })
     return at + 1
   }
 
   close(at: number): number {
-    this.#levels.pop()
-    this.leave()
+    this.#containers.pop()
+    this.leaveValue()
     return at + 1
   }
 
-  awaitsKey(): boolean {
-    const level = this.#levels.at(-1)
-    return level !== undefined && !level.isArray && level.step === undefined
+  expectsKey(): boolean {
+    const level = this.#containers.at(-1)
+    return level !== undefined && !level.isArray && level.current === undefined
   }
 
-  name(text: string, at: number): number {
+  readKey(text: string, at: number): number {
     const end = endOfString(text, at)
-    const level = this.#levels.at(-1)
-    if (level !== undefined) level.step = leafText(text, { start: at, end })
+    const level = this.#containers.at(-1)
+    if (level !== undefined) level.current = decodeLeaf(text, { start: at, end })
     return end
   }
 
-  enter(): void {
-    const level = this.#levels.at(-1)
-    if (level?.isArray && typeof level.step === 'number') level.step++
+  enterValue(): void {
+    const level = this.#containers.at(-1)
+    if (level?.isArray && typeof level.current === 'number') level.current++
   }
 
-  leave(): void {
-    const level = this.#levels.at(-1)
-    if (level !== undefined && !level.isArray) level.step = undefined
+  leaveValue(): void {
+    const level = this.#containers.at(-1)
+    if (level !== undefined && !level.isArray) level.current = undefined
   }
 
-  path(): Path | undefined {
-    if (this.#levels.length > DEEPEST) return undefined
-    return this.#levels.flatMap(({ step }) => step ?? [])
+  path(): JsonPath | undefined {
+    if (this.#containers.length > MAX_LEAF_DEPTH) return undefined
+    return this.#containers.flatMap(({ current }) => current ?? [])
   }
 }

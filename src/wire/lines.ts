@@ -1,7 +1,7 @@
 /** The longest line that is held in memory, unless the user chose another bound. */
-export const MAX_LINE_BYTES: number = 256 * 1024 * 1024
+export const DEFAULT_MAX_LINE_BYTES: number = 256 * 1024 * 1024
 /** The longest line that can be asked for and still be read: a text in JavaScript ends at 512 MiB. */
-export const LONGEST_LINE_BYTES: number = 500 * 1024 * 1024
+export const HARD_MAX_LINE_BYTES: number = 500 * 1024 * 1024
 
 /** How much of a line beyond the bound is kept, to name it. */
 const HEAD_BYTES = 64 * 1024
@@ -9,7 +9,7 @@ const HEAD_BYTES = 64 * 1024
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
-export interface LineOptions {
+export interface LineSplitterOptions {
   readonly maxBytes?: number
   /** A line without its end; `number` counts from 1 and counts empty lines too, which are not delivered. */
   readonly onLine: (line: Uint8Array, number: number) => void
@@ -22,7 +22,7 @@ export interface LineOptions {
  * chunk must not be written to again.
  */
 export class LineSplitter {
-  readonly #options: LineOptions
+  readonly #options: LineSplitterOptions
   readonly #maxBytes: number
   #parts: Uint8Array[] = []
   #head: Uint8Array | undefined
@@ -30,9 +30,9 @@ export class LineSplitter {
   #number = 1
   #endsInReturn = false
 
-  constructor(options: LineOptions) {
+  constructor(options: LineSplitterOptions) {
     this.#options = options
-    this.#maxBytes = options.maxBytes ?? MAX_LINE_BYTES
+    this.#maxBytes = options.maxBytes ?? DEFAULT_MAX_LINE_BYTES
   }
 
   push(chunk: Uint8Array): void {
@@ -61,7 +61,7 @@ export class LineSplitter {
     if (length === 0) return
     const line = chunk.subarray(start, end)
     if (length <= this.#maxBytes) this.#options.onLine(line, number)
-    else this.#options.onOverlong?.(headOf([line]), length, number)
+    else this.#options.onOverlong?.(copyHead([line]), length, number)
   }
 
   #keep(part: Uint8Array): void {
@@ -72,7 +72,7 @@ export class LineSplitter {
     this.#parts.push(part)
     // One more than the bound: it may turn out to be the carriage return.
     if (this.#total <= Math.max(this.#maxBytes + 1, HEAD_BYTES)) return
-    this.#head = headOf(this.#parts)
+    this.#head = copyHead(this.#parts)
     this.#parts = []
   }
 
@@ -84,8 +84,8 @@ export class LineSplitter {
     this.#total = 0
     this.#endsInReturn = false
     if (length === 0) return
-    if (length <= this.#maxBytes) this.#options.onLine(joined(parts).subarray(0, length), number)
-    else this.#options.onOverlong?.((head ?? headOf(parts)).subarray(0, length), length, number)
+    if (length <= this.#maxBytes) this.#options.onLine(concatBytes(parts).subarray(0, length), number)
+    else this.#options.onOverlong?.((head ?? copyHead(parts)).subarray(0, length), length, number)
   }
 }
 
@@ -101,17 +101,17 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 // Copied, so that the head of a line does not hold all of its chunks in memory.
-function headOf(parts: readonly Uint8Array[]): Uint8Array {
+function copyHead(parts: readonly Uint8Array[]): Uint8Array {
   const head: Uint8Array[] = []
   let room = HEAD_BYTES
   for (const part of parts) {
     head.push(part.slice(0, room))
     room -= Math.min(room, part.length)
   }
-  return joined(head)
+  return concatBytes(head)
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first !== undefined && parts.length === 1) return first
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { itemsOf, membersOf, rangeAt, replaceAt, type Range } from './members.ts'
+import { itemRanges, memberRanges, findRange, replaceValue, type JsonRange } from './members.ts'
 
-const sliceOf = (text: string, range: Range | undefined): string | undefined =>
+const sliceOf = (text: string, range: JsonRange | undefined): string | undefined =>
   range && text.slice(range.start, range.end)
 
 test('values keep the bytes they were written with', () => {
   const text =
     ' { "a" : 1.0e+5 ,"b":12345678901234567890,"c":"\\u00e9\\"}","d":[ 1 , {} ],"e":true , "f": null } '
-  expect([...membersOf(text)].map(([key, range]) => [key, sliceOf(text, range)])).toEqual([
+  expect([...memberRanges(text)].map(([key, range]) => [key, sliceOf(text, range)])).toEqual([
     ['a', '1.0e+5'],
     ['b', '12345678901234567890'],
     ['c', '"\\u00e9\\"}"'],
@@ -20,7 +20,7 @@ test('values keep the bytes they were written with', () => {
 
 test('escaped keys are decoded, and of two members with one name the last counts', () => {
   const text = '{"\\u0061":1,"a":2,"__proto__":3,"\\\\":4}'
-  expect([...membersOf(text)].map(([key, range]) => [key, sliceOf(text, range)])).toEqual([
+  expect([...memberRanges(text)].map(([key, range]) => [key, sliceOf(text, range)])).toEqual([
     ['a', '2'],
     ['__proto__', '3'],
     ['\\', '4'],
@@ -29,23 +29,23 @@ test('escaped keys are decoded, and of two members with one name the last counts
 
 test('the items of an array are found in order, whatever the spacing', () => {
   const text = '\t[ 1,"a]",[2,[3]] , {"b":[]},\r\n-0.5e-3 ]\n'
-  expect(itemsOf(text).map((range) => sliceOf(text, range))).toEqual([
+  expect(itemRanges(text).map((range) => sliceOf(text, range))).toEqual([
     '1',
     '"a]"',
     '[2,[3]]',
     '{"b":[]}',
     '-0.5e-3',
   ])
-  expect(itemsOf('[ ]')).toEqual([])
-  expect([...membersOf('{ }')]).toEqual([])
+  expect(itemRanges('[ ]')).toEqual([])
+  expect([...memberRanges('{ }')]).toEqual([])
 })
 
 test('a replacement changes nothing but its value', () => {
   const text = '{ "params": {"_meta":{"progressToken": 1.0}, "x":[ 1,2 ]},"id" : 7}'
-  expect(replaceAt(text, ['params', '_meta', 'progressToken'], '"live"')).toBe(
+  expect(replaceValue(text, ['params', '_meta', 'progressToken'], '"live"')).toBe(
     '{ "params": {"_meta":{"progressToken": "live"}, "x":[ 1,2 ]},"id" : 7}',
   )
-  expect(replaceAt(text, ['params', 'x', 1], '{}')).toBe(
+  expect(replaceValue(text, ['params', 'x', 1], '{}')).toBe(
     '{ "params": {"_meta":{"progressToken": 1.0}, "x":[ 1,{} ]},"id" : 7}',
   )
 })
@@ -62,15 +62,15 @@ test('a path that leads nowhere leaves the text alone', () => {
     ['b', 0],
     ['a', 0, 'c', 'd'],
   ]) {
-    expect(replaceAt(text, path, '0')).toBe(text)
+    expect(replaceValue(text, path, '0')).toBe(text)
   }
 })
 
 test('text nested far deeper than the call stack is hopped over', () => {
   const deep = '{"a":['.repeat(100_000) + ']}'.repeat(100_000)
   const text = `{"deep":${deep},"id":1}`
-  expect(sliceOf(text, rangeAt(text, ['id']))).toBe('1')
-  expect(sliceOf(text, rangeAt(text, ['deep'])) === deep).toBe(true)
+  expect(sliceOf(text, findRange(text, ['id']))).toBe('1')
+  expect(sliceOf(text, findRange(text, ['deep'])) === deep).toBe(true)
 })
 
 test('every value of any document is found where JSON.parse found it', () => {
@@ -78,7 +78,7 @@ test('every value of any document is found where JSON.parse found it', () => {
     fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }), spacing(), (value, space) => {
       const text = spaced(value, space)
       for (const path of pathsOf(value)) {
-        const found = sliceOf(text, rangeAt(text, path)) ?? ''
+        const found = sliceOf(text, findRange(text, path)) ?? ''
         expect(JSON.parse(found)).toEqual(valueAt(JSON.parse(text), path))
         expect(found).toBe(found.trim())
       }
@@ -97,9 +97,9 @@ test('replacing any value is what setting it would be', () => {
         const text = spaced(value, space)
         const paths = pathsOf(value)
         const path = paths[seed % paths.length] ?? []
-        const replaced = replaceAt(text, path, JSON.stringify(other))
+        const replaced = replaceValue(text, path, JSON.stringify(other))
         expect(valueAt(JSON.parse(replaced), path)).toEqual(JSON.parse(JSON.stringify(other)))
-        expect(replaceAt(replaced, path, sliceOf(text, rangeAt(text, path)) ?? '')).toBe(text)
+        expect(replaceValue(replaced, path, sliceOf(text, findRange(text, path)) ?? '')).toBe(text)
       },
     ),
   )

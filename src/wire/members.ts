@@ -1,88 +1,88 @@
 /** A stretch of a JSON text: `text.slice(start, end)`. */
-export interface Range {
+export interface JsonRange {
   readonly start: number
   readonly end: number
 }
 
 /** The way to a value: names of members and places of items. */
-export type Path = readonly (string | number)[]
+export type JsonPath = readonly (string | number)[]
 
 // Everything here expects text that JSON.parse has accepted, and reads it without recursion.
 
 /** Where the values of an object's own members stand; of two members with one name the last counts, as in JSON.parse. */
-export function membersOf(text: string): ReadonlyMap<string, Range> {
-  return membersWithin(text, startOfValue(text, 0))
+export function memberRanges(text: string): ReadonlyMap<string, JsonRange> {
+  return memberRangesWithin(text, skipSeparators(text, 0))
 }
 
 /** Where the items of an array stand. */
-export function itemsOf(text: string): readonly Range[] {
-  return itemsWithin(text, startOfValue(text, 0))
+export function itemRanges(text: string): readonly JsonRange[] {
+  return itemRangesWithin(text, skipSeparators(text, 0))
 }
 
 /** Where the value at a path stands; undefined when there is none. */
-export function rangeAt(text: string, path: Path): Range | undefined {
-  let range: Range | undefined = { start: startOfValue(text, 0), end: text.trimEnd().length }
+export function findRange(text: string, path: JsonPath): JsonRange | undefined {
+  let range: JsonRange | undefined = { start: skipSeparators(text, 0), end: text.trimEnd().length }
   for (const step of path) {
     if (range === undefined) return undefined
-    range = childOf(text, range.start, step)
+    range = childRange(text, range.start, step)
   }
   return range
 }
 
 /** The text with another value at a path, every other byte as it was; the same text when there is nothing at the path. */
-export function replaceAt(text: string, path: Path, replacement: string): string {
-  const range = rangeAt(text, path)
+export function replaceValue(text: string, path: JsonPath, replacement: string): string {
+  const range = findRange(text, path)
   return range === undefined ? text : text.slice(0, range.start) + replacement + text.slice(range.end)
 }
 
-function childOf(text: string, start: number, step: string | number): Range | undefined {
-  if (typeof step === 'string') return text[start] === '{' ? memberWithin(text, start, step) : undefined
-  return text[start] === '[' ? itemsWithin(text, start)[step] : undefined
+function childRange(text: string, start: number, step: string | number): JsonRange | undefined {
+  if (typeof step === 'string') return text[start] === '{' ? memberRangeWithin(text, start, step) : undefined
+  return text[start] === '[' ? itemRangesWithin(text, start)[step] : undefined
 }
 
-function memberWithin(text: string, start: number, name: string): Range | undefined {
-  let found: Range | undefined
-  eachMember(text, start, (key, value) => {
-    if (isKey(text, key, name)) found = value
+function memberRangeWithin(text: string, start: number, name: string): JsonRange | undefined {
+  let found: JsonRange | undefined
+  forEachMember(text, start, (key, value) => {
+    if (keyEquals(text, key, name)) found = value
   })
   return found
 }
 
 // Compared where it stands: most keys are not the one, and few have an escape.
-function isKey(text: string, { start, end }: Range, name: string): boolean {
+function keyEquals(text: string, { start, end }: JsonRange, name: string): boolean {
   if (end - start - 2 === name.length && text.startsWith(name, start + 1)) return !name.includes('\\')
-  return text.slice(start, end).includes('\\') && keyIn(text, start, end) === name
+  return text.slice(start, end).includes('\\') && parseKey(text, start, end) === name
 }
 
-function membersWithin(text: string, start: number): ReadonlyMap<string, Range> {
-  const members = new Map<string, Range>()
-  eachMember(text, start, (key, value) => void members.set(keyIn(text, key.start, key.end), value))
+function memberRangesWithin(text: string, start: number): ReadonlyMap<string, JsonRange> {
+  const members = new Map<string, JsonRange>()
+  forEachMember(text, start, (key, value) => void members.set(parseKey(text, key.start, key.end), value))
   return members
 }
 
-function eachMember(text: string, start: number, visit: (key: Range, value: Range) => void): void {
-  let at = startOfValue(text, start + 1)
+function forEachMember(text: string, start: number, visit: (key: JsonRange, value: JsonRange) => void): void {
+  let at = skipSeparators(text, start + 1)
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at)
-    const valueStart = startOfValue(text, keyEnd)
+    const valueStart = skipSeparators(text, keyEnd)
     const valueEnd = endOfValue(text, valueStart)
     visit({ start: at, end: keyEnd }, { start: valueStart, end: valueEnd })
-    at = startOfValue(text, valueEnd)
+    at = skipSeparators(text, valueEnd)
   }
 }
 
-function keyIn(text: string, start: number, end: number): string {
+function parseKey(text: string, start: number, end: number): string {
   const key = text.slice(start + 1, end - 1)
   return key.includes('\\') ? String(JSON.parse(`"${key}"`)) : key
 }
 
-function itemsWithin(text: string, start: number): readonly Range[] {
-  const items: Range[] = []
-  let at = startOfValue(text, start + 1)
+function itemRangesWithin(text: string, start: number): readonly JsonRange[] {
+  const items: JsonRange[] = []
+  let at = skipSeparators(text, start + 1)
   while (at < text.length && text[at] !== ']') {
     const end = endOfValue(text, at)
     items.push({ start: at, end })
-    at = startOfValue(text, end)
+    at = skipSeparators(text, end)
   }
   return items
 }
@@ -92,21 +92,21 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 const [SPACE, COLON, COMMA] = [0x20, 0x3a, 0x2c]
 
 // Passes white space and what separates values, which valid JSON has only where it belongs.
-function startOfValue(text: string, from: number): number {
+function skipSeparators(text: string, from: number): number {
   let at = from
-  while (isBetweenValues(text.charCodeAt(at))) at++
+  while (isSeparator(text.charCodeAt(at))) at++
   return at
 }
 
 // At or below a space stand the four kinds of white space; past the end of the text the code is NaN.
-function isBetweenValues(code: number): boolean {
+function isSeparator(code: number): boolean {
   return code <= SPACE || code === COLON || code === COMMA
 }
 
 function endOfValue(text: string, start: number): number {
   const code = text.charCodeAt(start)
   if (code === QUOTE) return endOfString(text, start)
-  return isOpening(code) ? endOfContainer(text, start) : endOfPlain(text, start)
+  return isOpening(code) ? endOfContainer(text, start) : endOfScalar(text, start)
 }
 
 /** Behind the closing quote of the string that opens here. */
@@ -135,9 +135,9 @@ function endOfContainer(text: string, start: number): number {
 }
 
 /** Behind the number or literal that starts here. */
-export function endOfPlain(text: string, start: number): number {
+export function endOfScalar(text: string, start: number): number {
   let at = start
-  while (at < text.length && !isBetweenValues(text.charCodeAt(at)) && !isClosing(text.charCodeAt(at))) at++
+  while (at < text.length && !isSeparator(text.charCodeAt(at)) && !isClosing(text.charCodeAt(at))) at++
   return at
 }
 

@@ -1,7 +1,7 @@
 import { isId, type Id } from './id.ts'
 
 /** What one JSON value on the wire is, judged by its shape alone: peers send what they like. */
-export type Message = Request | Notification | Response | Batch | Invalid
+export type Message = Request | Notification | Response | Batch | InvalidMessage
 
 export interface Request {
   readonly kind: 'request'
@@ -28,7 +28,7 @@ export interface Batch {
   readonly items: readonly Message[]
 }
 
-export interface Invalid {
+export interface InvalidMessage {
   readonly kind: 'invalid'
   readonly why: string
 }
@@ -45,17 +45,17 @@ export function member(value: unknown, name: string): unknown {
 }
 
 /** Says what a parsed JSON value is as a JSON-RPC message, and why it is none. */
-export function classify(value: unknown): Message {
+export function classifyMessage(value: unknown): Message {
   if (Array.isArray(value)) return classifyBatch(value)
-  if (!isObject(value)) return invalid('not an object')
-  if (member(value, 'jsonrpc') !== '2.0') return invalid('"jsonrpc" is not "2.0"')
-  return Object.hasOwn(value, 'method') ? classifyCall(value) : classifyAnswer(value)
+  if (!isObject(value)) return invalidMessage('not an object')
+  if (member(value, 'jsonrpc') !== '2.0') return invalidMessage('"jsonrpc" is not "2.0"')
+  return Object.hasOwn(value, 'method') ? classifyCall(value) : classifyResponse(value)
 }
 
 function classifyBatch(values: readonly unknown[]): Message {
-  if (values.length === 0) return invalid('an empty batch')
+  if (values.length === 0) return invalidMessage('an empty batch')
   const items = values.map((value) =>
-    Array.isArray(value) ? invalid('a batch inside a batch') : classify(value),
+    Array.isArray(value) ? invalidMessage('a batch inside a batch') : classifyMessage(value),
   )
   return { kind: 'batch', items }
 }
@@ -63,25 +63,27 @@ function classifyBatch(values: readonly unknown[]): Message {
 function classifyCall(value: JsonObject): Message {
   const method = member(value, 'method')
   const params = member(value, 'params')
-  if (typeof method !== 'string') return invalid('"method" is not a string')
+  if (typeof method !== 'string') return invalidMessage('"method" is not a string')
   if (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))
-    return invalid('both a call and an answer')
+    return invalidMessage('both a call and an answer')
   if (!Object.hasOwn(value, 'id')) return { kind: 'notification', method, params }
   const id = member(value, 'id')
-  return isId(id) ? { kind: 'request', id, method, params } : invalid('"id" is neither a string nor a number')
+  return isId(id)
+    ? { kind: 'request', id, method, params }
+    : invalidMessage('"id" is neither a string nor a number')
 }
 
-function classifyAnswer(value: JsonObject): Message {
+function classifyResponse(value: JsonObject): Message {
   const hasResult = Object.hasOwn(value, 'result')
   const hasError = Object.hasOwn(value, 'error')
   if (hasResult === hasError)
-    return invalid(hasResult ? 'both "result" and "error"' : 'neither a call nor an answer')
+    return invalidMessage(hasResult ? 'both "result" and "error"' : 'neither a call nor an answer')
   const id = Object.hasOwn(value, 'id') ? member(value, 'id') : null
-  if (id !== null && !isId(id)) return invalid('"id" is neither a string nor a number')
+  if (id !== null && !isId(id)) return invalidMessage('"id" is neither a string nor a number')
   const outcome = hasResult ? { result: value['result'] } : { error: value['error'] }
   return { kind: 'response', id, outcome }
 }
 
-function invalid(why: string): Invalid {
+function invalidMessage(why: string): InvalidMessage {
   return { kind: 'invalid', why }
 }

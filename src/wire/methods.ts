@@ -16,7 +16,7 @@ export const LEGACY_VERSIONS: readonly string[] = [
 export const MODERN_VERSION = '2026-07-28'
 
 /** The keys of `_meta` that carry meaning on the wire. */
-export const META = {
+export const META_KEYS = {
   progressToken: 'progressToken',
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
@@ -31,11 +31,11 @@ export function isLegacyVersion(version: unknown): boolean {
 }
 
 /** A value out of `params._meta`. */
-export function metaOf(params: unknown, key: string): unknown {
+export function metaValue(params: unknown, key: string): unknown {
   return member(member(params, '_meta'), key)
 }
 
 /** Whether a request carries the modern envelope. Clients send it to find out, so it proves nothing about the server. */
-export function isEnveloped(params: unknown): boolean {
-  return typeof metaOf(params, META.protocolVersion) === 'string'
+export function hasModernEnvelope(params: unknown): boolean {
+  return typeof metaValue(params, META_KEYS.protocolVersion) === 'string'
 }

@@ -1,5 +1,5 @@
 import { isObject, member, type JsonObject } from './message.ts'
-import { META, metaOf } from './methods.ts'
+import { META_KEYS, metaValue } from './methods.ts'
 
 /** The headers that 2026-07-28 wants on every POST: they repeat what the body says. */
 export function mirroredHeaders(
@@ -7,17 +7,17 @@ export function mirroredHeaders(
   params: unknown,
   inputSchema?: unknown,
 ): Readonly<Record<string, string>> {
-  const version = metaOf(params, META.protocolVersion)
-  const name = nameIn(method, params)
+  const version = metaValue(params, META_KEYS.protocolVersion)
+  const name = nameHeaderValue(method, params)
   return {
     ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
-    'mcp-method': headerValue(method),
-    ...(name !== undefined && { 'mcp-name': headerValue(name) }),
+    'mcp-method': encodeHeaderValue(method),
+    ...(name !== undefined && { 'mcp-name': encodeHeaderValue(name) }),
     ...(method === 'tools/call' && paramHeaders(member(params, 'arguments'), inputSchema)),
   }
 }
 
-function nameIn(method: string, params: unknown): string | undefined {
+function nameHeaderValue(method: string, params: unknown): string | undefined {
   const name = method.startsWith('tasks/')
     ? member(params, 'taskId')
     : (member(params, 'name') ?? member(params, 'uri'))
@@ -30,22 +30,22 @@ function paramHeaders(values: unknown, schema: unknown): Readonly<Record<string,
   if (!isObject(properties) || !isObject(values)) return {}
   return Object.entries(properties).reduce((headers, [name, property]) => {
     const value = member(values, name)
-    return { ...headers, ...ownHeader(property, value), ...paramHeaders(value, property) }
+    return { ...headers, ...paramHeader(property, value), ...paramHeaders(value, property) }
   }, {})
 }
 
-function ownHeader(property: unknown, value: unknown): JsonObject {
+function paramHeader(property: unknown, value: unknown): JsonObject {
   const header = member(property, 'x-mcp-header')
-  if (typeof header !== 'string' || !/^[\w-]+$/.test(header) || !isMirrored(value)) return {}
-  return { [`mcp-param-${header.toLowerCase()}`]: headerValue(String(value)) }
+  if (typeof header !== 'string' || !/^[\w-]+$/.test(header) || !canBeMirrored(value)) return {}
+  return { [`mcp-param-${header.toLowerCase()}`]: encodeHeaderValue(String(value)) }
 }
 
-function isMirrored(value: unknown): boolean {
+function canBeMirrored(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value)
 }
 
 /** A value as a header carries it: what is not plain ASCII, or looks like the sentinel itself, is base64. */
-function headerValue(value: string): string {
+function encodeHeaderValue(value: string): string {
   const isPlain = /^[\u0021-\u007e](?:[\u0020-\u007e]*[\u0021-\u007e])?$/.test(value)
   if (isPlain && !value.startsWith('=?base64?')) return value
   return `=?base64?${base64(new TextEncoder().encode(value))}?=`

@@ -1,23 +1,29 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EVERY, formatPath, parsePath } from './path.ts'
+import { EVERY_ITEM, formatPath, parsePath } from './path.ts'
 
 test('a path names members, items and every item', () => {
   expect(parsePath('params.arguments.limit')).toEqual(['params', 'arguments', 'limit'])
   expect(parsePath('params.arguments.items[0].id')).toEqual(['params', 'arguments', 'items', 0, 'id'])
-  expect(parsePath('params.arguments.items[*].id')).toEqual(['params', 'arguments', 'items', EVERY, 'id'])
+  expect(parsePath('params.arguments.items[*].id')).toEqual([
+    'params',
+    'arguments',
+    'items',
+    EVERY_ITEM,
+    'id',
+  ])
   expect(parsePath('params.arguments["a.b"]["*"]')).toEqual(['params', 'arguments', 'a.b', '*'])
   expect(parsePath('["a b"].x-y.größe.$ref.0')).toEqual(['a b', 'x-y', 'größe', '$ref', '0'])
 })
 
 test('a name is quoted only where it must be', () => {
-  expect(formatPath(['params', 'a.b', 'c', 0, EVERY, '', '*', 'say "hi"'])).toBe(
+  expect(formatPath(['params', 'a.b', 'c', 0, EVERY_ITEM, '', '*', 'say "hi"'])).toBe(
     'params["a.b"].c[0][*][""]["*"]["say \\"hi\\""]',
   )
 })
 
 test('whatever is printed can be read again', () => {
-  const segment = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.nat(), fc.constant(EVERY))
+  const segment = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.nat(), fc.constant(EVERY_ITEM))
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1 }), (path) => {
       expect(parsePath(formatPath(path))).toEqual(path)

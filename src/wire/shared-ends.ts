@@ -1,5 +1,5 @@
 /** How many characters two texts have in common at their beginnings and, beyond these, at their ends. */
-export function sharedEnds(a: string, b: string): number {
+export function commonAffixLength(a: string, b: string): number {
   const shortest = Math.min(a.length, b.length)
   let head = 0
   while (head < shortest && a[head] === b[head]) head++

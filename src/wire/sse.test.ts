@@ -42,8 +42,8 @@ test('of data beyond the bound the beginning is kept, and its length', () => {
   for (const chunk of ['data: 0123456789abc', 'def'.repeat(10), '\n\ndata: next\n\n'])
     reader.push(Buffer.from(chunk))
   const [long, next] = seen
-  expect([long?.data?.isWhole, long?.data?.parts.length]).toEqual([false, 1])
-  expect([next?.data?.isWhole, textOf(next?.data)]).toEqual([true, 'next'])
+  expect([long?.data?.isComplete, long?.data?.parts.length]).toEqual([false, 1])
+  expect([next?.data?.isComplete, textOf(next?.data)]).toEqual([true, 'next'])
 })
 
 test('it reads what another parser reads, however the bytes are cut', () => {

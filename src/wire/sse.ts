@@ -20,7 +20,7 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const COLON = 58
 const SPACE = 32
-const LONGEST_NAME = 'event: '.length
+const MAX_FIELD_PREFIX = 'event: '.length
 const NEWLINE: Uint8Array = Uint8Array.of(LINE_FEED)
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
@@ -67,9 +67,9 @@ export class SseReader {
   #keep(part: Uint8Array): void {
     const [first] = this.#line.parts
     if (part.length === 0) return
-    if (first === undefined || this.#line.length >= LONGEST_NAME) return this.#line.add(part)
+    if (first === undefined || this.#line.length >= MAX_FIELD_PREFIX) return this.#line.add(part)
     this.#line = new BoundedBytes(this.#options.maxBytes)
-    this.#line.add(joined(first, part))
+    this.#line.add(concatTwo(first, part))
   }
 
   #finishLine(): void {
@@ -89,19 +89,19 @@ export class SseReader {
 
   #field(line: BoundedBytes): void {
     const [whole = NEWLINE] = line.parts
-    const first = this.#isFirstLine ? withoutMark(whole) : whole
+    const first = this.#isFirstLine ? withoutByteOrderMark(whole) : whole
     const colon = first.indexOf(COLON)
-    const name = textOf(colon < 0 ? [first] : [first.subarray(0, colon)])
+    const name = decodeParts(colon < 0 ? [first] : [first.subarray(0, colon)])
     const start = colon < 0 ? first.length : colon + (first[colon + 1] === SPACE ? 2 : 1)
     const value = new BoundedBytes(this.#options.maxBytes)
-    if (line.isWhole) for (const part of [first.subarray(start), ...line.parts.slice(1)]) value.add(part)
+    if (line.isComplete) for (const part of [first.subarray(start), ...line.parts.slice(1)]) value.add(part)
     else value.addAll(line)
     this.#set(name, value)
   }
 
   #set(name: string, value: BoundedBytes): void {
     if (name === 'data') return this.#addData(value)
-    const text = textOf(value.parts)
+    const text = decodeParts(value.parts)
     if (name === '') this.#options.onComment(text)
     else if (name === 'event') this.#event.event = text
     else if (name === 'id' && !text.includes('\0')) this.#event.id = text
@@ -123,16 +123,16 @@ function endOfLine(chunk: Uint8Array, start: number): number {
   return back < 0 ? feed : start + back
 }
 
-function withoutMark(bytes: Uint8Array): Uint8Array {
+function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
   return BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? bytes.subarray(3) : bytes
 }
 
-function textOf(parts: readonly Uint8Array[]): string {
+function decodeParts(parts: readonly Uint8Array[]): string {
   const decoder = new TextDecoder()
   return parts.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+function concatTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
   const both = new Uint8Array(first.length + second.length)
   both.set(first)
   both.set(second, first.length)

@@ -1,69 +1,83 @@
-import { bridgeWords, type BridgeWords } from './bridge-words.ts'
-import type { ConfigFormat, Entry, Member } from './config-format.ts'
-import type { Edit } from './edit.ts'
-import { envBack } from './env-back.ts'
-import { named, placeOf, without, type Pair } from './member-edits.ts'
-import { TOKEN_KEY, VARIABLES_KEY } from './remote-entry.ts'
+import { parseBridgeArgs, type ParsedBridgeArgs } from './bridge-words.ts'
+import type { ConfigFormat, ConfigEntry, ConfigMember } from './config-format.ts'
+import type { ConfigEdit } from './edit.ts'
+import { restoreEnv } from './env-back.ts'
+import { findConfigMember, configRangeOf, removeConfigMembers, type FormattedPair } from './member-edits.ts'
+import { BEARER_TOKEN_KEY, HEADER_VARIABLES_KEY } from './remote-entry.ts'
 
-export interface BridgeBack {
+export interface BridgeRestoreRequest {
   readonly text: string
-  readonly entry: Entry
+  readonly entry: ConfigEntry
   readonly format: ConfigFormat
   /** What the entry was, if that is remembered. */
   readonly was: string | undefined
 }
 
 /** Takes a bridge out by what its words mean; undefined when they no longer say where the server is. */
-export function bridgeEditsByMeaning(back: BridgeBack): readonly Edit[] | undefined {
+export function inferBridgeUnwrapEdits(back: BridgeRestoreRequest): readonly ConfigEdit[] | undefined {
   const { text, entry, format, was = '' } = back
   const { members, link } = entry
-  const [command, args] = [named(members, 'command'), named(members, 'args')]
+  const [command, args] = [findConfigMember(members, 'command'), findConfigMember(members, 'args')]
   if (command === undefined || args === undefined || link.kind !== 'command') return undefined
-  const words = bridgeWords(link.args?.items ?? [])
-  const env = envBack(back, words)
+  const words = parseBridgeArgs(link.args?.items ?? [])
+  const env = restoreEnv(back, words)
   const url = words.url ?? env.url
   if (url === undefined) return undefined
   const key = /(httpUrl|serverUrl|url)["']?\s*[:=]/.exec(was)?.[1] ?? 'url'
-  const now: readonly Pair[] = [
+  const now: readonly FormattedPair[] = [
     [key, text.slice(url.start, url.end)],
-    ...tableOf(format, format.headersKey, env.headers),
-    ...variablesBack(words, format),
+    ...formatInlineTable(format, format.headersKey, env.headers),
+    ...restoreVariables(words, format),
   ]
   return [
-    { ...command.whole, text: format.members(text, command, now) },
-    ...without(text, members, [args, ...env.spent]),
+    { ...command.whole, text: format.formatMembers(text, command, now) },
+    ...removeConfigMembers(text, members, [args, ...env.spent]),
     ...env.edits,
-    ...typeBack(members, was, format),
-    ...envVarsBack(back, words),
+    ...restoreType(members, was, format),
+    ...restoreEnvVars(back, words),
   ]
 }
 
-function tableOf({ pair }: ConfigFormat, key: string, pairs: readonly Pair[]): readonly Pair[] {
+function formatInlineTable(
+  { formatPair }: ConfigFormat,
+  key: string,
+  pairs: readonly FormattedPair[],
+): readonly FormattedPair[] {
   if (pairs.length === 0) return []
-  return [[key, `{ ${pairs.map(([name, value]) => pair(name, value)).join(', ')} }`]]
+  return [[key, `{ ${pairs.map(([name, value]) => formatPair(name, value)).join(', ')} }`]]
 }
 
-function variablesBack({ variables, token }: BridgeWords, format: ConfigFormat): readonly Pair[] {
-  const pairs = variables.map(({ name, variable }) => [name, format.spell(variable)] as const)
+function restoreVariables(
+  { variables, token }: ParsedBridgeArgs,
+  format: ConfigFormat,
+): readonly FormattedPair[] {
+  const pairs = variables.map(({ name, variable }) => [name, format.quote(variable)] as const)
   return [
-    ...tableOf(format, VARIABLES_KEY, pairs),
-    ...(token === undefined ? [] : [[TOKEN_KEY, format.spell(token)] as const]),
+    ...formatInlineTable(format, HEADER_VARIABLES_KEY, pairs),
+    ...(token === undefined ? [] : [[BEARER_TOKEN_KEY, format.quote(token)] as const]),
   ]
 }
 
-function typeBack(members: readonly Member[], was: string, { spell }: ConfigFormat): readonly Edit[] {
-  const type = named(members, 'type')
+function restoreType(
+  members: readonly ConfigMember[],
+  was: string,
+  { quote }: ConfigFormat,
+): readonly ConfigEdit[] {
+  const type = findConfigMember(members, 'type')
   const before = /type["']?\s*[:=]\s*["']([^"']+)/.exec(was)?.[1] ?? 'http'
-  return type === undefined ? [] : [{ ...placeOf(type.value), text: spell(before) }]
+  return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote(before) }]
 }
 
 /** The variables that a bridge was handed on need not be named any more; others stay. */
-function envVarsBack({ text, entry }: BridgeBack, { variables, token }: BridgeWords): readonly Edit[] {
-  const passed = named(entry.members, 'env_vars')
+function restoreEnvVars(
+  { text, entry }: BridgeRestoreRequest,
+  { variables, token }: ParsedBridgeArgs,
+): readonly ConfigEdit[] {
+  const passed = findConfigMember(entry.members, 'env_vars')
   if (passed === undefined) return []
   const ours = new Set([token, ...variables.map(({ variable }) => variable)])
   const spelled = text.slice(passed.value.start, passed.value.end).match(/"[^"]*"|'[^']*'/g) ?? []
   const others = spelled.filter((word) => !ours.has(word.slice(1, -1)))
-  if (others.length === 0) return without(text, entry.members, [passed])
-  return [{ ...placeOf(passed.value), text: `[${others.join(', ')}]` }]
+  if (others.length === 0) return removeConfigMembers(text, entry.members, [passed])
+  return [{ ...configRangeOf(passed.value), text: `[${others.join(', ')}]` }]
 }

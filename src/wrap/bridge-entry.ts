@@ -1,16 +1,22 @@
-import { bridgeEnv, type BridgeEnv } from './bridge-env.ts'
-import type { ConfigFormat, Entry, Member } from './config-format.ts'
-import type { Edit } from './edit.ts'
-import type { Piece } from './entry-edits.ts'
-import { edited, named, placeOf, without, type Pair } from './member-edits.ts'
-import { remoteEntry, type RemoteEntry } from './remote-entry.ts'
-import type { Recorder } from './wrapped-command.ts'
+import { planBridgeEnv, type BridgeEnv } from './bridge-env.ts'
+import type { ConfigFormat, ConfigEntry, ConfigMember } from './config-format.ts'
+import type { ConfigEdit } from './edit.ts'
+import type { ReversibleEdit } from './entry-edits.ts'
+import {
+  applyEditsInRange,
+  findConfigMember,
+  configRangeOf,
+  removeConfigMembers,
+  type FormattedPair,
+} from './member-edits.ts'
+import { readRemoteEntry, type RemoteEntry } from './remote-entry.ts'
+import type { RecorderProgram } from './wrapped-command.ts'
 
-export interface BridgeRequest {
+export interface BridgeEditRequest {
   readonly text: string
-  readonly entry: Entry
+  readonly entry: ConfigEntry
   readonly format: ConfigFormat
-  readonly recorder: Recorder
+  readonly recorder: RecorderProgram
   readonly tape: string
 }
 
@@ -18,36 +24,42 @@ export interface BridgeRequest {
  * The change that puts a bridge in the place of a `url`. Headers become variables of the environment, with their values as
  * they are spelled: what the client expands there still expands, and no token stands among the args. Says why when it cannot.
  */
-export function bridgePiece(request: BridgeRequest): Piece | string {
+export function bridgeEdit(request: BridgeEditRequest): ReversibleEdit | string {
   const { text, entry, format } = request
-  const remote = remoteEntry(entry, format)
+  const remote = readRemoteEntry(entry, format)
   if (typeof remote === 'string') return remote
-  const { span, members, url, spent } = remote
-  const env = bridgeEnv(text, remote, format)
+  const { span, members, url, obsoleteMembers } = remote
+  const env = planBridgeEnv(text, remote, format)
   const edits = [
-    { ...url.whole, text: format.members(text, url, commandMembers(request, remote, env)) },
-    ...typeEdits(members, format),
-    ...without(text, members, [...spent, ...env.spent]),
+    { ...url.whole, text: format.formatMembers(text, url, commandMembers(request, remote, env)) },
+    ...editTypeMember(members, format),
+    ...removeConfigMembers(text, members, [...obsoleteMembers, ...env.obsoleteMembers]),
     ...env.edits,
   ]
-  return { at: 'entry', was: text.slice(span.start, span.end), now: edited(text, span, edits) }
+  return { at: 'entry', was: text.slice(span.start, span.end), now: applyEditsInRange(text, span, edits) }
 }
 
-function commandMembers(request: BridgeRequest, remote: RemoteEntry, env: BridgeEnv): readonly Pair[] {
+function commandMembers(
+  request: BridgeEditRequest,
+  remote: RemoteEntry,
+  env: BridgeEnv,
+): readonly FormattedPair[] {
   const { format, recorder } = request
   const { token, variables } = remote
   const passed = [...(token === undefined ? [] : [token]), ...variables.map(({ variable }) => variable)]
   return [
-    ['command', format.spell(recorder.node)],
-    ['args', listOf(argsFor(request, remote, env))],
+    ['command', format.quote(recorder.node)],
+    ['args', formatList(formatBridgeArgs(request, remote, env))],
     ...env.members,
     // Codex hands only the variables on to a command that it is told to.
-    ...(passed.length === 0 ? [] : [['env_vars', listOf([...new Set(passed)].map(format.spell))] as const]),
+    ...(passed.length === 0
+      ? []
+      : [['env_vars', formatList([...new Set(passed)].map(format.quote))] as const]),
   ]
 }
 
-function argsFor(
-  { text, entry, format, recorder, tape }: BridgeRequest,
+function formatBridgeArgs(
+  { text, entry, format, recorder, tape }: BridgeEditRequest,
   { url, headers, variables, token }: RemoteEntry,
   env: BridgeEnv,
 ): readonly string[] {
@@ -60,17 +72,17 @@ function argsFor(
   ]
   const where =
     env.url === undefined
-      ? [format.spell('--url'), text.slice(url.value.start, url.value.end)]
-      : ['--url-env', env.url[0]].map(format.spell)
+      ? [format.quote('--url'), text.slice(url.value.start, url.value.end)]
+      : ['--url-env', env.url[0]].map(format.quote)
   const start = [recorder.program, 'record', '--bridge', '--server', entry.server]
-  return [...start.map(format.spell), ...where, ...words.map(format.spell)]
+  return [...start.map(format.quote), ...where, ...words.map(format.quote)]
 }
 
-function listOf(words: readonly string[]): string {
+function formatList(words: readonly string[]): string {
   return `[${words.join(', ')}]`
 }
 
-function typeEdits(members: readonly Member[], { spell }: ConfigFormat): readonly Edit[] {
-  const type = named(members, 'type')
-  return type === undefined ? [] : [{ ...placeOf(type.value), text: spell('stdio') }]
+function editTypeMember(members: readonly ConfigMember[], { quote }: ConfigFormat): readonly ConfigEdit[] {
+  const type = findConfigMember(members, 'type')
+  return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote('stdio') }]
 }

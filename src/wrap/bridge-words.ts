@@ -1,9 +1,9 @@
-import type { Word } from './config-format.ts'
+import type { ConfigToken } from './config-format.ts'
 import type { HeaderVariable } from './remote-entry.ts'
 
 /** What the words of a bridge say: where its server is, and which headers it sends. */
-export interface BridgeWords {
-  readonly url: Word | undefined
+export interface ParsedBridgeArgs {
+  readonly url: ConfigToken | undefined
   readonly urlVariable: string | undefined
   /** Headers of the config, with the variable of the bridge that holds each. */
   readonly headers: readonly HeaderVariable[]
@@ -12,30 +12,30 @@ export interface BridgeWords {
   /** The variable of the client that holds a bearer token. */
   readonly token: string | undefined
   /** Headers as `Name: value`. */
-  readonly written: readonly string[]
+  readonly literalHeaders: readonly string[]
 }
 
 /** Reads the args of an entry that starts a bridge. */
-export function bridgeWords(words: readonly Word[]): BridgeWords {
-  const after = (option: string): readonly Word[] =>
+export function parseBridgeArgs(words: readonly ConfigToken[]): ParsedBridgeArgs {
+  const after = (option: string): readonly ConfigToken[] =>
     words.flatMap(({ value }, at) => (value === option ? (words[at + 1] ?? []) : []))
   const texts = (option: string): readonly string[] => after(option).map(({ value }) => value ?? '')
-  const headers = texts('--header-env').map(readHeaderEnv)
-  const written = texts('--header')
-  const tokens = written.map((text) => BEARER.exec(text)?.[1])
+  const headers = texts('--header-env').map(parseHeaderEnv)
+  const literalHeaders = texts('--header')
+  const tokens = literalHeaders.map((text) => BEARER_HEADER_PATTERN.exec(text)?.[1])
   return {
     url: after('--url').at(-1),
     urlVariable: texts('--url-env').at(-1),
     headers: headers.filter(({ mayBeMissing }) => !mayBeMissing),
     variables: headers.filter(({ mayBeMissing }) => mayBeMissing),
     token: tokens.find((token) => token !== undefined),
-    written,
+    literalHeaders,
   }
 }
 
-const BEARER = /^Authorization: Bearer \$\{env\.(.+)\}$/
+const BEARER_HEADER_PATTERN = /^Authorization: Bearer \$\{env\.(.+)\}$/
 
-function readHeaderEnv(text: string): HeaderVariable & { readonly mayBeMissing: boolean } {
+function parseHeaderEnv(text: string): HeaderVariable & { readonly mayBeMissing: boolean } {
   const [, name = '', variable = '', mark] = /^([^=]*)=(.*?)(\?)?$/.exec(text) ?? []
   return { name, variable, mayBeMissing: mark !== undefined }
 }

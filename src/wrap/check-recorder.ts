@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { startServer } from '../transport/server-process.ts'
-import type { Finding } from './finding.ts'
+import type { DoctorFinding } from './finding.ts'
 
-const START_MS = 10_000 // what Codex gives a server to start
+const START_TIMEOUT_MS = 10_000 // what Codex gives a server to start
 
 /** What is wrong with the recorders that were started already: each is started once, however many entries have it. */
-export type TriedRecorders = Map<string, Promise<string | undefined>>
+export type RecorderCheckCache = Map<string, Promise<string | undefined>>
 
 /** Whether the recorder of an entry is there and answers. It is asked for its version, so no server is started. */
 export async function checkRecorder(
   starter: readonly string[],
   server: string,
-  tried: TriedRecorders,
-): Promise<readonly Finding[]> {
+  tried: RecorderCheckCache,
+): Promise<readonly DoctorFinding[]> {
   const again = `reelay unwrap ${server} && reelay wrap ${server}`
   const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
   if (gone !== undefined) {
@@ -24,7 +24,7 @@ export async function checkRecorder(
     ]
   }
   if (mayDownload(starter)) return []
-  const trying = tried.get(starter.join('\0')) ?? problemOf(starter)
+  const trying = tried.get(starter.join('\0')) ?? recorderProblem(starter)
   tried.set(starter.join('\0'), trying)
   const problem = await trying
   if (problem === undefined) return []
@@ -36,14 +36,14 @@ function mayDownload([, program]: readonly string[]): boolean {
   return program !== undefined && !isAbsolute(program)
 }
 
-async function problemOf([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+async function recorderProblem([file = '', ...args]: readonly string[]): Promise<string | undefined> {
   const { child, exited, guard } = await startServer([file, ...args, '--version'])
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
   child.stdin.on('error', () => {}).end()
   child.stderr.resume()
   try {
     const [said, { code, signal }] = await Promise.all([text(child.stdout), exited])
-    if (signal === 'SIGKILL') return `no answer within ${START_MS / 1000} s`
+    if (signal === 'SIGKILL') return `no answer within ${START_TIMEOUT_MS / 1000} s`
     if (code !== 0) return `it ended with ${code ?? signal}`
     return /^\d+\.\d+\.\d+/.test(said) ? undefined : 'it does not tell a version'
   } catch (error) {

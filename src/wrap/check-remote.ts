@@ -1,60 +1,63 @@
-import { probeHttp, type Probe } from '../transport/http-probe.ts'
-import type { OwnHeader } from '../transport/own-headers.ts'
+import { probeHttp, type HttpProbeResult } from '../transport/http-probe.ts'
+import type { AddedHeader } from '../transport/own-headers.ts'
 import { VERSION } from '../version.ts'
-import { META, MODERN_VERSION } from '../wire/methods.ts'
+import { META_KEYS, MODERN_VERSION } from '../wire/methods.ts'
 import type { BridgedServer } from './bridged-server.ts'
-import type { Finding } from './finding.ts'
-import { missingVariable, remoteFinding } from './remote-finding.ts'
+import type { DoctorFinding } from './finding.ts'
+import { missingVariableFinding, findingForState } from './remote-finding.ts'
 
 /** How long a server is waited for; undefined when it is not asked at all. */
-export type Patience = number | undefined
+export type ProbeTimeout = number | undefined
 
 /** What a server behind a bridge had to say. */
-export type RemoteState =
+export type RemoteServerState =
   | { readonly kind: 'answers' | 'wants-login' | 'fails' | 'moved'; readonly status: number }
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'unreachable'; readonly why: string }
   | { readonly kind: 'refused' | 'not-asked' }
 
-export interface RemoteCheck {
+export interface RemoteServerCheck {
   readonly where: string
-  readonly state: RemoteState
-  readonly findings: readonly Finding[]
+  readonly state: RemoteServerState
+  readonly findings: readonly DoctorFinding[]
 }
 
 /** Asks the server of a bridge what it speaks, once, as clients do that find out: it begins no session and calls no tool. */
-export async function checkRemote(
+export async function checkRemoteServer(
   bridged: BridgedServer,
   server: string,
-  patience: Patience,
-): Promise<RemoteCheck> {
+  patience: ProbeTimeout,
+): Promise<RemoteServerCheck> {
   const { where, missing } = bridged
-  const state = await stateOf(bridged, patience)
-  const found = remoteFinding(state, bridged, server)
-  const findings = missing.map((name) => missingVariable(name, server))
+  const state = await probeServer(bridged, patience)
+  const found = findingForState(state, bridged, server)
+  const findings = missing.map((name) => missingVariableFinding(name, server))
   return { where, state, findings: found === undefined ? findings : [...findings, found] }
 }
 
-async function stateOf({ url, headers }: BridgedServer, timeoutMs: Patience): Promise<RemoteState> {
+async function probeServer(
+  { url, headers }: BridgedServer,
+  timeoutMs: ProbeTimeout,
+): Promise<RemoteServerState> {
   if (url === undefined || timeoutMs === undefined) return { kind: 'not-asked' }
-  const probe = await probeHttp(url, { headers: withProbeHeaders(headers), body: PROBE, timeoutMs })
-  return probe.kind === 'answered' ? { kind: kindOf(probe, url), status: probe.status } : probe
+  const probe = await probeHttp(url, { headers: withProbeHeaders(headers), body: PROBE_REQUEST, timeoutMs })
+  return probe.kind === 'answered' ? { kind: classifyProbe(probe, url), status: probe.status } : probe
 }
 
-const PROBE = JSON.stringify({
+const PROBE_REQUEST = JSON.stringify({
   jsonrpc: '2.0',
   id: 'reelay-doctor',
   method: 'server/discover',
   params: {
     _meta: {
-      [META.protocolVersion]: MODERN_VERSION,
-      [META.clientInfo]: { name: 'reelay-doctor', version: VERSION },
-      [META.clientCapabilities]: {},
+      [META_KEYS.protocolVersion]: MODERN_VERSION,
+      [META_KEYS.clientInfo]: { name: 'reelay-doctor', version: VERSION },
+      [META_KEYS.clientCapabilities]: {},
     },
   },
 })
 
-function withProbeHeaders(own: readonly OwnHeader[]): readonly OwnHeader[] {
+function withProbeHeaders(own: readonly AddedHeader[]): readonly AddedHeader[] {
   return [
     { name: 'Accept', value: 'application/json, text/event-stream' },
     { name: 'Content-Type', value: 'application/json' },
@@ -64,8 +67,8 @@ function withProbeHeaders(own: readonly OwnHeader[]): readonly OwnHeader[] {
   ]
 }
 
-function kindOf(
-  { status, location }: Extract<Probe, { kind: 'answered' }>,
+function classifyProbe(
+  { status, location }: Extract<HttpProbeResult, { kind: 'answered' }>,
   url: URL,
 ): 'answers' | 'wants-login' | 'fails' | 'moved' {
   if (status === 401 || status === 403) return 'wants-login'

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Finding } from './finding.ts'
+import type { DoctorFinding } from './finding.ts'
 
 /** Whether recorders can write to the tape folder, and nobody else can look into it. */
-export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly Finding[] {
-  const existing = nearestExisting(folder)
-  const problem = problemOf(existing)
+export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly DoctorFinding[] {
+  const existing = nearestExistingFolder(folder)
+  const problem = folderProblem(existing)
   if (problem !== undefined) {
     const about = `tapes cannot be written to ${folder}: ${problem}`
     return [
@@ -19,12 +19,12 @@ export function checkTapeFolder(folder: string, platform: NodeJS.Platform): read
 }
 
 /** A folder that is not there yet is made by the first recorder. */
-function nearestExisting(folder: string): string {
+function nearestExistingFolder(folder: string): string {
   const above = dirname(folder)
-  return existsSync(folder) || above === folder ? folder : nearestExisting(above)
+  return existsSync(folder) || above === folder ? folder : nearestExistingFolder(above)
 }
 
-function problemOf(folder: string): string | undefined {
+function folderProblem(folder: string): string | undefined {
   if (!statSync(folder).isDirectory()) return `${folder} is no folder`
   try {
     accessSync(folder, constants.W_OK | constants.X_OK)

@@ -1,5 +1,5 @@
 /** What decides where a client keeps its config. */
-export interface Where {
+export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: NodeJS.ProcessEnv
   readonly home: string
@@ -7,22 +7,22 @@ export interface Where {
 }
 
 /** The keys that lead to a table of servers. */
-export type Root = readonly string[]
+export type ServerTablePath = readonly string[]
 
 /** A config file and the tables of servers in it. */
-export interface Spot {
+export interface ClientConfigLocation {
   readonly file: string
-  readonly roots: readonly Root[]
+  readonly roots: readonly ServerTablePath[]
 }
 
-export type FormatName = 'json' | 'toml'
+export type ConfigFormatName = 'json' | 'toml'
 
 /** An MCP client whose config can be edited. */
-export interface Client {
+export interface WrappableClient {
   readonly name: string
-  readonly format: FormatName
+  readonly format: ConfigFormatName
   /** The table of servers in any config file of this client. */
-  readonly root: Root
+  readonly root: ServerTablePath
   /** Where this client looks, for the user and for the project in the working folder; few of them exist. */
-  spots(where: Where): readonly Spot[]
+  configLocations(where: UserEnvironment): readonly ClientConfigLocation[]
 }

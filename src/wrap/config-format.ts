@@ -1,26 +1,26 @@
-import type { Root } from './client.ts'
+import type { ServerTablePath } from './client.ts'
 
 /** A stretch of a config's text. */
-export interface Place {
+export interface ConfigRange {
   readonly start: number
   readonly end: number
 }
 
 /** A piece of a config's text, and the string that it spells; none when it spells something else. */
-export interface Word extends Place {
+export interface ConfigToken extends ConfigRange {
   readonly value: string | undefined
 }
 
-export interface ArgList extends Place {
-  readonly items: readonly Word[]
+export interface ConfigArgList extends ConfigRange {
+  readonly items: readonly ConfigToken[]
 }
 
 /** How a client reaches the server of an entry. */
-export type Link =
+export type EntryLink =
   | {
       readonly kind: 'command'
-      readonly command: Word
-      readonly args: ArgList | undefined
+      readonly command: ConfigToken
+      readonly args: ConfigArgList | undefined
       /** What stands between the command and a list of arguments that is put behind it. */
       readonly beforeNewArgs: string
     }
@@ -28,51 +28,51 @@ export type Link =
   | { readonly kind: 'odd'; readonly why: string }
 
 /** One member of an entry. */
-export interface Member {
+export interface ConfigMember {
   /** The key, and where it is spelled. */
-  readonly key: Word
-  readonly value: Word
+  readonly key: ConfigToken
+  readonly value: ConfigToken
   /** What is set to what: from the key to the end of the value. */
-  readonly whole: Place
+  readonly whole: ConfigRange
   /** How it stands among its siblings: between commas, on a line, or as a table with a head of its own. */
   readonly form: 'inline' | 'line' | 'table'
   /** The members of a table, where the value is one that can be edited. */
-  readonly inside?: readonly Member[]
+  readonly inside?: readonly ConfigMember[]
   /** Whether it is one of several that make up a table together, as in `headers.a = 1` and `headers.b = 2`. */
   readonly isDotted?: true
 }
 
 /** One server in a client's config. */
-export interface Entry {
+export interface ConfigEntry {
   readonly server: string
-  readonly link: Link
-  readonly members: readonly Member[]
+  readonly link: EntryLink
+  readonly members: readonly ConfigMember[]
   /** All of the entry's text; undefined when something else stands in between. */
-  readonly span: Place | undefined
+  readonly span: ConfigRange | undefined
 }
 
 /** A language that configs are written in. Its parser gives places in the text, never a text made anew. */
 export interface ConfigFormat {
   /** The servers under a root; throws a SyntaxProblem when the text cannot be read. */
-  entries(text: string, root: Root): readonly Entry[]
+  readEntries(text: string, root: ServerTablePath): readonly ConfigEntry[]
   /** What the language calls headers of HTTP in an entry. */
   readonly headersKey: string
   /** Whether headers can come from variables of the client. */
-  readonly takesVariables: boolean
+  readonly supportsHeaderVariables: boolean
   /** A string as this language spells it. */
-  readonly spell: (value: string) => string
+  readonly quote: (value: string) => string
   /** A key with a value that is spelled already. */
-  readonly pair: (key: string, value: string) => string
+  readonly formatPair: (key: string, value: string) => string
   /** Members in the place of another one, with values that are spelled already. */
-  readonly members: (
+  readonly formatMembers: (
     text: string,
-    at: Member,
+    at: ConfigMember,
     now: readonly (readonly [key: string, value: string])[],
   ) => string
 }
 
 /** Where and why a text cannot be read. */
-export class SyntaxProblem extends Error {
+export class ConfigSyntaxError extends Error {
   readonly line: number
   readonly column: number
 
@@ -84,11 +84,11 @@ export class SyntaxProblem extends Error {
 }
 
 /** The line and the column of an offset, both counted from 1. */
-export function positionOf(text: string, offset: number): { line: number; column: number } {
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
 
-export const ODD_WITHOUT_COMMAND = 'it has neither a command nor a url'
-export const ODD_COMMAND = 'its command is not a string'
-export const ODD_ARGS = 'its args are not a list'
+export const NO_COMMAND_OR_URL = 'it has neither a command nor a url'
+export const COMMAND_NOT_STRING = 'its command is not a string'
+export const ARGS_NOT_LIST = 'its args are not a list'

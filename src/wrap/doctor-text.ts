@@ -1,20 +1,20 @@
-import { visible } from '../wire/visible.ts'
-import type { RemoteState } from './check-remote.ts'
-import type { CheckedConfig, CheckedEntry, Checkup } from './doctor.ts'
-import type { Finding } from './finding.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import type { RemoteServerState } from './check-remote.ts'
+import type { DoctorConfig, DoctorEntry, DoctorReport } from './doctor.ts'
+import type { DoctorFinding } from './finding.ts'
 
 /** The checkup for people: what is wrapped, what is wrong with it, and what to do. */
-export function doctorAsText({ configs, entries, tapes, healthy }: Checkup): string {
+export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorReport): string {
   const sections = [
     configs.length === 0 ? ['no config file of a known client was found'] : configs.flatMap(configLines),
     entries.length === 0 ? ['nothing is wrapped: reelay wrap <server> begins'] : entries.flatMap(entryLines),
     [`tapes are in ${tapes.folder}`, ...tapes.findings.flatMap(findingLines)],
-    [healthy ? 'all is well' : `${count(configs, entries, tapes)} to look at`],
+    [healthy ? 'all is well' : `${countFindings(configs, entries, tapes)} to look at`],
   ]
-  return `${sections.map((lines) => lines.map(visible).join('\n')).join('\n\n')}\n`
+  return `${sections.map((lines) => lines.map(escapeControlChars).join('\n')).join('\n\n')}\n`
 }
 
-function configLines({ client, file, servers, findings }: CheckedConfig): readonly string[] {
+function configLines({ client, file, servers, findings }: DoctorConfig): readonly string[] {
   const names = servers.length === 0 ? 'no servers' : servers.join(', ')
   return [
     `${client}  ${file}  ${findings.length === 0 ? names : ''}`.trimEnd(),
@@ -22,7 +22,7 @@ function configLines({ client, file, servers, findings }: CheckedConfig): readon
   ]
 }
 
-function entryLines(entry: CheckedEntry): readonly string[] {
+function entryLines(entry: DoctorEntry): readonly string[] {
   const { server, client, file, since, newest, findings } = entry
   const verb = entry.wrapped ? 'wrapped' : 'was wrapped'
   return [
@@ -34,12 +34,12 @@ function entryLines(entry: CheckedEntry): readonly string[] {
   ]
 }
 
-function remoteLine(remote: NonNullable<CheckedEntry['remote']>): string {
+function remoteLine(remote: NonNullable<DoctorEntry['remote']>): string {
   const said = 'status' in remote ? ` (HTTP ${remote.status})` : ''
-  return `${remote.where}, ${REMOTE_WORDS[remote.kind]}${said}`
+  return `${remote.where}, ${REMOTE_STATE_TEXT[remote.kind]}${said}`
 }
 
-const REMOTE_WORDS: Readonly<Record<RemoteState['kind'], string>> = {
+const REMOTE_STATE_TEXT: Readonly<Record<RemoteServerState['kind'], string>> = {
   answers: 'reachable',
   'wants-login': 'needs a login',
   fails: 'failing',
@@ -50,15 +50,15 @@ const REMOTE_WORDS: Readonly<Record<RemoteState['kind'], string>> = {
   'not-asked': 'not asked',
 }
 
-function findingLines({ about, hint }: Finding): readonly string[] {
+function findingLines({ about, hint }: DoctorFinding): readonly string[] {
   return [`       wrong   ${about}`, `       hint    ${hint}`]
 }
 
-function count(...found: readonly (readonly WithFindings[] | WithFindings)[]): string {
+function countFindings(...found: readonly (readonly WithFindings[] | WithFindings)[]): string {
   const findings = found.flat().flatMap((each) => each.findings).length
   return findings === 1 ? '1 thing' : `${findings} things`
 }
 
 interface WithFindings {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DoctorFinding[]
 }

@@ -1,19 +1,24 @@
 import { ReelayError } from '../errors.ts'
 import { homeFolder, tapeFolder } from '../store/home.ts'
-import { bridgedServer } from './bridged-server.ts'
-import { checkRecorder, type TriedRecorders } from './check-recorder.ts'
-import { checkRemote, type Patience, type RemoteState } from './check-remote.ts'
+import { readBridgedServer } from './bridged-server.ts'
+import { checkRecorder, type RecorderCheckCache } from './check-recorder.ts'
+import { checkRemoteServer, type ProbeTimeout, type RemoteServerState } from './check-remote.ts'
 import { checkTapeFolder } from './check-tapes.ts'
-import type { Where } from './client.ts'
-import type { Finding } from './finding.ts'
-import { isSameEntry, Memory, type Remembered } from './memory.ts'
-import { newestTape, type NewestTape } from './newest-tape.ts'
-import { openConfigs, type Looked, type Open, type PlacedEntry } from './open-config.ts'
-import { knownTargets, realFile } from './targets.ts'
-import { wrappedCommand, type WrappedCommand } from './wrapped-command.ts'
+import type { UserEnvironment } from './client.ts'
+import type { DoctorFinding } from './finding.ts'
+import { isSameEntry, WrappedEntryStore, type WrappedEntry } from './memory.ts'
+import { findNewestTape, type NewestTape } from './newest-tape.ts'
+import {
+  openClientConfigs,
+  type ConfigOpenResult,
+  type OpenConfig,
+  type LocatedConfigEntry,
+} from './open-config.ts'
+import { selectTargetsWithWrapped, realConfigPath } from './targets.ts'
+import { parseWrappedCommand, type WrappedCommand } from './wrapped-command.ts'
 
 /** An entry that is wrapped, or was. */
-export interface CheckedEntry {
+export interface DoctorEntry {
   readonly client: string
   readonly file: string
   readonly server: string
@@ -22,78 +27,81 @@ export interface CheckedEntry {
   readonly tape: string | null
   readonly newest: NewestTape | null
   /** The server behind a bridge; null when a command is wrapped. */
-  readonly remote: (RemoteState & { readonly where: string }) | null
-  readonly findings: readonly Finding[]
+  readonly remote: (RemoteServerState & { readonly where: string }) | null
+  readonly findings: readonly DoctorFinding[]
 }
 
 /** A config file that was found. */
-export interface CheckedConfig {
+export interface DoctorConfig {
   readonly client: string
   readonly file: string
   readonly servers: readonly string[]
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DoctorFinding[]
 }
 
-export interface Checkup {
-  readonly configs: readonly CheckedConfig[]
-  readonly entries: readonly CheckedEntry[]
-  readonly tapes: { readonly folder: string; readonly findings: readonly Finding[] }
+export interface DoctorReport {
+  readonly configs: readonly DoctorConfig[]
+  readonly entries: readonly DoctorEntry[]
+  readonly tapes: { readonly folder: string; readonly findings: readonly DoctorFinding[] }
   readonly healthy: boolean
 }
 
 export interface DoctorOptions {
   /** How many milliseconds the servers behind bridges are waited for; `never` asks none of them. */
-  readonly askFor?: number | 'never'
+  readonly probeTimeoutMs?: number | 'never'
 }
 
-const ASK_FOR_MS = 5000
+const PROBE_TIMEOUT_MS = 5000
 
 /** Looks at every config of every client, at every entry that is or was wrapped in them, and at the tape folder. */
-export async function doctor(where: Where, { askFor = ASK_FOR_MS }: DoctorOptions = {}): Promise<Checkup> {
-  const memory = new Memory(homeFolder(where.env))
-  const looked = openConfigs(knownTargets({ where }, memory.entries))
-  const patience = askFor === 'never' ? undefined : askFor
-  const rounds = { memory, where, patience, tried: new Map() }
+export async function runDoctor(
+  where: UserEnvironment,
+  { probeTimeoutMs = PROBE_TIMEOUT_MS }: DoctorOptions = {},
+): Promise<DoctorReport> {
+  const memory = new WrappedEntryStore(homeFolder(where.env))
+  const looked = openClientConfigs(selectTargetsWithWrapped({ where }, memory.entries))
+  const timeoutMs = probeTimeoutMs === 'never' ? undefined : probeTimeoutMs
+  const rounds = { memory, where, timeoutMs, recorderChecks: new Map() }
   const open = looked.filter((each) => each.kind === 'open')
   const checked = await Promise.all(open.map((each) => checkEntries(each, rounds)))
   const entries = checked.flat()
-  entries.push(...memory.entries.filter((entry) => isLeftOver(entry, looked)).map(leftOver))
+  entries.push(...memory.entries.filter((entry) => isStaleEntry(entry, looked)).map(staleEntry))
   const folder = tapeFolder(where.env)
   const tapes = { folder, findings: checkTapeFolder(folder, where.platform) }
-  const configs = looked.map(checkedConfig)
+  const configs = looked.map(describeConfig)
   const healthy = [...configs, ...entries, tapes].every(({ findings }) => findings.length === 0)
   return { configs, entries, tapes, healthy }
 }
 
-interface Rounds {
-  readonly memory: Memory
-  readonly where: Where
-  readonly patience: Patience
-  readonly tried: TriedRecorders
+interface CheckContext {
+  readonly memory: WrappedEntryStore
+  readonly where: UserEnvironment
+  readonly timeoutMs: ProbeTimeout
+  readonly recorderChecks: RecorderCheckCache
 }
 
 /** All at once: a server that does not answer keeps nobody waiting but itself. */
-async function checkEntries(open: Open, rounds: Rounds): Promise<readonly CheckedEntry[]> {
+async function checkEntries(open: OpenConfig, rounds: CheckContext): Promise<readonly DoctorEntry[]> {
   const checks = open.entries.map(async (entry) => {
-    const command = wrappedCommand(entry.link)
+    const command = parseWrappedCommand(entry.link)
     return command === undefined ? [] : [await checkEntry(open, entry, { ...rounds, command })]
   })
   return (await Promise.all(checks)).flat()
 }
 
 async function checkEntry(
-  { target, config }: Open,
-  entry: PlacedEntry,
-  { command, memory, where, patience, tried }: Rounds & { readonly command: WrappedCommand },
-): Promise<CheckedEntry> {
+  { target, config }: OpenConfig,
+  entry: LocatedConfigEntry,
+  { command, memory, where, timeoutMs, recorderChecks }: CheckContext & { readonly command: WrappedCommand },
+): Promise<DoctorEntry> {
   const { root, server } = entry
   const remembered = memory.find({ file: config.path, root, server })
   const tape = command.tape ?? null
-  const bridged = bridgedServer(entry, where.env)
+  const bridged = readBridgedServer(entry, where.env)
   const [recorder, remote, recorded] = await Promise.all([
-    checkRecorder(command.starter, server, tried),
-    bridged && checkRemote(bridged, server, patience),
-    tape === null ? NOTHING_RECORDED : recordedOn(tape, where.env),
+    checkRecorder(command.recorderCommand, server, recorderChecks),
+    bridged && checkRemoteServer(bridged, server, timeoutMs),
+    tape === null ? NO_RECORDING : findRecording(tape, where.env),
   ])
   return {
     client: target.client.name,
@@ -105,7 +113,7 @@ async function checkEntry(
     newest: recorded.newest,
     remote: remote === undefined ? null : { where: remote.where, ...remote.state },
     findings: [
-      ...(remembered === undefined ? [notRemembered(server)] : []),
+      ...(remembered === undefined ? [notRememberedFinding(server)] : []),
       ...recorder,
       ...(remote?.findings ?? []),
       ...recorded.findings,
@@ -113,14 +121,14 @@ async function checkEntry(
   }
 }
 
-const NOTHING_RECORDED = { newest: null, findings: [] }
+const NO_RECORDING = { newest: null, findings: [] }
 
-async function recordedOn(
+async function findRecording(
   tape: string,
   env: NodeJS.ProcessEnv,
-): Promise<Pick<CheckedEntry, 'newest' | 'findings'>> {
+): Promise<Pick<DoctorEntry, 'newest' | 'findings'>> {
   try {
-    return { newest: (await newestTape(tape, env)) ?? null, findings: [] }
+    return { newest: (await findNewestTape(tape, env)) ?? null, findings: [] }
   } catch (error) {
     if (!(error instanceof ReelayError)) throw error
     const { message, hint = 'wrap the entry again' } = error
@@ -128,7 +136,7 @@ async function recordedOn(
   }
 }
 
-function notRemembered(server: string): Finding {
+function notRememberedFinding(server: string): DoctorFinding {
   return {
     kind: 'not-remembered',
     about: 'it is wrapped, and Reelay does not remember how it was before',
@@ -137,18 +145,18 @@ function notRemembered(server: string): Finding {
 }
 
 /** Remembered as wrapped in a config that could be read, or is gone, and does not say so. */
-function isLeftOver(entry: Remembered, looked: readonly Looked[]): boolean {
+function isStaleEntry(entry: WrappedEntry, looked: readonly ConfigOpenResult[]): boolean {
   return !looked.some((each) => {
-    if (each.kind === 'refused') return realFile(each.target.file) === entry.file
+    if (each.kind === 'refused') return realConfigPath(each.target.file) === entry.file
     const file = each.config.path
     return each.entries.some(
       ({ root, server, link }) =>
-        isSameEntry({ file, root, server }, entry) && wrappedCommand(link) !== undefined,
+        isSameEntry({ file, root, server }, entry) && parseWrappedCommand(link) !== undefined,
     )
   })
 }
 
-function leftOver({ client, file, server, since, tape }: Remembered): CheckedEntry {
+function staleEntry({ client, file, server, since, tape }: WrappedEntry): DoctorEntry {
   const about = 'it was wrapped, and is so no longer: the config was changed by someone else'
   const finding = { kind: 'no-longer-wrapped', about, hint: `reelay unwrap ${server} forgets it` } as const
   return {
@@ -164,7 +172,7 @@ function leftOver({ client, file, server, since, tape }: Remembered): CheckedEnt
   }
 }
 
-function checkedConfig(looked: Looked): CheckedConfig {
+function describeConfig(looked: ConfigOpenResult): DoctorConfig {
   const { client, file } = looked.target
   const place = { client: client.name, file }
   if (looked.kind === 'open')

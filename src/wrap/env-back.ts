@@ -1,23 +1,28 @@
-import type { BridgeBack } from './bridge-back.ts'
-import type { BridgeWords } from './bridge-words.ts'
-import type { Member, Word } from './config-format.ts'
-import type { Edit } from './edit.ts'
-import { allNamed, renamed, without, type Pair } from './member-edits.ts'
+import type { BridgeRestoreRequest } from './bridge-back.ts'
+import type { ParsedBridgeArgs } from './bridge-words.ts'
+import type { ConfigMember, ConfigToken } from './config-format.ts'
+import type { ConfigEdit } from './edit.ts'
+import {
+  findConfigMembers,
+  renameConfigKey,
+  removeConfigMembers,
+  type FormattedPair,
+} from './member-edits.ts'
 
 /** What is to become of the `env` of a bridge. */
-export interface EnvBack {
-  readonly url: Word | undefined
+export interface EnvRestoration {
+  readonly url: ConfigToken | undefined
   /** Headers that must be written anew, by name, with values as they are spelled. */
-  readonly headers: readonly Pair[]
-  readonly edits: readonly Edit[]
+  readonly headers: readonly FormattedPair[]
+  readonly edits: readonly ConfigEdit[]
   /** What goes as a whole. */
-  readonly spent: readonly Member[]
+  readonly spent: readonly ConfigMember[]
 }
 
 /** An `env` that holds nothing but headers becomes their table again, with its comments; from any other they are taken out. */
-export function envBack(back: BridgeBack, words: BridgeWords): EnvBack {
+export function restoreEnv(back: BridgeRestoreRequest, words: ParsedBridgeArgs): EnvRestoration {
   const { text, entry } = back
-  const tables = allNamed(entry.members, ['env'])
+  const tables = findConfigMembers(entry.members, ['env'])
   const members = tables.flatMap(({ inside = [] }) => inside)
   const names = new Map(words.headers.map(({ name, variable }) => [variable, name]))
   const headers = members.flatMap((member) => {
@@ -27,45 +32,45 @@ export function envBack(back: BridgeBack, words: BridgeWords): EnvBack {
   const url = members.find(({ key }) => key.value !== undefined && key.value === words.urlVariable)
   const urls = url === undefined ? [] : [url]
   if (headers.length > 0 && headers.length + urls.length === members.length)
-    return { url: url?.value, headers: [], ...asHeaders(back, { tables, headers, urls }) }
+    return { url: url?.value, headers: [], ...renameEnvToHeaders(back, { tables, headers, urls }) }
   const gone = [...headers.map(({ member }) => member), ...urls]
   return {
     url: url?.value,
     headers: headers.map(({ name, member: { value } }) => [name, text.slice(value.start, value.end)]),
-    ...takenOut(text, tables, gone),
+    ...removeFromTables(text, tables, gone),
   }
 }
 
-interface HeaderTables {
-  readonly tables: readonly Member[]
-  readonly headers: readonly { readonly name: string; readonly member: Member }[]
-  readonly urls: readonly Member[]
+interface BridgeHeaderTables {
+  readonly tables: readonly ConfigMember[]
+  readonly headers: readonly { readonly name: string; readonly member: ConfigMember }[]
+  readonly urls: readonly ConfigMember[]
 }
 
-function asHeaders(
-  { text, format }: BridgeBack,
-  { tables, headers, urls }: HeaderTables,
-): Pick<EnvBack, 'edits' | 'spent'> {
-  const { edits, spent } = takenOut(text, tables, urls)
+function renameEnvToHeaders(
+  { text, format }: BridgeRestoreRequest,
+  { tables, headers, urls }: BridgeHeaderTables,
+): Pick<EnvRestoration, 'edits' | 'spent'> {
+  const { edits, spent } = removeFromTables(text, tables, urls)
   const kept = tables.filter((table) => !spent.includes(table))
   return {
     spent,
     edits: [
       ...edits,
-      ...kept.map(({ key }) => renamed(text, key, format.headersKey, format)),
-      ...headers.map(({ name, member }) => renamed(text, member.key, name, format)),
+      ...kept.map(({ key }) => renameConfigKey(text, key, format.headersKey, format)),
+      ...headers.map(({ name, member }) => renameConfigKey(text, member.key, name, format)),
     ],
   }
 }
 
 /** A table that is left empty goes as a whole. */
-function takenOut(
+function removeFromTables(
   text: string,
-  tables: readonly Member[],
-  gone: readonly Member[],
-): Pick<EnvBack, 'edits' | 'spent'> {
-  const isLeft = (member: Member): boolean => !gone.includes(member)
+  tables: readonly ConfigMember[],
+  gone: readonly ConfigMember[],
+): Pick<EnvRestoration, 'edits' | 'spent'> {
+  const isLeft = (member: ConfigMember): boolean => !gone.includes(member)
   const spent = tables.filter(({ inside = [] }) => inside.length > 0 && !inside.some(isLeft))
   const kept = tables.filter((table) => !spent.includes(table))
-  return { spent, edits: kept.flatMap(({ inside = [] }) => without(text, inside, gone)) }
+  return { spent, edits: kept.flatMap(({ inside = [] }) => removeConfigMembers(text, inside, gone)) }
 }

@@ -1,5 +1,5 @@
 /** Something that is wrong, and what to do about it. */
-export interface Finding {
+export interface DoctorFinding {
   readonly kind:
     | 'recorder-gone'
     | 'recorder-fails'

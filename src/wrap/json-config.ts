@@ -1,101 +1,105 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
 import {
-  ODD_ARGS,
-  ODD_COMMAND,
-  ODD_WITHOUT_COMMAND,
-  positionOf,
-  SyntaxProblem,
-  type ArgList,
+  ARGS_NOT_LIST,
+  COMMAND_NOT_STRING,
+  NO_COMMAND_OR_URL,
+  lineAndColumn,
+  ConfigSyntaxError,
+  type ConfigArgList,
   type ConfigFormat,
-  type Entry,
-  type Link,
-  type Member,
-  type Place,
-  type Word,
+  type ConfigEntry,
+  type EntryLink,
+  type ConfigMember,
+  type ConfigRange,
+  type ConfigToken,
 } from './config-format.ts'
 
 /** JSON, with the comments and trailing commas that most clients allow. */
-export const jsonFormat: ConfigFormat = {
-  entries(text, root) {
-    const servers = root.reduce<Node | undefined>((node, key) => memberOf(node, key), rootOf(text))
-    return membersOf(servers).map(([server, value]): Entry => ({
+export const jsonConfigFormat: ConfigFormat = {
+  readEntries(text, root) {
+    const servers = root.reduce<Node | undefined>((node, key) => findNode(node, key), parseRoot(text))
+    return namedNodes(servers).map(([server, value]): ConfigEntry => ({
       server,
-      link: linkOf(value),
-      members: entryMembers(value),
-      span: placeOf(value),
+      link: readLink(value),
+      members: readMembers(value),
+      span: nodeRange(value),
     }))
   },
   headersKey: 'headers',
-  takesVariables: false,
-  spell: (value) => JSON.stringify(value),
-  pair: (key, value) => `${JSON.stringify(key)}: ${value}`,
-  members: (_text, _at, now) => now.map(([key, value]) => jsonFormat.pair(key, value)).join(', '),
+  supportsHeaderVariables: false,
+  quote: (value) => JSON.stringify(value),
+  formatPair: (key, value) => `${JSON.stringify(key)}: ${value}`,
+  formatMembers: (_text, _at, now) =>
+    now.map(([key, value]) => jsonConfigFormat.formatPair(key, value)).join(', '),
 }
 
-function entryMembers(node: Node): readonly Member[] {
+function readMembers(node: Node): readonly ConfigMember[] {
   const pairs = (node.type === 'object' && node.children) || []
   return pairs.flatMap((pair) => {
     const [key, value] = pair.children ?? []
     if (key === undefined || value === undefined) return []
-    const inside = value.type === 'object' ? { inside: entryMembers(value) } : {}
-    return [{ key: wordOf(key), value: wordOf(value), whole: placeOf(pair), form: 'inline', ...inside }]
+    const inside = value.type === 'object' ? { inside: readMembers(value) } : {}
+    return [
+      { key: readToken(key), value: readToken(value), whole: nodeRange(pair), form: 'inline', ...inside },
+    ]
   })
 }
 
-function placeOf({ offset, length }: Node): Place {
+function nodeRange({ offset, length }: Node): ConfigRange {
   return { start: offset, end: offset + length }
 }
 
-function rootOf(text: string): Node | undefined {
+function parseRoot(text: string): Node | undefined {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [first] = errors
-  if (first !== undefined) throw new SyntaxProblem(wordsOf(first), positionOf(text, first.offset))
+  if (first !== undefined)
+    throw new ConfigSyntaxError(describeParseError(first), lineAndColumn(text, first.offset))
   return root
 }
 
 /** `CommaExpected` is `comma expected`. */
-function wordsOf({ error }: ParseError): string {
+function describeParseError({ error }: ParseError): string {
   return printParseErrorCode(error)
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
     .toLowerCase()
 }
 
 /** Zed has written a command both ways: as a string with args beside it, and as an object of its own. */
-function linkOf(entry: Node): Link {
-  const command = memberOf(entry, 'command')
-  if (command === undefined) return withoutCommand(entry)
-  if (command.type === 'object') return commandLink(memberOf(command, 'path'), memberOf(command, 'args'))
-  return commandLink(command, memberOf(entry, 'args'))
+function readLink(entry: Node): EntryLink {
+  const command = findNode(entry, 'command')
+  if (command === undefined) return readRemoteLink(entry)
+  if (command.type === 'object') return readCommandLink(findNode(command, 'path'), findNode(command, 'args'))
+  return readCommandLink(command, findNode(entry, 'args'))
 }
 
-function withoutCommand(entry: Node): Link {
-  const isRemote = ['url', 'httpUrl', 'serverUrl'].some((key) => memberOf(entry, key) !== undefined)
-  return isRemote ? { kind: 'remote' } : { kind: 'odd', why: ODD_WITHOUT_COMMAND }
+function readRemoteLink(entry: Node): EntryLink {
+  const isRemote = ['url', 'httpUrl', 'serverUrl'].some((key) => findNode(entry, key) !== undefined)
+  return isRemote ? { kind: 'remote' } : { kind: 'odd', why: NO_COMMAND_OR_URL }
 }
 
-function commandLink(command: Node | undefined, args: Node | undefined): Link {
-  if (command?.type !== 'string') return { kind: 'odd', why: ODD_COMMAND }
-  if (args !== undefined && args.type !== 'array') return { kind: 'odd', why: ODD_ARGS }
+function readCommandLink(command: Node | undefined, args: Node | undefined): EntryLink {
+  if (command?.type !== 'string') return { kind: 'odd', why: COMMAND_NOT_STRING }
+  if (args !== undefined && args.type !== 'array') return { kind: 'odd', why: ARGS_NOT_LIST }
   return {
     kind: 'command',
-    command: wordOf(command),
-    args: args && listOf(args),
+    command: readToken(command),
+    args: args && readArgList(args),
     beforeNewArgs: ', "args": ',
   }
 }
 
-function listOf(node: Node): ArgList {
-  return { ...placeOf(node), items: (node.children ?? []).map(wordOf) }
+function readArgList(node: Node): ConfigArgList {
+  return { ...nodeRange(node), items: (node.children ?? []).map(readToken) }
 }
 
-function wordOf(node: Node): Word {
+function readToken(node: Node): ConfigToken {
   const text: unknown = node.value
-  return { ...placeOf(node), value: node.type === 'string' ? String(text) : undefined }
+  return { ...nodeRange(node), value: node.type === 'string' ? String(text) : undefined }
 }
 
 /** Of members that share a name the last one counts, as it does for the clients. */
-function membersOf(node: Node | undefined): readonly (readonly [string, Node])[] {
+function namedNodes(node: Node | undefined): readonly (readonly [string, Node])[] {
   const members = new Map<string, Node>()
   for (const { children } of (node?.type === 'object' && node.children) || []) {
     const [key, value] = children ?? []
@@ -104,6 +108,6 @@ function membersOf(node: Node | undefined): readonly (readonly [string, Node])[]
   return [...members]
 }
 
-function memberOf(node: Node | undefined, key: string): Node | undefined {
-  return membersOf(node).findLast(([name]) => name === key)?.[1]
+function findNode(node: Node | undefined, key: string): Node | undefined {
+  return namedNodes(node).findLast(([name]) => name === key)?.[1]
 }

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { resolveTape, TAPE_ENDING } from '../store/home.ts'
+import { resolveTape, TAPE_EXTENSION } from '../store/home.ts'
 import { listTapes } from '../store/list.ts'
 
 export interface NewestTape {
@@ -8,15 +8,15 @@ export interface NewestTape {
 }
 
 /** The newest recording under a tape's name: recorders that find it taken put `-2`, `-3`, … behind it. */
-export async function newestTape(tape: string, env: NodeJS.ProcessEnv): Promise<NewestTape | undefined> {
+export async function findNewestTape(tape: string, env: NodeJS.ProcessEnv): Promise<NewestTape | undefined> {
   const path = resolveTape(tape, env)
-  const name = basename(path, TAPE_ENDING)
+  const name = basename(path, TAPE_EXTENSION)
   for (const listed of await listTapes(dirname(path)))
-    if (listed.kind === 'tape' && isNamed(listed.name, name))
+    if (listed.kind === 'tape' && isRecordingOf(listed.name, name))
       return { path: listed.path, recordedAt: listed.started }
   return undefined
 }
 
-function isNamed(tape: string, name: string): boolean {
+function isRecordingOf(tape: string, name: string): boolean {
   return tape.startsWith(name) && /^(-\d+)*$/.test(tape.slice(name.length))
 }

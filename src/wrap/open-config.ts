@@ -1,33 +1,35 @@
 import { ReelayError } from '../errors.ts'
-import type { Root } from './client.ts'
-import { broken, readConfig, type ConfigFile } from './config-file.ts'
-import { SyntaxProblem, type Entry } from './config-format.ts'
-import { FORMATS } from './formats.ts'
-import type { Target } from './targets.ts'
+import type { ServerTablePath } from './client.ts'
+import { brokenConfigError, readClientConfig, type ClientConfigFile } from './config-file.ts'
+import { ConfigSyntaxError, type ConfigEntry } from './config-format.ts'
+import { CONFIG_FORMATS } from './formats.ts'
+import type { ConfigTarget } from './targets.ts'
 
 /** An entry, and under which root it stands. */
-export interface PlacedEntry extends Entry {
-  readonly root: Root
+export interface LocatedConfigEntry extends ConfigEntry {
+  readonly root: ServerTablePath
 }
 
 /** A config file and its servers. */
-export interface Open {
+export interface OpenConfig {
   readonly kind: 'open'
-  readonly target: Target
-  readonly config: ConfigFile
-  readonly entries: readonly PlacedEntry[]
+  readonly target: ConfigTarget
+  readonly config: ClientConfigFile
+  readonly entries: readonly LocatedConfigEntry[]
 }
 
 /** What became of a file that was looked at: its servers, or why they cannot be known. */
-export type Looked = Open | { readonly kind: 'refused'; readonly target: Target; readonly error: ReelayError }
+export type ConfigOpenResult =
+  | OpenConfig
+  | { readonly kind: 'refused'; readonly target: ConfigTarget; readonly error: ReelayError }
 
 /** Opens every file that exists. One that is broken does not keep the others from being opened. */
-export function openConfigs(targets: readonly Target[]): readonly Looked[] {
-  return targets.flatMap((target): readonly Looked[] => {
+export function openClientConfigs(targets: readonly ConfigTarget[]): readonly ConfigOpenResult[] {
+  return targets.flatMap((target): readonly ConfigOpenResult[] => {
     try {
-      const config = readConfig(target.file)
+      const config = readClientConfig(target.file)
       if (config === undefined) return []
-      return [{ kind: 'open', target, config, entries: entriesOf(target, config.text) }]
+      return [{ kind: 'open', target, config, entries: readServerEntries(target, config.text) }]
     } catch (error) {
       if (!(error instanceof ReelayError)) throw error
       return [{ kind: 'refused', target, error }]
@@ -36,13 +38,16 @@ export function openConfigs(targets: readonly Target[]): readonly Looked[] {
 }
 
 /** The servers under every root of a target, in the text of its file. */
-export function entriesOf({ client, roots, file }: Target, text: string): readonly PlacedEntry[] {
+export function readServerEntries(
+  { client, roots, file }: ConfigTarget,
+  text: string,
+): readonly LocatedConfigEntry[] {
   try {
     return roots.flatMap((root) =>
-      FORMATS[client.format].entries(text, root).map((entry) => ({ ...entry, root })),
+      CONFIG_FORMATS[client.format].readEntries(text, root).map((entry) => ({ ...entry, root })),
     )
   } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error
-    throw broken(file, `line ${error.line}, column ${error.column}: ${error.message}`, error)
+    if (!(error instanceof ConfigSyntaxError)) throw error
+    throw brokenConfigError(file, `line ${error.line}, column ${error.column}: ${error.message}`, error)
   }
 }

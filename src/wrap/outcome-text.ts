@@ -1,23 +1,23 @@
-import { visible } from '../wire/visible.ts'
-import type { Outcome, WrapResult } from './outcome.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import type { WrapOutcome, WrapResult } from './outcome.ts'
 
 /** What `wrap` or `unwrap` did, one line an entry; a dry run shows the diff first. */
-export function outcomesAsText({ dryRun, outcomes, diffs }: WrapResult): string {
-  const lines = outcomes.map((outcome) => visible(lineOf(outcome, dryRun)))
+export function formatWrapResult({ dryRun, outcomes, diffs }: WrapResult): string {
+  const lines = outcomes.map((outcome) => escapeControlChars(outcomeLine(outcome, dryRun)))
   if (lines.length === 0) lines.push('nothing to do: no server is wrapped')
   return [...(dryRun ? diffs : []), ...lines].map((line) => `${line}\n`).join('')
 }
 
-function lineOf(outcome: Outcome, dryRun: boolean): string {
+function outcomeLine(outcome: WrapOutcome, dryRun: boolean): string {
   const place = `(${outcome.client}, ${outcome.file})`
   const would = dryRun ? 'would be ' : ''
   switch (outcome.kind) {
     case 'wrapped':
-      return `${outcome.server}: ${would}wrapped${outcome.bridge ? THROUGH_A_BRIDGE : ''}, its sessions go to the tape ${outcome.tape} ${place}`
+      return `${outcome.server}: ${would}wrapped${outcome.bridge ? BRIDGE_TEXT : ''}, its sessions go to the tape ${outcome.tape} ${place}`
     case 'already-wrapped':
       return `${outcome.server}: already wrapped, nothing changed ${place}`
     case 'unwrapped':
-      return `${outcome.server}: ${would}unwrapped, ${outcome.exact ? 'byte for byte as before' : BY_MEANING} ${place}`
+      return `${outcome.server}: ${would}unwrapped, ${outcome.exact ? 'byte for byte as before' : INEXACT_TEXT} ${place}`
     case 'not-wrapped':
       return `${outcome.server}: not wrapped, nothing changed ${place}`
     case 'forgotten':
@@ -29,5 +29,5 @@ function lineOf(outcome: Outcome, dryRun: boolean): string {
   }
 }
 
-const THROUGH_A_BRIDGE = ' through a bridge (unwrap it again if the server wants you to log in)'
-const BY_MEANING = 'as the recorder carried it; the formatting may differ from before'
+const BRIDGE_TEXT = ' through a bridge (unwrap it again if the server wants you to log in)'
+const INEXACT_TEXT = 'as the recorder carried it; the formatting may differ from before'

@@ -2,11 +2,11 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSyn
 import { dirname } from 'node:path'
 
 /** Writes a file so that a reader sees the old one or the new one, never half of it. */
-export function replaceFile(path: string, text: string, mode: number): void {
+export function replaceFileAtomically(path: string, text: string, mode: number): void {
   const temporary = `${path}.reelay-${process.pid}`
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
-    writeSynced(temporary, text, mode)
+    writeAndSync(temporary, text, mode)
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
@@ -14,7 +14,7 @@ export function replaceFile(path: string, text: string, mode: number): void {
   }
 }
 
-function writeSynced(path: string, text: string, mode: number): void {
+function writeAndSync(path: string, text: string, mode: number): void {
   const file = openSync(path, 'wx', 0o600)
   try {
     const bytes = Buffer.from(text)

@@ -1,17 +1,20 @@
 import { ReelayError } from '../errors.ts'
-import type { Looked, PlacedEntry } from './open-config.ts'
+import type { ConfigOpenResult, LocatedConfigEntry } from './open-config.ts'
 
 /** The servers that the user named, or all. */
-export type Servers = readonly string[] | 'all'
+export type ServerSelection = readonly string[] | 'all'
 
-export function wanted(entries: readonly PlacedEntry[], servers: Servers): readonly PlacedEntry[] {
+export function selectEntries(
+  entries: readonly LocatedConfigEntry[],
+  servers: ServerSelection,
+): readonly LocatedConfigEntry[] {
   return servers === 'all' ? entries : entries.filter(({ server }) => servers.includes(server))
 }
 
 /** Refuses a name that no config holds, before anything is written. */
-export function requireFound(
-  servers: Servers,
-  looked: readonly Looked[],
+export function requireServers(
+  servers: ServerSelection,
+  looked: readonly ConfigOpenResult[],
   alsoKnown: readonly string[] = [],
 ): void {
   const found = looked

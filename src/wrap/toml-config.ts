@@ -1,44 +1,44 @@
 import { ParseError, parseTOML, type AST } from 'toml-eslint-parser'
-import type { Root } from './client.ts'
-import { betweenMembers, tomlEntry } from './toml-entry.ts'
+import type { ServerTablePath } from './client.ts'
+import { memberSeparator, readTomlEntry } from './toml-entry.ts'
 import {
-  ODD_ARGS,
-  ODD_COMMAND,
-  ODD_WITHOUT_COMMAND,
-  SyntaxProblem,
-  type ArgList,
+  ARGS_NOT_LIST,
+  COMMAND_NOT_STRING,
+  NO_COMMAND_OR_URL,
+  ConfigSyntaxError,
+  type ConfigArgList,
   type ConfigFormat,
-  type Link,
-  type Word,
+  type EntryLink,
+  type ConfigToken,
 } from './config-format.ts'
 
 /** TOML: servers as tables, as inline tables or as dotted keys, wherever they stand in the file. */
-export const tomlFormat: ConfigFormat = {
-  entries(text, root) {
-    const table = parse(text)
-    return [...serversUnder(root, table)].map(([server, members]) => ({
+export const tomlConfigFormat: ConfigFormat = {
+  readEntries(text, root) {
+    const table = parseTable(text)
+    return [...findServers(root, table)].map(([server, members]) => ({
       server,
-      link: linkOf(text, members),
-      ...tomlEntry(table, [...root, server]),
+      link: readLink(text, members),
+      ...readTomlEntry(table, [...root, server]),
     }))
   },
   headersKey: 'http_headers',
-  takesVariables: true,
+  supportsHeaderVariables: true,
   // Of what JSON leaves as it is, TOML wants one character escaped.
-  spell: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
-  pair: (key, value) => `${/^[\w-]+$/.test(key) ? key : tomlFormat.spell(key)} = ${value}`,
-  members: (text, at, now) => {
+  quote: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
+  formatPair: (key, value) => `${/^[\w-]+$/.test(key) ? key : tomlConfigFormat.quote(key)} = ${value}`,
+  formatMembers: (text, at, now) => {
     const dotted = text.slice(at.whole.start, at.key.start)
-    const between = betweenMembers(text, at)
-    return now.map(([key, value]) => dotted + tomlFormat.pair(key, value)).join(between)
+    const between = memberSeparator(text, at)
+    return now.map(([key, value]) => dotted + tomlConfigFormat.formatPair(key, value)).join(between)
   },
 }
 
-type Members = Map<string, AST.TOMLKeyValue>
+type TomlMembers = Map<string, AST.TOMLKeyValue>
 
-function serversUnder(root: Root, table: AST.TOMLTopLevelTable): ReadonlyMap<string, Members> {
-  const servers = new Map<string, Members>()
-  for (const { path, pair } of pairsOf(table)) {
+function findServers(root: ServerTablePath, table: AST.TOMLTopLevelTable): ReadonlyMap<string, TomlMembers> {
+  const servers = new Map<string, TomlMembers>()
+  for (const { path, pair } of allPairs(table)) {
     const [server, key] = path.slice(root.length)
     if (server === undefined || !root.every((part, index) => part === path[index])) continue
     const members = servers.get(server) ?? new Map<string, AST.TOMLKeyValue>()
@@ -48,62 +48,65 @@ function serversUnder(root: Root, table: AST.TOMLTopLevelTable): ReadonlyMap<str
   return servers
 }
 
-function parse(text: string): AST.TOMLTopLevelTable {
+function parseTable(text: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text, { tomlVersion: '1.1' }).body[0]
   } catch (error) {
     if (!(error instanceof ParseError)) throw error
-    throw new SyntaxProblem(error.message.toLowerCase(), { line: error.lineNumber, column: error.column + 1 })
+    throw new ConfigSyntaxError(error.message.toLowerCase(), {
+      line: error.lineNumber,
+      column: error.column + 1,
+    })
   }
 }
 
-interface Pair {
+interface TomlPair {
   readonly path: readonly string[]
   readonly pair: AST.TOMLKeyValue
 }
 
 /** Every key of the file with the whole path that leads to it. */
-function pairsOf(table: AST.TOMLTopLevelTable): readonly Pair[] {
+function allPairs(table: AST.TOMLTopLevelTable): readonly TomlPair[] {
   return table.body.flatMap((item) =>
     item.type === 'TOMLTable'
-      ? item.body.flatMap((pair) => pairsIn(item.resolvedKey.map(String), pair))
-      : pairsIn([], item),
+      ? item.body.flatMap((pair) => nestedPairs(item.resolvedKey.map(String), pair))
+      : nestedPairs([], item),
   )
 }
 
-function pairsIn(above: readonly string[], pair: AST.TOMLKeyValue): readonly Pair[] {
+function nestedPairs(above: readonly string[], pair: AST.TOMLKeyValue): readonly TomlPair[] {
   const path = [...above, ...pair.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))]
   const inside = pair.value.type === 'TOMLInlineTable' ? pair.value.body : []
-  return [{ path, pair }, ...inside.flatMap((each) => pairsIn(path, each))]
+  return [{ path, pair }, ...inside.flatMap((each) => nestedPairs(path, each))]
 }
 
-function linkOf(text: string, members: Members): Link {
+function readLink(text: string, members: TomlMembers): EntryLink {
   const command = members.get('command')
   if (command === undefined)
-    return members.has('url') ? { kind: 'remote' } : { kind: 'odd', why: ODD_WITHOUT_COMMAND }
-  const word = wordOf(command.value)
-  if (word.value === undefined) return { kind: 'odd', why: ODD_COMMAND }
+    return members.has('url') ? { kind: 'remote' } : { kind: 'odd', why: NO_COMMAND_OR_URL }
+  const word = readToken(command.value)
+  if (word.value === undefined) return { kind: 'odd', why: COMMAND_NOT_STRING }
   const args = members.get('args')?.value
-  if (args !== undefined && args.type !== 'TOMLArray') return { kind: 'odd', why: ODD_ARGS }
+  if (args !== undefined && args.type !== 'TOMLArray') return { kind: 'odd', why: ARGS_NOT_LIST }
   return {
     kind: 'command',
     command: word,
-    args: args && listOf(args),
-    beforeNewArgs: beforeNewArgs(text, command),
+    args: args && readArgList(args),
+    beforeNewArgs: textBeforeNewArgs(text, command),
   }
 }
 
-function listOf({ range: [start, end], elements }: AST.TOMLArray): ArgList {
-  return { start, end, items: elements.map(wordOf) }
+function readArgList({ range: [start, end], elements }: AST.TOMLArray): ConfigArgList {
+  return { start, end, items: elements.map(readToken) }
 }
 
-function wordOf(node: AST.TOMLContentNode): Word {
+function readToken(node: AST.TOMLContentNode): ConfigToken {
   const [start, end] = node.range
   return { start, end, value: node.type === 'TOMLValue' && node.kind === 'string' ? node.value : undefined }
 }
 
 /** In a table a key begins a line, with the indentation and the dotted beginning of the command's key. */
-function beforeNewArgs(text: string, { key, parent }: AST.TOMLKeyValue): string {
+function textBeforeNewArgs(text: string, { key, parent }: AST.TOMLKeyValue): string {
   const [start] = key.range
   const dotted = text.slice(start, key.keys.at(-1)?.range[0])
   if (parent.type === 'TOMLInlineTable') return `, ${dotted}args = `

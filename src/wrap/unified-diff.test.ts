@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applyEdits, type Edit } from './edit.ts'
-import { unifiedDiff } from './unified-diff.ts'
+import { applyConfigEdits, type ConfigEdit } from './edit.ts'
+import { unifiedConfigDiff } from './unified-diff.ts'
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'cc', ''), { minLength: 1, maxLength: 40 })
 const cuts = fc.uniqueArray(fc.nat(120), { maxLength: 6 })
@@ -18,8 +18,8 @@ test('whoever applies the diff gets the text that was written', () => {
           places.filter((place) => place < text.length - 1),
           words,
         )
-        const diff = unifiedDiff('file', text, edits)
-        expect(patched(text, diff)).toBe(applyEdits(text, edits))
+        const diff = unifiedConfigDiff('file', text, edits)
+        expect(patched(text, diff)).toBe(applyConfigEdits(text, edits))
       },
     ),
     { numRuns: 1000 },
@@ -27,12 +27,12 @@ test('whoever applies the diff gets the text that was written', () => {
 })
 
 test('what would steer the terminal is spelled out, tabs stay', () => {
-  const diff = unifiedDiff('f', '\t"a\u001b[31m"\r\n', [{ start: 2, end: 3, text: 'b' }])
+  const diff = unifiedConfigDiff('f', '\t"a\u001b[31m"\r\n', [{ start: 2, end: 3, text: 'b' }])
   expect(diff).toBe('--- f\n+++ f\n@@ -1,1 +1,1 @@\n-\t"a\\u{1b}[31m"\n+\t"b\\u{1b}[31m"')
 })
 
 /** Pairs of places are stretches to be replaced. */
-function editsAt(places: readonly number[], words: readonly string[]): readonly Edit[] {
+function editsAt(places: readonly number[], words: readonly string[]): readonly ConfigEdit[] {
   const sorted = places.toSorted((a, b) => a - b)
   return sorted.flatMap((start, index) => {
     const end = sorted[index + 1]

@@ -1,45 +1,51 @@
-import { visible } from '../wire/visible.ts'
-import { applyEdits, type Edit } from './edit.ts'
+import { escapeControlChars } from '../wire/visible.ts'
+import { applyConfigEdits, type ConfigEdit } from './edit.ts'
 
-const CONTEXT = 3
+const CONTEXT_LINES = 3
 
 /** Lines of a text that change, counted from 0, and the lines that stand there afterwards. */
-interface Change {
+interface ChangedLines {
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
 }
 
 /** The edits of a text as a unified diff, safe to show on a terminal. */
-export function unifiedDiff(file: string, text: string, edits: readonly Edit[]): string {
+export function unifiedConfigDiff(file: string, text: string, edits: readonly ConfigEdit[]): string {
   const lines = linesOf(text)
-  const hunks = grouped(changesOf(text, edits), (last, next) => next.from - last.to <= 2 * CONTEXT)
+  const hunks = groupAdjacent(
+    lineChanges(text, edits),
+    (last, next) => next.from - last.to <= 2 * CONTEXT_LINES,
+  )
   let shift = 0
   const written = hunks.flatMap((changes) => {
-    const hunk = hunkLines(lines, changes, shift)
+    const hunk = formatHunk(lines, changes, shift)
     shift += changes.reduce((sum, { from, to, lines: now }) => sum + now.length - (to - from), 0)
     return hunk
   })
-  return [`--- ${file}`, `+++ ${file}`, ...written].map(shown).join('\n')
+  return [`--- ${file}`, `+++ ${file}`, ...written].map(escapeExceptTabs).join('\n')
 }
 
 /** Whole lines for edits inside them; edits that share a line, or stand in neighbouring ones, are one change. */
-function changesOf(text: string, edits: readonly Edit[]): readonly Change[] {
+function lineChanges(text: string, edits: readonly ConfigEdit[]): readonly ChangedLines[] {
   const inOrder = edits.toSorted((a, b) => a.start - b.start)
-  const groups = grouped(inOrder, (last, next) => lineAt(text, next.start) - lineAt(text, last.end) <= 1)
-  return groups.map((group) => changeOf(text, group))
+  const groups = groupAdjacent(
+    inOrder,
+    (last, next) => lineAt(text, next.start) - lineAt(text, last.end) <= 1,
+  )
+  return groups.map((group) => lineChangeFor(text, group))
 }
 
-function changeOf(text: string, edits: readonly Edit[]): Change {
+function lineChangeFor(text: string, edits: readonly ConfigEdit[]): ChangedLines {
   const start = startOfLine(text, edits[0]?.start ?? 0)
   const end = endOfLine(text, edits.at(-1)?.end ?? 0)
   const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
   const was = text.slice(start, end)
-  return changed(lineAt(text, start), splitLines(was), splitLines(applyEdits(was, moved)))
+  return trimUnchangedLines(lineAt(text, start), splitLines(was), splitLines(applyConfigEdits(was, moved)))
 }
 
 /** Lines that an edit writes as they were are none of the change. */
-function changed(first: number, was: readonly string[], now: readonly string[]): Change {
+function trimUnchangedLines(first: number, was: readonly string[], now: readonly string[]): ChangedLines {
   const most = Math.min(was.length, now.length) - 1 // a change has at least one line
   let [head, tail] = [0, 0]
   while (head < most && was[head] === now[head]) head++
@@ -47,7 +53,7 @@ function changed(first: number, was: readonly string[], now: readonly string[]):
   return { from: first + head, to: first + was.length - tail, lines: now.slice(head, now.length - tail) }
 }
 
-function grouped<Item>(
+function groupAdjacent<Item>(
   items: readonly Item[],
   isNear: (last: Item, next: Item) => boolean,
 ): readonly Item[][] {
@@ -61,9 +67,13 @@ function grouped<Item>(
   return groups
 }
 
-function hunkLines(lines: readonly string[], changes: readonly Change[], shift: number): readonly string[] {
-  const from = Math.max(0, (changes[0]?.from ?? 0) - CONTEXT)
-  const to = Math.min(lines.length, (changes.at(-1)?.to ?? 0) + CONTEXT)
+function formatHunk(
+  lines: readonly string[],
+  changes: readonly ChangedLines[],
+  shift: number,
+): readonly string[] {
+  const from = Math.max(0, (changes[0]?.from ?? 0) - CONTEXT_LINES)
+  const to = Math.min(lines.length, (changes.at(-1)?.to ?? 0) + CONTEXT_LINES)
   const body: string[] = []
   let at = from
   for (const change of changes) {
@@ -100,6 +110,6 @@ function endOfLine(text: string, offset: number): number {
 }
 
 /** Tabs are what many configs are indented with, and do no harm. */
-function shown(line: string): string {
-  return line.split('\t').map(visible).join('\t')
+function escapeExceptTabs(line: string): string {
+  return line.split('\t').map(escapeControlChars).join('\t')
 }

@@ -1,52 +1,63 @@
 import { homeFolder } from '../store/home.ts'
-import { bridgeEditsByMeaning } from './bridge-back.ts'
-import { changeConfigs, joined, type Plan } from './change-configs.ts'
-import { dropEqualBackup, writeConfig } from './config-file.ts'
-import type { Edit } from './edit.ts'
-import { editsByMeaning, editsFor } from './entry-edits.ts'
-import { FORMATS } from './formats.ts'
-import { isSameEntry, Memory, type EntryKey, type Remembered } from './memory.ts'
-import { openConfigs, type Looked, type Open, type PlacedEntry } from './open-config.ts'
-import type { Outcome, WrapResult } from './outcome.ts'
-import { requireFound, wanted, type Servers } from './selection.ts'
-import { knownTargets, realFile, type Choice } from './targets.ts'
-import { wrappedCommand } from './wrapped-command.ts'
+import { inferBridgeUnwrapEdits } from './bridge-back.ts'
+import { changeConfigs, mergePlans, type ConfigChangePlan } from './change-configs.ts'
+import { removeRedundantBackup, writeClientConfig } from './config-file.ts'
+import type { ConfigEdit } from './edit.ts'
+import { inferUnwrapEdits, locateReversibleEdits } from './entry-edits.ts'
+import { CONFIG_FORMATS } from './formats.ts'
+import { isSameEntry, WrappedEntryStore, type WrappedEntryKey, type WrappedEntry } from './memory.ts'
+import {
+  openClientConfigs,
+  type ConfigOpenResult,
+  type OpenConfig,
+  type LocatedConfigEntry,
+} from './open-config.ts'
+import type { WrapOutcome, WrapResult } from './outcome.ts'
+import { requireServers, selectEntries, type ServerSelection } from './selection.ts'
+import { selectTargetsWithWrapped, realConfigPath, type ConfigSelection } from './targets.ts'
+import { parseWrappedCommand } from './wrapped-command.ts'
 
-export interface UnwrapOptions extends Choice {
-  readonly servers: Servers
+export interface UnwrapOptions extends ConfigSelection {
+  readonly servers: ServerSelection
   readonly dryRun: boolean
 }
 
 /** Takes the recorder out again, byte for byte where what was wrapped is remembered. */
-export function unwrap(options: UnwrapOptions): WrapResult {
+export function unwrapServers(options: UnwrapOptions): WrapResult {
   const { servers, dryRun } = options
-  const memory = new Memory(homeFolder(options.where.env))
-  const looked = openConfigs(knownTargets(options, memory.entries))
+  const memory = new WrappedEntryStore(homeFolder(options.where.env))
+  const looked = openClientConfigs(selectTargetsWithWrapped(options, memory.entries))
   const remembered = memory.entries.map(({ server }) => server)
-  requireFound(servers, looked, remembered)
-  const result = changeConfigs<EntryKey>(looked, {
+  requireServers(servers, looked, remembered)
+  const result = changeConfigs<WrappedEntryKey>(looked, {
     dryRun,
-    plan: (open) => joined(wanted(open.entries, servers).map((entry) => planEntry(open, entry, memory))),
-    carryOut: (open, plan, text) => carryOut(open, plan, { text, memory }),
+    plan: (open) =>
+      mergePlans(selectEntries(open.entries, servers).map((entry) => planUnwrap(open, entry, memory))),
+    apply: (open, plan, text) => applyUnwrap(open, plan, { text, memory }),
   })
-  const outcomes = [...result.outcomes, ...forgetGone(options, looked, memory)]
+  const outcomes = [...result.outcomes, ...forgetMissingEntries(options, looked, memory)]
   // Of all servers, those that were never wrapped are not worth a line.
   return { ...result, outcomes: outcomes.filter(({ kind }) => servers !== 'all' || kind !== 'not-wrapped') }
 }
 
-function planEntry({ target, config }: Open, entry: PlacedEntry, memory: Memory): Plan<EntryKey> {
+function planUnwrap(
+  { target, config }: OpenConfig,
+  entry: LocatedConfigEntry,
+  memory: WrappedEntryStore,
+): ConfigChangePlan<WrappedEntryKey> {
   const { server, root, link } = entry
   const place = { client: target.client.name, file: target.file, server }
   const key = { file: config.path, root, server }
   const remembered = memory.find(key)
-  if (link.kind !== 'command' || wrappedCommand(link) === undefined) {
+  if (link.kind !== 'command' || parseWrappedCommand(link) === undefined) {
     const kind = remembered === undefined ? 'not-wrapped' : 'forgotten'
     return { outcomes: [{ kind, ...place }], edits: [], notes: [key] }
   }
   const { text } = config
-  const exact = remembered && editsFor(remembered.pieces, { text, entry, direction: 'unwrap' })
-  const edits = exact ?? byMeaning({ target, config }, entry, remembered)
-  if (edits === undefined) return { outcomes: [{ kind: 'odd', ...place, why: MOVED }], edits: [], notes: [] }
+  const exact = remembered && locateReversibleEdits(remembered.pieces, { text, entry, direction: 'unwrap' })
+  const edits = exact ?? inferEdits({ target, config }, entry, remembered)
+  if (edits === undefined)
+    return { outcomes: [{ kind: 'odd', ...place, why: COMMAND_MOVED }], edits: [], notes: [] }
   return {
     outcomes: [{ kind: 'unwrapped', ...place, exact: exact !== undefined }],
     edits,
@@ -54,41 +65,46 @@ function planEntry({ target, config }: Open, entry: PlacedEntry, memory: Memory)
   }
 }
 
-const MOVED = 'its command and args no longer stand together; the backup beside the file has what it was'
+const COMMAND_MOVED =
+  'its command and args no longer stand together; the backup beside the file has what it was'
 
-function byMeaning(
-  { target, config: { text } }: Pick<Open, 'target' | 'config'>,
-  entry: PlacedEntry,
-  remembered: Remembered | undefined,
-): readonly Edit[] | undefined {
+function inferEdits(
+  { target, config: { text } }: Pick<OpenConfig, 'target' | 'config'>,
+  entry: LocatedConfigEntry,
+  remembered: WrappedEntry | undefined,
+): readonly ConfigEdit[] | undefined {
   const { link } = entry
   if (link.kind !== 'command') return undefined
-  if (wrappedCommand(link)?.commandAt !== undefined) return editsByMeaning(text, link) ?? []
-  const format = FORMATS[target.client.format]
-  return bridgeEditsByMeaning({ text, entry, format, was: remembered?.pieces[0]?.was })
+  if (parseWrappedCommand(link)?.commandIndex !== undefined) return inferUnwrapEdits(text, link) ?? []
+  const format = CONFIG_FORMATS[target.client.format]
+  return inferBridgeUnwrapEdits({ text, entry, format, was: remembered?.pieces[0]?.was })
 }
 
 /** Forgotten last: if we are killed in between, the entry is restored and only remembered in vain. */
-function carryOut(
-  { config }: Open,
-  { edits, notes }: Plan<EntryKey>,
-  { text, memory }: { readonly text: string; readonly memory: Memory },
+function applyUnwrap(
+  { config }: OpenConfig,
+  { edits, notes }: ConfigChangePlan<WrappedEntryKey>,
+  { text, memory }: { readonly text: string; readonly memory: WrappedEntryStore },
 ): void {
   if (edits.length > 0) {
-    writeConfig(config, text)
-    dropEqualBackup(config, text)
+    writeClientConfig(config, text)
+    removeRedundantBackup(config, text)
   }
   memory.remove(notes)
 }
 
 /** Entries that were wrapped, and whose server or whole file is gone. */
-function forgetGone(options: UnwrapOptions, looked: readonly Looked[], memory: Memory): readonly Outcome[] {
+function forgetMissingEntries(
+  options: UnwrapOptions,
+  looked: readonly ConfigOpenResult[],
+  memory: WrappedEntryStore,
+): readonly WrapOutcome[] {
   const { client, file, servers } = options
   if (file !== undefined) return []
   const gone = memory.entries
     .filter((entry) => (client ?? entry.client) === entry.client)
     .filter(({ server }) => servers === 'all' || servers.includes(server))
-    .filter((entry) => !looked.some((each) => mayHold(each, entry)))
+    .filter((entry) => !looked.some((each) => mayContain(each, entry)))
   if (!options.dryRun) memory.remove(gone)
   return gone.map(({ client: name, file: path, server }) => ({
     kind: 'forgotten',
@@ -98,8 +114,8 @@ function forgetGone(options: UnwrapOptions, looked: readonly Looked[], memory: M
   }))
 }
 
-function mayHold(looked: Looked, key: EntryKey): boolean {
-  if (looked.kind === 'refused') return realFile(looked.target.file) === key.file
+function mayContain(looked: ConfigOpenResult, key: WrappedEntryKey): boolean {
+  if (looked.kind === 'refused') return realConfigPath(looked.target.file) === key.file
   const file = looked.config.path
   return looked.entries.some(({ root, server }) => isSameEntry({ file, root, server }, key))
 }

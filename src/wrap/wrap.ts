@@ -1,86 +1,91 @@
 import { existsSync } from 'node:fs'
 import { homeFolder } from '../store/home.ts'
-import { bridgePiece } from './bridge-entry.ts'
-import { changeConfigs, joined, type Plan } from './change-configs.ts'
-import { backupPath, writeBackup, writeConfig } from './config-file.ts'
-import { editsFor, wrapPieces, type Piece } from './entry-edits.ts'
-import { FORMATS } from './formats.ts'
-import { Memory, type Remembered } from './memory.ts'
-import { openConfigs, type Open, type PlacedEntry } from './open-config.ts'
+import { bridgeEdit } from './bridge-entry.ts'
+import { changeConfigs, mergePlans, type ConfigChangePlan } from './change-configs.ts'
+import { configBackupPath, writeConfigBackup, writeClientConfig } from './config-file.ts'
+import { locateReversibleEdits, wrapCommandEdits, type ReversibleEdit } from './entry-edits.ts'
+import { CONFIG_FORMATS } from './formats.ts'
+import { WrappedEntryStore, type WrappedEntry } from './memory.ts'
+import { openClientConfigs, type OpenConfig, type LocatedConfigEntry } from './open-config.ts'
 import type { WrapResult } from './outcome.ts'
-import { requireFound, wanted, type Servers } from './selection.ts'
-import { isUrl } from './remote-entry.ts'
-import { tapeFor } from './tape-name.ts'
-import { chosenTargets, type Choice } from './targets.ts'
-import { wrappedCommand, type Recorder } from './wrapped-command.ts'
+import { requireServers, selectEntries, type ServerSelection } from './selection.ts'
+import { isUrlMember } from './remote-entry.ts'
+import { tapeNameFor } from './tape-name.ts'
+import { selectConfigTargets, type ConfigSelection } from './targets.ts'
+import { parseWrappedCommand, type RecorderProgram } from './wrapped-command.ts'
 
-export interface WrapOptions extends Choice {
-  readonly servers: Servers
-  readonly recorder: Recorder
+export interface WrapOptions extends ConfigSelection {
+  readonly servers: ServerSelection
+  readonly recorder: RecorderProgram
   readonly dryRun: boolean
   readonly now: () => Date
 }
 
 /** Puts the recorder before the servers that are named, in every config that holds them. */
-export function wrap(options: WrapOptions): WrapResult {
-  const looked = openConfigs(chosenTargets(options))
-  requireFound(options.servers, looked)
-  const memory = new Memory(homeFolder(options.where.env))
-  return changeConfigs<Remembered>(looked, {
+export function wrapServers(options: WrapOptions): WrapResult {
+  const looked = openClientConfigs(selectConfigTargets(options))
+  requireServers(options.servers, looked)
+  const memory = new WrappedEntryStore(homeFolder(options.where.env))
+  return changeConfigs<WrappedEntry>(looked, {
     dryRun: options.dryRun,
     plan: (open) =>
-      joined(wanted(open.entries, options.servers).map((entry) => planEntry(open, entry, options))),
-    carryOut: (open, plan, text) => carryOut(open, plan, { text, memory }),
+      mergePlans(selectEntries(open.entries, options.servers).map((entry) => planWrap(open, entry, options))),
+    apply: (open, plan, text) => applyWrap(open, plan, { text, memory }),
   })
 }
 
-function planEntry(open: Open, entry: PlacedEntry, options: WrapOptions): Plan<Remembered> {
+function planWrap(
+  open: OpenConfig,
+  entry: LocatedConfigEntry,
+  options: WrapOptions,
+): ConfigChangePlan<WrappedEntry> {
   const { link, server } = entry
   const place = { client: open.target.client.name, file: open.target.file, server }
   const nothing = { edits: [], notes: [] }
   if (link.kind === 'odd') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: link.why }] }
-  if (wrappedCommand(link) !== undefined)
+  if (parseWrappedCommand(link) !== undefined)
     return { ...nothing, outcomes: [{ kind: 'already-wrapped', ...place }] }
-  if (link.kind === 'command' && entry.members.some(isUrl))
-    return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: BOTH }] }
+  if (link.kind === 'command' && entry.members.some(isUrlMember))
+    return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: COMMAND_AND_URL }] }
   const { path: file, text } = open.config
-  const tape = tapeFor(server, place.client, options.where.env)
-  const pieces = piecesFor(open, entry, { tape, recorder: options.recorder })
+  const tape = tapeNameFor(server, place.client, options.where.env)
+  const pieces = editsForEntry(open, entry, { tape, recorder: options.recorder })
   if (typeof pieces === 'string') return { ...nothing, outcomes: [{ kind: 'odd', ...place, why: pieces }] }
   return {
     outcomes: [{ kind: 'wrapped', ...place, tape, bridge: link.kind === 'remote' }],
-    edits: editsFor(pieces, { text, entry, direction: 'wrap' }) ?? [],
+    edits: locateReversibleEdits(pieces, { text, entry, direction: 'wrap' }) ?? [],
     notes: [{ ...place, file, root: entry.root, since: options.now().toISOString(), tape, pieces }],
   }
 }
 
-const BOTH = 'it has both a command and a url, and clients differ in which one they take; remove one of them'
+const COMMAND_AND_URL =
+  'it has both a command and a url, and clients differ in which one they take; remove one of them'
 
 /** What changes in an entry, or why nothing can. */
-function piecesFor(
-  { target, config: { text } }: Open,
-  entry: PlacedEntry,
-  to: { readonly tape: string; readonly recorder: Recorder },
-): readonly Piece[] | string {
+function editsForEntry(
+  { target, config: { text } }: OpenConfig,
+  entry: LocatedConfigEntry,
+  to: { readonly tape: string; readonly recorder: RecorderProgram },
+): readonly ReversibleEdit[] | string {
   const { link, server } = entry
-  const format = FORMATS[target.client.format]
-  if (link.kind === 'command') return wrapPieces({ text, link, format, server, ...to })
-  const piece = bridgePiece({ text, entry, format, ...to })
+  const format = CONFIG_FORMATS[target.client.format]
+  if (link.kind === 'command') return wrapCommandEdits({ text, link, format, server, ...to })
+  const piece = bridgeEdit({ text, entry, format, ...to })
   return typeof piece === 'string' ? piece : [piece]
 }
 
 /** Remembered first: if we are killed in between, an entry that is not wrapped is remembered, which does no harm. */
-function carryOut(
-  { config, entries }: Open,
-  { edits, notes }: Plan<Remembered>,
-  { text, memory }: { readonly text: string; readonly memory: Memory },
+function applyWrap(
+  { config, entries }: OpenConfig,
+  { edits, notes }: ConfigChangePlan<WrappedEntry>,
+  { text, memory }: { readonly text: string; readonly memory: WrappedEntryStore },
 ): void {
   if (edits.length === 0) return
-  const isPartlyWrapped = entries.some(({ link }) => wrappedCommand(link) !== undefined)
-  if (!isPartlyWrapped || !existsSync(backupPath(config))) writeBackup(config)
+  const isPartlyWrapped = entries.some(({ link }) => parseWrappedCommand(link) !== undefined)
+  if (!isPartlyWrapped || !existsSync(configBackupPath(config))) writeConfigBackup(config)
   memory.add(notes)
   try {
-    writeConfig(config, text)
+    writeClientConfig(config, text)
   } catch (error) {
     memory.remove(notes)
     throw error

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { FORMATS } from './formats.ts'
-import { wrappedCommand, type WrappedCommand } from './wrapped-command.ts'
+import { CONFIG_FORMATS } from './formats.ts'
+import { parseWrappedCommand, type WrappedCommand } from './wrapped-command.ts'
 
 const PROGRAM = '/opt/reelay/dist/cli/main.js'
 
@@ -18,7 +18,7 @@ test.each([
 ])('an entry that starts a recorder is known: %s', (_, command, args, tape) => {
   const wrapped = read(command, args)
   expect(wrapped?.tape).toBe(tape)
-  expect(args[wrapped?.commandAt ?? -1]).toBe(args[args.indexOf('--') + 1])
+  expect(args[wrapped?.commandIndex ?? -1]).toBe(args[args.indexOf('--') + 1])
 })
 
 test('an entry that starts a bridge is known, and a server with a --bridge of its own is not taken for one', () => {
@@ -42,6 +42,8 @@ test.each([
 })
 
 function read(command: string, args: readonly string[]): WrappedCommand | undefined {
-  const [entry] = FORMATS.json.entries(JSON.stringify({ servers: { a: { command, args } } }), ['servers'])
-  return entry && wrappedCommand(entry.link)
+  const [entry] = CONFIG_FORMATS.json.readEntries(JSON.stringify({ servers: { a: { command, args } } }), [
+    'servers',
+  ])
+  return entry && parseWrappedCommand(entry.link)
 }

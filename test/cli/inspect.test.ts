@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Frame } from '../../src/tape/frame.ts'
-import type { Header } from '../../src/tape/header.ts'
+import type { TapeHeader } from '../../src/tape/header.ts'
 import {
   busySession,
   call,
@@ -542,7 +542,7 @@ function inspectWith(own: NodeJS.ProcessEnv, tape: string, ...options: string[])
   })
 }
 
-function writeTape(frames: readonly Frame[], header: Partial<Header> = {}): string {
+function writeTape(frames: readonly Frame[], header: Partial<TapeHeader> = {}): string {
   const path = join(folder, 'travel.tape.jsonl')
   writeFileSync(path, tapeText(frames, header))
   return path

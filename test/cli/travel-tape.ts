@@ -1,11 +1,11 @@
 import { encodeFrame } from '../../src/tape/codec.ts'
 import type { Frame } from '../../src/tape/frame.ts'
 import { encodeHeader } from '../../src/tape/header-codec.ts'
-import type { Header } from '../../src/tape/header.ts'
+import type { TapeHeader } from '../../src/tape/header.ts'
 import type { Direction } from '../../src/wire/direction.ts'
-import { classify } from '../../src/wire/message.ts'
+import { classifyMessage } from '../../src/wire/message.ts'
 
-const HEADER: Header = {
+const HEADER: TapeHeader = {
   reelay: 1,
   id: '01KA2B3C4D5E6F7G8H9JKMNPQR',
   started: '2026-11-15T07:20:59.123Z',
@@ -14,7 +14,7 @@ const HEADER: Header = {
   tags: { suite: 'smoke' },
 }
 
-export function tapeText(frames: readonly Frame[], header: Partial<Header> = {}): string {
+export function tapeText(frames: readonly Frame[], header: Partial<TapeHeader> = {}): string {
   return [encodeHeader({ ...HEADER, ...header }), ...frames.map(encodeFrame)]
     .map((line) => `${line}\n`)
     .join('')
@@ -22,7 +22,16 @@ export function tapeText(frames: readonly Frame[], header: Partial<Header> = {})
 
 export function said(n: number, t: number, dir: Direction, message: object | string): Frame {
   const text = typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })
-  return { kind: 'message', n, t, server: 'travel', conn: 1, dir, text, message: classify(JSON.parse(text)) }
+  return {
+    kind: 'message',
+    n,
+    t,
+    server: 'travel',
+    conn: 1,
+    dir,
+    text,
+    message: classifyMessage(JSON.parse(text)),
+  }
 }
 
 export function call(n: number, t: number, id: number, name: string): readonly Frame[] {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { CLIENTS } from '../../src/wrap/clients/index.ts'
+import { WRAPPABLE_CLIENTS } from '../../src/wrap/clients/index.ts'
 import { referenceServer } from '../interop/reference-server.ts'
 import { isAlive, linesOf, start, temporaryFolder, until } from '../support/recorder.ts'
 import { userIn, type User } from '../support/reelay-at.ts'
@@ -230,7 +230,8 @@ interface Entry {
 }
 
 function place(client: string, text: string): string {
-  const file = CLIENTS.find(({ name }) => name === client)?.spots(user.where)[0]?.file ?? ''
+  const file =
+    WRAPPABLE_CLIENTS.find(({ name }) => name === client)?.configLocations(user.where)[0]?.file ?? ''
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
   return file

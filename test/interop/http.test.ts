@@ -57,7 +57,7 @@ test('a modern server over HTTP is recorded with its headers, inspected, listed,
     versionNegotiation: { mode: { pin: '2026-07-28' } },
   } as const
   const url = `${await listening(fixtureServer('modern-http'))}/mcp`
-  const direct = await httpRun({ sdk: 'v2', kind: 'streamableHttp', url: url, ...settings }, modernSession)
+  const direct = await httpRun({ sdk: 'v2', kind: 'streamableHttp', url, ...settings }, modernSession)
   const recorder = await startRecorder(url)
   const recording = await httpRun(
     { sdk: 'v2', kind: 'streamableHttp', url: recorder.url, ...settings },

@@ -8,7 +8,7 @@ import * as api from '../../src/index.ts'
 test('the names that the package exports', () => {
   expect(Object.keys(api).toSorted()).toMatchInlineSnapshot(`
     [
-      "Controller",
+      "ReplayController",
       "ERROR_CODES",
       "MISS_CODE",
       "Recorder",
@@ -18,7 +18,7 @@ test('the names that the package exports', () => {
       "ServerError",
       "VERSION",
       "canonicalJson",
-      "classify",
+      "classifyMessage",
       "commandTarget",
       "createRecording",
       "leftOverCauses",

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { whichServer } from '../../src/serve/which-server.ts'
+import { resolveServer } from '../../src/serve/which-server.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { askThrough, connectThrough, forward } from '../support/forward.ts'
 import { ask, httpServer, open, post } from '../support/http.ts'
@@ -164,5 +164,5 @@ test('the tape of a forward proxy can be served: its server is the one that was 
   const { proxy, tape, lines } = await forward()
   await askThrough(proxy, `${origin}/mcp`, post(PING))
   await lines()
-  expect(whichServer(await loadTape(tape), undefined)).toBe(new URL(origin).host.replace(':', '-'))
+  expect(resolveServer(await loadTape(tape), undefined)).toBe(new URL(origin).host.replace(':', '-'))
 })

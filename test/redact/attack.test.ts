@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { InMemoryTransport } from '@modelcontextprotocol/client'
 import { expect, test, vi } from 'vitest'
-import { recordForward } from '../../src/record/forward-recorder.ts'
+import { recordForwardProxy } from '../../src/record/forward-recorder.ts'
 import { recordTransport } from '../../src/record/record-transport.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { askThrough } from '../support/forward.ts'
@@ -171,7 +171,7 @@ test('over --bridge, --forward and in a program', async () => {
   await bridge.line('"id":1')
   bridge.child.stdin.end()
   await bridge.exited
-  const forward = await recordForward({
+  const forward = await recordForwardProxy({
     listen: { host: '127.0.0.1', port: 0 },
     tape: join(folder, 'f.tape.jsonl'),
     server: undefined,

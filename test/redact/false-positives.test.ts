@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { Redactor } from '../../src/redact/redactor.ts'
 import { selfReplay } from '../../src/share/self-replay.ts'
-import { redactCopy } from '../../src/share/share-tape.ts'
+import { copyTapeRedacted } from '../../src/share/share-tape.ts'
 import { everythingSession } from '../interop/everything-session.ts'
 import { filesystemSession } from '../interop/filesystem-session.ts'
 import { memorySession } from '../interop/memory-session.ts'
 import { referenceServer } from '../interop/reference-server.ts'
 import { run, type Session } from '../interop/run.ts'
-import { forgottenKey } from '../../src/store/redaction-key.ts'
+import { ephemeralKey } from '../../src/store/redaction-key.ts'
 import { linesOf, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { callTool, type ClientSettings } from '../support/sdk.ts'
 
@@ -66,7 +66,7 @@ test.each(SUBJECTS)('a redacted tape of $name says what the plain one says', asy
   const target = { sdk: 'v1', command: [...recorder, ...command(folder)], answers } as const
   await run({ ...target, env: { MEMORY_FILE_PATH: join(folder, 'memory') } }, session(folder))
   const copy = join(tapes, 'copy.tape.jsonl')
-  expect(await redactCopy({ from: plain, to: copy })).toMatchObject({ changed: [], secrets: 0 })
+  expect(await copyTapeRedacted({ from: plain, to: copy })).toMatchObject({ changed: [], secrets: 0 })
   const [before, after] = [await selfReplay(plain), await selfReplay(copy)]
   expect(after).toEqual(before)
   expect(after).toMatchObject({ misses: 0 })
@@ -75,7 +75,7 @@ test.each(SUBJECTS)('a redacted tape of $name says what the plain one says', asy
 
 test('the recorded sessions that come with the tests keep every byte', () => {
   const folder = resolve('test/fixtures/bindings')
-  const redactor = new Redactor({ key: forgottenKey() })
+  const redactor = new Redactor({ key: ephemeralKey() })
   const frames = readdirSync(folder)
     .filter((name) => /^(everything|filesystem|memory)-.*\.tape\.jsonl$/.test(name))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n').slice(1))
@@ -93,5 +93,5 @@ test('the help of every command keeps every byte', async () => {
   )
   const text = (await Promise.all(helps)).join('\n')
   expect(text).toContain('--secrets <file>')
-  expect(new Redactor({ key: forgottenKey() }).text(text)).toBe(text)
+  expect(new Redactor({ key: ephemeralKey() }).text(text)).toBe(text)
 })

@@ -13,9 +13,9 @@ import { dirname, join } from 'node:path'
 import { InMemoryTransport } from '@modelcontextprotocol/client'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { recordForward } from '../../src/record/forward-recorder.ts'
+import { recordForwardProxy } from '../../src/record/forward-recorder.ts'
 import { recordTransport } from '../../src/record/record-transport.ts'
-import { valuesInVault } from '../../src/redact/vault-text.ts'
+import { parseVault } from '../../src/redact/vault-text.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { askThrough } from '../support/forward.ts'
 import { ask, httpServer, post, startRecorder } from '../support/http.ts'
@@ -44,7 +44,7 @@ const login = (id: number, args: object): string =>
     params: { name: 'log_in', arguments: args },
   })
 const vaultIn = (folder: string): string => join(folder, 'mine', 'vault.env')
-const valuesOf = (vault: string): unknown => valuesInVault(readFileSync(vault, 'utf8'))
+const valuesOf = (vault: string): unknown => parseVault(readFileSync(vault, 'utf8'))
 
 async function recordLogin(args: object, options: readonly string[], id = 1): Promise<RecordedRun> {
   const run = record(fixtureServer('repeat'), { options })
@@ -178,7 +178,7 @@ test('values of --url, --bridge, --forward and in-process recordings go to the v
   await bridge.line('"id":1')
   bridge.child.stdin.end()
   await bridge.exited
-  const forward = await recordForward({
+  const forward = await recordForwardProxy({
     listen: { host: '127.0.0.1', port: 0 },
     tape: forwarded,
     server: undefined,

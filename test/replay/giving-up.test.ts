@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import type { Target } from '../../src/replay/options.ts'
+import type { ReplayTarget } from '../../src/replay/options.ts'
 import { replayRepeatedly } from '../../src/replay/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
 import { commandTarget, urlTarget } from '../../src/replay/targets.ts'
 import { loadTape } from '../../src/store/read.ts'
-import { META } from '../../src/wire/methods.ts'
+import { META_KEYS } from '../../src/wire/methods.ts'
 import { outcomeOf } from '../interop/account.ts'
 import { referenceServer } from '../interop/reference-server.ts'
 import { recorded, run } from '../interop/run.ts'
@@ -39,7 +39,7 @@ test('a call that was given up over pipes is given up again, after the progress 
 
 test('a modern call whose stream was closed is given up by closing its stream, where it was', async () => {
   const recorder = await startRecorder(`${await listening(fixtureServer('slow-http'))}/mcp`)
-  const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} }
+  const meta = { [META_KEYS.protocolVersion]: '2026-07-28', [META_KEYS.clientCapabilities]: {} }
   const request = (id: number, method: string, params: object = {}): ReturnType<typeof post> =>
     post({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } })
   await ask(recorder.url, request(1, 'server/discover'))
@@ -64,6 +64,6 @@ function statesOf({ steps }: RepeatedReport, wanted: string): readonly string[] 
   return steps.filter(({ method }) => method === wanted).map(({ state }) => state)
 }
 
-async function verified(tape: string, target: Target): Promise<RepeatedReport> {
+async function verified(tape: string, target: ReplayTarget): Promise<RepeatedReport> {
   return replayRepeatedly(await loadTape(tape), { target, allowWrites: true }, { repeat: 1 })
 }

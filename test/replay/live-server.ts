@@ -1,8 +1,8 @@
-import type { Target } from '../../src/replay/options.ts'
-import { classify, type Message } from '../../src/wire/message.ts'
+import type { ReplayTarget } from '../../src/replay/options.ts'
+import { classifyMessage, type Message } from '../../src/wire/message.ts'
 
 export interface LiveServer {
-  readonly target: Target
+  readonly target: ReplayTarget
   /** What it was sent after the handshake, in order. */
   readonly heard: Message[]
 }
@@ -13,7 +13,7 @@ export type Reply = { readonly result: unknown } | { readonly error: unknown } |
 /** A live server within the test: greets by itself, and answers everything else as it is told. */
 export function liveServer(reply: (message: Message) => Reply | Promise<Reply>): LiveServer {
   const heard: Message[] = []
-  const target: Target = {
+  const target: ReplayTarget = {
     name: 'a server of the test',
     open: async ({ onText }) => ({
       send: (text) => void answer(text, onText),
@@ -21,7 +21,7 @@ export function liveServer(reply: (message: Message) => Reply | Promise<Reply>):
     }),
   }
   const answer = async (text: string, onText: (text: string) => void): Promise<void> => {
-    const message = classify(JSON.parse(text))
+    const message = classifyMessage(JSON.parse(text))
     const own = ownReply(message)
     if (own === undefined) heard.push(message)
     const outcome = own ?? (await reply(message))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { replayRepeatedly } from '../../src/replay/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
-import type { Target } from '../../src/replay/options.ts'
+import type { ReplayTarget } from '../../src/replay/options.ts'
 import { commandTarget } from '../../src/replay/targets.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { modernSession } from '../interop/modern-session.ts'
@@ -33,7 +33,7 @@ test('a modern server is as recorded over pipes: input in the middle of a call g
   expect(report.summary.verdict).toBe('pass')
 })
 
-async function verified(target: Target): Promise<RepeatedReport> {
+async function verified(target: ReplayTarget): Promise<RepeatedReport> {
   return replayRepeatedly(await loadTape(tape), { target, allowWrites: true }, { repeat: 1 })
 }
 

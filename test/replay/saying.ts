@@ -1,11 +1,11 @@
-import type { Target } from '../../src/replay/options.ts'
+import type { ReplayTarget } from '../../src/replay/options.ts'
 import { liveServer } from './live-server.ts'
 
 /** A live server within the test that says some words of its own before each answer to a call, which is always the same. */
 export function saying(
   words: readonly object[],
   answer: { readonly result: unknown },
-): { readonly target: Target } {
+): { readonly target: ReplayTarget } {
   const { target } = liveServer(() => answer)
   return {
     target: {

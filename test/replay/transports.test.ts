@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test, vi } from 'vitest'
 import { hasFailed } from '../../src/replay/failed.ts'
-import type { Target } from '../../src/replay/options.ts'
+import type { ReplayTarget } from '../../src/replay/options.ts'
 import { replayRepeatedly } from '../../src/replay/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
 import { commandTarget, urlTarget } from '../../src/replay/targets.ts'
@@ -115,7 +115,7 @@ async function recordedOver(kind: 'streamableHttp' | 'sse'): Promise<string> {
   return recorder.tape
 }
 
-async function verified(tape: string, target: Target): Promise<RepeatedReport> {
+async function verified(tape: string, target: ReplayTarget): Promise<RepeatedReport> {
   return replayRepeatedly(
     await loadTape(tape),
     { target, allowWrites: true, exclude: TELLING_OF_TRANSPORT },

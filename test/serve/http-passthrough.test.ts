@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/serve/http/serve-http.ts'
-import { LiveBehind } from '../../src/serve/live-behind.ts'
-import { linkTo } from '../../src/serve/live-target.ts'
+import { PassthroughServer } from '../../src/serve/live-behind.ts'
+import { upstreamLink } from '../../src/serve/live-target.ts'
 import { Passthrough } from '../../src/serve/passthrough.ts'
 import { loadTape } from '../../src/store/read.ts'
-import { heldTurns } from '../../src/tape/turn-store.ts'
+import { turnsInMemory } from '../../src/tape/turn-store.ts'
 import { member } from '../../src/wire/message.ts'
 import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
 import { ask, httpServer, open, post, type Listener } from '../support/http.ts'
@@ -459,8 +459,11 @@ test.each<[string, Listener, string]>([
     })
     const target = { kind: 'url', url: new URL(origin), headers: { 'x-mine': 'yes' } } as const
     const tape = tapeOf(...SESSION)
-    const live = new LiveBehind({ open: linkTo(target, heldTurns(tape.turns)), learns: false })
-    const { url } = await servingHere({ tape, elsewhere: () => live.another() })
+    const live = new PassthroughServer({
+      open: upstreamLink(target, turnsInMemory(tape.turns)),
+      learns: false,
+    })
+    const { url } = await servingHere({ tape, elsewhere: () => live.connectClient() })
     const { say } = await begin(url)
     for (const id of [7, 8])
       expect(jsonOf(await say(callOf(id, 'other', {})))).toMatchObject({

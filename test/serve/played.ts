@@ -1,11 +1,11 @@
-import { Player, type PlayerOptions } from '../../src/serve/player.ts'
-import type { ScriptOptions } from '../../src/serve/recorded-part.ts'
-import { Script } from '../../src/serve/script.ts'
+import { SessionPlayer, type SessionPlayerOptions } from '../../src/serve/player.ts'
+import type { RecordedServerOptions } from '../../src/serve/recorded-part.ts'
+import { RecordedServer } from '../../src/serve/script.ts'
 import { tapeOf, type Said } from './tape-of.ts'
 
 /** A player and what it said. */
 export interface Run {
-  readonly player: Player
+  readonly player: SessionPlayer
   /** What was sent, as it was. */
   readonly out: readonly string[]
   /** What was sent, in a few words. */
@@ -18,11 +18,14 @@ export function playing(...said: readonly Said[]): Run {
   return playingWith({}, ...said)
 }
 
-export function playingWith(options: Partial<PlayerOptions & ScriptOptions>, ...said: readonly Said[]): Run {
+export function playingWith(
+  options: Partial<SessionPlayerOptions & RecordedServerOptions>,
+  ...said: readonly Said[]
+): Run {
   const out: string[] = []
   const { turns } = tapeOf(...said)
-  const player = new Player({
-    script: new Script({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
+  const player = new SessionPlayer({
+    script: new RecordedServer({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
     send: (text) => out.push(text),
     ...options,
   })
@@ -32,8 +35,8 @@ export function playingWith(options: Partial<PlayerOptions & ScriptOptions>, ...
     out,
     heard: () => out.map(inWords),
     say: (...messages) =>
-      messages.forEach((message) => player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))),
-    sayText: (text) => player.receive(text),
+      messages.forEach((message) => player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))),
+    sayText: (text) => player.handleText(text),
   }
 }
 

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readServeSection } from '../../src/cli/serve-manifest.ts'
-import { readConfig } from '../../src/config/project-config.ts'
+import { readProjectConfig } from '../../src/config/project-config.ts'
 import { folderWith } from '../support/config-folder.ts'
 import { REELAY, start, until } from '../support/recorder.ts'
 import { begin, jsonOf } from './serving.ts'
@@ -72,7 +72,9 @@ test('an address on the command line is for a tape on the command line', async (
 })
 
 function read(text: string): { wanted: ReturnType<typeof readServeSection>; folder: string } {
-  const { file, section } = readConfig(join(folderWith('reelay.config.yaml', text), 'reelay.config.yaml'))
+  const { file, section } = readProjectConfig(
+    join(folderWith('reelay.config.yaml', text), 'reelay.config.yaml'),
+  )
   const found = section('serve')
   if (found === undefined) throw new Error('the section is not there')
   return { wanted: readServeSection(found, dirname(file)), folder: dirname(file) }

@@ -1,8 +1,8 @@
 import type { Tape } from '../../src/store/read.ts'
 import type { Frame } from '../../src/tape/frame.ts'
-import { turnsOf } from '../../src/tape/turns.ts'
-import { classify, type JsonObject } from '../../src/wire/message.ts'
-import { META, MODERN_VERSION } from '../../src/wire/methods.ts'
+import { buildTurns } from '../../src/tape/turns.ts'
+import { classifyMessage, type JsonObject } from '../../src/wire/message.ts'
+import { META_KEYS, MODERN_VERSION } from '../../src/wire/methods.ts'
 
 /** One message of a tape that a test makes up. */
 export interface Said {
@@ -59,9 +59,9 @@ export const HANDSHAKE: readonly Said[] = [
 
 /** The `_meta` of a modern request. */
 export const ENVELOPE: JsonObject = {
-  [META.protocolVersion]: MODERN_VERSION,
-  [META.clientCapabilities]: {},
-  [META.clientInfo]: { name: 'recorded', version: '1' },
+  [META_KEYS.protocolVersion]: MODERN_VERSION,
+  [META_KEYS.clientCapabilities]: {},
+  [META_KEYS.clientInfo]: { name: 'recorded', version: '1' },
 }
 
 export function framesOf(said: readonly Said[]): readonly Frame[] {
@@ -72,7 +72,7 @@ export function framesOf(said: readonly Said[]): readonly Frame[] {
     ...one,
     n: index + 1,
     t: index + 1,
-    message: classify(JSON.parse(one.text)),
+    message: classifyMessage(JSON.parse(one.text)),
   }))
 }
 
@@ -89,7 +89,7 @@ export function tapeOf(...said: readonly Said[]): Tape {
       servers: Object.fromEntries(names.map((name) => [name, { transport: 'stdio' }])),
       tags: {},
     },
-    turns: turnsOf(framesOf(said)),
+    turns: buildTurns(framesOf(said)),
     strays: [],
     rest: [],
     frames: said.length,

@@ -3,24 +3,24 @@ import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { recordForward, type ForwardNotice } from '../../src/record/forward-recorder.ts'
-import type { TapeRules } from '../../src/record/tape-rules.ts'
+import { recordForwardProxy, type ForwardProxyNotice } from '../../src/record/forward-recorder.ts'
+import type { RecordingRules } from '../../src/record/tape-rules.ts'
 import { ask, type Answer, type Ask } from './http.ts'
 import { linesOf, temporaryFolder } from './recorder.ts'
 
 export interface Forwarding {
   readonly proxy: string
   readonly tape: string
-  readonly notices: readonly ForwardNotice[]
+  readonly notices: readonly ForwardProxyNotice[]
   /** Finishes the tape and returns its lines. */
   readonly lines: () => Promise<Record<string, unknown>[]>
 }
 
 /** A forward proxy that records, in this process, without a CA. */
-export async function forward(server?: string, rules: TapeRules = {}): Promise<Forwarding> {
+export async function forward(server?: string, rules: RecordingRules = {}): Promise<Forwarding> {
   const tape = join(temporaryFolder(), 'session.tape.jsonl')
-  const notices: ForwardNotice[] = []
-  const recording = await recordForward({
+  const notices: ForwardProxyNotice[] = []
+  const recording = await recordForwardProxy({
     listen: { host: '127.0.0.1', port: 0 },
     tape,
     server,

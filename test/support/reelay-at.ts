@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Where } from '../../src/wrap/client.ts'
+import type { UserEnvironment } from '../../src/wrap/client.ts'
 import { REELAY } from './recorder.ts'
 
 interface Said {
@@ -12,7 +12,7 @@ interface Said {
 
 /** The program, run by a user whose home and project lie in one folder. */
 export interface User {
-  readonly where: Where
+  readonly where: UserEnvironment
   readonly reelay: (...args: string[]) => Promise<Said>
 }
 

@@ -5,8 +5,8 @@ import { loadTape, openTape } from '../../src/store/read.ts'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader } from '../../src/tape/header-codec.ts'
 import { TAPE_VERSION } from '../../src/tape/header.ts'
-import type { Step, Turn } from '../../src/tape/turn.ts'
-import { eraOf } from '../../src/wire/era.ts'
+import type { TurnStep, Turn } from '../../src/tape/turn.ts'
+import { detectEra } from '../../src/wire/era.ts'
 
 const FOLDER = 'test/fixtures/tapes'
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.tape.jsonl'))
@@ -61,7 +61,7 @@ test('the handshake of a tape is kept, with versions and capabilities', async ()
   expect(handshake?.response?.message).toMatchObject({
     outcome: { result: { capabilities: { logging: {} } } },
   })
-  expect(eraOf(exchangesOf(turns))).toEqual({ era: 'legacy', version: '2025-11-25' })
+  expect(detectEra(exchangesOf(turns))).toEqual({ era: 'legacy', version: '2025-11-25' })
 })
 
 test('latency is true for each request, also where answers cross', async () => {
@@ -91,13 +91,13 @@ function show({ trigger, steps }: Turn): string {
   return [`${trigger?.n ?? '-'} ${method}`, ...steps.map(showStep)].join(', ')
 }
 
-function showStep(step: Step): string {
+function showStep(step: TurnStep): string {
   return step.kind === 'ask'
     ? `ask ${step.request.n} answered by ${step.answer?.n ?? 'nobody'}`
     : `${step.kind} ${step.message.n}`
 }
 
-function exchangesOf(turns: readonly Turn[]): Parameters<typeof eraOf>[0] {
+function exchangesOf(turns: readonly Turn[]): Parameters<typeof detectEra>[0] {
   return turns.flatMap(({ trigger, response }) => {
     if (trigger?.message.kind !== 'request') return []
     const answer = response?.message.kind === 'response' ? response.message : undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { commandLink } from '../../src/transport/command-link.ts'
-import { transportLink } from '../../src/transport/transport-link.ts'
+import { stdioLink } from '../../src/transport/command-link.ts'
+import { sdkTransportLink } from '../../src/transport/transport-link.ts'
 import { fixtureServer, until } from '../support/recorder.ts'
 import { answer, opened, request } from './link.ts'
 
@@ -16,34 +16,34 @@ const ANSWERING = `
   })`
 
 test('requests go out in their order, and answers come back as they were said', async () => {
-  const { link, texts, count } = await opened(commandLink({ command: inline(ANSWERING) }))
+  const { link, texts, count } = await opened(stdioLink({ command: inline(ANSWERING) }))
   for (const id of [1, 2, 3]) link.send(request(id))
   await count(3)
   expect(texts).toEqual([answer(1), answer(2), answer(3)])
 })
 
 test('a server that leaves says with which exit code', async () => {
-  const { ends } = await opened(commandLink({ command: inline('process.exit(7)') }))
+  const { ends } = await opened(stdioLink({ command: inline('process.exit(7)') }))
   await until(() => ends.length > 0)
   expect(ends).toEqual(['the server ended with exit code 7'])
 })
 
 test('a server that closes its output and stays is not waited for', async () => {
   const code = "require('node:fs').closeSync(1); setInterval(() => {}, 1000)"
-  const { ends } = await opened(commandLink({ command: inline(code) }))
+  const { ends } = await opened(stdioLink({ command: inline(code) }))
   await until(() => ends.length > 0)
   expect(ends).toEqual(['the server closed its output'])
 })
 
 test('what a server prints on its stdout before it leaves is heard, also without the end of a line', async () => {
-  const { texts, ends } = await opened(commandLink({ command: inline("process.stdout.write('oops')") }))
+  const { texts, ends } = await opened(stdioLink({ command: inline("process.stdout.write('oops')") }))
   await until(() => ends.length > 0)
   expect(texts).toEqual(['oops'])
 })
 
 test('a server that wants to stay is ended with the link, which may be closed twice', async () => {
   const { link, ends } = await opened(
-    commandLink({ command: fixtureServer('stay-whatever-happens') as [string] }),
+    stdioLink({ command: fixtureServer('stay-whatever-happens') as [string] }),
   )
   await Promise.all([link.close(), link.close()])
   await until(() => ends.length > 0)
@@ -51,7 +51,7 @@ test('a server that wants to stay is ended with the link, which may be closed tw
 })
 
 test('a command that does not exist is refused at once', async () => {
-  await expect(opened(commandLink({ command: ['no-such-command-at-all'] }))).rejects.toMatchObject({
+  await expect(opened(stdioLink({ command: ['no-such-command-at-all'] }))).rejects.toMatchObject({
     code: 'COMMAND_NOT_FOUND',
   })
 })
@@ -62,7 +62,7 @@ test('a transport that cannot send any more ends the link, with the reason', asy
     send: async () => Promise.reject(new Error('the pipe is gone')),
     close: async () => {},
   }
-  const { link, ends } = await opened(transportLink(transport))
+  const { link, ends } = await opened(sdkTransportLink(transport))
   link.send(request(1))
   await until(() => ends.length > 0)
   expect(ends).toEqual(['the pipe is gone'])

@@ -3,23 +3,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { httpLink, type HttpLinkOptions } from '../../src/transport/http-link.ts'
-import type { Later } from '../../src/transport/listening-stream.ts'
+import { streamableHttpLink, type StreamableHttpLinkOptions } from '../../src/transport/http-link.ts'
+import type { RetryScheduler } from '../../src/transport/listening-stream.ts'
 import { idKey } from '../../src/wire/id.ts'
-import { META } from '../../src/wire/methods.ts'
+import { META_KEYS } from '../../src/wire/methods.ts'
 import { httpServer, type Listener } from '../support/http.ts'
 import { until } from '../support/recorder.ts'
 import { answer, opened, request, type Heard } from './link.ts'
 
 const EVENTS = { 'content-type': 'text/event-stream' }
 
-async function linkTo(listener: Listener, options: Partial<HttpLinkOptions> = {}): Promise<Heard> {
+async function linkTo(listener: Listener, options: Partial<StreamableHttpLinkOptions> = {}): Promise<Heard> {
   const { origin } = await httpServer(listener)
-  return opened(httpLink({ url: new URL(`${origin}/mcp`), ...options }))
+  return opened(streamableHttpLink({ url: new URL(`${origin}/mcp`), ...options }))
 }
 
 /** Does at once what is to be done later, and tells after how long it would have been. */
-function atOnce(): { later: Later; waits: number[] } {
+function atOnce(): { later: RetryScheduler; waits: number[] } {
   const waits: number[] = []
   return {
     waits,
@@ -63,7 +63,7 @@ test('a connection that the server closes after its answer is not used again', a
   onTestFinished(() => void server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  const { link, texts, count } = await opened(httpLink({ url }))
+  const { link, texts, count } = await opened(streamableHttpLink({ url }))
   link.send(request(1))
   await count(1)
   link.send(request(2))
@@ -259,7 +259,7 @@ test('a modern request is given up by closing its stream, a legacy one is not', 
     res.writeHead(200, EVENTS).flushHeaders()
     res.once('close', () => void closed.push(method))
   })
-  const envelope = { _meta: { [META.protocolVersion]: '2026-07-28' } }
+  const envelope = { _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } }
   link.send(request(1, 'legacy/wait'))
   link.send(request(2, 'modern/wait', envelope))
   await until(() => asked.length === 2)

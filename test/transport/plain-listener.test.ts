@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ServedHandler, ServedRequest, ServedResponse } from '../../src/transport/http1/exchange.ts'
-import { PlainListener } from '../../src/transport/http1/plain-listener.ts'
-import { createListener, listenOn } from '../../src/transport/listen.ts'
+import { FastListener } from '../../src/transport/http1/plain-listener.ts'
+import { createHttpServer, listenOn } from '../../src/transport/listen.ts'
 import { rawClient } from '../support/raw-http.ts'
 
 const HOST = 'Host: 127.0.0.1'
@@ -202,7 +202,7 @@ const LONG = 'x'.repeat(32 * 1024 * 1024)
 
 interface Listening {
   readonly url: string
-  readonly plain: PlainListener
+  readonly plain: FastListener
   /** What was posted so far. */
   readonly bodies: string[]
   readonly sockets: readonly Socket[]
@@ -215,14 +215,14 @@ async function listening(handler: ServedHandler, { keepAliveTimeout = 65_000 } =
     bodies.push(body)
     handler(req, res)
   }
-  const server = createListener()
+  const server = createHttpServer()
   server.keepAliveTimeout = keepAliveTimeout
   server.on('request', (req, res) => {
     let body = ''
     req.on('data', (chunk) => (body += String(chunk)))
     req.on('end', () => take(req, res, body))
   })
-  const plain = new PlainListener(server, (req, res) => take(req, res, 'body' in req ? String(req.body) : ''))
+  const plain = new FastListener(server, (req, res) => take(req, res, 'body' in req ? String(req.body) : ''))
   server.on('connection', (socket: Socket) => sockets.push(socket))
   onTestFinished(async () => {
     const closed = once(server, 'close')

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { sseLink } from '../../src/transport/sse-link.ts'
+import { httpSseLink } from '../../src/transport/sse-link.ts'
 import { urlLink } from '../../src/transport/url-link.ts'
 import { httpServer } from '../support/http.ts'
 import { until } from '../support/recorder.ts'
@@ -81,7 +81,7 @@ test('a server that refuses a token is not tried over the other transport', asyn
 
 test('a stream that wants messages sent to another origin is refused before any is sent', async () => {
   const { url } = await legacyServer(405, 'http://127.0.0.1:1/messages')
-  await expect(opened(sseLink({ url, headers: { authorization: 'Bearer x' } }))).rejects.toMatchObject({
+  await expect(opened(httpSseLink({ url, headers: { authorization: 'Bearer x' } }))).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
     message: expect.stringContaining('another origin, http://127.0.0.1:1') as string,
   })
@@ -89,7 +89,7 @@ test('a stream that wants messages sent to another origin is refused before any 
 
 test('a stream that ends says so, once', async () => {
   const { url, stream } = await legacyServer(405)
-  const { ends } = await opened(sseLink({ url }))
+  const { ends } = await opened(httpSseLink({ url }))
   stream()?.end()
   await until(() => ends.length > 0)
   expect(ends).toEqual(['the stream ended'])
@@ -97,7 +97,7 @@ test('a stream that ends says so, once', async () => {
 
 test('an address that holds no stream is refused in words', async () => {
   const { origin } = await httpServer((_, res) => void res.writeHead(404).end())
-  await expect(opened(sseLink({ url: new URL(origin) }))).rejects.toMatchObject({
+  await expect(opened(httpSseLink({ url: new URL(origin) }))).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
     message: expect.stringContaining('HTTP 404') as string,
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { expect, test } from 'vitest'
-import { CLIENTS } from '../../src/wrap/clients/index.ts'
+import { WRAPPABLE_CLIENTS } from '../../src/wrap/clients/index.ts'
 import { temporaryFolder } from '../support/recorder.ts'
 import { deskIn } from './desk.ts'
 
@@ -91,7 +91,9 @@ const ZED_FOLDER = {
 test.each(['darwin', 'win32', 'linux'] as const)('on %s, every client has its own places', (platform) => {
   const folder = temporaryFolder()
   const { where } = deskIn(folder, platform)
-  const places = CLIENTS.flatMap((client) => client.spots(where)).map(({ file }) => relative(folder, file))
+  const places = WRAPPABLE_CLIENTS.flatMap((client) => client.configLocations(where)).map(({ file }) =>
+    relative(folder, file),
+  )
   expect(places.map((place) => place.split(sep).join('/'))).toEqual([
     `${CONFIG_FOLDER[platform]}/Claude/claude_desktop_config.json`,
     'project/.mcp.json',
@@ -118,7 +120,7 @@ test('variables that move the folders of clients are heeded', () => {
     APPDATA: '/appdata',
   }
   const files = (platform: NodeJS.Platform): readonly string[] =>
-    CLIENTS.flatMap((client) => client.spots({ ...deskIn(folder).where, platform, env }))
+    WRAPPABLE_CLIENTS.flatMap((client) => client.configLocations({ ...deskIn(folder).where, platform, env }))
       .map(({ file }) => file.split(sep).join('/'))
       .filter((file) => !file.startsWith(folder))
   expect(files('linux')).toEqual([

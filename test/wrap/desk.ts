@@ -1,20 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Where } from '../../src/wrap/client.ts'
-import { unwrap } from '../../src/wrap/unwrap.ts'
-import { wrap } from '../../src/wrap/wrap.ts'
+import type { UserEnvironment } from '../../src/wrap/client.ts'
+import { unwrapServers } from '../../src/wrap/unwrap.ts'
+import { wrapServers } from '../../src/wrap/wrap.ts'
 import type { WrapResult } from '../../src/wrap/outcome.ts'
-import type { Servers } from '../../src/wrap/selection.ts'
+import type { ServerSelection } from '../../src/wrap/selection.ts'
 
 export const RECORDER = { node: '/opt/node/bin/node', program: '/opt/reelay/dist/cli/main.js' }
 
 /** A user's home and project in a folder of their own, and what the user can do there. */
 export interface Desk {
-  readonly where: Where
+  readonly where: UserEnvironment
   readonly write: (path: string, text: string) => string
   readonly read: (path: string) => string
-  readonly wrap: (servers: Servers, options?: Options) => WrapResult
-  readonly unwrap: (servers: Servers, options?: Options) => WrapResult
+  readonly wrap: (servers: ServerSelection, options?: Options) => WrapResult
+  readonly unwrap: (servers: ServerSelection, options?: Options) => WrapResult
 }
 
 interface Options {
@@ -37,7 +37,8 @@ export function deskIn(folder: string, platform: NodeJS.Platform = 'linux'): Des
     },
     read: (name) => readFileSync(path(name), 'utf8'),
     wrap: (servers, { dryRun = false, ...options } = {}) =>
-      wrap({ servers, where, dryRun, recorder: RECORDER, now: () => new Date(0), ...options }),
-    unwrap: (servers, { dryRun = false, ...options } = {}) => unwrap({ servers, where, dryRun, ...options }),
+      wrapServers({ servers, where, dryRun, recorder: RECORDER, now: () => new Date(0), ...options }),
+    unwrap: (servers, { dryRun = false, ...options } = {}) =>
+      unwrapServers({ servers, where, dryRun, ...options }),
   }
 }

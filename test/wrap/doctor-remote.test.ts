@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { beforeEach, expect, test } from 'vitest'
-import { doctorAsText } from '../../src/wrap/doctor-text.ts'
-import { doctor, type CheckedEntry, type DoctorOptions } from '../../src/wrap/doctor.ts'
-import { wrap } from '../../src/wrap/wrap.ts'
+import { formatDoctorReport } from '../../src/wrap/doctor-text.ts'
+import { runDoctor, type DoctorEntry, type DoctorOptions } from '../../src/wrap/doctor.ts'
+import { wrapServers } from '../../src/wrap/wrap.ts'
 import { httpServer } from '../support/http.ts'
 import { REELAY, temporaryFolder } from '../support/recorder.ts'
 import { deskIn, type Desk } from './desk.ts'
@@ -63,7 +63,7 @@ test.each<[string, (req: IncomingMessage, res: ServerResponse) => unknown, objec
   ],
 ])('a server that %s is found', async (_, listener, finding) => {
   const { origin } = await httpServer(listener)
-  const { checked, shown } = await wrappedAndChecked({ url: `${origin}/mcp` }, { askFor: 500 })
+  const { checked, shown } = await wrappedAndChecked({ url: `${origin}/mcp` }, { probeTimeoutMs: 500 })
   expect(checked.findings).toMatchObject([finding])
   expect(shown).not.toContain(SECRET)
 })
@@ -92,7 +92,7 @@ test('a redirect within the server is no finding, for the bridge follows it', as
 
 test('nobody is asked offline, or where only the client knows the url', async () => {
   const { origin } = await httpServer(() => expect.unreachable())
-  const offline = await wrappedAndChecked({ url: `${origin}/mcp` }, { askFor: 'never' })
+  const offline = await wrappedAndChecked({ url: `${origin}/mcp` }, { probeTimeoutMs: 'never' })
   expect(offline.shown).toContain(`${origin}/mcp, not asked`)
   const unknown = await wrappedAndChecked({ url: `${origin}/\${input:path}` })
   expect(unknown.checked).toMatchObject({ remote: { kind: 'not-asked' }, findings: [] })
@@ -103,7 +103,7 @@ test('a variable that was taken out of a wrapped entry is missed', async () => {
   const { origin } = await httpServer((_req, res) => res.writeHead(200).end())
   wrapped({ url: `${origin}/mcp`, headers: { 'X-Key': 'k', 'X-Other': 'o' } })
   desk.write(CURSOR, desk.read(CURSOR).replace('"REELAY_HEADER_1":"k",', ''))
-  const { entries } = await doctor(desk.where)
+  const { entries } = await runDoctor(desk.where)
   expect(entries[0]?.findings).toMatchObject([
     {
       kind: 'variable-missing',
@@ -113,20 +113,20 @@ test('a variable that was taken out of a wrapped entry is missed', async () => {
 })
 
 interface Checked {
-  readonly checked: CheckedEntry
+  readonly checked: DoctorEntry
   readonly shown: string
 }
 
 async function wrappedAndChecked(entry: object, options: DoctorOptions = {}): Promise<Checked> {
   wrapped(entry)
-  const checkup = await doctor(desk.where, options)
+  const checkup = await runDoctor(desk.where, options)
   const [checked] = checkup.entries
   if (checked === undefined) throw new Error('nothing is wrapped')
-  return { checked, shown: doctorAsText(checkup) }
+  return { checked, shown: formatDoctorReport(checkup) }
 }
 
 function wrapped(entry: object): void {
   desk.write(CURSOR, JSON.stringify({ mcpServers: { remote: entry } }))
   const recorder = { node: process.execPath, program: REELAY }
-  wrap({ servers: 'all', where: desk.where, dryRun: false, recorder, now: () => new Date(0) })
+  wrapServers({ servers: 'all', where: desk.where, dryRun: false, recorder, now: () => new Date(0) })
 }

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers'
 import { parse } from 'jsonc-parser'
 import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser'
 import { beforeEach, expect, test } from 'vitest'
-import { doctor } from '../../src/wrap/doctor.ts'
+import { runDoctor } from '../../src/wrap/doctor.ts'
 import { loadTape } from '../../src/store/read.ts'
 import { httpServer } from '../support/http.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
-import { wrap } from '../../src/wrap/wrap.ts'
+import { wrapServers } from '../../src/wrap/wrap.ts'
 import { deskIn, RECORDER, type Desk } from './desk.ts'
 
 const CURSOR = 'home/.cursor/mcp.json'
@@ -297,7 +297,7 @@ test('a wrapped url works: the client starts it, the server gets the header, a t
     JSON.stringify({ mcpServers: { local: { url: `${origin}/mcp`, headers: { 'X-Key': 's3' } } } }),
   )
   const recorder = { node: process.execPath, program: REELAY }
-  wrap({ servers: 'all', where: desk.where, dryRun: false, recorder, now: () => new Date() })
+  wrapServers({ servers: 'all', where: desk.where, dryRun: false, recorder, now: () => new Date() })
   const entry = read(CURSOR)['mcpServers']?.['local'] as { command: string; args: string[]; env: object }
   const env = { ...process.env, ...entry.env, REELAY_HOME: join(folder, 'reelay') }
   const client = start([entry.command, ...entry.args], { env })
@@ -306,7 +306,7 @@ test('a wrapped url works: the client starts it, the server gets the header, a t
   client.child.stdin.end()
   expect((await client.exited).code).toBe(0)
   expect(seen).toEqual(['s3'])
-  const { entries, healthy } = await doctor(desk.where)
+  const { entries, healthy } = await runDoctor(desk.where)
   expect({ healthy, entries }).toMatchObject({ healthy: true, entries: [{ server: 'local', wrapped: true }] })
   expect(entries[0]?.newest).not.toBeNull()
   expect((await loadTape(entries[0]?.newest?.path ?? '')).turns).toHaveLength(1)

@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ConfigFormat, Link } from '../../src/wrap/config-format.ts'
-import { FORMATS } from '../../src/wrap/formats.ts'
+import type { ConfigFormat, EntryLink } from '../../src/wrap/config-format.ts'
+import { CONFIG_FORMATS } from '../../src/wrap/formats.ts'
 import { deskIn, RECORDER, type Desk } from './desk.ts'
 import { oddJson, oddToml, type OddConfig } from './odd-configs.ts'
 
 const LANGUAGES = [
   {
     language: 'JSON',
-    format: FORMATS.json,
+    format: CONFIG_FORMATS.json,
     root: 'mcpServers',
     configs: oddJson,
     file: 'home/.cursor/mcp.json',
   },
   {
     language: 'TOML',
-    format: FORMATS.toml,
+    format: CONFIG_FORMATS.toml,
     root: 'mcp_servers',
     configs: oddToml,
     file: 'home/.codex/config.toml',
@@ -141,11 +141,11 @@ const isAll =
     kinds.length > 0 && kinds.every((kind) => kind === wanted)
 
 function wordsIn(format: ConfigFormat, text: string, root: string): ReadonlyMap<string, readonly unknown[]> {
-  const entries = format.entries(text.replace(/^\uFEFF/, ''), [root])
+  const entries = format.readEntries(text.replace(/^\uFEFF/, ''), [root])
   return new Map(entries.map(({ server, link }) => [server, wordsOf(link)]))
 }
 
-function wordsOf(link: Link): readonly unknown[] {
+function wordsOf(link: EntryLink): readonly unknown[] {
   if (link.kind !== 'command') return []
   return [link.command, ...(link.args?.items ?? [])].map(({ value }) => value)
 }

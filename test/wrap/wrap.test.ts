@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/wrap/outcome.ts'
-import { unwrap } from '../../src/wrap/unwrap.ts'
-import { wrap } from '../../src/wrap/wrap.ts'
+import { wrapExitCode } from '../../src/wrap/outcome.ts'
+import { unwrapServers } from '../../src/wrap/unwrap.ts'
+import { wrapServers } from '../../src/wrap/wrap.ts'
 import { temporaryFolder } from '../support/recorder.ts'
 import { deskIn, RECORDER, type Desk } from './desk.ts'
 
@@ -93,7 +93,7 @@ test.each([
   const result = desk.wrap('all')
   expect(result.outcomes).toMatchObject([{ kind: 'refused', code: 'CONFIG_BROKEN', file }])
   expect(JSON.stringify(result.outcomes)).toContain(place)
-  expect(exitCodeOf(result, 'all')).toBe(3)
+  expect(wrapExitCode(result, 'all')).toBe(3)
   expect(readFileSync(file).equals(bytes)).toBe(true)
 })
 
@@ -110,7 +110,13 @@ test('a config that another program changes at this very moment is not overwritt
     writeFileSync(file, theirs) // after we have read it, before we write it
     return new Date(0)
   }
-  const { outcomes } = wrap({ servers: 'all', where: desk.where, dryRun: false, recorder: RECORDER, now })
+  const { outcomes } = wrapServers({
+    servers: 'all',
+    where: desk.where,
+    dryRun: false,
+    recorder: RECORDER,
+    now,
+  })
   expect(outcomes).toMatchObject([{ kind: 'refused', code: 'CONFIG_UNWRITABLE' }])
   expect(desk.read(CURSOR)).toBe(theirs)
   expect(desk.unwrap('all').outcomes).toEqual([])
@@ -139,7 +145,7 @@ test('an entry that cannot be wrapped is named and left alone; naming it alone i
   desk.write(CURSOR, text)
   const result = desk.wrap(['notion'])
   expect(result.outcomes).toMatchObject([{ kind: 'odd', server: 'notion' }])
-  expect([exitCodeOf(result, ['notion']), exitCodeOf(result, 'all')]).toEqual([1, 0])
+  expect([wrapExitCode(result, ['notion']), wrapExitCode(result, 'all')]).toEqual([1, 0])
   expect(desk.read(CURSOR)).toBe(text)
 })
 
@@ -245,7 +251,7 @@ test('unwrap --all also finds what was wrapped in the config of another project'
   desk.write('project/.mcp.json', TWO)
   desk.wrap('all')
   expect(desk.read('project/.mcp.json')).not.toBe(TWO)
-  unwrap({ servers: 'all', dryRun: false, where: { ...desk.where, cwd: join(folder, 'elsewhere') } })
+  unwrapServers({ servers: 'all', dryRun: false, where: { ...desk.where, cwd: join(folder, 'elsewhere') } })
   expect(desk.read('project/.mcp.json')).toBe(TWO)
 })
 

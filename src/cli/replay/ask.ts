@@ -1,11 +1,11 @@
 import { ReelayError } from '../../errors.ts'
-import { layoutJson } from '../../report/layout-json.ts'
+import { indentJson } from '../../report/layout-json.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { isObject, type Request } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import { visible, visibleJson } from '../../wire/visible.ts'
-import { askOnce } from '../terminal.ts'
-import { withoutSecrets } from '../without-secrets.ts'
+import { escapeControlChars, escapeControlCharsInJson } from '../../wire/visible.ts'
+import { askOneQuestion } from '../terminal.ts'
+import { createOutputRedactor } from '../without-secrets.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
 export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<object> {
@@ -14,10 +14,10 @@ export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<
       hint: 'choose --on-ask decline or --on-ask fail',
     })
   return async ({ method, params }) => {
-    const asked = layoutJson(visibleJson(canonicalJson(params)))
-    process.stderr.write(withoutSecrets()(`the server asks ${visible(method)}:\n${asked}\n`))
+    const asked = indentJson(escapeControlCharsInJson(canonicalJson(params)))
+    process.stderr.write(createOutputRedactor()(`the server asks ${escapeControlChars(method)}:\n${asked}\n`))
     for (;;) {
-      const answer = await askOnce('the result, as a JSON object: ', stop)
+      const answer = await askOneQuestion('the result, as a JSON object: ', stop)
       if (answer === undefined) throw new Error('whoever was asked has left')
       const value = parseJson(answer)
       if (isObject(value)) return value

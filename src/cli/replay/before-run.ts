@@ -4,7 +4,7 @@ import { ReelayError } from '../../errors.ts'
 import { signalGroup } from '../../transport/process-group.ts'
 
 /** Runs a line of the shell before each run; what it prints is talk, and it can read the number of the run. It ends when the run is stopped. */
-export function beforeRun(
+export function createBeforeRun(
   line: string | undefined,
   stop: AbortSignal,
 ): ((run: number) => Promise<void>) | undefined {
@@ -20,13 +20,13 @@ export function beforeRun(
     const [code]: unknown[] = await once(child, 'close')
     stop.removeEventListener('abort', end)
     if (code !== 0 && !stop.aborted)
-      throw failed(line, typeof code === 'number' ? `ended with ${code}` : 'was ended by a signal')
+      throw beforeRunFailed(line, typeof code === 'number' ? `ended with ${code}` : 'was ended by a signal')
   }
 }
 
 const IS_WINDOWS = process.platform === 'win32'
 
-function failed(line: string, why: string): ReelayError {
+function beforeRunFailed(line: string, why: string): ReelayError {
   return new ReelayError('BEFORE_RUN_FAILED', `--before-run ${JSON.stringify(line)} ${why}`, {
     hint: 'run the line by hand; nothing was sent, because the world may not be as the recording found it',
   })

@@ -1,39 +1,41 @@
 import type { ReplayOptions } from '../../replay/options.ts'
-import { previewed, type ScheduledMessage } from '../../replay/preview.ts'
+import { previewMessages, type ScheduledMessage } from '../../replay/preview.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
-import { spared } from '../../report/spared.ts'
-import { visible } from '../../wire/visible.ts'
+import { toSerializable } from '../../report/spared.ts'
+import { escapeControlChars } from '../../wire/visible.ts'
 import { print } from '../print.ts'
-import { withoutSecrets } from '../without-secrets.ts'
+import { createOutputRedactor } from '../without-secrets.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
-export async function showPlan(
+export async function printDryRun(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
   { json }: { readonly json?: true },
 ): Promise<void> {
-  const messages = await previewed(tape, options)
-  const shown = tape.header.redaction === undefined ? withoutSecrets() : String
-  if (json === true) return printJson(messages, shown)
-  for (const message of messages) print(`${visible(shown(lineOf(message)))}\n`)
+  const messages = await previewMessages(tape, options)
+  const shown = tape.header.redaction === undefined ? createOutputRedactor() : String
+  if (json === true) return printDryRunJson(messages, shown)
+  for (const message of messages) print(`${escapeControlChars(shown(plannedMessageLine(message)))}\n`)
 }
 
 /** One message after the other: all of a large tape do not fit into one text. */
-function printJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
+function printDryRunJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
   let before = '{\n  "messages": ['
   for (const message of messages) {
-    print(`${before}\n${shown(JSON.stringify(written(message), null, 2)).replaceAll(/^/gm, '    ')}`)
+    print(
+      `${before}\n${shown(JSON.stringify(plannedMessageJson(message), null, 2)).replaceAll(/^/gm, '    ')}`,
+    )
     before = ','
   }
   print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)
 }
 
-function written(message: ScheduledMessage): object {
+function plannedMessageJson(message: ScheduledMessage): object {
   const { params } = message.message
-  return { ...message, message: { ...message.message, params: spared(params) } }
+  return { ...message, message: { ...message.message, params: toSerializable(params) } }
 }
 
-function lineOf({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
+function plannedMessageLine({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
   const name = tool === undefined ? message.method : `${message.method} ${tool}`
   const head = `${fate.kind.padEnd(5)} ${`#${frame}`.padStart(6)}  ${name}`
   if (fate.kind !== 'send') return `${head}   (${fate.why})`

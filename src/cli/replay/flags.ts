@@ -55,7 +55,7 @@ export interface ReplayFlags {
 }
 
 /** Declares them. */
-export function withReplayOptions(command: Command): Command {
+export function declareReplayOptions(command: Command): Command {
   return command
     .argument('<tape>', 'a tape name, or a path to a tape file')
     .argument('[command...]', 'after --: the command that starts the server')
@@ -67,7 +67,7 @@ export function withReplayOptions(command: Command): Command {
     .option(
       '--header <header>',
       'a header for every request, as Name: value; ${env.NAME} is read from the environment',
-      collect,
+      collectValue,
     )
     .option(
       '--server <filter>',
@@ -82,7 +82,7 @@ export function withReplayOptions(command: Command): Command {
     .option('--skip-notifications', 'send requests only')
     .option('--skip-errors', 'leave out requests that were answered with an error')
     .option('--order <correlated|sequential|priority|random>', 'in which order messages go out (correlated)')
-    .option('--priority <method=n>', 'with --order priority: higher goes first', collect)
+    .option('--priority <method=n>', 'with --order priority: higher goes first', collectValue)
     .option('--seed <n>', 'with --order random (1)')
     .option(
       '--pace <fast|original|stepped|x2|100ms|50rps>',
@@ -115,8 +115,12 @@ export function withReplayOptions(command: Command): Command {
       'do not compare members of these names, wherever they stand',
       collectNames,
     )
-    .option('--ignore <path>', 'do not compare this part of answers, such as result.content[0].text', collect)
-    .option('--unordered <path>', 'a list whose order means nothing', collect)
+    .option(
+      '--ignore <path>',
+      'do not compare this part of answers, such as result.content[0].text',
+      collectValue,
+    )
+    .option('--unordered <path>', 'a list whose order means nothing', collectValue)
     .option('--tolerance <percent>', 'how far numbers may be apart')
     .option('--slower <ms>', 'how much slower an answer may be before it counts')
     .option(
@@ -127,7 +131,11 @@ export function withReplayOptions(command: Command): Command {
     .option('--allow-writes', 'every tool may be called')
     .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
     .option('--secrets <file>', 'a vault, or a file of such values, NAME=value, that only you can read')
-    .option('--set <method:path=value>', 'send another value, as in tools/call:$.arguments.q=milk', collect)
+    .option(
+      '--set <method:path=value>',
+      'send another value, as in tools/call:$.arguments.q=milk',
+      collectValue,
+    )
     .option(
       '--on-ask <decline|fail|ask>',
       'what to answer when the server asks what was never recorded (decline)',
@@ -150,7 +158,7 @@ export function withReplayOptions(command: Command): Command {
     )
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+function collectValue(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 

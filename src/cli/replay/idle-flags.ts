@@ -2,22 +2,22 @@ import { ReelayError } from '../../errors.ts'
 import type { ReplayFlags } from './flags.ts'
 
 /** Refuses options that would have no effect without another one: whoever gives them expects one. */
-export function refuseIdleFlags(flags: ReplayFlags): void {
-  for (const { option, name, needs, isThere } of DEPENDENT)
+export function rejectFlagsWithoutEffect(flags: ReplayFlags): void {
+  for (const { option, name, needs, isThere } of FLAG_DEPENDENCIES)
     if (flags[name] !== undefined && !isThere(flags))
       throw new ReelayError('USAGE', `${option} has no effect without ${needs}`, {
         hint: `give ${needs} too, or leave ${option} out`,
       })
 }
 
-interface Dependent {
+interface FlagDependency {
   readonly option: string
   readonly name: keyof ReplayFlags
   readonly needs: string
   readonly isThere: (flags: ReplayFlags) => boolean
 }
 
-const DEPENDENT: readonly Dependent[] = [
+const FLAG_DEPENDENCIES: readonly FlagDependency[] = [
   { option: '--header', name: 'header', needs: '--url', isThere: ({ url }) => url !== undefined },
   { option: '--sse', name: 'sse', needs: '--url', isThere: ({ url }) => url !== undefined },
   {

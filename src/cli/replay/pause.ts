@@ -1,20 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Controller } from '../../replay/controller.ts'
+import type { ReplayController } from '../../replay/controller.ts'
 import { hasFailed } from '../../replay/failed.ts'
-import type { StepResult } from '../../replay/step-result.ts'
-import { askOnce } from '../terminal.ts'
+import type { ReplayStep } from '../../replay/step-result.ts'
+import { askOneQuestion } from '../terminal.ts'
 
 /** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
-export function onFailedStep(controller: Controller): (step: StepResult) => void {
+export function pauseOnFailure(controller: ReplayController): (step: ReplayStep) => void {
   let isAsking = false
   return (step) => {
     if (isAsking || !hasFailed(step)) return
     isAsking = true
-    void settle(controller, step).finally(() => (isAsking = false))
+    void askToContinue(controller, step).finally(() => (isAsking = false))
   }
 }
 
-async function settle(controller: Controller, { index, method }: StepResult): Promise<void> {
+async function askToContinue(controller: ReplayController, { index, method }: ReplayStep): Promise<void> {
   await turn() // a run whose last step failed is over by then: there is nothing to go on with
   if (controller.status !== 'paused') return
   const failed = `step ${index} (${method}) is not as recorded`
@@ -24,7 +24,7 @@ async function settle(controller: Controller, { index, method }: StepResult): Pr
     )
     return controller.stop()
   }
-  const answer = await askOnce(`${failed}; go on? [Y/n] `, controller.stopped)
+  const answer = await askOneQuestion(`${failed}; go on? [Y/n] `, controller.stopped)
   if (answer === undefined || /^n/i.test(answer.trim())) controller.stop()
   else controller.resume()
 }

@@ -1,61 +1,65 @@
 import { createRecording, type Recording } from '../../record/recording.ts'
-import type { Target } from '../../replay/options.ts'
-import type { ServerInfo } from '../../tape/header.ts'
+import type { ReplayTarget } from '../../replay/options.ts'
+import type { TapeServer } from '../../tape/header.ts'
 import type { OpenLink } from '../../transport/client-link.ts'
 
 export interface RecordedTarget {
-  readonly target: Target
+  readonly target: ReplayTarget
   /** Ends the tape of the run, if one is made, and says where it is. */
   close(): Promise<void>
 }
 
-export interface RecordedOptions {
+export interface RecordTargetOptions {
   readonly path: string | undefined
   readonly command: readonly string[]
   readonly secrets: readonly string[]
 }
 
 /** The target with a recorder before it, when the user wants a tape of the run. */
-export function recorded(target: Target, { path, command, secrets }: RecordedOptions): RecordedTarget {
+export function recordTarget(
+  target: ReplayTarget,
+  { path, command, secrets }: RecordTargetOptions,
+): RecordedTarget {
   if (path === undefined) return { target, close: async () => {} }
   const recording = createRecording({ tape: path })
   const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
   return {
-    target: { ...target, open: recordedLink(target.open, recording, { info, secrets }) },
+    target: { ...target, open: recordLink(target.open, recording, { info, secrets }) },
     close: async () => {
-      for (const line of linesOf(await recording.close())) process.stderr.write(`reelay: ${line}\n`)
+      for (const line of recordingResultLines(await recording.close()))
+        process.stderr.write(`reelay: ${line}\n`)
     },
   }
 }
 
-function linesOf({ path, loss }: Awaited<ReturnType<Recording['close']>>): readonly string[] {
+function recordingResultLines({ path, loss }: Awaited<ReturnType<Recording['close']>>): readonly string[] {
   if (path === undefined) return [`there is no tape of this run: ${loss?.why}`]
   const whole = `the tape of this run is ${path}`
   return loss === undefined ? [whole] : [whole, `it is not whole: ${loss.why}`]
 }
 
-function recordedLink(
+function recordLink(
   open: OpenLink,
   recording: Recording,
-  { info, secrets }: Pick<RecordedOptions, 'secrets'> & { readonly info: ServerInfo },
+  { info, secrets }: Pick<RecordTargetOptions, 'secrets'> & { readonly info: TapeServer },
 ): OpenLink {
   const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
   const env = { ...process.env, ...named }
   return async (handlers) => {
     const tape = recording.pipes({ server: 'server', info, env })
-    const [sent, heard] = [tape.tap('c2s'), tape.tap('s2c')]
+    const [sent, heard] = [tape.recordDirection('c2s'), tape.recordDirection('s2c')]
     const link = await open({
       ...handlers,
-      onText: (text) => heard.pass(lineOf(text), () => handlers.onText(text)),
+      onText: (text) => heard.pass(asLineBytes(text), () => handlers.onText(text)),
     })
     return {
       abort: (key: string) => link.abort?.(key) ?? false,
-      send: (text) => sent.pass(lineOf(text), () => link.send(text)),
+      send: (text) => sent.pass(asLineBytes(text), () => link.send(text)),
       close: (how) => link.close(how),
     }
   }
 }
 
-function lineOf(text: string): Buffer {
+function asLineBytes(text: string): Buffer {
   return Buffer.from(`${text}\n`)
 }

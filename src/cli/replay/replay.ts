@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { runReplay } from './run.ts'
-import { withReplayOptions, type ReplayFlags } from './flags.ts'
+import { declareReplayOptions, type ReplayFlags } from './flags.ts'
 
-export const replayCommand: Command = withReplayOptions(
+export const replayCommand: Command = declareReplayOptions(
   new Command('replay').description(
     'be the recorded client: send a tape to a live server and compare its answers',
   ),

@@ -1,35 +1,35 @@
 import { writeFile } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
-import { Controller } from '../../replay/controller.ts'
+import { ReplayController } from '../../replay/controller.ts'
 import { liveSecrets } from '../../replay/live-secrets.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
-import type { AskPolicy } from '../../replay/recorded-answers.ts'
+import type { ServerRequestPolicy } from '../../replay/recorded-answers.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeated-report.ts'
 import { tapeBindings } from '../../replay/tape-bindings.ts'
-import type { StepResult } from '../../replay/step-result.ts'
+import type { ReplayStep } from '../../replay/step-result.ts'
 import { replayAsJson } from '../../report/replay-json.ts'
 import { replayResults } from '../../report/replay-results.ts'
 import { replaySummaryText, stepAsText } from '../../report/replay-text.ts'
-import type { Screen } from '../../serve/screen.ts'
+import type { ReportRedactor } from '../../serve/screen.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/indexed-tape.ts'
 import { loadTape } from '../../store/read.ts'
-import { blocksOf, printPieces } from '../print-lines.ts'
+import { joinedChunks, printChunks } from '../print-lines.ts'
 import { print } from '../print.ts'
 import { askOnTerminal } from './ask.ts'
-import { beforeRun } from './before-run.ts'
-import { configured } from './configured.ts'
-import { showPlan } from './dry-run.ts'
+import { createBeforeRun } from './before-run.ts'
+import { readReplayOptions } from './configured.ts'
+import { printDryRun } from './dry-run.ts'
 import type { ReplayFlags } from './flags.ts'
-import { onFailedStep } from './pause.ts'
-import { atLeastOne, choice } from './read-flags.ts'
-import { recorded, type RecordedTarget } from './recorded.ts'
-import { screenedReport, screenedStep, screenOfRun } from './screened.ts'
-import { readSecrets } from './secrets.ts'
-import { requireSomebody, stepping } from './stepping.ts'
-import { readTarget } from './target.ts'
-import { updateTape } from './update.ts'
+import { pauseOnFailure } from './pause.ts'
+import { readPositiveInteger, readChoice } from './read-flags.ts'
+import { recordTarget, type RecordedTarget } from './recorded.ts'
+import { redactReport, redactStep, createRunRedactor } from './screened.ts'
+import { readSecretValues } from './secrets.ts'
+import { requireInteractive, runStepped } from './stepping.ts'
+import { readReplayTarget } from './target.ts'
+import { acceptAnswers } from './update.ts'
 
 export interface ReplayCall {
   readonly tape: string
@@ -41,19 +41,19 @@ export interface ReplayCall {
 /** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
 export async function runReplay(
   { tape: name, command, flags, repeat }: ReplayCall,
-  stop: AbortSignal = stopOnSignals(),
+  stop: AbortSignal = abortReplayOnSignals(),
 ): Promise<void> {
-  const { options, file } = configured(flags)
+  const { options, file } = readReplayOptions(flags)
   if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
   const tape = await openIndexedTape(resolveTape(name))
   try {
-    await replayed(tape, { command, flags, repeat, options, stop })
+    await replayTape(tape, { command, flags, repeat, options, stop })
   } finally {
     tape.close()
   }
 }
 
-async function replayed(
+async function replayTape(
   tape: IndexedTape,
   {
     command,
@@ -61,18 +61,22 @@ async function replayed(
     repeat,
     options,
     stop,
-  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof configured>, 'options'> & { stop: AbortSignal },
+  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof readReplayOptions>, 'options'> & { stop: AbortSignal },
 ): Promise<void> {
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
-  if (flags.dryRun === true) return showPlan(tape, { ...options, correlate }, flags)
+  if (flags.dryRun === true) return printDryRun(tape, { ...options, correlate }, flags)
   const isStepped = options.timing?.kind === 'stepped'
-  if (isStepped) requireSomebody(flags)
-  const given = readSecrets(flags)
-  const target = recorded(readTarget(command, flags), { path: flags.record, command, secrets: given })
+  if (isStepped) requireInteractive(flags)
+  const given = readSecretValues(flags)
+  const target = recordTarget(readReplayTarget(command, flags), {
+    path: flags.record,
+    command,
+    secrets: given,
+  })
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = AbortSignal.any([stop]) // what listens to it goes with the run
-  const controller = new Controller()
+  const controller = new ReplayController()
   const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
   const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
   const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
@@ -82,23 +86,26 @@ async function replayed(
     target: target.target,
     signal,
     controller,
-    onAsk: readAsk(flags, signal),
+    onAsk: readAskPolicy(flags, signal),
     onError,
   }
-  const screen = screenOfRun(secrets)
-  const onStep = stepWatcher(flags, run, screen)
-  const runs = { ...runsOf(flags, repeat, signal), onStep, ...(baseline && { baseline }) }
+  const screen = createRunRedactor(secrets)
+  const onStep = createStepListener(flags, run, screen)
+  const runs = { ...repeatOptions(flags, repeat, signal), onStep, ...(baseline && { baseline }) }
   const played = isStepped
-    ? stepping((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
+    ? runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
-  const report = await untilClosed(played, target)
-  await tell(screenedReport(report, screen), flags)
-  const accepted = flags.update === true && (await updateTape(tape, report))
-  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT[report.summary.verdict]
+  const report = await closeTargetAfter(played, target)
+  await writeReports(redactReport(report, screen), flags)
+  const accepted = flags.update === true && (await acceptAnswers(tape, report))
+  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
 }
 
 /** The tape of a run that failed ends well, too. */
-async function untilClosed(report: Promise<RepeatedReport>, target: RecordedTarget): Promise<RepeatedReport> {
+async function closeTargetAfter(
+  report: Promise<RepeatedReport>,
+  target: RecordedTarget,
+): Promise<RepeatedReport> {
   try {
     return await report
   } finally {
@@ -106,54 +113,54 @@ async function untilClosed(report: Promise<RepeatedReport>, target: RecordedTarg
   }
 }
 
-function runsOf(
+function repeatOptions(
   { beforeRun: line }: ReplayFlags,
   { text, always }: ReplayCall['repeat'],
   stop: AbortSignal,
 ): RepeatOptions {
-  const before = beforeRun(line, stop)
-  return { repeat: atLeastOne('--repeat', text), always, ...(before && { beforeRun: before }) }
+  const before = createBeforeRun(line, stop)
+  return { repeat: readPositiveInteger('--repeat', text), always, ...(before && { beforeRun: before }) }
 }
 
-function stepWatcher(
+function createStepListener(
   { json }: ReplayFlags,
-  { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: Controller },
-  screen: Screen,
+  { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: ReplayController },
+  screen: ReportRedactor,
 ): NonNullable<RepeatOptions['onStep']> {
-  const tellStep = json === true ? () => {} : tellSteps(screen)
-  const pause = onError === 'pause' ? onFailedStep(controller) : () => {}
+  const tellStep = json === true ? () => {} : stepPrinter(screen)
+  const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
   return (step, run) => {
     tellStep(step, run)
     pause(step)
   }
 }
 
-const EXIT: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
+const EXIT_CODES: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
   pass: 0,
   fail: 1,
   incomplete: 3,
 }
 
 /** Each run of a tape has a heading of its own; most often there is one. */
-function tellSteps(screen: Screen): (step: StepResult, run: number) => void {
+function stepPrinter(screen: ReportRedactor): (step: ReplayStep, run: number) => void {
   let last = 1
   return (step, run) => {
     if (run !== last) print(`run ${run}:\n`)
     last = run
-    print(`${stepAsText(screenedStep(step, screen))}\n`)
+    print(`${stepAsText(redactStep(step, screen))}\n`)
   }
 }
 
-async function tell(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
-  if (json === true) await printPieces(replayAsJson(report))
+async function writeReports(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
+  if (json === true) await printChunks(replayAsJson(report))
   else print(replaySummaryText(report))
-  if (output !== undefined) await writeReport(output, replayAsJson(report))
-  if (results !== undefined) await writeReport(results, replayResults(report))
+  if (output !== undefined) await writeReportFile(output, replayAsJson(report))
+  if (results !== undefined) await writeReportFile(results, replayResults(report))
 }
 
-async function writeReport(path: string, pieces: Iterable<string>): Promise<void> {
+async function writeReportFile(path: string, pieces: Iterable<string>): Promise<void> {
   try {
-    await writeFile(path, blocksOf(pieces), { mode: 0o600 })
+    await writeFile(path, joinedChunks(pieces), { mode: 0o600 })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const hint = 'check the folder; the report is printed all the same'
@@ -164,13 +171,13 @@ async function writeReport(path: string, pieces: Iterable<string>): Promise<void
   }
 }
 
-function readAsk({ onAsk }: ReplayFlags, stop: AbortSignal): AskPolicy {
-  const policy = choice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
+function readAskPolicy({ onAsk }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {
+  const policy = readChoice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
   return policy === 'ask' ? askOnTerminal(stop) : policy
 }
 
 /** Aborts with the name of the signal as its reason. */
-export function stopOnSignals(): AbortSignal {
+export function abortReplayOnSignals(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
   return stop.signal

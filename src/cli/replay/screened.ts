@@ -1,23 +1,23 @@
 import type { CarriedBinding } from '../../replay/carried-binding.ts'
-import { changedSteps, keepSteps, keptSteps } from '../../replay/kept-steps.ts'
+import { mapSteps, attachSteps, stepsOf } from '../../replay/kept-steps.ts'
 import type { LiveSecrets } from '../../replay/live-secrets.ts'
 import type { RepeatedReport } from '../../replay/repeated-report.ts'
-import type { StepResult } from '../../replay/step-result.ts'
-import type { Finding } from '../../replay/verdict/finding.ts'
-import { createScreen, screenBy, type Screen } from '../../serve/screen.ts'
+import type { ReplayStep } from '../../replay/step-result.ts'
+import type { StepFinding } from '../../replay/verdict/finding.ts'
+import { createReportRedactor, reportRedactorFrom, type ReportRedactor } from '../../serve/screen.ts'
 
 /** What stands between a run and those who read of it: the stand-ins of the tape, or of nothing for a tape that has none. */
-export function screenOfRun(secrets: LiveSecrets | undefined): Screen {
-  return secrets === undefined ? createScreen() : screenBy(secrets.hide)
+export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedactor {
+  return secrets === undefined ? createReportRedactor() : reportRedactorFrom(secrets.hide)
 }
 
 /**
  * A report as it may be shown and written. Values are whole here; what is cut short later holds no half of a secret. The steps
  * of a long run are looked at only if somebody wants them.
  */
-export function screenedReport(report: RepeatedReport, screen: Screen): RepeatedReport {
+export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
   const { summary, performance, validation, errors, notes, unstable, bindings, guesses, runs, noise } = report
-  const shown = (step: StepResult): StepResult => screenedStep(step, screen)
+  const shown = (step: ReplayStep): ReplayStep => redactStep(step, screen)
   const screened = {
     summary: { ...summary, target: screen.text(summary.target) },
     performance,
@@ -32,14 +32,14 @@ export function screenedReport(report: RepeatedReport, screen: Screen): Repeated
     },
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
-    unstable: unstable.map((each) => ({ ...each, finding: screenedFinding(each.finding, screen) })),
-    bindings: bindings.map((binding) => screenedBinding(binding, screen)),
-    guesses: guesses.map((binding) => screenedBinding(binding, screen)),
+    unstable: unstable.map((each) => ({ ...each, finding: redactFinding(each.finding, screen) })),
+    bindings: bindings.map((binding) => redactBinding(binding, screen)),
+    guesses: guesses.map((binding) => redactBinding(binding, screen)),
   }
-  return keepSteps(screened, changedSteps(keptSteps(report), shown))
+  return attachSteps(screened, mapSteps(stepsOf(report), shown))
 }
 
-export function screenedStep(step: StepResult, screen: Screen): StepResult {
+export function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {
   const shown = (text: string | undefined): string | undefined => text && screen.text(text)
   return {
     ...step,
@@ -47,13 +47,13 @@ export function screenedStep(step: StepResult, screen: Screen): StepResult {
     sent: shown(step.sent),
     answer: shown(step.answer),
     recordedAnswer: shown(step.recordedAnswer),
-    findings: step.findings.map((finding) => screenedFinding(finding, screen)),
+    findings: step.findings.map((finding) => redactFinding(finding, screen)),
   }
 }
 
-function screenedFinding(finding: Finding, screen: Screen): Finding {
+function redactFinding(finding: StepFinding, screen: ReportRedactor): StepFinding {
   const { message, path = '', expected, actual } = finding
-  const name = lastName(path)
+  const name = lastPathName(path)
   return {
     ...finding,
     message: screen.text(message),
@@ -62,13 +62,13 @@ function screenedFinding(finding: Finding, screen: Screen): Finding {
   }
 }
 
-function screenedBinding(binding: CarriedBinding, screen: Screen): CarriedBinding {
-  const name = lastName(binding.from)
+function redactBinding(binding: CarriedBinding, screen: ReportRedactor): CarriedBinding {
+  const name = lastPathName(binding.from)
   const shown = (value: string | undefined): string => String(screen.part(name, value))
   return { ...binding, value: shown(binding.value), live: binding.live && shown(binding.live) }
 }
 
 /** The last name of a path, which may say what its value is: `result.items[0].token`. */
-function lastName(path: string): string {
+function lastPathName(path: string): string {
   return /([\w-]+)(?:\[\d+\])*$/.exec(path)?.[1] ?? ''
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Stop } from '../../replay/stops.ts'
-import { createScreen } from '../../serve/screen.ts'
-import { decide, screened } from './stepping.ts'
+import { createReportRedactor } from '../../serve/screen.ts'
+import { promptAtStop, redactStop } from './stepping.ts'
 
 const CALL = {
   index: 3,
@@ -28,7 +28,7 @@ async function decided(
     quit: way('quit'),
   }
   const rest = [...answers]
-  await decide(stop, async (question) => {
+  await promptAtStop(stop, async (question) => {
     asked.push(question)
     return rest.shift()
   })
@@ -62,7 +62,7 @@ test('a stop shows the message on a line, then whole to who asks, and asks again
 test('a secret of a tape that was never redacted is not shown at a stop', () => {
   const ways = { next: noWay, skip: noWay, goOn: noWay, quit: noWay }
   const text = '{"params":{"password":"hunter2-and-more"}}'
-  expect(screened({ ...CALL, ...ways, text }, createScreen()).text).not.toContain('hunter2')
+  expect(redactStop({ ...CALL, ...ways, text }, createReportRedactor()).text).not.toContain('hunter2')
 })
 
 test('what cannot be sent says so', async () => {

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { fail } from '../fail.ts'
-import { runReplay, stopOnSignals, type ReplayCall } from './run.ts'
-import { isChangedSince, untilChanged, watchedFolders } from './watch.ts'
-import { withReplayOptions } from './flags.ts'
+import { reportError } from '../fail.ts'
+import { runReplay, abortReplayOnSignals, type ReplayCall } from './run.ts'
+import { isChangedSince, waitForFileChange, watchedFolders } from './watch.ts'
+import { declareReplayOptions } from './flags.ts'
 
-export const verifyCommand: Command = withReplayOptions(
+export const verifyCommand: Command = declareReplayOptions(
   new Command('verify').description(
     'check that a live server still answers as recorded; the exit code says so',
   ),
@@ -15,21 +15,21 @@ export const verifyCommand: Command = withReplayOptions(
   .option('--watch', 'check again whenever the files of the server change')
   .action(async (tape: string, command: readonly string[], flags: VerifyFlags) => {
     const call = { tape, command, flags, repeat: { text: flags.repeat ?? '3', always: false } }
-    await (flags.watch === true ? verifyOnChange(call) : runReplay(call))
+    await (flags.watch === true ? verifyOnEveryChange(call) : runReplay(call))
   })
 
 type VerifyFlags = ReplayCall['flags'] & { readonly watch?: true }
 
 /** Until the user ends it. */
-async function verifyOnChange(call: ReplayCall): Promise<void> {
+async function verifyOnEveryChange(call: ReplayCall): Promise<void> {
   const folders = watchedFolders(call.command)
-  const stop = stopOnSignals()
+  const stop = abortReplayOnSignals()
   while (!stop.aborted) {
     const began = Date.now()
-    await runReplay(call, stop).catch(fail)
+    await runReplay(call, stop).catch(reportError)
     if (stop.aborted) break
     if (isChangedSince(began, call.command)) continue
-    const change = untilChanged(folders, stop)
+    const change = waitForFileChange(folders, stop)
     process.stderr.write(`reelay verify: waiting for a change in ${folders.join(', ')}; Ctrl+C ends it\n`)
     await change
   }

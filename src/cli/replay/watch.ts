@@ -1,7 +1,7 @@
 import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 
-const QUIET = 200
+const SETTLE_MS = 200
 
 /** The folders that hold the files which the server command names; without any, the folder we are in. */
 export function watchedFolders(command: readonly string[]): readonly string[] {
@@ -17,7 +17,7 @@ export function isChangedSince(time: number, command: readonly string[]): boolea
 }
 
 /** Resolves when something in the folders has changed and then been quiet for a moment, or when it is told to stop. */
-export function untilChanged(folders: readonly string[], signal: AbortSignal): Promise<void> {
+export function waitForFileChange(folders: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolved) => {
     let timer: NodeJS.Timeout | undefined
     const watchers: FSWatcher[] = []
@@ -27,9 +27,9 @@ export function untilChanged(folders: readonly string[], signal: AbortSignal): P
       resolved()
     }
     const changed = (_: string, file: string | null): void => {
-      if (file !== null && isBeside(file)) return
+      if (file !== null && isIgnoredFile(file)) return
       clearTimeout(timer)
-      timer = setTimeout(done, QUIET)
+      timer = setTimeout(done, SETTLE_MS)
     }
     for (const folder of folders) watchers.push(watch(folder, { recursive: true }, changed))
     signal.addEventListener('abort', done)
@@ -38,6 +38,6 @@ export function untilChanged(folders: readonly string[], signal: AbortSignal): P
 }
 
 /** What changes without the server having changed. */
-function isBeside(file: string): boolean {
+function isIgnoredFile(file: string): boolean {
   return file.split(sep).some((part) => part === 'node_modules' || part === '.git') || file.includes('.tape.')
 }

@@ -1,7 +1,7 @@
 import { equalOr } from './equal.ts'
-import { plainKind, type ComparisonKind } from './comparison.ts'
+import { simpleComparison, type ComparisonKind } from './comparison.ts'
 
-export const anyKind: ComparisonKind = plainKind(
+export const anyKind: ComparisonKind = simpleComparison(
   { name: 'any', about: 'present, with any value' },
   (recorded, got) => equalOr(recorded, got, 1),
 )

@@ -1,7 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 
 /** When the recorded request was sent, and when the live one was, in milliseconds since 1970. */
-export interface Times {
+export interface RequestTimes {
   readonly recorded: number
   readonly live: number
 }
@@ -13,7 +13,7 @@ export interface Comparison {
   /** True when the value is left out on both sides, so that it may be missing on either. */
   readonly leavesOut?: true
   /** How far apart two values are that count as equal, from 0 to 1; undefined when they do not. */
-  distance(recorded: unknown, got: unknown, times: Times): number | undefined
+  distance(recorded: unknown, got: unknown, times: RequestTimes): number | undefined
 }
 
 /** A kind of comparison that rules can name. */
@@ -27,7 +27,7 @@ export interface ComparisonKind {
 }
 
 /** A kind that takes no further words. */
-export function plainKind(
+export function simpleComparison(
   kind: Pick<ComparisonKind, 'name' | 'about'>,
   distance: Comparison['distance'],
 ): ComparisonKind {
@@ -36,13 +36,13 @@ export function plainKind(
     usage: kind.name,
     parse: (rest) => {
       if (rest !== '')
-        throw ruleInvalid(`"${kind.name}" takes nothing after it, and got ${JSON.stringify(rest)}`)
+        throw invalidMatchRule(`"${kind.name}" takes nothing after it, and got ${JSON.stringify(rest)}`)
       return { text: kind.name, distance }
     },
   }
 }
 
-export function ruleInvalid(why: string, hint?: string, cause?: unknown): ReelayError {
+export function invalidMatchRule(why: string, hint?: string, cause?: unknown): ReelayError {
   return new ReelayError('RULE_INVALID', `cannot read a matching rule: ${why}`, {
     hint:
       hint ??

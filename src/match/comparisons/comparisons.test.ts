@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseComparison } from '../rule.ts'
-import type { Times } from './comparison.ts'
+import type { RequestTimes } from './comparison.ts'
 
 // Recorded in the evening of 15 November, played a week and some hours later.
-const TIMES: Times = {
+const TIMES: RequestTimes = {
   recorded: Date.parse('2026-11-15T20:00:00Z'),
   live: Date.parse('2026-11-23T03:00:00Z'),
 }

@@ -1,6 +1,6 @@
-import { plainKind, type ComparisonKind } from './comparison.ts'
+import { simpleComparison, type ComparisonKind } from './comparison.ts'
 
-const plain = plainKind({ name: 'ignore', about: 'not compared; it may be missing' }, () => 0)
+const plain = simpleComparison({ name: 'ignore', about: 'not compared; it may be missing' }, () => 0)
 
 export const ignoreKind: ComparisonKind = {
   ...plain,

@@ -1,4 +1,4 @@
-import { ruleInvalid, type Comparison, type ComparisonKind } from './comparison.ts'
+import { invalidMatchRule, type Comparison, type ComparisonKind } from './comparison.ts'
 
 export const numberKind: ComparisonKind = {
   name: 'number',
@@ -12,14 +12,17 @@ const WITHIN = /^within (?<amount>\d+(?:\.\d+)?)(?<percent>%?)$/
 function parseWithin(rest: string): Comparison {
   const { amount, percent } = WITHIN.exec(rest)?.groups ?? {}
   if (amount === undefined)
-    throw ruleInvalid(`"number" got ${JSON.stringify(rest)}`, 'write number within 5, or number within 10%')
+    throw invalidMatchRule(
+      `"number" got ${JSON.stringify(rest)}`,
+      'write number within 5, or number within 10%',
+    )
   const farthest = (recorded: number): number =>
     percent === '%' ? (Math.abs(recorded) * Number(amount)) / 100 : Number(amount)
   return {
     text: `number ${rest}`,
     distance: (recorded, got) =>
       typeof recorded === 'number' && typeof got === 'number'
-        ? share(Math.abs(recorded - got), farthest(recorded))
+        ? relativeDistance(Math.abs(recorded - got), farthest(recorded))
         : undefined,
   }
 }
@@ -27,7 +30,7 @@ function parseWithin(rest: string): Comparison {
 // What decimal fractions lose in binary is not a difference: 0.3 - 0.2 is within 0.1.
 const ROUNDING = 1e-9
 
-function share(difference: number, farthest: number): number | undefined {
+function relativeDistance(difference: number, farthest: number): number | undefined {
   if (difference === 0) return 0
   return difference <= farthest * (1 + ROUNDING) ? Math.min(1, difference / farthest) : undefined
 }

@@ -1,5 +1,5 @@
 import { equalOr } from './equal.ts'
-import { ruleInvalid, type Comparison, type ComparisonKind } from './comparison.ts'
+import { invalidMatchRule, type Comparison, type ComparisonKind } from './comparison.ts'
 
 export const regexKind: ComparisonKind = {
   name: 'regex',
@@ -9,26 +9,26 @@ export const regexKind: ComparisonKind = {
 }
 
 function parseRegex(rest: string): Comparison {
-  const pattern = compiled(rest)
+  const pattern = compilePattern(rest)
   return {
     text: `regex ${rest}`,
     distance: (recorded, got) => {
-      const [then, now] = [caught(pattern, recorded), caught(pattern, got)]
+      const [then, now] = [capturedGroups(pattern, recorded), capturedGroups(pattern, got)]
       return equalOr(recorded, got, then !== undefined && then === now ? 1 : undefined)
     },
   }
 }
 
-function compiled(text: string): RegExp {
-  if (text === '') throw ruleInvalid('"regex" needs a pattern', 'write it like regex ^run-[0-9]+$')
+function compilePattern(text: string): RegExp {
+  if (text === '') throw invalidMatchRule('"regex" needs a pattern', 'write it like regex ^run-[0-9]+$')
   try {
     return new RegExp(text, 'u')
   } catch (cause) {
-    throw ruleInvalid(`${JSON.stringify(text)} is no pattern of JavaScript`, undefined, cause)
+    throw invalidMatchRule(`${JSON.stringify(text)} is no pattern of JavaScript`, undefined, cause)
   }
 }
 
-function caught(pattern: RegExp, value: unknown): string | undefined {
+function capturedGroups(pattern: RegExp, value: unknown): string | undefined {
   const found = typeof value === 'string' ? pattern.exec(value) : null
   return found === null ? undefined : JSON.stringify(found.slice(1))
 }

@@ -1,5 +1,5 @@
-import { ruleInvalid, type Comparison, type ComparisonKind, type Times } from './comparison.ts'
-import { DAY, HOUR, MINUTE, momentOf, offsetFrom, SECOND } from './moment.ts'
+import { invalidMatchRule, type Comparison, type ComparisonKind, type RequestTimes } from './comparison.ts'
+import { DAY, HOUR, MINUTE, parseTimestamp, offsetFromNow, SECOND } from './moment.ts'
 
 export const relativeDateKind: ComparisonKind = {
   name: 'relative-date',
@@ -15,7 +15,7 @@ function parseRelativeDate(rest: string): Comparison {
   if (rest === '') return relativeDate('relative-date', DAY)
   const { amount, unit } = WITHIN.exec(rest)?.groups ?? {}
   if (amount === undefined || unit === undefined)
-    throw ruleInvalid(
+    throw invalidMatchRule(
       `"relative-date" got ${JSON.stringify(rest)}`,
       'write relative-date, or how exact it must be: relative-date within 2d (or h, m, s)',
     )
@@ -34,8 +34,8 @@ function relativeDate(text: string, farthest: number): Comparison {
 }
 
 /** By how much the two lie differently from their own now; undefined when they are not two dates of one form. */
-function shiftBetween(recorded: unknown, got: unknown, times: Times): number | undefined {
-  const [then, now] = [momentOf(recorded), momentOf(got)]
+function shiftBetween(recorded: unknown, got: unknown, times: RequestTimes): number | undefined {
+  const [then, now] = [parseTimestamp(recorded), parseTimestamp(got)]
   if (then === undefined || then.kind !== now?.kind) return undefined
-  return Math.abs(offsetFrom(times.recorded, then) - offsetFrom(times.live, now))
+  return Math.abs(offsetFromNow(times.recorded, then) - offsetFromNow(times.live, now))
 }

@@ -1,4 +1,4 @@
-import { plainKind, type ComparisonKind } from './comparison.ts'
+import { simpleComparison, type ComparisonKind } from './comparison.ts'
 import { equalOr } from './equal.ts'
 
 export const caseInsensitiveKind: ComparisonKind = textKind(
@@ -14,7 +14,7 @@ export const trimKind: ComparisonKind = textKind(
 )
 
 function textKind(name: string, about: string, simplify: (text: string) => string): ComparisonKind {
-  return plainKind({ name, about }, (recorded, got) => {
+  return simpleComparison({ name, about }, (recorded, got) => {
     const isSame =
       typeof recorded === 'string' && typeof got === 'string' && simplify(recorded) === simplify(got)
     return equalOr(recorded, got, isSame ? 0.5 : undefined)

@@ -1,7 +1,7 @@
 import { equalOr } from './equal.ts'
-import { plainKind, type ComparisonKind } from './comparison.ts'
+import { simpleComparison, type ComparisonKind } from './comparison.ts'
 
-export const typeKind: ComparisonKind = plainKind(
+export const typeKind: ComparisonKind = simpleComparison(
   { name: 'type', about: 'of the same JSON type: string, number, boolean, null, array or object' },
   (recorded, got) => equalOr(recorded, got, typeOf(recorded) === typeOf(got) ? 1 : undefined),
 )

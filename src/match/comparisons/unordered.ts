@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../wire/canonical.ts'
-import { plainKind, type ComparisonKind } from './comparison.ts'
+import { simpleComparison, type ComparisonKind } from './comparison.ts'
 import { equalOr } from './equal.ts'
 
-export const unorderedKind: ComparisonKind = plainKind(
+export const unorderedKind: ComparisonKind = simpleComparison(
   { name: 'unordered', about: 'an array with the same items, in any order' },
   (recorded, got) => {
     const isSame = Array.isArray(recorded) && Array.isArray(got) && itemsOf(recorded) === itemsOf(got)

@@ -1,4 +1,4 @@
-import { withoutIgnored } from '../key.ts'
+import { omitIgnored } from '../key.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -6,5 +6,5 @@ export const exact: Strategy = {
   ...methodAndParams,
   name: 'exact',
   about: 'the whole request but its id, with all of _meta and the params of the handshake',
-  paramsOf: ({ params }, ignore) => (ignore.length === 0 ? params : withoutIgnored(params, ignore)),
+  paramsOf: ({ params }, ignore) => (ignore.length === 0 ? params : omitIgnored(params, ignore)),
 }

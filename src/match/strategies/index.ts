@@ -10,7 +10,7 @@ import { subset } from './subset.ts'
 export const STRATEGIES: readonly Strategy[] = [methodAndParams, exact, method, subset, sequential]
 
 /** The strategy of that name, in any spelling that users know: `method_and_params`, `fuzzy`. */
-export function strategyNamed(name: string): Strategy {
+export function findStrategy(name: string): Strategy {
   const spelled = name.toLowerCase().replaceAll('_', '-')
   const found = STRATEGIES.find((strategy) => strategy.name === spelled || strategy.alias === spelled)
   if (found !== undefined) return found

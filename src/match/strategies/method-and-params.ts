@@ -1,4 +1,4 @@
-import { governedDistance } from '../form.ts'
+import { distanceByRules } from '../form.ts'
 import { comparedParams } from '../key.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -7,5 +7,5 @@ export const methodAndParams: Strategy = {
   about: 'the same method and the same params',
   paramsOf: comparedParams,
   groupOf: ({ text }) => text,
-  distance: governedDistance,
+  distance: distanceByRules,
 }

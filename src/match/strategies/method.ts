@@ -1,5 +1,5 @@
-import { formDiff } from '../form-diff.ts'
-import { nameOf } from '../../wire/name.ts'
+import { diffRequests } from '../form-diff.ts'
+import { toolOrPromptName } from '../../wire/name.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -12,5 +12,6 @@ export const method: Strategy = {
   groupOf: () => null,
   // Any call of the same tool is nearer than a call of another.
   distance: (recorded, live, times) =>
-    formDiff(recorded, live, times).distance + (nameOf(recorded.asked) === nameOf(live.asked) ? 0 : 1),
+    diffRequests(recorded, live, times).distance +
+    (toolOrPromptName(recorded.request) === toolOrPromptName(live.request) ? 0 : 1),
 }

@@ -10,8 +10,8 @@ import {
   type Said,
 } from '../../../test/serve/tape-of.ts'
 import type { MatchOutcome } from '../matcher.ts'
-import { matcherFor, type IndexOptions } from '../matcher-for.ts'
-import { STRATEGIES, strategyNamed } from './index.ts'
+import { createMatcher, type MatcherOptions } from '../matcher-for.ts'
+import { STRATEGIES, findStrategy } from './index.ts'
 
 const SEARCHES: readonly Said[] = [
   ...HANDSHAKE,
@@ -152,16 +152,16 @@ test('eras and servers are never mixed', () => {
 })
 
 test('a strategy is known by the spellings of other tools too', () => {
-  expect(strategyNamed('method_and_params').name).toBe('method-and-params')
-  expect(() => strategyNamed('closest')).toThrow('there is no matching strategy "closest"')
+  expect(findStrategy('method_and_params').name).toBe('method-and-params')
+  expect(() => findStrategy('closest')).toThrow('there is no matching strategy "closest"')
 })
 
 function asking(action: string): object {
   return { name: 'delete', arguments: {}, requestState: 's1', inputResponses: { sure: { action } } }
 }
 
-function runOf(said: readonly Said[], options: IndexOptions) {
-  const matcher = matcherFor(tapeOf(...said).turns, options)
+function runOf(said: readonly Said[], options: MatcherOptions) {
+  const matcher = createMatcher(tapeOf(...said).turns, options)
   const ask = (method: string, params?: unknown): string =>
     shown(matcher.lookup({ server: 'demo', method, params }))
   return { matcher, ask, call: (name: string, args: object) => ask('tools/call', { name, arguments: args }) }

@@ -1,7 +1,7 @@
-import type { Path } from '../../wire/path.ts'
-import type { Times } from '../comparisons/comparison.ts'
-import type { Form } from '../form.ts'
-import type { Asked } from '../key.ts'
+import type { PathPattern } from '../../wire/path.ts'
+import type { RequestTimes } from '../comparisons/comparison.ts'
+import type { ComparableRequest } from '../form.ts'
+import type { RequestContent } from '../key.ts'
 
 /** One way to say which recorded request answers a live one. */
 export interface Strategy {
@@ -17,9 +17,9 @@ export interface Strategy {
   /** When so much answers a request that not all of it can be looked at: among how many the nearest is found. */
   readonly nearestAmong?: number
   /** The params as far as they are compared. */
-  paramsOf(asked: Asked, ignore: readonly Path[]): unknown
+  paramsOf(asked: RequestContent, ignore: readonly PathPattern[]): unknown
   /** Beyond server, method and era: what requests must share to be compared at all. */
-  groupOf(form: Form): unknown
+  groupOf(form: ComparableRequest): unknown
   /** How far a recorded request of the group is from the live one that it answers; undefined when it does not answer it. */
-  distance(recorded: Form, live: Form, times: Times): number | undefined
+  distance(recorded: ComparableRequest, live: ComparableRequest, times: RequestTimes): number | undefined
 }

@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../wire/canonical.ts'
 import { isObject, member } from '../../wire/message.ts'
-import type { Path } from '../../wire/path.ts'
-import type { Times } from '../comparisons/comparison.ts'
-import { formDiff } from '../form-diff.ts'
-import type { Form } from '../form.ts'
+import type { PathPattern } from '../../wire/path.ts'
+import type { RequestTimes } from '../comparisons/comparison.ts'
+import { diffRequests } from '../form-diff.ts'
+import type { ComparableRequest } from '../form.ts'
 import { comparisonAt } from '../ruleset.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
@@ -17,7 +17,7 @@ export const subset: Strategy = {
   groupOf: ({ params }) => NAMES.map((name) => member(params, name) ?? null),
   distance: (recorded, live, times) =>
     isWithin(live.params, recorded.params, ['params'], { recorded, times })
-      ? formDiff(recorded, live, times).distance
+      ? diffRequests(recorded, live, times).distance
       : undefined,
 }
 
@@ -25,11 +25,11 @@ export const subset: Strategy = {
 const NAMES = ['name', 'uri', 'ref', 'cursor', 'taskId']
 
 interface Context {
-  readonly recorded: Form
-  readonly times: Times
+  readonly recorded: ComparableRequest
+  readonly times: RequestTimes
 }
 
-function isWithin(live: unknown, recorded: unknown, at: Path, context: Context): boolean {
+function isWithin(live: unknown, recorded: unknown, at: PathPattern, context: Context): boolean {
   const comparison = comparisonAt(context.recorded.rules, at)
   if (comparison !== undefined) return comparison.distance(recorded, live, context.times) !== undefined
   if (live === undefined) return recorded === undefined || isObject(recorded)

@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { folderWith } from '../../../test/support/config-folder.ts'
-import { readConfig } from '../../config/project-config.ts'
-import { EVERY } from '../../wire/path.ts'
+import { readProjectConfig } from '../../config/project-config.ts'
+import { EVERY_ITEM } from '../../wire/path.ts'
 import { readReplaySection, type ReplaySettings } from './section.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
@@ -108,7 +108,7 @@ test.each([
   ['{ index: 3 }', { kind: 'index', equals: 3 }],
   ['{ tool: search }', { kind: 'tool', equals: 'search' }],
   ['{ path: $.arguments.q }', { kind: 'path', path: ['arguments', 'q'] }],
-  ['{ path: { path: "$.items[*]", equals: 5 } }', { kind: 'path', path: ['items', EVERY], equals: 5 }],
+  ['{ path: { path: "$.items[*]", equals: 5 } }', { kind: 'path', path: ['items', EVERY_ITEM], equals: 5 }],
 ])('the condition %s', (written, when) => {
   const { rules } = read(
     `replay:\n  transformations: [{ name: a, condition: ${written}, action: { delay: 5 } }]\n`,
@@ -273,7 +273,7 @@ function read(text: string, { schema = true } = {}): ReplaySettings {
 }
 
 function sectionOf(file: string): ReplaySettings {
-  const section = readConfig(file).section('replay')
+  const section = readProjectConfig(file).section('replay')
   if (section === undefined) throw new Error('there is no section')
   return readReplaySection(section, { NAME: 'milk', TOKEN: 't' })
 }

@@ -57,7 +57,7 @@ function readSpeed(setting: Setting): Timing {
     return { kind: 'custom', delay: (previous, next) => Number(delay(previous, next)) }
   }
   const timing = parseSpeed(String(setting.value))
-  if (timing === undefined) throw setting.broken(`cannot be used: ${SPEED_HINT}`)
+  if (timing === undefined) throw setting.invalid(`cannot be used: ${SPEED_HINT}`)
   return timing
 }
 

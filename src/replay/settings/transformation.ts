@@ -1,8 +1,8 @@
 import type { Setting } from '../../config/setting.ts'
 import { isObject } from '../../wire/message.ts'
-import type { Path } from '../../wire/path.ts'
+import type { PathPattern } from '../../wire/path.ts'
 import { parseJsonPath } from '../transform/json-path.ts'
-import type { Action, Condition, TransformRule } from '../transform/rule.ts'
+import type { TransformAction, TransformCondition, TransformRule } from '../transform/rule.ts'
 import { withEnvironment } from '../transform/setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** One item of `transformations`: a name, a condition and an action. */
 export function readTransformation(item: Setting, env: Environment): TransformRule {
   const { name, condition, action } = item.members(['name', 'condition', 'action'])
-  if (name === undefined || action === undefined) throw item.broken('needs "name" and "action"')
+  if (name === undefined || action === undefined) throw item.invalid('needs "name" and "action"')
   return {
     name: name.text(),
     when: condition === undefined ? { kind: 'always' } : readCondition(condition),
@@ -18,7 +18,7 @@ export function readTransformation(item: Setting, env: Environment): TransformRu
   }
 }
 
-function readCondition(setting: Setting): Condition {
+function readCondition(setting: Setting): TransformCondition {
   const [kind, value] = setting.choice(CONDITIONS)
   switch (kind) {
     case 'always':
@@ -42,7 +42,7 @@ function readCondition(setting: Setting): Condition {
 
 const CONDITIONS = ['always', 'methodEquals', 'messageType', 'index', 'tool', 'path', 'custom'] as const
 
-function pathCondition(setting: Setting): Condition {
+function pathCondition(setting: Setting): TransformCondition {
   if (typeof setting.value === 'string') return { kind: 'path', path: pathIn(setting) }
   const { path, equals } = setting.members(['path', 'equals'])
   return {
@@ -52,7 +52,7 @@ function pathCondition(setting: Setting): Condition {
   }
 }
 
-function readAction(setting: Setting, env: Environment): Action {
+function readAction(setting: Setting, env: Environment): TransformAction {
   const [kind, given] = setting.choice(ACTIONS)
   switch (kind) {
     case 'regenerateId':
@@ -93,12 +93,12 @@ const ACTIONS = [
   'setTimestamp',
 ] as const
 
-function pathAndValue(setting: Setting, env: Environment): { path: Path; value: unknown } {
+function pathAndValue(setting: Setting, env: Environment): { path: PathPattern; value: unknown } {
   const { path, value } = setting.members(['path', 'value'])
   return { path: pathIn(needed(setting, path, 'path')), value: filled(needed(setting, value, 'value'), env) }
 }
 
-function replacing(setting: Setting, env: Environment): Action {
+function replacing(setting: Setting, env: Environment): TransformAction {
   const { path, pattern, replacement } = setting.members(['path', 'pattern', 'replacement'])
   const [source, written] = [needed(setting, pattern, 'pattern'), needed(setting, replacement, 'replacement')]
   return {
@@ -109,10 +109,10 @@ function replacing(setting: Setting, env: Environment): Action {
   }
 }
 
-function injecting(setting: Setting): Action {
+function injecting(setting: Setting): TransformAction {
   const { code, message } = setting.members(['code', 'message'])
   const number = needed(setting, code, 'code')
-  if (!Number.isInteger(number.value)) throw number.broken('is not a whole number')
+  if (!Number.isInteger(number.value)) throw number.invalid('is not a whole number')
   return {
     kind: 'inject-error',
     code: Number(number.value),
@@ -121,12 +121,12 @@ function injecting(setting: Setting): Action {
 }
 
 /** A path alone, or as the member `path`. */
-function onePath(setting: Setting): Path {
+function onePath(setting: Setting): PathPattern {
   if (typeof setting.value === 'string') return pathIn(setting)
   return pathIn(needed(setting, setting.members(['path']).path, 'path'))
 }
 
-function pathIn(setting: Setting): Path {
+function pathIn(setting: Setting): PathPattern {
   return setting.as(() => parseJsonPath(setting.text()))
 }
 
@@ -135,7 +135,7 @@ function idIn(setting: Setting): string | number {
 }
 
 function needed(holder: Setting, member: Setting | undefined, name: string): Setting {
-  if (member === undefined) throw holder.broken(`needs "${name}"`)
+  if (member === undefined) throw holder.invalid(`needs "${name}"`)
   return member
 }
 

@@ -1,16 +1,16 @@
 import type { Setting } from '../../config/setting.ts'
-import type { Judged } from '../verdict/judged.ts'
-import type { Comparing, ValidationRule } from '../verdict/validation-rule.ts'
+import type { JudgedAnswer } from '../verdict/judged.ts'
+import type { RuleComparison, ValidationRule } from '../verdict/validation-rule.ts'
 import { readPaths } from './paths.ts'
 
 /** One item of `validation.rules`: how some answers are compared, and what a difference means. */
 export function readValidationRule(item: Setting): ValidationRule {
   const { name, appliesTo, kind, onFailure } = item.members(['name', 'appliesTo', 'kind', 'onFailure'])
-  if (name === undefined || kind === undefined) throw item.broken('needs "name" and "kind"')
+  if (name === undefined || kind === undefined) throw item.invalid('needs "name" and "kind"')
   return {
     name: name.text(),
     appliesTo: appliesTo === undefined ? { kind: 'all' } : readScope(appliesTo),
-    kind: readComparing(kind),
+    kind: readComparison(kind),
     onFailure: onFailure?.choice(['ignore', 'warn', 'error', 'retry', 'skip'])[0] ?? 'error',
   }
 }
@@ -32,7 +32,7 @@ function readScope(setting: Setting): ValidationRule['appliesTo'] {
   }
 }
 
-function readComparing(setting: Setting): Comparing {
+function readComparison(setting: Setting): RuleComparison {
   const [kind, value] = setting.choice(['exact', 'structural', 'partial', 'custom'])
   if (kind === 'custom') return { kind, check: checkIn(value) }
   if (kind !== 'partial' || value.value === undefined) return { kind }
@@ -40,7 +40,7 @@ function readComparing(setting: Setting): Comparing {
   return { kind, ...(required && { required: readPaths(required) }) }
 }
 
-function checkIn(setting: Setting): (judged: Judged) => string | undefined {
+function checkIn(setting: Setting): (judged: JudgedAnswer) => string | undefined {
   const check = setting.function()
   return (judged) => {
     const wrong = check(judged)

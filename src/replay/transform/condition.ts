@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../wire/canonical.ts'
-import { valuesAt } from './values-at.ts'
-import type { Condition, Passing } from './rule.ts'
+import { valuesAtRulePath } from './values-at.ts'
+import type { TransformCondition, TransformSubject } from './rule.ts'
 
 /** Whether a rule is meant for this message. */
-export function holds(condition: Condition, passing: Passing): boolean {
+export function conditionHolds(condition: TransformCondition, passing: TransformSubject): boolean {
   const { message, index, tool } = passing
   switch (condition.kind) {
     case 'always':
@@ -23,8 +23,8 @@ export function holds(condition: Condition, passing: Passing): boolean {
   }
 }
 
-function hasAt(params: unknown, condition: Extract<Condition, { kind: 'path' }>): boolean {
-  const found = valuesAt(params, condition.path)
+function hasAt(params: unknown, condition: Extract<TransformCondition, { kind: 'path' }>): boolean {
+  const found = valuesAtRulePath(params, condition.path)
   if (!('equals' in condition)) return found.length > 0
   const wanted = canonicalJson(condition.equals)
   return found.some((value) => canonicalJson(value) === wanted)

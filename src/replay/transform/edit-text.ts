@@ -1,53 +1,57 @@
-import { itemsOf, membersOf } from '../../wire/members.ts'
+import { itemRanges, memberRanges } from '../../wire/members.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import { EVERY, type Path } from '../../wire/path.ts'
+import { EVERY_ITEM, type PathPattern } from '../../wire/path.ts'
 
-export type Change = (value: unknown) => unknown
+export type ValueChange = (value: unknown) => unknown
 
 /**
  * A JSON text in which `change` has been applied to what stands at a path, every other byte as it was; objects that are missing
  * on the way are made. `undefined` is nothing: before, where nothing stands, and after, where it is taken away.
  */
-export function editText(json: string | undefined, path: Path, change: Change): string | undefined {
+export function editText(
+  json: string | undefined,
+  path: PathPattern,
+  change: ValueChange,
+): string | undefined {
   const [segment, ...rest] = path
   if (segment === undefined) return changed(json, change)
-  if (segment === EVERY) return json?.startsWith('[') === true ? everyItem(json, rest, change) : json
+  if (segment === EVERY_ITEM) return json?.startsWith('[') === true ? everyItem(json, rest, change) : json
   return typeof segment === 'number'
     ? editItem(json, segment, (item) => editText(item, rest, change))
     : editMember(json, segment, (member) => editText(member, rest, change))
 }
 
-type Edit = (json: string | undefined) => string | undefined
+type TextEdit = (json: string | undefined) => string | undefined
 
-function changed(json: string | undefined, change: Change): string | undefined {
+function changed(json: string | undefined, change: ValueChange): string | undefined {
   const before = json === undefined ? undefined : parseJson(json)
   const after = change(before)
   return after === before ? json : JSON.stringify(after)
 }
 
-function everyItem(json: string, rest: Path, change: Change): string {
-  const items = itemsOf(json).flatMap(
+function everyItem(json: string, rest: PathPattern, change: ValueChange): string {
+  const items = itemRanges(json).flatMap(
     ({ start, end }) => editText(json.slice(start, end), rest, change) ?? [],
   )
   return `[${items.join(',')}]`
 }
 
-function editItem(json: string | undefined, place: number, edit: Edit): string | undefined {
+function editItem(json: string | undefined, place: number, edit: TextEdit): string | undefined {
   if (json?.startsWith('[') !== true) return json
-  const items = itemsOf(json).map(({ start, end }) => json.slice(start, end))
+  const items = itemRanges(json).map(({ start, end }) => json.slice(start, end))
   if (place > items.length) return json
   const edited = edit(items[place])
   if (edited === items[place]) return json
   return `[${items.toSpliced(place, 1, ...(edited === undefined ? [] : [edited])).join(',')}]`
 }
 
-function editMember(json: string | undefined, name: string, edit: Edit): string | undefined {
+function editMember(json: string | undefined, name: string, edit: TextEdit): string | undefined {
   if (json === undefined) {
     const made = edit(undefined)
     return made === undefined ? undefined : `{${JSON.stringify(name)}:${made}}`
   }
   if (!json.startsWith('{')) return json
-  const members = membersOf(json)
+  const members = memberRanges(json)
   const range = members.get(name)
   const edited = edit(range && json.slice(range.start, range.end))
   if (edited === undefined) return range === undefined ? json : withoutMember(json, name)
@@ -57,6 +61,6 @@ function editMember(json: string | undefined, name: string, edit: Edit): string 
 }
 
 function withoutMember(json: string, name: string): string {
-  const others = [...membersOf(json)].filter(([other]) => other !== name)
+  const others = [...memberRanges(json)].filter(([other]) => other !== name)
   return `{${others.map(([other, { start, end }]) => `${JSON.stringify(other)}:${json.slice(start, end)}`).join(',')}}`
 }

@@ -6,14 +6,14 @@ import type { TransformRule } from './rule.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads `tools/call:$.arguments.q=milk` or `tools/call:search:$.arguments.q="milk"`; what is no JSON is text. */
-export function settingRule(text: string, env: Environment): TransformRule {
+export function parseSetRule(text: string, env: Environment): TransformRule {
   const found = /^(?<method>[^:=]+):(?:(?<tool>[^:=$]+):)?(?<path>\$[^=]*)=(?<value>.*)$/s.exec(text)?.groups
   if (found === undefined)
     throw new ReelayError('USAGE', `cannot read --set ${JSON.stringify(text)}`, {
       hint: "write it like 'tools/call:$.arguments.q=milk', or for one tool 'tools/call:search:$.arguments.q=milk'",
     })
   const { method = '', tool, path = '$', value = '' } = found
-  if (tool !== undefined && method !== 'tools/call') throw noTool(text)
+  if (tool !== undefined && method !== 'tools/call') throw toolNotAllowed(text)
   const plain = withEnvironment(value, env)
   const json = parseJson(plain)
   return {
@@ -23,7 +23,7 @@ export function settingRule(text: string, env: Environment): TransformRule {
   }
 }
 
-function noTool(text: string): ReelayError {
+function toolNotAllowed(text: string): ReelayError {
   return new ReelayError('USAGE', `--set ${JSON.stringify(text)} names a tool of a method that has none`, {
     hint: "only tools/call has tools: leave the name out, as in 'prompts/get:$.arguments.q=milk'",
   })

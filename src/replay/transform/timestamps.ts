@@ -1,9 +1,9 @@
-import { leafText, leavesOf } from '../../wire/leaves.ts'
-import { rangeAt } from '../../wire/members.ts'
+import { decodeLeaf, jsonLeaves } from '../../wire/leaves.ts'
+import { findRange } from '../../wire/members.ts'
 
 /** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
 export function withMovedTimes(text: string, by: number): string {
-  const range = rangeAt(text, ['params'])
+  const range = findRange(text, ['params'])
   if (range === undefined) return text
   const params = text.slice(range.start, range.end)
   return text.slice(0, range.start) + moved(params, by) + text.slice(range.end)
@@ -11,8 +11,8 @@ export function withMovedTimes(text: string, by: number): string {
 
 function moved(json: string, by: number): string {
   let [written, at] = ['', 0]
-  for (const { start, end } of leavesOf(json)) {
-    const value = json[start] === '"' ? leafText(json, { start, end }) : ''
+  for (const { start, end } of jsonLeaves(json)) {
+    const value = json[start] === '"' ? decodeLeaf(json, { start, end }) : ''
     if (!POINT_IN_TIME.test(value)) continue
     written += json.slice(at, start) + JSON.stringify(movedTime(value, by))
     at = end

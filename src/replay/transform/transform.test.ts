@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { classify } from '../../wire/message.ts'
+import { classifyMessage } from '../../wire/message.ts'
 import { parsePath } from '../../wire/path.ts'
 import { parseJsonPath } from './json-path.ts'
-import type { Action, Condition, TransformRule } from './rule.ts'
-import { settingRule } from './setting.ts'
+import type { TransformAction, TransformCondition, TransformRule } from './rule.ts'
+import { parseSetRule } from './setting.ts'
 import { withMovedTimes } from './timestamps.ts'
-import { transform, transformAnswer, type Transformed } from './transform.ts'
+import { applyRules, applyAnswerRules, type TransformedMessage } from './transform.ts'
 
 const CALL =
   '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"q":"a-b-a","n":5,"tags":["x","y"]}}}'
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 
-test.each<[string, Condition, boolean]>([
+test.each<[string, TransformCondition, boolean]>([
   ['always', { kind: 'always' }, true],
   ['its method', { kind: 'method', equals: 'tools/call' }, true],
   ['another method', { kind: 'method', equals: 'tools/list' }, false],
@@ -38,7 +38,7 @@ test.each<[string, Condition, boolean]>([
   })
 })
 
-test.each<[string, Action, string]>([
+test.each<[string, TransformAction, string]>([
   [
     'sets a value',
     { kind: 'set-param', path: ['arguments', 'q'], value: { a: 1 } },
@@ -124,12 +124,12 @@ test('rules are applied in their order: each sees what those before it did, and 
 
 test('a value is set in an answer, and an error stays one', () => {
   const rules = [rule({ kind: 'set-result', path: ['a', 'b'], value: 2 })]
-  const passing = { index: 3, tool: 'search', message: classify(JSON.parse(CALL)) }
-  expect(transformAnswer('{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1,"c":1}}}', passing, rules)).toBe(
+  const passing = { index: 3, tool: 'search', message: classifyMessage(JSON.parse(CALL)) }
+  expect(applyAnswerRules('{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1,"c":1}}}', passing, rules)).toBe(
     '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":2,"c":1}}}',
   )
   const error = '{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}'
-  expect(transformAnswer(error, passing, rules)).toBe(error)
+  expect(applyAnswerRules(error, passing, rules)).toBe(error)
 })
 
 test('points in time are moved by the elapsed time, and nothing that only looks a little like one', () => {
@@ -147,29 +147,29 @@ test.each([
   ['tools/call:$.arguments.q=null', { kind: 'method', equals: 'tools/call' }, null],
   ['tools/call:$.arguments.q=${env.NAME}=x', { kind: 'method', equals: 'tools/call' }, 'milk=x'],
 ])('--set %s', (text, when, value) => {
-  expect(settingRule(text, { NAME: 'milk' })).toMatchObject({
+  expect(parseSetRule(text, { NAME: 'milk' })).toMatchObject({
     when,
     action: { kind: 'set-param', path: ['arguments', 'q'], value },
   })
 })
 
 test('--set refuses a tool of a method that has none, and says how a path is written', () => {
-  expect(() => settingRule('prompts/get:hello:$.arguments.q=1', {})).toThrow(
+  expect(() => parseSetRule('prompts/get:hello:$.arguments.q=1', {})).toThrow(
     '--set "prompts/get:hello:$.arguments.q=1" names a tool of a method that has none',
   )
-  expect(() => settingRule('tools/call:$..q=1', {})).toThrow(
+  expect(() => parseSetRule('tools/call:$..q=1', {})).toThrow(
     expect.objectContaining({ hint: expect.stringMatching(/^write it like \$\.arguments\.limit/) }),
   )
 })
 
-function rule(action: Action): TransformRule {
+function rule(action: TransformAction): TransformRule {
   return { name: 'a', when: { kind: 'always' }, action }
 }
 
-function made(one: TransformRule, text?: string): Transformed {
+function made(one: TransformRule, text?: string): TransformedMessage {
   return apply([one], text)
 }
 
-function apply(rules: readonly TransformRule[], text: string = CALL): Transformed {
-  return transform(text, { index: 3, tool: 'search' }, rules, () => NOW)
+function apply(rules: readonly TransformRule[], text: string = CALL): TransformedMessage {
+  return applyRules(text, { index: 3, tool: 'search' }, rules, () => NOW)
 }

@@ -1,13 +1,13 @@
-import { rangeAt, replaceAt } from '../../wire/members.ts'
-import { classify, isObject, member } from '../../wire/message.ts'
-import type { Path } from '../../wire/path.ts'
+import { findRange, replaceValue } from '../../wire/members.ts'
+import { classifyMessage, isObject, member } from '../../wire/message.ts'
+import type { PathPattern } from '../../wire/path.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import { holds } from './condition.ts'
+import { conditionHolds } from './condition.ts'
 import { editText } from './edit-text.ts'
-import type { Action, Passing, TransformRule } from './rule.ts'
+import type { TransformAction, TransformSubject, TransformRule } from './rule.ts'
 
 /** What the rules made of a message. */
-export interface Transformed {
+export interface TransformedMessage {
   readonly text: string
   readonly applied: readonly string[]
   /** Milliseconds to wait before it is sent. */
@@ -21,30 +21,38 @@ export interface Transformed {
 }
 
 /** Applies the rules to a message of the client, in their order; each sees what those before it did. */
-export function transform(
+export function applyRules(
   text: string,
-  passing: Omit<Passing, 'message'>,
+  passing: Omit<TransformSubject, 'message'>,
   rules: readonly TransformRule[],
   now: () => Date,
-): Transformed {
-  let result: Transformed = { text, applied: [], delay: 0, error: undefined, id: undefined }
+): TransformedMessage {
+  let result: TransformedMessage = { text, applied: [], delay: 0, error: undefined, id: undefined }
   for (const { name, when, action } of rules) {
-    const message = classify(parseJson(result.text))
-    if (!holds(when, { ...passing, message })) continue
-    result = { ...act(result, action, now), applied: [...result.applied, name] }
+    const message = classifyMessage(parseJson(result.text))
+    if (!conditionHolds(when, { ...passing, message })) continue
+    result = { ...applyAction(result, action, now), applied: [...result.applied, name] }
   }
   return result
 }
 
 /** Applies the rules that change answers. */
-export function transformAnswer(answer: string, passing: Passing, rules: readonly TransformRule[]): string {
+export function applyAnswerRules(
+  answer: string,
+  passing: TransformSubject,
+  rules: readonly TransformRule[],
+): string {
   return rules.reduce((text, { when, action }) => {
-    if (action.kind !== 'set-result' || !holds(when, passing)) return text
+    if (action.kind !== 'set-result' || !conditionHolds(when, passing)) return text
     return edited(text, 'result', action.path, () => action.value)
   }, answer)
 }
 
-function act(result: Transformed, action: Action, now: () => Date): Transformed {
+function applyAction(
+  result: TransformedMessage,
+  action: TransformAction,
+  now: () => Date,
+): TransformedMessage {
   const { text } = result
   switch (action.kind) {
     case 'set-param':
@@ -56,7 +64,7 @@ function act(result: Transformed, action: Action, now: () => Date): Transformed 
     case 'set-timestamp':
       return { ...result, text: edited(text, 'params', action.path, (value) => timestamp(value, now())) }
     case 'rename-method':
-      return { ...result, text: replaceAt(text, ['method'], JSON.stringify(action.to)) }
+      return { ...result, text: replaceValue(text, ['method'], JSON.stringify(action.to)) }
     case 'map-id':
       return idOf(text) === action.from ? { ...result, id: action.to } : result
     case 'delay':
@@ -73,13 +81,13 @@ function act(result: Transformed, action: Action, now: () => Date): Transformed 
 function edited(
   text: string,
   name: 'params' | 'result',
-  path: Path,
+  path: PathPattern,
   change: (value: unknown) => unknown,
 ): string {
   if (!isObject(parseJson(text))) return text
-  const range = rangeAt(text, [name])
+  const range = findRange(text, [name])
   const json = editText(range && text.slice(range.start, range.end), path, change)
-  if (range !== undefined) return replaceAt(text, [name], json ?? '{}')
+  if (range !== undefined) return replaceValue(text, [name], json ?? '{}')
   return name === 'params' && json !== undefined
     ? `${text.slice(0, text.lastIndexOf('}'))},"params":${json}}`
     : text
@@ -87,7 +95,7 @@ function edited(
 
 function replaced(
   value: unknown,
-  { pattern, replacement }: Extract<Action, { kind: 'replace-param' }>,
+  { pattern, replacement }: Extract<TransformAction, { kind: 'replace-param' }>,
 ): unknown {
   return typeof value === 'string' ? value.replace(pattern, replacement) : value
 }

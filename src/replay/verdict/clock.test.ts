@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differByClock } from './clock.ts'
+import { differOnlyInTime } from './clock.ts'
 
 const RECORDED = Date.parse('2026-11-15T13:59:00Z')
 const LIVE = Date.parse('2026-12-24T08:05:00Z')
@@ -16,7 +16,7 @@ test.each([
   ['made at 13:59:04', 'made at 08:05:01'],
   [1_794_751_144, 1_798_099_501],
 ])('%s and %s are both now', (then, now) => {
-  expect(differByClock(then, now, CLOCK)).toBe(true)
+  expect(differOnlyInTime(then, now, CLOCK)).toBe(true)
 })
 
 test.each([
@@ -25,9 +25,9 @@ test.each([
   ['took 00:00:04', 'took 00:00:09'],
   ['made at 1:59:04 PM', 'made at 1:59:04 AM'],
 ])('%s and %s are two things', (then, now) => {
-  expect(differByClock(then, now, CLOCK)).toBe(false)
+  expect(differOnlyInTime(then, now, CLOCK)).toBe(false)
 })
 
 test('a time of day by the clock on the wall here is now, too', () => {
-  expect(differByClock(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
+  expect(differOnlyInTime(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
 })

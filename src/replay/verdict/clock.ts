@@ -15,7 +15,7 @@ const TIMES =
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?<!\d)1\d{9}(?:\d{3})?(?!\d)|(?<![\d:.])\d{1,2}:\d\d:\d\d(?:[\s\u202f]?[AP]M)?(?![\d:])/g
 
 /** Whether two texts, or numbers, differ in nothing but the time at which they were said. */
-export function differByClock(
+export function differOnlyInTime(
   expected: string | number,
   actual: string | number,
   clock: ClockOptions,

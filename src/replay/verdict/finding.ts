@@ -6,7 +6,7 @@ export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 
 export type Layer = (typeof LAYERS)[number]
 
 /** One thing in which the live run is not as recorded. */
-export interface Finding {
+export interface StepFinding {
   readonly layer: Layer
   /** `warn` does not fail a run; `skip` takes the answer out of the count of those that were checked. */
   readonly level: 'error' | 'warn' | 'skip'
@@ -25,4 +25,4 @@ export interface Finding {
 }
 
 /** What is found in nearly every answer. */
-export const NOTHING_FOUND: readonly Finding[] = []
+export const NO_FINDINGS: readonly StepFinding[] = []

@@ -1,11 +1,11 @@
-import { firstWords } from '../../wire/first-words.ts'
+import { truncateAtWord } from '../../wire/first-words.ts'
 import { member } from '../../wire/message.ts'
-import type { Finding } from './finding.ts'
-import { resultIn, type Judged } from './judged.ts'
+import type { StepFinding } from './finding.ts'
+import { resultOfResponse, type JudgedAnswer } from './judged.ts'
 
 /** Whether the tool failed, or worked, as it had. */
-export function judgeIsError({ live, recorded }: Judged): readonly Finding[] {
-  const [before, now] = [resultIn(recorded), resultIn(live)]
+export function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
+  const [before, now] = [resultOfResponse(recorded), resultOfResponse(live)]
   if (before === undefined || now === undefined) return []
   const [expected, actual] = [failed(before), failed(now)]
   if (expected === actual) return []
@@ -22,5 +22,5 @@ function failed(result: unknown): boolean {
 function firstText(result: unknown): string {
   const content = member(result, 'content')
   const text = Array.isArray(content) ? member(content[0], 'text') : undefined
-  return typeof text === 'string' ? firstWords(text, 200) : 'it says no more'
+  return typeof text === 'string' ? truncateAtWord(text, 200) : 'it says no more'
 }

@@ -1,5 +1,5 @@
 /** Whether a value keeps to a schema; one that is nested so deeply that nobody can tell counts as if it did. */
-export function isValid(validate: (value: unknown) => unknown, value: unknown): boolean {
+export function passesSchema(validate: (value: unknown) => unknown, value: unknown): boolean {
   try {
     return validate(value) === true
   } catch (error) {

@@ -1,11 +1,11 @@
 import { member } from '../../wire/message.ts'
-import type { Finding } from './finding.ts'
-import { errorIn, type Judged } from './judged.ts'
+import type { StepFinding } from './finding.ts'
+import { errorOfResponse, type JudgedAnswer } from './judged.ts'
 
 /** Whether a result came where a result had come, and an error of the same code where an error had. */
-export function judgeJsonRpc({ live, recorded }: Judged): readonly Finding[] {
+export function judgeJsonRpc({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
   if (live === undefined || recorded === undefined) return []
-  const [expected, actual] = [errorIn(recorded), errorIn(live)]
+  const [expected, actual] = [errorOfResponse(recorded), errorOfResponse(live)]
   if (expected === undefined && actual === undefined) return []
   if (member(expected, 'code') === member(actual, 'code') && expected !== undefined) return []
   const message = `answered with ${inWords(actual)}, recorded ${inWords(expected)}`

@@ -3,9 +3,9 @@ import { liveServer } from '../../../test/replay/live-server.ts'
 import { callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/serve/tape-of.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { StepResult } from '../step-result.ts'
+import type { ReplayStep } from '../step-result.ts'
 import type { ReplayReport } from '../report.ts'
-import type { Comparing, ValidationRule } from './validation-rule.ts'
+import type { RuleComparison, ValidationRule } from './validation-rule.ts'
 
 const RECORDED = { id: 7, price: 100, at: 'Tuesday', tags: ['a', 'b'] }
 
@@ -43,7 +43,7 @@ test.each<[string, Omit<ReplayOptions, 'target'>, object, boolean]>([
   expect(findings.length === 0).toBe(passes)
 })
 
-test.each<[string, Comparing, object, readonly string[]]>([
+test.each<[string, RuleComparison, object, readonly string[]]>([
   [
     'exact: more is a difference',
     { kind: 'exact' },
@@ -76,18 +76,18 @@ test.each<[string, Comparing, object, readonly string[]]>([
 })
 
 test('custom: a function says what is wrong, or nothing', async () => {
-  const kind: Comparing = { kind: 'custom', check: ({ tool }) => `${tool} is wrong` }
+  const kind: RuleComparison = { kind: 'custom', check: ({ tool }) => `${tool} is wrong` }
   expect((await judged(RECORDED_DIFFERENTLY, { validation: [ruleOf({ kind })] })).findings).toMatchObject([
     { layer: 'values', message: 'mine: search is wrong' },
   ])
-  const content: Comparing = { kind: 'custom', check: () => undefined }
+  const content: RuleComparison = { kind: 'custom', check: () => undefined }
   expect((await judged(RECORDED_DIFFERENTLY, { validation: [ruleOf({ kind: content })] })).findings).toEqual(
     [],
   )
 })
 
 test('custom: a function is asked of an answer with the recorded bytes, too', async () => {
-  const kind: Comparing = { kind: 'custom', check: () => 'it never is' }
+  const kind: RuleComparison = { kind: 'custom', check: () => 'it never is' }
   expect((await judged(RECORDED, { validation: [ruleOf({ kind })] })).findings).toMatchObject([
     { layer: 'values', level: 'error', message: 'mine: it never is' },
   ])
@@ -165,7 +165,7 @@ function ruleOf(parts: Partial<ValidationRule>): ValidationRule {
   return { name: 'mine', appliesTo: { kind: 'all' }, kind: { kind: 'exact' }, onFailure: 'error', ...parts }
 }
 
-async function judged(live: object, options: Omit<ReplayOptions, 'target'> = {}): Promise<StepResult> {
+async function judged(live: object, options: Omit<ReplayOptions, 'target'> = {}): Promise<ReplayStep> {
   return stepIn(await reportOf(live, options))
 }
 
@@ -173,7 +173,7 @@ function reportOf(live: object, options: Omit<ReplayOptions, 'target'>): Promise
   return replay(tape, { ...liveServer(() => ({ result: resultOf(live) })), ...options }).report
 }
 
-function stepIn({ steps }: ReplayReport): StepResult {
+function stepIn({ steps }: ReplayReport): ReplayStep {
   const step = steps.find(({ tool }) => tool === 'search')
   if (step === undefined) throw new Error('there is no such step')
   return step

@@ -1,18 +1,18 @@
-import { NOTHING_FOUND, type Finding } from './finding.ts'
+import { NO_FINDINGS, type StepFinding } from './finding.ts'
 import { judgeIsError } from './is-error.ts'
 import { judgeJsonRpc } from './json-rpc.ts'
-import type { Judged } from './judged.ts'
+import type { JudgedAnswer } from './judged.ts'
 import type { OfficialJudge, OfficialSchemaUse } from './official.ts'
 import { judgeOrder } from './order.ts'
-import type { QuestionsJudge } from './questions.ts'
-import type { SchemaJudge } from './schema.ts'
+import type { ServerRequestJudge } from './questions.ts'
+import type { OutputSchemaJudge } from './schema.ts'
 import { judgeTiming } from './timing.ts'
 import { judgeTransport } from './transport.ts'
 import type { ValidationRule } from './validation-rule.ts'
 import type { ValuesJudge } from './values.ts'
 
 /** What the judges are to know beside the two answers. */
-export interface Judging {
+export interface JudgeOptions {
   /** Off: answers are taken as they come. */
   readonly validate?: boolean
   /** Paths in answers that are not compared. */
@@ -34,46 +34,48 @@ export interface Judging {
 }
 
 export interface Judges {
-  readonly schema: SchemaJudge
+  readonly schema: OutputSchemaJudge
   readonly official: OfficialJudge
   readonly values: ValuesJudge
-  readonly questions: QuestionsJudge
-  readonly judging: Judging
+  readonly serverRequests: ServerRequestJudge
+  readonly judging: JudgeOptions
 }
 
 /** What was found, and the names of the rules by which values were compared. */
-export interface Judgement {
-  readonly findings: readonly Finding[]
+export interface StepJudgement {
+  readonly findings: readonly StepFinding[]
   readonly judgedBy: readonly string[]
 }
 
 /** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
-export function judge(judged: Judged, judges: Judges): Judgement {
+export function judgeAnswer(judged: JudgedAnswer, judges: Judges): StepJudgement {
   // Whether the answer would have been as recorded, nobody knows.
   if (judges.judging.validate === false || judged.end.kind === 'given-up')
     return { findings: [], judgedBy: [] }
   const findings = judgeLayers(judged, judges)
   return {
-    findings: judges.judging.strict === true ? findings.map(strictly) : findings,
+    findings: judges.judging.strict === true ? findings.map(asError) : findings,
     judgedBy: judges.values.namesFor(judged),
   }
 }
 
-function strictly(finding: Finding): Finding {
+function asError(finding: StepFinding): StepFinding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
 function judgeLayers(
-  judged: Judged,
-  { schema, official, values, questions, judging }: Judges,
-): readonly Finding[] {
+  judged: JudgedAnswer,
+  { schema, official, values, serverRequests, judging }: Judges,
+): readonly StepFinding[] {
   const { slower } = judging
   const timing = slower === undefined ? NO_BOUND : { timing: slower }
   const told =
-    judged.asides.length === 0 ? NOTHING_FOUND : joined(official.judgeAsides(judged), questions.judge(judged))
-  const aside = joined(told, joined(judgeOrder(judged), judgeTiming(judged, timing)))
+    judged.asides.length === 0
+      ? NO_FINDINGS
+      : concatFindings(official.judgeMessages(judged), serverRequests.judge(judged))
+  const aside = concatFindings(told, concatFindings(judgeOrder(judged), judgeTiming(judged, timing)))
   if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return joined(official.judge(judged), joined(values.judgeSame(judged), aside))
+    return concatFindings(official.judge(judged), concatFindings(values.judgeSame(judged), aside))
   const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
   if (kind !== undefined) return kind
   return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
@@ -82,11 +84,11 @@ function judgeLayers(
 const NO_BOUND = {}
 
 // Mostly there is nothing, of which no list has to be made.
-function joined(some: readonly Finding[], more: readonly Finding[]): readonly Finding[] {
+function concatFindings(some: readonly StepFinding[], more: readonly StepFinding[]): readonly StepFinding[] {
   if (some.length === 0) return more
   return more.length === 0 ? some : [...some, ...more]
 }
 
-function hasFound(findings: readonly Finding[]): boolean {
+function hasFound(findings: readonly StepFinding[]): boolean {
   return findings.length > 0
 }

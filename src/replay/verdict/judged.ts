@@ -1,16 +1,16 @@
 import type { Turn } from '../../tape/turn.ts'
-import { classify, type Response } from '../../wire/message.ts'
+import { classifyMessage, type Response } from '../../wire/message.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import type { Aside, CallEnd } from '../live-call.ts'
+import type { InterimMessage, CallEnd } from '../live-call.ts'
 
 /** A live answer beside the recorded one, as the layers of a verdict look at it. */
-export interface Judged {
+export interface JudgedAnswer {
   readonly turn: Turn
   readonly tool: string | undefined
   readonly end: CallEnd
   readonly live: Response | undefined
   readonly recorded: Response | undefined
-  readonly asides: readonly Aside[]
+  readonly asides: readonly InterimMessage[]
   /** Requests of the server that only came at another time. */
   readonly moved: ReadonlySet<string>
   /** Milliseconds, from the request to the answer. */
@@ -18,9 +18,9 @@ export interface Judged {
   readonly recordedDuration: number | undefined
 }
 
-export function judgedOf(
-  given: Pick<Judged, 'turn' | 'tool' | 'end' | 'asides' | 'moved' | 'duration'>,
-): Judged {
+export function toJudgedAnswer(
+  given: Pick<JudgedAnswer, 'turn' | 'tool' | 'end' | 'asides' | 'moved' | 'duration'>,
+): JudgedAnswer {
   const { turn, tool, end, asides, moved, duration } = given
   const answer = turn.response?.message
   const recorded = answer?.kind === 'response' ? answer : undefined
@@ -31,7 +31,7 @@ export function judgedOf(
     asides,
     moved,
     duration,
-    live: liveIn(end, recorded),
+    live: liveResponse(end, recorded),
     recorded,
     recordedDuration:
       turn.response === undefined || turn.trigger === undefined
@@ -41,18 +41,18 @@ export function judgedOf(
 }
 
 /** The result of a response; undefined when it is an error. */
-export function resultIn(response: Response | undefined): unknown {
+export function resultOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined
 }
 
-export function errorIn(response: Response | undefined): unknown {
+export function errorOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'error' in response.outcome ? response.outcome.error : undefined
 }
 
 // The same bytes say the same: they are not read a second time.
-function liveIn(end: CallEnd, recorded: Response | undefined): Response | undefined {
+function liveResponse(end: CallEnd, recorded: Response | undefined): Response | undefined {
   if (end.kind !== 'answered') return undefined
   if (end.asRecorded) return recorded
-  const message = classify(parseJson(end.text))
+  const message = classifyMessage(parseJson(end.text))
   return message.kind === 'response' ? message : undefined
 }

@@ -7,18 +7,20 @@ export class OfficialDefinitions {
   /** The name of the result of each method. */
   readonly #results: ReadonlyMap<string, string>
   /** The name of each notification and request of a server, by its method. */
-  readonly #words: ReadonlyMap<string, string>
+  readonly #messages: ReadonlyMap<string, string>
 
   constructor(schema: object) {
     this.#holder = '$defs' in schema ? '$defs' : 'definitions'
     const definitions = member(schema, this.#holder)
     this.#definitions = isObject(definitions) ? definitions : {}
     this.#results = new Map(Object.entries(this.#definitions).flatMap(resultOfRequest))
-    this.#words = new Map(['ServerNotification', 'ServerRequest'].flatMap((union) => this.#membersOf(union)))
+    this.#messages = new Map(
+      ['ServerNotification', 'ServerRequest'].flatMap((union) => this.#membersOf(union)),
+    )
   }
 
   /** The name of the definition; undefined when it does not say. */
-  nameFor(method: string, { outcome }: Response): string | undefined {
+  answerDefinition(method: string, { outcome }: Response): string | undefined {
     const names =
       'result' in outcome
         ? [kindOf(outcome.result, this.#results.get(method))]
@@ -26,8 +28,8 @@ export class OfficialDefinitions {
     return names.find((one) => one !== undefined && Object.hasOwn(this.#definitions, one))
   }
 
-  nameOfWord(method: string): string | undefined {
-    return this.#words.get(method)
+  messageDefinition(method: string): string | undefined {
+    return this.#messages.get(method)
   }
 
   pointerTo(name: string): string {

@@ -1,60 +1,68 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Notification, Request, Response } from '../../wire/message.ts'
-import { JUDGED_BY, officialSchema, type OfficialSchema } from '../official-schemas.ts'
-import { isValid } from './is-valid.ts'
-import { newAjv } from './new-ajv.ts'
+import { SCHEMA_REVISIONS, officialSchema, type OfficialSchema } from '../official-schemas.ts'
+import { passesSchema } from './is-valid.ts'
+import { createAjv } from './new-ajv.ts'
 import { OfficialDefinitions } from './official-definitions.ts'
-import { meantErrors } from './schema-errors.ts'
+import { intendedErrors } from './schema-errors.ts'
 
 /** Holds what a server says against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
 export class OfficialValidators {
   readonly #onAbsent: (revision: string) => void
-  readonly #known = new Map<string, Known | undefined>()
+  readonly #known = new Map<string, LoadedSchema | undefined>()
 
   constructor(onAbsent: (revision: string) => void) {
     this.#onAbsent = onAbsent
   }
 
   /** What is wrong with an answer to a method, by the schema of a revision; nothing where that has no say. */
-  errorsIn(answer: Response, { method, revision }: Asked): readonly ErrorObject[] {
+  errorsInAnswer(answer: Response, { method, revision }: AnswerContext): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
-    const name = known?.definitions.nameFor(method, answer)
+    const name = known?.definitions.answerDefinition(method, answer)
     if (known === undefined || name === undefined) return []
-    return errorsOf(known, { name, isKept: known.official.isKept[name], value: subjectOf(answer) })
+    return errorsOf(known, {
+      name,
+      validator: known.official.answerValidators[name],
+      value: subjectOf(answer),
+    })
   }
 
   /** The same of a notification or a request of the server. */
-  errorsInWord(word: Request | Notification, revision: Asked['revision']): readonly ErrorObject[] {
+  errorsInMessage(word: Request | Notification, revision: AnswerContext['revision']): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
-    const name = known?.definitions.nameOfWord(word.method)
+    const name = known?.definitions.messageDefinition(word.method)
     if (known === undefined || name === undefined) return []
-    return errorsOf(known, { name, isKept: known.official.wordIsKept()[name], value: messageOf(word) })
+    return errorsOf(known, {
+      name,
+      validator: known.official.messageValidators()[name],
+      value: messageOf(word),
+    })
   }
 
-  #knownFor(revision: string | undefined): Known | undefined {
-    const official = JUDGED_BY.get(revision)
+  #knownFor(revision: string | undefined): LoadedSchema | undefined {
+    const official = SCHEMA_REVISIONS.get(revision)
     return official === undefined ? undefined : this.#schemaOf(official)
   }
 
-  #schemaOf(revision: string): Known | undefined {
+  #schemaOf(revision: string): LoadedSchema | undefined {
     if (!this.#known.has(revision)) this.#known.set(revision, this.#read(revision))
     return this.#known.get(revision)
   }
 
-  #read(revision: string): Known | undefined {
+  #read(revision: string): LoadedSchema | undefined {
     const official = officialSchema(revision)
     if (official === undefined) this.#onAbsent(revision)
     return official && { official, definitions: new OfficialDefinitions(official.schema), ajv: undefined }
   }
 }
 
-export interface Asked {
+export interface AnswerContext {
   readonly method: string
   readonly revision: string | undefined
 }
 
-interface Known {
+interface LoadedSchema {
   readonly official: OfficialSchema
   readonly definitions: OfficialDefinitions
   ajv: Ajv2020 | undefined
@@ -63,12 +71,12 @@ interface Known {
 interface Subject {
   /** Of the definition. */
   readonly name: string
-  readonly isKept: ((value: unknown) => boolean) | undefined
+  readonly validator: ((value: unknown) => boolean) | undefined
   readonly value: unknown
 }
 
-function errorsOf(known: Known, { name, isKept, value }: Subject): readonly ErrorObject[] {
-  if (isKept === undefined || isValid(isKept, value)) return []
+function errorsOf(known: LoadedSchema, { name, validator, value }: Subject): readonly ErrorObject[] {
+  if (validator === undefined || passesSchema(validator, value)) return []
   known.ajv ??= ajvWith(known.official)
   return errorsBy(known.ajv, known.definitions.pointerTo(name), value)
 }
@@ -92,11 +100,11 @@ function ajvWith({ schema }: OfficialSchema): Ajv2020 {
   // The words that the older ones use mean the same in either dialect.
   const words = Object.entries(schema).filter(([name]) => name !== '$schema')
   const known = { ...Object.fromEntries(words), $id: ID }
-  return newAjv().addSchema(known, undefined, undefined, IS_CHECKED)
+  return createAjv().addSchema(known, undefined, undefined, IS_CHECKED)
 }
 
 function errorsBy(ajv: Ajv2020, pointer: string, value: unknown): readonly ErrorObject[] {
   const validate = ajv.getSchema(`${ID}${pointer}`)
-  if (validate === undefined || isValid(validate, value)) return []
-  return meantErrors(validate.errors ?? [], (reference, part) => errorsBy(ajv, reference, part))
+  if (validate === undefined || passesSchema(validate, value)) return []
+  return intendedErrors(validate.errors ?? [], (reference, part) => errorsBy(ajv, reference, part))
 }

@@ -10,7 +10,7 @@ import {
   type Said,
 } from '../../../test/serve/tape-of.ts'
 import type { Tape } from '../../store/read.ts'
-import { JUDGED_BY, officialSchema } from '../official-schemas.ts'
+import { SCHEMA_REVISIONS, officialSchema } from '../official-schemas.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayReport } from '../report.ts'
@@ -18,10 +18,10 @@ import type { ReplayReport } from '../report.ts'
 const GOOD = { content: [{ type: 'text', text: 'milk' }] }
 const BROKEN = { content: [{ type: 'text', text: 5 }] }
 
-test.each([...JUDGED_BY])('the revision %s is judged by the official schema of %s', (_, official) => {
-  const { schema = {}, isKept = {} } = officialSchema(official) ?? {}
+test.each([...SCHEMA_REVISIONS])('the revision %s is judged by the official schema of %s', (_, official) => {
+  const { schema = {}, answerValidators = {} } = officialSchema(official) ?? {}
   expect(Object.keys(schema)).toContain('$schema')
-  expect(isKept['ListToolsResult']?.({ tools: 5 })).toBe(false)
+  expect(answerValidators['ListToolsResult']?.({ tools: 5 })).toBe(false)
 })
 
 test('an answer that breaks the official schema, where the recorded one did not, is found in its own words', async () => {

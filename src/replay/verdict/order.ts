@@ -1,15 +1,15 @@
-import type { Step } from '../../tape/turn.ts'
+import type { TurnStep } from '../../tape/turn.ts'
 import type { Notification, Request } from '../../wire/message.ts'
-import { NOTHING_FOUND, type Finding } from './finding.ts'
-import type { Judged } from './judged.ts'
-import { wordsOfServer } from './words-of-server.ts'
+import { NO_FINDINGS, type StepFinding } from './finding.ts'
+import type { JudgedAnswer } from './judged.ts'
+import { serverMessagesIn } from './words-of-server.ts'
 
 /** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
-export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] {
-  if (asides.length === 0 && turn.steps.every(isAnswer)) return NOTHING_FOUND
+export function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
+  if (asides.length === 0 && turn.steps.every(isAnswer)) return NO_FINDINGS
   const isHere = ({ method }: Request | Notification): boolean => !moved.has(method)
-  const expected = stations(turn.steps.flatMap(wordsOfServer).filter(isHere))
-  const actual = stations(asides.map(({ message }) => message).filter(isHere))
+  const expected = milestones(turn.steps.flatMap(serverMessagesIn).filter(isHere))
+  const actual = milestones(asides.map(({ message }) => message).filter(isHere))
   const [lost, added] = [missingFrom(actual, expected), missingFrom(expected, actual)]
   const findings = [
     ...counted(lost, 'no longer comes before the answer'),
@@ -25,7 +25,7 @@ export function judgeOrder({ turn, asides, moved }: Judged): readonly Finding[] 
 const PROGRESS = 'progress'
 
 // How often progress is told depends on the machine; logs and changes of lists come when they like.
-function stations(messages: readonly (Request | Notification)[]): readonly string[] {
+function milestones(messages: readonly (Request | Notification)[]): readonly string[] {
   const named = messages.flatMap(({ kind, method }) => {
     if (method === 'notifications/progress') return [PROGRESS]
     return kind === 'request' && method !== 'ping' ? [`the request ${method}`] : []
@@ -46,7 +46,7 @@ function missingFrom(stationsThere: readonly string[], wanted: readonly string[]
 }
 
 /** Each once, with how often it is. */
-function counted(stationsFound: readonly string[], words: string): readonly Finding[] {
+function counted(stationsFound: readonly string[], words: string): readonly StepFinding[] {
   const counts = new Map<string, number>()
   for (const station of stationsFound) counts.set(station, (counts.get(station) ?? 0) + 1)
   return [...counts].map(([station, count]) =>
@@ -54,10 +54,10 @@ function counted(stationsFound: readonly string[], words: string): readonly Find
   )
 }
 
-function isAnswer({ kind }: Step): boolean {
+function isAnswer({ kind }: TurnStep): boolean {
   return kind === 'respond'
 }
 
-function found(message: string): Finding {
+function found(message: string): StepFinding {
   return { layer: 'order', level: 'error', message }
 }

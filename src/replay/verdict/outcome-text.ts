@@ -1,9 +1,9 @@
-import { rangeAt } from '../../wire/members.ts'
+import { findRange } from '../../wire/members.ts'
 
 /** The result or error of an answer, as an object of its own: paths in it begin with its name. */
-export function outcomeIn(text: string): string | undefined {
+export function outcomeText(text: string): string | undefined {
   for (const name of ['result', 'error']) {
-    const range = rangeAt(text, [name])
+    const range = findRange(text, [name])
     if (range !== undefined) return `{"${name}":${text.slice(range.start, range.end)}}`
   }
   return undefined

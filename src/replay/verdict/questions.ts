@@ -1,41 +1,41 @@
 import { isObject, type Notification, type Request } from '../../wire/message.ts'
-import type { Finding } from './finding.ts'
-import type { Judging } from './judge.ts'
-import type { Judged } from './judged.ts'
-import { differsFor, EXACTLY } from './validation-rule.ts'
-import { differenceFinding, type Explains } from './values.ts'
-import { wordsOfServer } from './words-of-server.ts'
+import type { StepFinding } from './finding.ts'
+import type { JudgeOptions } from './judge.ts'
+import type { JudgedAnswer } from './judged.ts'
+import { createRuleDiffers, EXACT_RULE } from './validation-rule.ts'
+import { differenceFinding, type ExplainsDifference } from './values.ts'
+import { serverMessagesIn } from './words-of-server.ts'
 
-export interface QuestionsOptions {
-  readonly judging: Judging
-  readonly explains: Explains
+export interface ServerRequestJudgeOptions {
+  readonly judging: JudgeOptions
+  readonly explains: ExplainsDifference
   /** Whether the tape has no answer to a request of the server. */
   readonly isUnknown: (question: Request) => boolean
 }
 
 /** Whether the server asks what it asked, on the way to its answer. A question that stands anywhere on the tape is no other one: which call it belongs to, nothing says for certain. */
-export class QuestionsJudge {
-  readonly #options: QuestionsOptions
-  readonly #differ: ReturnType<typeof differsFor>['kept']
+export class ServerRequestJudge {
+  readonly #options: ServerRequestJudgeOptions
+  readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: ServerRequestJudgeOptions) {
     this.#options = options
-    this.#differ = differsFor(EXACTLY.kind, options.judging).kept
+    this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
   }
 
-  judge({ turn, asides, moved }: Judged): readonly Finding[] {
-    const recorded = asides.length === 0 ? [] : turn.steps.flatMap(wordsOfServer).filter(isQuestion)
+  judge({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
+    const recorded = asides.length === 0 ? [] : turn.steps.flatMap(serverMessagesIn).filter(isServerRequest)
     if (recorded.length === 0) return []
     const next = byMethod(recorded)
     return asides.flatMap(({ message }) => {
-      if (!isQuestion(message)) return []
+      if (!isServerRequest(message)) return []
       const then = next.get(message.method)?.next()
       if (then === undefined || then.done === true || moved.has(message.method)) return []
       return this.#options.isUnknown(message) ? this.#against(then.value, message) : []
     })
   }
 
-  #against(recorded: Request, question: Request): readonly Finding[] {
+  #against(recorded: Request, question: Request): readonly StepFinding[] {
     const differences = this.#differ.values(subjectOf(recorded), subjectOf(question))
     return differences
       .filter(({ expected, actual, path }) => !this.#options.explains(expected, actual, path))
@@ -44,7 +44,7 @@ export class QuestionsJudge {
   }
 }
 
-function isQuestion(word: Request | Notification): word is Request {
+function isServerRequest(word: Request | Notification): word is Request {
   return word.kind === 'request'
 }
 

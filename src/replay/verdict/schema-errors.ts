@@ -1,12 +1,15 @@
 import type { ErrorObject } from 'ajv'
 import { member } from '../../wire/message.ts'
-import { formatPath, type Segment } from '../../wire/path.ts'
+import { formatPath, type PathSegment } from '../../wire/path.ts'
 
 /** What a definition, by its reference, has against a value. */
-export type ErrorsBy = (reference: string, value: unknown) => readonly ErrorObject[]
+export type ValidateReference = (reference: string, value: unknown) => readonly ErrorObject[]
 
 /** What breaks a schema. Where one of several definitions would do, only what the one that was meant says. */
-export function meantErrors(errors: readonly ErrorObject[], errorsBy: ErrorsBy): readonly ErrorObject[] {
+export function intendedErrors(
+  errors: readonly ErrorObject[],
+  errorsBy: ValidateReference,
+): readonly ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' && !isWithin(error, errors))
   const outside = errors.filter((error) => !unions.some((union) => isAt(error, union.instancePath)))
   return [...outside, ...unions.flatMap((union) => ofAlternative(union, errorsBy))]
@@ -23,7 +26,7 @@ function isAt({ instancePath }: ErrorObject, place: string): boolean {
 }
 
 /** Meant is what has the fewest errors, if the members that are fixed, such as `type`, are as it says. */
-function ofAlternative(union: ErrorObject, errorsBy: ErrorsBy): readonly ErrorObject[] {
+function ofAlternative(union: ErrorObject, errorsBy: ValidateReference): readonly ErrorObject[] {
   const all: readonly unknown[] = Array.isArray(union.schema) ? union.schema : []
   const found = all
     .map((one) => member(one, '$ref'))
@@ -45,12 +48,12 @@ export function kindOfError({ schemaPath, message }: ErrorObject): string {
 }
 
 /** Where, in the grammar that the options take. */
-export function pathOf(root: readonly Segment[], { instancePath }: ErrorObject): string {
+export function schemaErrorPath(root: readonly PathSegment[], { instancePath }: ErrorObject): string {
   return formatPath([...root, ...instancePath.split('/').slice(1).map(segmentOf)])
 }
 
 // A member whose name is a number is spelled as an item of a list: a pointer does not tell them apart.
-function segmentOf(part: string): Segment {
+function segmentOf(part: string): PathSegment {
   const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
   return /^\d+$/.test(name) ? Number(name) : name
 }

@@ -1,31 +1,31 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { member } from '../../wire/message.ts'
-import type { Tools } from '../safety.ts'
-import type { Finding } from './finding.ts'
-import { isValid } from './is-valid.ts'
-import { resultIn, type Judged } from './judged.ts'
-import { newAjv } from './new-ajv.ts'
-import { pathOf } from './schema-errors.ts'
+import type { ToolDescriptions } from '../safety.ts'
+import type { StepFinding } from './finding.ts'
+import { passesSchema } from './is-valid.ts'
+import { resultOfResponse, type JudgedAnswer } from './judged.ts'
+import { createAjv } from './new-ajv.ts'
+import { schemaErrorPath } from './schema-errors.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
-export class SchemaJudge {
-  readonly #tools: () => Tools
+export class OutputSchemaJudge {
+  readonly #tools: () => ToolDescriptions
   #ajv: Ajv2020 | undefined
   readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
 
-  constructor(tools: () => Tools) {
+  constructor(tools: () => ToolDescriptions) {
     this.#tools = tools
   }
 
-  judge({ tool, live }: Judged): readonly Finding[] {
-    const result = resultIn(live)
+  judge({ tool, live }: JudgedAnswer): readonly StepFinding[] {
+    const result = resultOfResponse(live)
     const schema = member(this.#tools().get(tool ?? ''), 'outputSchema')
     if (schema === undefined || result === undefined || member(result, 'isError') === true) return []
     const content = member(result, 'structuredContent')
     if (content === undefined) return [noContent()]
     const validate = this.#validatorFor(schema)
-    if (validate === undefined || isValid(validate, content)) return []
+    if (validate === undefined || passesSchema(validate, content)) return []
     return (validate.errors ?? []).map(asFinding)
   }
 
@@ -37,7 +37,7 @@ export class SchemaJudge {
   }
 
   #compiled(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
-    this.#ajv ??= newAjv()
+    this.#ajv ??= createAjv()
     try {
       return this.#ajv.compile(schema as object)
     } catch {
@@ -46,13 +46,13 @@ export class SchemaJudge {
   }
 }
 
-function noContent(): Finding {
+function noContent(): StepFinding {
   const message = 'the tool has an outputSchema and answered without structured content'
   return { ...OWN, message, path: 'result.structuredContent' }
 }
 
-function asFinding(error: ErrorObject): Finding {
-  const path = pathOf(['result', 'structuredContent'], error)
+function asFinding(error: ErrorObject): StepFinding {
+  const path = schemaErrorPath(['result', 'structuredContent'], error)
   return { ...OWN, message: `${error.message} (outputSchema)`, path }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/serve/tape-of.ts'
-import { judgedOf } from './judged.ts'
+import { toJudgedAnswer } from './judged.ts'
 import { judgeTiming } from './timing.ts'
 
 // The recorded answer took 1 ms.
@@ -14,7 +14,7 @@ test.each([
   [undefined, 0, undefined],
 ] as const)('an answer of %s ms with a bound of %s is %s', (duration, timing, level) => {
   if (turn === undefined) throw new Error('there is no turn')
-  const judged = judgedOf({
+  const judged = toJudgedAnswer({
     turn,
     tool: 'search',
     end: { kind: 'open' },

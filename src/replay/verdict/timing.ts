@@ -1,5 +1,5 @@
-import { NOTHING_FOUND, type Finding } from './finding.ts'
-import type { Judged } from './judged.ts'
+import { NO_FINDINGS, type StepFinding } from './finding.ts'
+import type { JudgedAnswer } from './judged.ts'
 
 export interface TimingTolerance {
   /** Milliseconds by which an answer may be slower than recorded. */
@@ -8,12 +8,12 @@ export interface TimingTolerance {
 
 /** Whether the answer came about as fast as it had. What nobody set a bound for is only a warning, and only if it is gross. */
 export function judgeTiming(
-  { duration, recordedDuration }: Judged,
+  { duration, recordedDuration }: JudgedAnswer,
   { timing }: TimingTolerance,
-): readonly Finding[] {
-  if (duration === undefined || recordedDuration === undefined) return NOTHING_FOUND
-  const bound = timing === undefined ? recordedDuration * 3 + GROSS : recordedDuration + timing
-  if (duration <= bound) return NOTHING_FOUND
+): readonly StepFinding[] {
+  if (duration === undefined || recordedDuration === undefined) return NO_FINDINGS
+  const bound = timing === undefined ? recordedDuration * 3 + GROSSLY_SLOWER_MS : recordedDuration + timing
+  if (duration <= bound) return NO_FINDINGS
   const message = `took ${Math.round(duration)} ms, recorded ${Math.round(recordedDuration)} ms`
   return [
     {
@@ -31,4 +31,4 @@ function inMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
 }
 
-const GROSS = 1000
+const GROSSLY_SLOWER_MS = 1000

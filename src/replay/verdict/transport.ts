@@ -1,8 +1,8 @@
-import type { Finding } from './finding.ts'
-import type { Judged } from './judged.ts'
+import type { StepFinding } from './finding.ts'
+import type { JudgedAnswer } from './judged.ts'
 
 /** Whether an answer came at all, where one had come. */
-export function judgeTransport({ end, live, recorded, turn }: Judged): readonly Finding[] {
+export function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {
   if (end.kind === 'answered')
     return live === undefined
       ? [{ layer: 'transport', level: 'error', message: 'the answer is no JSON-RPC response' }]

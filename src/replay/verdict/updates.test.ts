@@ -4,7 +4,7 @@ import { liveServer, type Reply } from '../../../test/replay/live-server.ts'
 import { member, type Message } from '../../wire/message.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { Finding } from './finding.ts'
+import type { StepFinding } from './finding.ts'
 
 test.each<[string, readonly Said[]]>([
   ['the next request', [...call(2, 'search', {}, 'x')]],
@@ -22,7 +22,7 @@ test.each<[string, readonly Said[]]>([
       expected: 'file:///a',
       actual: 'file:///b',
     },
-  ] satisfies Partial<Finding>[])
+  ] satisfies Partial<StepFinding>[])
 })
 
 const both = tapeOf(

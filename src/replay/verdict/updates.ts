@@ -1,14 +1,14 @@
 import type { Difference } from '../../diff/difference.ts'
-import type { Heard } from '../heard.ts'
-import { UPDATED } from '../updated-in.ts'
-import type { Finding } from './finding.ts'
-import type { Judging } from './judge.ts'
-import { differsFor, EXACTLY } from './validation-rule.ts'
-import { differenceFinding, type Explains } from './values.ts'
+import type { LiveNotifications } from '../heard.ts'
+import { RESOURCE_UPDATED } from '../updated-in.ts'
+import type { StepFinding } from './finding.ts'
+import type { JudgeOptions } from './judge.ts'
+import { createRuleDiffers, EXACT_RULE } from './validation-rule.ts'
+import { differenceFinding, type ExplainsDifference } from './values.ts'
 
-export interface UpdatesOptions {
-  readonly judging: Judging
-  readonly explains: Explains
+export interface ResourceUpdatesJudgeOptions {
+  readonly judging: JudgeOptions
+  readonly explains: ExplainsDifference
   /** The resources of which the recorded server told a link that they had changed, in its order. */
   readonly recordedOn: (link: string) => readonly string[]
   /** Milliseconds that the server may be late. */
@@ -16,36 +16,36 @@ export interface UpdatesOptions {
 }
 
 /** What a link had heard of by some moment of the tape, by method, and has heard now. */
-export interface Told {
+export interface UpdatesToJudge {
   readonly link: string
   readonly wanted: ReadonlyMap<string, number>
-  readonly now: Heard
+  readonly now: LiveNotifications
 }
 
 /** Whether the server tells of changes of the resources that had changed. One that it told of anywhere on the tape is no other one, and one more is none either. */
-export class UpdatesJudge {
-  readonly #options: UpdatesOptions
-  readonly #differ: ReturnType<typeof differsFor>['kept']
-  readonly #links = new Map<string, OnLink>()
+export class ResourceUpdatesJudge {
+  readonly #options: ResourceUpdatesJudgeOptions
+  readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
+  readonly #links = new Map<string, LinkUpdates>()
 
-  constructor(options: UpdatesOptions) {
+  constructor(options: ResourceUpdatesJudgeOptions) {
     this.#options = options
-    this.#differ = differsFor(EXACTLY.kind, options.judging).kept
+    this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
   }
 
   /** Waits a moment for what may be late, but only where something else came in its place. */
-  async judge({ link, wanted, now }: Told): Promise<readonly Finding[]> {
+  async judge({ link, wanted, now }: UpdatesToJudge): Promise<readonly StepFinding[]> {
     const { judging, grace } = this.#options
-    const count = wanted.get(UPDATED)
+    const count = wanted.get(RESOURCE_UPDATED)
     if (judging.validate === false || count === undefined) return []
     const onLink = this.#on(link)
     const swapped = (): readonly Pair[] => this.#swapped(onLink, count, now)
     if (swapped().length === 0) return []
-    await now.untilSo(() => swapped().length === 0, grace)
+    await now.waitUntil(() => swapped().length === 0, grace)
     return swapped().flatMap((pair) => this.#findings(onLink, pair))
   }
 
-  #on(link: string): OnLink {
+  #on(link: string): LinkUpdates {
     const known = this.#links.get(link)
     if (known !== undefined) return known
     const recorded = this.#options.recordedOn(link)
@@ -60,8 +60,8 @@ export class UpdatesJudge {
     return made
   }
 
-  #swapped(onLink: OnLink, count: number, now: Heard): readonly Pair[] {
-    const strange = this.#strange(onLink, now)
+  #swapped(onLink: LinkUpdates, count: number, now: LiveNotifications): readonly Pair[] {
+    const strange = this.#unexpected(onLink, now)
     if (strange.length === 0) return []
     const awaited = new Set(onLink.recorded.slice(0, count))
     const isMissing = (uri: string): boolean =>
@@ -71,7 +71,7 @@ export class UpdatesJudge {
   }
 
   /** What was never recorded, as far as the values tell that are carried by now. */
-  #strange(onLink: OnLink, now: Heard): readonly string[] {
+  #unexpected(onLink: LinkUpdates, now: LiveNotifications): readonly string[] {
     const { names, strange, seen } = onLink
     if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) strange.add(uri)
     onLink.seen = now.updates.size
@@ -81,12 +81,12 @@ export class UpdatesJudge {
   }
 
   /** Each is told once. */
-  #findings({ strange, lost }: OnLink, [recorded, live]: Pair): readonly Finding[] {
+  #findings({ strange, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
     strange.delete(live)
     lost.add(recorded)
     return this.#differences(recorded, live)
       .map(differenceFinding)
-      .map((finding) => ({ ...finding, message: `of ${UPDATED} ${finding.message}` }))
+      .map((finding) => ({ ...finding, message: `of ${RESOURCE_UPDATED} ${finding.message}` }))
   }
 
   #isSame(recorded: string, live: string): boolean {
@@ -103,7 +103,7 @@ export class UpdatesJudge {
 /** What was recorded, and what came in its place. */
 type Pair = readonly [string, string]
 
-interface OnLink {
+interface LinkUpdates {
   readonly recorded: readonly string[]
   /** The same, each once. */
   readonly names: ReadonlySet<string>

@@ -1,46 +1,46 @@
 import type { Difference } from '../../diff/difference.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import { parsePath } from '../../wire/path.ts'
-import type { Judging } from './judge.ts'
-import type { Judged } from './judged.ts'
+import type { JudgeOptions } from './judge.ts'
+import type { JudgedAnswer } from './judged.ts'
 
 /** How the values of some answers are compared, and what a difference means. */
 export interface ValidationRule {
   readonly name: string
-  readonly appliesTo: Scope
-  readonly kind: Comparing
+  readonly appliesTo: RuleScope
+  readonly kind: RuleComparison
   readonly onFailure: FailureAction
 }
 
-type Scope =
+type RuleScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'method'; readonly equals: string }
   | { readonly kind: 'tool'; readonly equals: string }
   /** Results, or errors. */
   | { readonly kind: 'message-type'; readonly equals: 'result' | 'error' }
-  | { readonly kind: 'custom'; readonly test: (judged: Judged) => boolean }
+  | { readonly kind: 'custom'; readonly test: (judged: JudgedAnswer) => boolean }
 
-export type Comparing =
+export type RuleComparison =
   | { readonly kind: 'exact' }
   /** Types and names of members only. */
   | { readonly kind: 'structural' }
   /** What was recorded must be there, more may be; with `required`, only these places count. */
   | { readonly kind: 'partial'; readonly required?: readonly string[] }
   /** A function of its own: it says what is wrong, or nothing. */
-  | { readonly kind: 'custom'; readonly check: (judged: Judged) => string | undefined }
+  | { readonly kind: 'custom'; readonly check: (judged: JudgedAnswer) => string | undefined }
 
 /** `skip` takes the answer out of the verdict, and says so; `retry` sends the request again. */
 export type FailureAction = 'ignore' | 'warn' | 'error' | 'retry' | 'skip'
 
 /** What holds where no rule of the user does. */
-export const EXACTLY: ValidationRule = {
+export const EXACT_RULE: ValidationRule = {
   name: 'exact',
   appliesTo: { kind: 'all' },
   kind: { kind: 'exact' },
   onFailure: 'error',
 }
 
-export function isFor({ appliesTo }: ValidationRule, judged: Judged): boolean {
+export function ruleApplies({ appliesTo }: ValidationRule, judged: JudgedAnswer): boolean {
   switch (appliesTo.kind) {
     case 'all':
       return true
@@ -56,12 +56,12 @@ export function isFor({ appliesTo }: ValidationRule, judged: Judged): boolean {
 }
 
 /** Two ways to look at the same answers: with the order of lists, and without. */
-export interface Differs {
+export interface RuleDiffers {
   readonly kept: Differ
   readonly free: Differ
 }
 
-export function differsFor(kind: Comparing, judging: Judging): Differs {
+export function createRuleDiffers(kind: RuleComparison, judging: JudgeOptions): RuleDiffers {
   const options = { ...diffOptions(judging), ...modeOf(kind) }
   const fields = new Set<unknown>(judging.ignoreFields)
   return {
@@ -79,13 +79,13 @@ function withoutFields(differ: Differ, fields: ReadonlySet<unknown>): Differ {
   }
 }
 
-function modeOf(kind: Comparing): DiffOptions {
+function modeOf(kind: RuleComparison): DiffOptions {
   if (kind.kind === 'structural') return { mode: 'structural' }
   if (kind.kind !== 'partial') return {}
   return { mode: 'partial', required: (kind.required ?? []).map(parsePath) }
 }
 
-function diffOptions({ ignore = [], unordered = [], numeric }: Judging): DiffOptions {
+function diffOptions({ ignore = [], unordered = [], numeric }: JudgeOptions): DiffOptions {
   return {
     ignore: ignore.map(parsePath),
     unordered: unordered.map(parsePath),
@@ -93,6 +93,6 @@ function diffOptions({ ignore = [], unordered = [], numeric }: Judging): DiffOpt
   }
 }
 
-function methodOf({ turn: { trigger } }: Judged): string | undefined {
+function methodOf({ turn: { trigger } }: JudgedAnswer): string | undefined {
   return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : undefined
 }

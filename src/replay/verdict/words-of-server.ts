@@ -1,8 +1,8 @@
-import type { Step } from '../../tape/turn.ts'
+import type { TurnStep } from '../../tape/turn.ts'
 import type { Notification, Request } from '../../wire/message.ts'
 
 /** What the recorded server said in a step beside its answer. */
-export function wordsOfServer(step: Step): readonly (Request | Notification)[] {
+export function serverMessagesIn(step: TurnStep): readonly (Request | Notification)[] {
   if (step.kind === 'respond') return []
   const { message } = step.kind === 'ask' ? step.request : step.message
   return message.kind === 'request' || message.kind === 'notification' ? [message] : []

@@ -3,10 +3,10 @@ import { flagFault } from './flag-fault.ts'
 
 /** The server is gone, as if it had crashed. */
 export const disconnect: FaultKind = flagFault('disconnect', {
-  words: 'ends the connection',
+  description: 'ends the connection',
   hidesAnswer: true,
   needs: 'disconnect',
-  strike: ({ outlet, reply, link }) => {
+  apply: ({ outlet, reply, link }) => {
     link.disconnect?.(outlet)
     reply(undefined)
   },

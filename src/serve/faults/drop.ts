@@ -3,9 +3,9 @@ import { flagFault } from './flag-fault.ts'
 
 /** The stream of the request ends before its answer came; over stdio, which has none, the answer is left out. */
 export const drop: FaultKind = flagFault('drop', {
-  words: 'loses its stream before the answer',
+  description: 'loses its stream before the answer',
   hidesAnswer: true,
-  strike: ({ outlet, play, reply, link }) =>
+  apply: ({ outlet, play, reply, link }) =>
     play(() => {
       link.drop?.(outlet)
       reply(undefined)

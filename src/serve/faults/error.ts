@@ -1,24 +1,24 @@
 import { isObject, member } from '../../wire/message.ts'
-import { answerText, type RpcError } from '../own-answer.ts'
+import { responseText, type RpcError } from '../own-answer.ts'
 import type { FaultKind } from './fault.ts'
 
 /** A JSON-RPC error stands in for the answer. */
 export const error: FaultKind = {
   name: 'error',
-  takes: 'code, message and, if you like, data',
-  read: (value) => {
-    const answer = readError(value)
+  expects: 'code, message and, if you like, data',
+  parse: (value) => {
+    const answer = parseRpcError(value)
     if (answer === undefined) return undefined
     return {
-      words: `is answered with error ${answer.code} ${JSON.stringify(answer.message)}`,
+      description: `is answered with error ${answer.code} ${JSON.stringify(answer.message)}`,
       hidesAnswer: true,
-      strike: ({ id, reply }) => reply(answerText(id, { error: answer })),
+      apply: ({ id, reply }) => reply(responseText(id, { error: answer })),
     }
   },
 }
 
 /** A JSON-RPC error object; undefined when it is none. */
-export function readError(value: unknown): RpcError | undefined {
+export function parseRpcError(value: unknown): RpcError | undefined {
   const [code, message] = [member(value, 'code'), member(value, 'message')]
   if (!Number.isInteger(code) || typeof message !== 'string' || !isObject(value)) return undefined
   const data = Object.hasOwn(value, 'data') ? { data: value['data'] } : {}

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts'
-import type { Outlet } from '../outlet.ts'
-import type { Reply } from '../reply.ts'
+import type { ReplyChannel } from '../outlet.ts'
+import type { SendReply } from '../reply.ts'
 
 /** Something that goes wrong with the answer to one request, on purpose. */
 export interface Fault {
   /** What becomes of the request: `is never answered`. */
-  readonly words: string
+  readonly description: string
   /** Whether the client does not get the recorded answer: it then stays on the tape for a retry. */
   readonly hidesAnswer: boolean
   /** What only the link can do. */
-  readonly needs?: keyof LinkFaults
-  strike(scene: Scene): void
+  readonly needs?: keyof LinkFaultActions
+  apply(scene: FaultContext): void
 }
 
 /** One kind of fault: one file here, and one line in the list of `index.ts`. */
@@ -18,38 +18,38 @@ export interface FaultKind {
   /** The key in a faults file. */
   readonly name: string
   /** What may stand there. */
-  readonly takes: string
+  readonly expects: string
   /** The fault that the value asks for; undefined when it makes no sense. */
-  readonly read: (value: unknown) => Fault | undefined
+  readonly parse: (value: unknown) => Fault | undefined
 }
 
 /** One struck request, as a fault sees it. */
-export interface Scene {
+export interface FaultContext {
   /** The live id, as JSON. */
   readonly id: string
-  readonly outlet: Outlet
+  readonly outlet: ReplyChannel
   readonly clock: Clock
   /** Plays what the tape has for the request, but for its answer, which goes to `reply`. */
-  readonly play: (reply: Reply) => void
+  readonly play: (reply: SendReply) => void
   /** Answers the request; undefined when there will be no answer. */
-  readonly reply: Reply
+  readonly reply: SendReply
   readonly isCancelled: () => boolean
   /** Calls back when the client cancels the request. */
   readonly onCancel: (action: () => void) => void
-  readonly link: LinkFaults
+  readonly link: LinkFaultActions
 }
 
 /** What a link can do to its client; `outlet` is the way that the answer would have taken. */
-export interface LinkFaults {
+export interface LinkFaultActions {
   /** Ends the stream that the answer would come by. A link without such streams just leaves the answer out. */
-  readonly drop?: (outlet: Outlet) => void
+  readonly drop?: (outlet: ReplyChannel) => void
   /** Breaks the connection off. */
-  readonly disconnect?: (outlet: Outlet) => void
+  readonly disconnect?: (outlet: ReplyChannel) => void
   /** Answers the HTTP exchange of the request with this in place of a message. */
-  readonly http?: (answer: HttpAnswer, outlet: Outlet) => void
+  readonly http?: (answer: InjectedHttpResponse, outlet: ReplyChannel) => void
 }
 
-export interface HttpAnswer {
+export interface InjectedHttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -1,18 +1,18 @@
 import { isObject, member } from '../../wire/message.ts'
-import type { FaultKind, HttpAnswer } from './fault.ts'
+import type { FaultKind, InjectedHttpResponse } from './fault.ts'
 
 /** The exchange of the request ends with an HTTP status in place of an answer. */
 export const http: FaultKind = {
   name: 'http',
-  takes: 'a status from 400 to 599, or status, headers and body',
-  read: (value) => {
-    const answer = readAnswer(isObject(value) ? value : { status: value })
+  expects: 'a status from 400 to 599, or status, headers and body',
+  parse: (value) => {
+    const answer = parseHttpResponse(isObject(value) ? value : { status: value })
     if (answer === undefined) return undefined
     return {
-      words: `is answered with HTTP ${answer.status}`,
+      description: `is answered with HTTP ${answer.status}`,
       hidesAnswer: true,
       needs: 'http',
-      strike: ({ outlet, reply, link }) => {
+      apply: ({ outlet, reply, link }) => {
         link.http?.(answer, outlet)
         reply(undefined)
       },
@@ -20,7 +20,7 @@ export const http: FaultKind = {
   },
 }
 
-function readAnswer(value: unknown): HttpAnswer | undefined {
+function parseHttpResponse(value: unknown): InjectedHttpResponse | undefined {
   const [status, headers, body] = ['status', 'headers', 'body'].map((name) => member(value, name))
   if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) return undefined
   if (body !== undefined && typeof body !== 'string') return undefined

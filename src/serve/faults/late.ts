@@ -3,9 +3,9 @@ import { flagFault } from './flag-fault.ts'
 
 /** The answer comes only when the client has given the request up. */
 export const late: FaultKind = flagFault('late', {
-  words: 'is answered only after the client cancels it',
+  description: 'is answered only after the client cancels it',
   hidesAnswer: true,
-  strike: ({ outlet, play, reply, onCancel }) =>
+  apply: ({ outlet, play, reply, onCancel }) =>
     play((text) => {
       reply(undefined)
       if (text !== undefined) onCancel(() => outlet.send(text))

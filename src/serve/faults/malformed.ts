@@ -1,38 +1,38 @@
-import { replaceAt } from '../../wire/members.ts'
+import { replaceValue } from '../../wire/members.ts'
 import type { FaultKind } from './fault.ts'
 
-const WAYS: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
+const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map<unknown, Malformation>([
   [
     'truncated',
-    { words: 'is answered with half a message', spoil: (text) => text.slice(0, text.length >> 1) },
+    { description: 'is answered with half a message', damage: (text) => text.slice(0, text.length >> 1) },
   ],
-  ['not-json', { words: 'is answered with what is no JSON', spoil: () => 'Internal Server Error' }],
+  ['not-json', { description: 'is answered with what is no JSON', damage: () => 'Internal Server Error' }],
   [
     'wrong-id',
     {
-      words: 'is answered under another id',
-      spoil: (text) => replaceAt(text, ['id'], '"reelay-wrong-id"'),
+      description: 'is answered under another id',
+      damage: (text) => replaceValue(text, ['id'], '"reelay-wrong-id"'),
     },
   ],
 ])
 
-interface Way {
-  readonly words: string
-  readonly spoil: (text: string) => string
+interface Malformation {
+  readonly description: string
+  readonly damage: (text: string) => string
 }
 
 /** The answer comes, and cannot be read as one. */
 export const malformed: FaultKind = {
   name: 'malformed',
-  takes: [...WAYS.keys()].join(', '),
-  read: (value) => {
-    const way = WAYS.get(value)
+  expects: [...MALFORMATIONS.keys()].join(', '),
+  parse: (value) => {
+    const way = MALFORMATIONS.get(value)
     if (way === undefined) return undefined
     return {
-      words: way.words,
+      description: way.description,
       hidesAnswer: true,
-      strike: ({ play, reply }) =>
-        play((text, source) => reply(text === undefined ? undefined : way.spoil(text), source)),
+      apply: ({ play, reply }) =>
+        play((text, source) => reply(text === undefined ? undefined : way.damage(text), source)),
     }
   },
 }

@@ -3,7 +3,7 @@ import { flagFault } from './flag-fault.ts'
 
 /** The server took the request, and is silent. */
 export const timeout: FaultKind = flagFault('timeout', {
-  words: 'is never answered',
+  description: 'is never answered',
   hidesAnswer: true,
-  strike: ({ reply }) => reply(undefined),
+  apply: ({ reply }) => reply(undefined),
 })

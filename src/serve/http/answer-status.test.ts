@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Spoken } from '../../tape/turn.ts'
-import { answerStatus } from './answer-status.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
+import { httpStatusOf } from './answer-status.ts'
 import { RecordedHeads } from './recorded-heads.ts'
 
-const ANSWER: Spoken = {
+const ANSWER: RecordedMessage = {
   n: 2,
   t: 1,
   server: 'demo',
@@ -22,5 +22,5 @@ test('an answer has its recorded status, unless no answer can have it: a tape ma
 function playedStatus(status: number): number {
   const { n, t, server, conn } = ANSWER
   const head = { kind: 'http', n, t, server, conn, x: 1, dir: 's2c', http: { status, headers: [] } } as const
-  return answerStatus(ANSWER, 'legacy', new RecordedHeads([head]))
+  return httpStatusOf(ANSWER, 'legacy', new RecordedHeads([head]))
 }

@@ -4,11 +4,11 @@ import type { ServedResponse } from '../../transport/http1/exchange.ts'
  * Notices that a client is gone for good: it had a standing stream, lets go of it, and neither comes back nor says anything. One
  * that never had such a stream may be silent as long as it likes.
  */
-export class Attendance {
+export class ClientPresence {
   readonly #onLeft: () => void
   readonly #patience: number
   #open = 0
-  #hasStood = false
+  #hadStandingStream = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(onLeft: () => void, patience: number) {
@@ -17,8 +17,8 @@ export class Attendance {
   }
 
   /** An exchange of the client, until it is over. */
-  attend(res: ServedResponse, { isStanding }: { readonly isStanding: boolean }): void {
-    this.#hasStood ||= isStanding
+  track(res: ServedResponse, { isStanding }: { readonly isStanding: boolean }): void {
+    this.#hadStandingStream ||= isStanding
     this.#open++
     clearTimeout(this.#timer)
     res.on('close', () => this.#close())
@@ -26,7 +26,7 @@ export class Attendance {
 
   #close(): void {
     this.#open--
-    if (this.#open > 0 || !this.#hasStood) return
+    if (this.#open > 0 || !this.#hadStandingStream) return
     this.#timer = setTimeout(this.#onLeft, this.#patience).unref()
   }
 }

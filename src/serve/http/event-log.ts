@@ -6,8 +6,8 @@ export interface LoggedEvent<Stream> {
   readonly text: string | undefined
 }
 
-const MOST_EVENTS = 1024
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MAX_EVENTS = 1024
+const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** The last events of a session, so that a client that lost a stream can go on where it was. Old ones are forgotten. */
 export class EventLog<Stream> {
@@ -19,7 +19,7 @@ export class EventLog<Stream> {
     const event = { id: `e${++this.#count}`, stream, text }
     this.#events.push(event)
     this.#characters += text?.length ?? 0
-    while (this.#events.length > MOST_EVENTS || this.#isTooLong()) this.#forget()
+    while (this.#events.length > MAX_EVENTS || this.#isTooLong()) this.#forget()
     return event
   }
 
@@ -34,7 +34,7 @@ export class EventLog<Stream> {
 
   // The newest is kept however long it is.
   #isTooLong(): boolean {
-    return this.#characters > MOST_CHARACTERS && this.#events.length > 1
+    return this.#characters > MAX_CHARACTERS && this.#events.length > 1
   }
 
   #forget(): void {

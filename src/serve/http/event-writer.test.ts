@@ -2,10 +2,10 @@ import { createServer, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { eventText, EventWriter } from './event-writer.ts'
+import { sseEventText, SseWriter } from './event-writer.ts'
 
 test('a message whose JSON has line breaks between its values is one event all the same', () => {
-  expect(eventText('{"a":1,\r\n"b":\r2}', { id: 'e1' })).toBe(
+  expect(sseEventText('{"a":1,\r\n"b":\r2}', { id: 'e1' })).toBe(
     'event: message\nid: e1\ndata: {"a":1,\ndata: "b":\ndata: 2}\n\n',
   )
 })
@@ -13,7 +13,7 @@ test('a message whose JSON has line breaks between its values is one event all t
 test('a silent stream says now and then that it is still there, and stops when its reader has left', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const server = createServer((_req, res) => void new EventWriter(res)).listen(0, '127.0.0.1')
+  const server = createServer((_req, res) => void new SseWriter(res)).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)

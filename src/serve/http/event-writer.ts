@@ -11,7 +11,7 @@ const KEEP_ALIVE = ': still here\n\n'
 const KEEP_ALIVE_MS = 15_000
 
 /** Server-sent events on their way to one reader. What a slow one has not taken yet waits here, and is not copied. */
-export class EventWriter {
+export class SseWriter {
   readonly #res: ServedResponse
   readonly #waiting: string[] = []
   readonly #onCaughtUp: (() => void)[] = []
@@ -20,8 +20,8 @@ export class EventWriter {
 
   constructor(res: ServedResponse, headers: Readonly<Record<string, string>> = {}) {
     this.#res = res
-    res.on('drain', () => this.#goOn())
-    res.on('close', () => this.#leave())
+    res.on('drain', () => this.#writeWaiting())
+    res.on('close', () => this.#discard())
     res.writeHead(200, { ...HEADERS, ...headers })
     res.flushHeaders()
     this.#keepAlive = setInterval(() => this.isBehind || this.write(KEEP_ALIVE), KEEP_ALIVE_MS).unref()
@@ -34,21 +34,21 @@ export class EventWriter {
 
   write(event: string): void {
     this.#waiting.push(event)
-    if (this.#waiting.length === 1) this.#goOn()
+    if (this.#waiting.length === 1) this.#writeWaiting()
   }
 
   end(): void {
     clearInterval(this.#keepAlive)
     this.#isEnding = true
-    this.#goOn()
+    this.#writeWaiting()
   }
 
   /** Waits until the reader has caught up, or is gone. */
-  async caughtUp(): Promise<void> {
+  async drained(): Promise<void> {
     if (this.isBehind) await new Promise<void>((resolve) => this.#onCaughtUp.push(resolve))
   }
 
-  #goOn(): void {
+  #writeWaiting(): void {
     const res = this.#res
     let taken = 0
     while (taken < this.#waiting.length && !res.writableNeedDrain && !res.destroyed)
@@ -59,20 +59,20 @@ export class EventWriter {
     if (this.#isEnding) res.end()
   }
 
-  #leave(): void {
+  #discard(): void {
     clearInterval(this.#keepAlive)
     this.#waiting.length = 0
     for (const resolve of this.#onCaughtUp.splice(0)) resolve()
   }
 }
 
-export interface EventFields {
+export interface SseEventFields {
   readonly id?: string
   readonly event?: string
 }
 
 /** One event, ready to be written. A JSON text may hold line breaks between its values, which an event must not. */
-export function eventText(data: string, { id, event = 'message' }: EventFields = {}): string {
+export function sseEventText(data: string, { id, event = 'message' }: SseEventFields = {}): string {
   const lines = BREAKS.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${lines}\n\n`
 }
@@ -80,6 +80,6 @@ export function eventText(data: string, { id, event = 'message' }: EventFields =
 const BREAKS = /[\r\n]/
 
 /** An event that carries nothing but its id, so that a stream can be resumed before its first message (2025-11-25). */
-export function primingText(id: string, retry: number | undefined): string {
+export function ssePrimingText(id: string, retry: number | undefined): string {
   return `id: ${id}\n${retry === undefined ? '' : `retry: ${retry}\n`}data: \n\n`
 }

@@ -1,43 +1,43 @@
 import type { Server } from 'node:http'
-import { Door } from '../../transport/door.ts'
+import { HostCheck } from '../../transport/door.ts'
 import {
-  leave,
+  discardBody,
   type ServedHandler,
   type ServedRequest,
   type ServedResponse,
 } from '../../transport/http1/exchange.ts'
-import { PlainListener } from '../../transport/http1/plain-listener.ts'
-import { createListener, listenOn, type Listen } from '../../transport/listen.ts'
-import { ownAnswer } from '../../transport/own-answer.ts'
-import { refuse } from './refusal.ts'
+import { FastListener } from '../../transport/http1/plain-listener.ts'
+import { createHttpServer, listenOn, type ListenAddress } from '../../transport/listen.ts'
+import { sendErrorResponse } from '../../transport/own-answer.ts'
+import { sendHttpError } from './refusal.ts'
 
 /** A listener on this machine that hands each request to whoever has its path. */
-export class Front {
-  readonly #listen: Listen
+export class HttpRouter {
+  readonly #listen: ListenAddress
   readonly #server: Server
-  readonly #plain: PlainListener | undefined
-  readonly #door: Door
+  readonly #plain: FastListener | undefined
+  readonly #door: HostCheck
   readonly #handlers = new Map<string, ServedHandler>()
   #closed: Promise<void> | undefined
 
   /** `now` dates the answers, where it is not the clock on the wall that does. */
-  constructor(listen: Listen, now?: () => number) {
+  constructor(listen: ListenAddress, now?: () => number) {
     this.#listen = listen
-    this.#door = new Door(listen.host)
-    this.#server = createListener()
+    this.#door = new HostCheck(listen.host)
+    this.#server = createHttpServer()
     this.#server.on('request', (req, res) => {
       if (now !== undefined) res.setHeader('Date', new Date(now()).toUTCString())
       this.#answer(req, res)
     })
-    this.#plain = now === undefined ? new PlainListener(this.#server, this.#answer) : undefined
+    this.#plain = now === undefined ? new FastListener(this.#server, this.#answer) : undefined
   }
 
-  on(path: string, handler: ServedHandler): void {
+  route(path: string, handler: ServedHandler): void {
     this.#handlers.set(path, handler)
   }
 
   /** Begins to listen, and says where. */
-  async open(): Promise<string> {
+  async listen(): Promise<string> {
     return listenOn(this.#server, this.#listen)
   }
 
@@ -55,12 +55,12 @@ export class Front {
   }
 
   readonly #answer = (req: ServedRequest, res: ServedResponse): void => {
-    const why = this.#door.refusal(req.rawHeaders)
+    const why = this.#door.rejectionReason(req.rawHeaders)
     const handler = this.#handlers.get(pathOf(req))
     if (why === undefined && handler !== undefined) return handler(req, res)
-    leave(req)
-    if (why !== undefined) ownAnswer(res, 403, why)
-    else refuse(res, { status: 404, code: -32000, message: `nothing is served at ${pathOf(req)}` })
+    discardBody(req)
+    if (why !== undefined) sendErrorResponse(res, 403, why)
+    else sendHttpError(res, { status: 404, code: -32000, message: `nothing is served at ${pathOf(req)}` })
   }
 }
 

@@ -2,57 +2,61 @@ import type { ServedRequest, ServedResponse } from '../../transport/http1/exchan
 import { member, type Message } from '../../wire/message.ts'
 import { LEGACY_VERSIONS } from '../../wire/methods.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import type { Connections } from '../connections.ts'
-import { Attendance } from './attendance.ts'
+import type { ClientSessions } from '../connections.ts'
+import { ClientPresence } from './attendance.ts'
 import { LegacySession } from './legacy-session.ts'
-import { acceptsOf, postedId, type Posted } from './posted.ts'
-import { notAllowed, refuse, type Refusal } from './refusal.ts'
-import type { Role } from './role.ts'
+import { acceptedTypes, postedId, type PostedMessage } from './posted.ts'
+import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
+import type { ServedRecording } from './role.ts'
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
 export class LegacyEndpoint {
-  readonly #connections: Connections
-  readonly #role: Pick<Role, 'heads' | 'newId'>
+  readonly #connections: ClientSessions
+  readonly #role: Pick<ServedRecording, 'heads' | 'newId'>
   readonly #sessions = new Map<string, LegacySession>()
 
-  constructor(connections: Connections, role: Pick<Role, 'heads' | 'newId'>) {
+  constructor(connections: ClientSessions, role: Pick<ServedRecording, 'heads' | 'newId'>) {
     this.#connections = connections
     this.#role = role
   }
 
-  post(posted: Posted): void {
+  post(posted: PostedMessage): void {
     const { req, res, message } = posted
-    const accepts = acceptsOf(req)
-    if (!accepts.json || !accepts.stream) return refuse(res, NOT_ACCEPTABLE)
-    if (message.kind === 'invalid') return refuse(res, invalid(`Invalid Request: ${message.why}`))
-    if (holdsInitialize(message)) return this.#begin(posted)
+    const accepts = acceptedTypes(req)
+    if (!accepts.json || !accepts.stream) return sendHttpError(res, NOT_ACCEPTABLE)
+    if (message.kind === 'invalid') return sendHttpError(res, invalid(`Invalid Request: ${message.why}`))
+    if (holdsInitialize(message)) return this.#startSession(posted)
     const session = this.#sessionOf(req, res, posted)
     if (session === undefined) return
-    if (isToBeAnswered(message)) return session.answer(posted)
-    session.hear(posted)
+    if (isToBeAnswered(message)) return session.handleRequest(posted)
+    session.handleMessage(posted)
     res.writeHead(202, session.headers).end()
   }
 
   get(req: ServedRequest, res: ServedResponse): void {
-    if (!acceptsOf(req).stream) return refuse(res, NO_STREAM)
+    if (!acceptedTypes(req).stream) return sendHttpError(res, NO_STREAM)
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
     const last = req.headers['last-event-id']
     const outcome =
-      typeof last === 'string' ? session.resume(res, last) : session.stand(res) ? 'resumed' : 'taken'
-    if (outcome === 'unknown') refuse(res, UNKNOWN_EVENT)
-    if (outcome === 'taken') refuse(res, TAKEN)
+      typeof last === 'string'
+        ? session.resume(res, last)
+        : session.openStandingStream(res)
+          ? 'resumed'
+          : 'taken'
+    if (outcome === 'unknown') sendHttpError(res, UNKNOWN_EVENT)
+    if (outcome === 'taken') sendHttpError(res, TAKEN)
   }
 
   delete(req: ServedRequest, res: ServedResponse): void {
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
-    this.#end(session)
+    this.#endSession(session)
     res.writeHead(200, { 'Content-Length': 0 }).end()
   }
 
-  other(res: ServedResponse): void {
-    refuse(res, notAllowed('GET, POST, DELETE'))
+  rejectMethod(res: ServedResponse): void {
+    sendHttpError(res, methodNotAllowed('GET, POST, DELETE'))
   }
 
   close(): void {
@@ -60,19 +64,20 @@ export class LegacyEndpoint {
     this.#sessions.clear()
   }
 
-  #end(session: LegacySession): void {
+  #endSession(session: LegacySession): void {
     this.#sessions.delete(session.id)
     session.end()
   }
 
-  #begin(posted: Posted): void {
+  #startSession(posted: PostedMessage): void {
     const { req, res, message } = posted
-    if (req.headers['mcp-session-id'] !== undefined) return refuse(res, ALREADY)
-    if (message.kind === 'batch') return refuse(res, NOT_IN_BATCH)
+    if (req.headers['mcp-session-id'] !== undefined) return sendHttpError(res, ALREADY)
+    if (message.kind === 'batch') return sendHttpError(res, NOT_IN_BATCH)
     const session = new LegacySession(this.#connections, this.#role)
     const { keepLiveMs } = this.#connections
-    if (keepLiveMs !== undefined) session.attendance = new Attendance(() => this.#end(session), keepLiveMs)
-    session.answer(posted, (text) => {
+    if (keepLiveMs !== undefined)
+      session.attendance = new ClientPresence(() => this.#endSession(session), keepLiveMs)
+    session.handleRequest(posted, (text) => {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
       if (result === undefined) return
       this.#sessions.set(session.id, session)
@@ -81,19 +86,19 @@ export class LegacyEndpoint {
   }
 
   /** The session that a request names; one that names none, or one that is over, is refused. */
-  #sessionOf(req: ServedRequest, res: ServedResponse, posted?: Posted): LegacySession | undefined {
+  #sessionOf(req: ServedRequest, res: ServedResponse, posted?: PostedMessage): LegacySession | undefined {
     const name = req.headers['mcp-session-id']
     const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
     const version = req.headers['mcp-protocol-version']
     const isSpoken = typeof version !== 'string' || LEGACY_VERSIONS.includes(version)
     if (session !== undefined && isSpoken) {
-      session.attendance?.attend(res, { isStanding: req.method === 'GET' })
+      session.attendance?.track(res, { isStanding: req.method === 'GET' })
       return session
     }
     const id = posted && postedId(posted)
-    if (name === undefined) refuse(res, NO_SESSION, id)
-    else if (session === undefined) refuse(res, NOT_FOUND, id)
-    else refuse(res, unsupported(String(version)), id)
+    if (name === undefined) sendHttpError(res, NO_SESSION, id)
+    else if (session === undefined) sendHttpError(res, NOT_FOUND, id)
+    else sendHttpError(res, unsupported(String(version)), id)
     return undefined
   }
 }
@@ -111,40 +116,40 @@ function isToBeAnswered(message: Message): boolean {
 }
 
 // In the words of the SDKs' servers, which clients know.
-const NOT_ACCEPTABLE: Refusal = {
+const NOT_ACCEPTABLE: HttpErrorResponse = {
   status: 406,
   code: -32000,
   message: 'Not Acceptable: Client must accept both application/json and text/event-stream',
 }
-const NO_STREAM: Refusal = {
+const NO_STREAM: HttpErrorResponse = {
   status: 406,
   code: -32000,
   message: 'Not Acceptable: Client must accept text/event-stream',
 }
-const NO_SESSION: Refusal = {
+const NO_SESSION: HttpErrorResponse = {
   status: 400,
   code: -32000,
   message: 'Bad Request: Mcp-Session-Id header is required',
 }
-const NOT_FOUND: Refusal = { status: 404, code: -32001, message: 'Session not found' }
-const TAKEN: Refusal = {
+const NOT_FOUND: HttpErrorResponse = { status: 404, code: -32001, message: 'Session not found' }
+const TAKEN: HttpErrorResponse = {
   status: 409,
   code: -32000,
   message: 'Conflict: Only one reader is allowed per stream',
 }
-const UNKNOWN_EVENT: Refusal = {
+const UNKNOWN_EVENT: HttpErrorResponse = {
   status: 400,
   code: -32000,
   message: 'Bad Request: the event in Last-Event-ID is not known, or was forgotten',
 }
-const ALREADY: Refusal = invalid('Invalid Request: Server already initialized')
-const NOT_IN_BATCH: Refusal = invalid('Invalid Request: Only one initialization request is allowed')
+const ALREADY: HttpErrorResponse = invalid('Invalid Request: Server already initialized')
+const NOT_IN_BATCH: HttpErrorResponse = invalid('Invalid Request: Only one initialization request is allowed')
 
-function invalid(message: string): Refusal {
+function invalid(message: string): HttpErrorResponse {
   return { status: 400, code: -32600, message }
 }
 
-function unsupported(version: string): Refusal {
+function unsupported(version: string): HttpErrorResponse {
   const supported = LEGACY_VERSIONS.join(', ')
   return {
     status: 400,

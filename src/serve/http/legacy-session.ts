@@ -1,68 +1,72 @@
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import { idKey, isId } from '../../wire/id.ts'
 import { member, type Message } from '../../wire/message.ts'
-import type { Connections } from '../connections.ts'
-import type { Outlet } from '../outlet.ts'
-import type { Player } from '../player.ts'
-import type { Attendance } from './attendance.ts'
+import type { ClientSessions } from '../connections.ts'
+import type { ReplyChannel } from '../outlet.ts'
+import type { SessionPlayer } from '../player.ts'
+import type { ClientPresence } from './attendance.ts'
 import { EventLog } from './event-log.ts'
 import { LegacyStream } from './legacy-stream.ts'
-import { PostExchange, type Accepts, type AnswerStream, type ExchangeSite } from './post-exchange.ts'
+import { PostExchange, type AcceptedTypes, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-heads.ts'
-import type { Posted } from './posted.ts'
-import type { Role } from './role.ts'
+import type { PostedMessage } from './posted.ts'
+import type { ServedRecording } from './role.ts'
 
 /** One session of the eras that have them: a client with an id of ours, and the streams that lead to it. */
 export class LegacySession {
   readonly id: string
   readonly headers: Readonly<Record<string, string>>
   /** Who watches whether the client is still there, when something is kept for it. */
-  attendance: Attendance | undefined
-  readonly #connections: Connections
+  attendance: ClientPresence | undefined
+  readonly #connections: ClientSessions
   readonly #heads: RecordedHeads
-  readonly #site: ExchangeSite
-  readonly #player: Player
+  readonly #context: ExchangeContext
+  readonly #player: SessionPlayer
   readonly #log = new EventLog<LegacyStream>()
   readonly #standing: LegacyStream
   /** The way out for what no request set off. */
-  readonly #aside: Outlet
+  readonly #sideChannel: ReplyChannel
   readonly #exchanges = new Map<string, PostExchange>()
   #isPrimed = false
 
-  constructor(connections: Connections, { heads, newId }: Pick<Role, 'heads' | 'newId'>) {
+  constructor(connections: ClientSessions, { heads, newId }: Pick<ServedRecording, 'heads' | 'newId'>) {
     this.id = newId()
     this.headers = { 'Mcp-Session-Id': this.id }
     this.#connections = connections
     this.#heads = heads
     this.#standing = new LegacyStream(this.#log, heads.retry)
-    this.#site = {
+    this.#context = {
       era: 'legacy',
       heads,
       headers: this.headers,
       openStream: (res) => this.#openStream(res),
       onLate: this.#standing.send,
     }
-    this.#aside = { scope: '', send: this.#standing.send, reply: () => {} }
-    this.#player = connections.beginSession(this.#standing.send)
+    this.#sideChannel = { scope: '', send: this.#standing.send, reply: () => {} }
+    this.#player = connections.openNextSession(this.#standing.send)
     this.#player.start()
   }
 
   /** Takes a message without a request in it. */
-  hear({ text, message }: Posted): void {
-    this.#player.take(text, message, this.#aside)
-    this.#dropCancelled(message)
+  handleMessage({ text, message }: PostedMessage): void {
+    this.#player.handle(text, message, this.#sideChannel)
+    this.#endCancelled(message)
   }
 
   /** Takes what is to be answered. `onAnswer` sees the answer before it leaves. */
-  answer(posted: Posted, onAnswer?: Outlet['reply']): void {
-    if (!this.#standing.hasReader) return this.#answer(posted, onAnswer)
-    void this.#standing.caughtUp().then(() => this.#answer(posted, onAnswer))
+  handleRequest(posted: PostedMessage, onAnswer?: ReplyChannel['reply']): void {
+    if (!this.#standing.hasReader) return this.#handleNow(posted, onAnswer)
+    void this.#standing.drained().then(() => this.#handleNow(posted, onAnswer))
   }
 
-  #answer({ res, text, message }: Posted, onAnswer: Outlet['reply'] | undefined): void {
+  #handleNow({ res, text, message }: PostedMessage, onAnswer: ReplyChannel['reply'] | undefined): void {
     if (res.destroyed) return
-    const exchange = new PostExchange({ res, site: this.#site, scope: '', accepts: EVERYTHING })
-    this.#player.take(text, message, onAnswer === undefined ? exchange : heardBy(onAnswer, exchange))
+    const exchange = new PostExchange({ res, site: this.#context, scope: '', accepts: ANY_TYPE })
+    this.#player.handle(
+      text,
+      message,
+      onAnswer === undefined ? exchange : observedChannel(onAnswer, exchange),
+    )
     // Most are answered by now.
     if (exchange.isOver) return
     const key = message.kind === 'request' ? idKey(message.id) : ''
@@ -76,9 +80,9 @@ export class LegacySession {
   }
 
   /** The stream for what belongs to no request; false when another reader has it. */
-  stand(res: ServedResponse): boolean {
+  openStandingStream(res: ServedResponse): boolean {
     if (this.#standing.hasReader) return false
-    this.#standing.read(res, this.headers)
+    this.#standing.attachReader(res, this.headers)
     if (this.#isPrimed) this.#standing.prime()
     return true
   }
@@ -88,26 +92,26 @@ export class LegacySession {
     const last = this.#log.find(lastEventId)
     if (last === undefined) return 'unknown'
     if (last.stream.hasReader) return 'taken'
-    last.stream.read(res, this.headers, last)
+    last.stream.attachReader(res, this.headers, last)
     return 'resumed'
   }
 
   end(): void {
     for (const exchange of this.#exchanges.values()) exchange.end()
     this.#standing.end()
-    this.#connections.end(this.#player)
+    this.#connections.closeSession(this.#player)
   }
 
   // Without an id to go on from, nobody can come back.
-  #openStream(res: ServedResponse): AnswerStream {
+  #openStream(res: ServedResponse): ReplyStream {
     const stream = new LegacyStream(this.#log, this.#heads.retry)
-    stream.read(res, this.headers)
+    stream.attachReader(res, this.headers)
     if (!this.#isPrimed) return { send: stream.send, end: stream.end }
     stream.prime()
     return stream
   }
 
-  #dropCancelled(message: Message): void {
+  #endCancelled(message: Message): void {
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
     const id = member(message.params, 'requestId')
     if (isId(id)) this.#exchanges.get(idKey(id))?.cancel()
@@ -118,10 +122,13 @@ export class LegacySession {
   }
 }
 
-const EVERYTHING: Accepts = { json: true, stream: true }
+const ANY_TYPE: AcceptedTypes = { json: true, stream: true }
 
 /** The same way out, on which somebody sees the answer before it leaves. */
-function heardBy(onAnswer: Outlet['reply'], { scope, send, breakOff, reply }: PostExchange): Outlet {
+function observedChannel(
+  onAnswer: ReplyChannel['reply'],
+  { scope, send, breakOff, reply }: PostExchange,
+): ReplyChannel {
   return {
     scope,
     send,

@@ -1,13 +1,13 @@
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
-import { eventText, EventWriter, primingText } from './event-writer.ts'
+import { sseEventText, SseWriter, ssePrimingText } from './event-writer.ts'
 
 /** One stream of a legacy session. It outlives its reader: a client that lost it may go on where it was. */
 export class LegacyStream {
   readonly #log: EventLog<LegacyStream>
   readonly #retry: number | undefined
   readonly #unread: LoggedEvent<LegacyStream>[] = []
-  #reader: EventWriter | undefined
+  #reader: SseWriter | undefined
   #isOver = false
 
   /** `retry` is how long a client is to wait before it goes on, in milliseconds. */
@@ -43,12 +43,12 @@ export class LegacyStream {
   }
 
   /** Brings the stream to a reader: what none has read yet, or what came after the event that it names. */
-  read(
+  attachReader(
     res: ServedResponse,
     headers: Readonly<Record<string, string>>,
     last?: LoggedEvent<LegacyStream>,
   ): void {
-    const reader = new EventWriter(res, headers)
+    const reader = new SseWriter(res, headers)
     const events = last === undefined ? this.#unread : this.#log.after(last)
     for (const event of events) reader.write(this.#textOf(event))
     this.#unread.length = 0
@@ -60,12 +60,12 @@ export class LegacyStream {
   }
 
   /** Waits for a reader that is behind. */
-  async caughtUp(): Promise<void> {
-    await this.#reader?.caughtUp()
+  async drained(): Promise<void> {
+    await this.#reader?.drained()
   }
 
   #textOf({ id, text }: LoggedEvent<LegacyStream>): string {
-    return text === undefined ? primingText(id, this.#retry) : eventText(text, { id })
+    return text === undefined ? ssePrimingText(id, this.#retry) : sseEventText(text, { id })
   }
 
   // What the log has forgotten is forgotten here too.

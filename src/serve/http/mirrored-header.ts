@@ -1,9 +1,9 @@
-import type { Headers } from '../../transport/http1/exchange.ts'
+import type { HeaderRecord } from '../../transport/http1/exchange.ts'
 import { decodeUtf8 } from '../../wire/lines.ts'
-import type { Refusal } from './refusal.ts'
+import type { HttpErrorResponse } from './refusal.ts'
 
 /** One header by its lower-case name. */
-export function headerIn(headers: Headers, name: string): string | undefined {
+export function requestHeader(headers: HeaderRecord, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value.trim() : value?.join(', ')
 }
@@ -12,13 +12,13 @@ const CODED = /^=\?base64\?(.*)\?=$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** The value of a header that repeats a part of the body: what HTTP cannot carry is in Base64. Undefined when that is broken. */
-export function decodedHeader(value: string): string | undefined {
+export function decodeHeaderValue(value: string): string | undefined {
   const coded = CODED.exec(value)?.[1]
   if (coded === undefined) return value
   return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, 'base64')) : undefined
 }
 
-export function mismatch(header: string, why: string): Refusal {
+export function headerMismatch(header: string, why: string): HttpErrorResponse {
   const message = `Bad Request: the header ${header} and the body disagree: ${why}`
   return { status: 400, code: -32020, message, data: { mismatch: { header, why } } }
 }

@@ -1,16 +1,16 @@
-import { leave } from '../../transport/http1/exchange.ts'
-import { HeardTexts } from '../heard-texts.ts'
-import type { Front } from './front.ts'
+import { discardBody } from '../../transport/http1/exchange.ts'
+import { MessageParser } from '../heard-texts.ts'
+import type { HttpRouter } from './front.ts'
 import type { HttpTransport } from './places.ts'
-import { readPosted } from './posted.ts'
-import { notAllowed, refuse } from './refusal.ts'
-import type { Role } from './role.ts'
+import { readPostedMessage } from './posted.ts'
+import { methodNotAllowed, sendHttpError } from './refusal.ts'
+import type { ServedRecording } from './role.ts'
 import { SseEndpoint } from './sse-endpoint.ts'
 import { StreamableEndpoint } from './streamable-endpoint.ts'
 
 /** A server at a path. */
-export interface Offer {
-  readonly front: Front
+export interface MountedEndpoint {
+  readonly front: HttpRouter
   readonly server: string
   readonly transport: HttpTransport
   readonly path: string
@@ -18,29 +18,30 @@ export interface Offer {
 }
 
 /** Gives a server its paths: `/mcp` and `/sse`, behind its name where there are several. */
-export function offer(
-  front: Front,
-  role: Role,
+export function mountEndpoint(
+  front: HttpRouter,
+  role: ServedRecording,
   { transport, isOnly }: { transport: HttpTransport; isOnly: boolean },
-): Offer {
+): MountedEndpoint {
   const { server } = role
   const base = isOnly ? '' : `/${encodeURIComponent(server)}`
   if (transport === 'http') {
     const endpoint = new StreamableEndpoint(role)
-    front.on(`${base}/mcp`, (req, res) => endpoint.handle(req, res))
+    front.route(`${base}/mcp`, (req, res) => endpoint.handle(req, res))
     return { front, server, transport, path: `${base}/mcp`, close: () => endpoint.close() }
   }
   const endpoint = new SseEndpoint(role, `${base}/messages`)
-  const heard = new HeardTexts()
-  front.on(`${base}/sse`, (req, res) => {
+  const heard = new MessageParser()
+  front.route(`${base}/sse`, (req, res) => {
     if (req.method === 'GET') return endpoint.open(req, res)
-    leave(req)
-    refuse(res, notAllowed('GET'))
+    discardBody(req)
+    sendHttpError(res, methodNotAllowed('GET'))
   })
-  front.on(`${base}/messages`, (req, res) => {
-    if (req.method === 'POST') return readPosted({ req, res, heard }, (posted) => void endpoint.post(posted))
-    leave(req)
-    refuse(res, notAllowed('POST'))
+  front.route(`${base}/messages`, (req, res) => {
+    if (req.method === 'POST')
+      return readPostedMessage({ req, res, heard }, (posted) => void endpoint.post(posted))
+    discardBody(req)
+    sendHttpError(res, methodNotAllowed('POST'))
   })
   return { front, server, transport, path: `${base}/sse`, close: () => endpoint.close() }
 }

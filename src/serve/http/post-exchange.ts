@@ -1,13 +1,13 @@
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
 import type { Era } from '../../wire/era.ts'
-import type { HttpAnswer } from '../faults/fault.ts'
-import type { Outlet } from '../outlet.ts'
-import type { Source } from '../reply.ts'
-import { answerStatus } from './answer-status.ts'
+import type { InjectedHttpResponse } from '../faults/fault.ts'
+import type { ReplyChannel } from '../outlet.ts'
+import type { ReplySource } from '../reply.ts'
+import { httpStatusOf } from './answer-status.ts'
 import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
 
 /** The stream that an answer comes by when it is more than an answer. */
-export interface AnswerStream {
+export interface ReplyStream {
   readonly send: (text: string) => void
   readonly end: () => void
   /** Lets the client wait and come back for the rest, where it can. */
@@ -15,33 +15,33 @@ export interface AnswerStream {
 }
 
 /** What all exchanges with one client share. */
-export interface ExchangeSite {
+export interface ExchangeContext {
   readonly era: Era
   readonly heads: RecordedHeads
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>
-  readonly openStream: (res: ServedResponse) => AnswerStream
+  readonly openStream: (res: ServedResponse) => ReplyStream
   /** Takes what comes after the answer, when the stream is over. */
   readonly onLate: (text: string) => void
 }
 
 export interface PostExchangeOptions {
   readonly res: ServedResponse
-  readonly site: ExchangeSite
+  readonly site: ExchangeContext
   readonly scope: string
-  readonly accepts: Accepts
+  readonly accepts: AcceptedTypes
 }
 
-export interface Accepts {
+export interface AcceptedTypes {
   readonly json: boolean
   readonly stream: boolean
 }
 
 /** One POST with a request in it. It is answered with a stream if the tape says so or if anything comes before the answer. */
-export class PostExchange implements Outlet {
+export class PostExchange implements ReplyChannel {
   readonly scope: string
   readonly #options: PostExchangeOptions
-  #stream: AnswerStream | undefined
+  #stream: ReplyStream | undefined
   #isOver = false
 
   constructor(options: PostExchangeOptions) {
@@ -56,18 +56,18 @@ export class PostExchange implements Outlet {
 
   readonly send = (text: string): void => {
     if (this.#isOver || this.#isGone || !this.#options.accepts.stream) return this.#options.site.onLate(text)
-    this.#streaming().send(text)
+    this.#openStream().send(text)
   }
 
-  readonly reply = (text: string | undefined, source?: Source): void => {
+  readonly reply = (text: string | undefined, source?: ReplySource): void => {
     if (text === undefined || this.#isOver || this.#isGone) return
     const head = source !== undefined && 'message' in source ? this.#options.site.heads.of(source) : undefined
-    if (this.#isPlain(head)) this.#answerPlainly(text, source)
-    else this.#answerByStream(text, head)
+    if (this.#isJsonReply(head)) this.#replyAsJson(text, source)
+    else this.#replyByStream(text, head)
     this.end()
   }
 
-  readonly breakOff = (answer?: HttpAnswer): void => {
+  readonly breakOff = (answer?: InjectedHttpResponse): void => {
     if (this.#isOver) return
     this.#isOver = true
     const { res, site } = this.#options
@@ -97,12 +97,12 @@ export class PostExchange implements Outlet {
     return this.#stream === undefined && this.#options.res.destroyed
   }
 
-  #streaming(): AnswerStream {
+  #openStream(): ReplyStream {
     const { res, site } = this.#options
     return (this.#stream ??= site.openStream(res))
   }
 
-  #isPlain(head: RecordedHead | undefined): boolean {
+  #isJsonReply(head: RecordedHead | undefined): boolean {
     const { accepts } = this.#options
     if (this.#stream !== undefined) return false
     if (!accepts.stream || !accepts.json) return accepts.json
@@ -110,15 +110,15 @@ export class PostExchange implements Outlet {
   }
 
   // The recorded server let the client come back for this answer.
-  #answerByStream(text: string, head: RecordedHead | undefined): void {
-    const stream = this.#streaming()
+  #replyByStream(text: string, head: RecordedHead | undefined): void {
+    const stream = this.#openStream()
     if (head?.isResumed === true) stream.breakOff?.()
     stream.send(text)
   }
 
-  #answerPlainly(text: string, source: Source | undefined): void {
+  #replyAsJson(text: string, source: ReplySource | undefined): void {
     const { res, site } = this.#options
-    res.writeHead(answerStatus(source, site.era, site.heads), {
+    res.writeHead(httpStatusOf(source, site.era, site.heads), {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
       ...site.headers,

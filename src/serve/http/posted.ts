@@ -1,48 +1,48 @@
 import { isAscii } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import {
-  leave,
-  type Headers,
+  discardBody,
+  type HeaderRecord,
   type ServedRequest,
   type ServedResponse,
 } from '../../transport/http1/exchange.ts'
-import { decodeUtf8, MAX_LINE_BYTES } from '../../wire/lines.ts'
+import { decodeUtf8, DEFAULT_MAX_LINE_BYTES } from '../../wire/lines.ts'
 import type { Message } from '../../wire/message.ts'
-import { rangeAt } from '../../wire/members.ts'
-import type { HeardTexts } from '../heard-texts.ts'
-import type { Accepts } from './post-exchange.ts'
-import { refuse } from './refusal.ts'
+import { findRange } from '../../wire/members.ts'
+import type { MessageParser } from '../heard-texts.ts'
+import type { AcceptedTypes } from './post-exchange.ts'
+import { sendHttpError } from './refusal.ts'
 
 /** A message that a client posted, and the way to answer it. */
-export interface Posted {
+export interface PostedMessage {
   readonly req: ServedRequest
   readonly res: ServedResponse
   readonly text: string
   readonly message: Message
 }
 
-type Reading = Pick<Posted, 'req' | 'res'> & { readonly heard: HeardTexts }
-type Take = (posted: Posted) => void
+type PostReading = Pick<PostedMessage, 'req' | 'res'> & { readonly heard: MessageParser }
+type OnPosted = (posted: PostedMessage) => void
 
 /** Reads the message of a POST; what is none is refused here. */
-export function readPosted(reading: Reading, take: Take): void {
+export function readPostedMessage(reading: PostReading, take: OnPosted): void {
   const { req, res } = reading
   if (!isJson(req.headers['content-type'])) {
-    leave(req)
-    return refuse(res, NOT_JSON_TYPE)
+    discardBody(req)
+    return sendHttpError(res, NOT_JSON_TYPE)
   }
   if ('body' in req) readBody(req.body, reading, take)
   else collect(req, reading, take)
 }
 
-function collect(req: IncomingMessage, reading: Reading, take: Take): void {
+function collect(req: IncomingMessage, reading: PostReading, take: OnPosted): void {
   const { res } = reading
   const chunks: Buffer[] = []
   let length = 0
   req.on('data', (chunk: Buffer) => {
     length += chunk.length
-    if (length <= MAX_LINE_BYTES) chunks.push(chunk)
-    else if (!res.headersSent) refuse(res, TOO_LONG)
+    if (length <= DEFAULT_MAX_LINE_BYTES) chunks.push(chunk)
+    else if (!res.headersSent) sendHttpError(res, TOO_LONG)
   })
   req.on('end', () => {
     if (!res.headersSent) readBody(Buffer.concat(chunks), reading, take)
@@ -50,21 +50,21 @@ function collect(req: IncomingMessage, reading: Reading, take: Take): void {
   req.on('error', () => {}) // a client that leaves in the middle of its request is owed nothing
 }
 
-function readBody(body: Buffer, { req, res, heard }: Reading, take: Take): void {
+function readBody(body: Buffer, { req, res, heard }: PostReading, take: OnPosted): void {
   const text = isAscii(body) ? body.toString('latin1') : decodeUtf8(body)
-  const message = text === undefined ? undefined : heard.read(text)
-  if (text === undefined || message === undefined) return refuse(res, NOT_JSON)
+  const message = text === undefined ? undefined : heard.parse(text)
+  if (text === undefined || message === undefined) return sendHttpError(res, NOT_JSON)
   take({ req, res, text, message })
 }
 
 /** The id of a posted request as the bytes that it came in. */
-export function postedId({ text, message }: Posted): string {
-  const range = message.kind === 'request' ? rangeAt(text, ['id']) : undefined
+export function postedId({ text, message }: PostedMessage): string {
+  const range = message.kind === 'request' ? findRange(text, ['id']) : undefined
   return range === undefined ? 'null' : text.slice(range.start, range.end)
 }
 
 /** What the client can read; one that does not say reads everything. */
-export function acceptsOf({ headers }: ServedRequest): Accepts {
+export function acceptedTypes({ headers }: ServedRequest): AcceptedTypes {
   const { accept = '*/*' } = headers
   const isAny = accept.includes('*/*')
   return {
@@ -81,7 +81,7 @@ const NOT_JSON_TYPE = {
 }
 const TOO_LONG = { status: 413, code: -32000, message: 'Payload Too Large', headers: { Connection: 'close' } }
 
-function isJson(type: Headers[string]): boolean {
+function isJson(type: HeaderRecord[string]): boolean {
   if (type === 'application/json') return true
   return typeof type === 'string' && type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 }

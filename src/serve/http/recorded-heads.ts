@@ -1,6 +1,6 @@
 import type { Tape } from '../../store/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import type { Spoken } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
 import { member } from '../../wire/message.ts'
 
 /** What HTTP carried around a message, as far as it matters when the message is played. */
@@ -36,7 +36,7 @@ export class RecordedHeads {
     return [...this.#byExchange.values()].filter(({ status = 200 }) => status >= 400)
   }
 
-  of(spoken: Spoken | undefined): RecordedHead | undefined {
+  of(spoken: RecordedMessage | undefined): RecordedHead | undefined {
     return spoken?.x === undefined ? undefined : this.#byExchange.get(spoken.x)
   }
 }

@@ -1,7 +1,7 @@
 import type { ServedResponse } from '../../transport/http1/exchange.ts'
 
 /** What is said to a request that never gets as far as the tape, as servers of its era would say it. */
-export interface Refusal {
+export interface HttpErrorResponse {
   readonly status: number
   readonly code: number
   readonly message: string
@@ -10,7 +10,7 @@ export interface Refusal {
 }
 
 /** `id` is JSON: the id of the request, where it is known. */
-export function refuse(res: ServedResponse, refusal: Refusal, id = 'null'): void {
+export function sendHttpError(res: ServedResponse, refusal: HttpErrorResponse, id = 'null'): void {
   const { status, code, message, data, headers } = refusal
   const error = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
   const body = `{"jsonrpc":"2.0","id":${id},"error":${error}}`
@@ -22,6 +22,6 @@ export function refuse(res: ServedResponse, refusal: Refusal, id = 'null'): void
   res.end(body)
 }
 
-export function notAllowed(allow: string): Refusal {
+export function methodNotAllowed(allow: string): HttpErrorResponse {
   return { status: 405, code: -32000, message: 'Method not allowed.', headers: { Allow: allow } }
 }

@@ -1,28 +1,34 @@
-import { meantServers } from '../../tape/server-filter.ts'
-import type { Listen } from '../../transport/listen.ts'
+import { selectServers } from '../../tape/server-filter.ts'
+import type { ListenAddress } from '../../transport/listen.ts'
 import { isLoopback } from '../../transport/loopback.ts'
 import { serveCommandLine } from '../command-line.ts'
 import type { Drift } from '../drift.ts'
-import type { Elsewhere } from '../elsewhere.ts'
-import { addDrifts } from '../joined-drift.ts'
-import { madeUpIds } from '../made-up-ids.ts'
-import { liveBehind, type LiveOptions } from '../live-transport.ts'
+import type { UpstreamServer } from '../elsewhere.ts'
+import { sumServerDrifts } from '../joined-drift.ts'
+import { sessionIdGenerator } from '../made-up-ids.ts'
+import { passthroughServerFor, type LiveUpstreamOptions } from '../live-transport.ts'
 import { withHttpFrames } from '../played-tape.ts'
-import { Rests } from '../rests.ts'
+import { ClientPauses } from '../rests.ts'
 import type { ServeOptions } from '../serve-options.ts'
-import { serverNames, whichServer } from '../which-server.ts'
-import type { Front } from './front.ts'
-import { offer } from './offer.ts'
-import { addressOf, placesFor, withDefaults, type HttpTransport, type Place } from './places.ts'
-import { roleOf, type Role, type RoleOptions } from './role.ts'
+import { serverNamesOf, resolveServer } from '../which-server.ts'
+import type { HttpRouter } from './front.ts'
+import { mountEndpoint } from './offer.ts'
+import {
+  formatAddress,
+  createRouters,
+  withDefaultAddress,
+  type HttpTransport,
+  type ListeningRouter,
+} from './places.ts'
+import { createServedRecording, type ServedRecording, type ServedRecordingOptions } from './role.ts'
 
-export interface ServeHttpOptions extends ServeOptions, LiveOptions {
+export interface ServeHttpOptions extends ServeOptions, LiveUpstreamOptions {
   /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */
-  readonly http?: Partial<Listen>
+  readonly http?: Partial<ListenAddress>
   /** Where HTTP+SSE of 2024-11-05 is spoken; on the same port, if that is not told otherwise. */
-  readonly sse?: Partial<Listen>
+  readonly sse?: Partial<ListenAddress>
   /** Makes what answers a client that the tape cannot, in place of `live`: one for each client. */
-  readonly elsewhere?: () => Elsewhere
+  readonly elsewhere?: () => UpstreamServer
   /** How long that is kept for a client that let go of its standing stream and says nothing: then its session is over. By default a minute. */
   readonly keepLiveMs?: number
 }
@@ -56,18 +62,21 @@ export interface ServedHttp {
  * await served.close()
  */
 export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
-  const live = liveBehind(given)
-  const behind = live && { server: whichServer(given.tape, given.server), elsewhere: () => live.another() }
+  const live = passthroughServerFor(given)
+  const behind = live && {
+    server: resolveServer(given.tape, given.server),
+    elsewhere: () => live.connectClient(),
+  }
   const options = { ...given, ...behind, tape: await withHttpFrames(given.tape) }
-  const shared = { rests: new Rests(), newId: madeUpIds(options.seed) }
-  const roles = serversOf(options).map((server) => castFor(options, server, shared))
-  const places = placesFor(options)
+  const shared = { rests: new ClientPauses(), newId: sessionIdGenerator(options.seed) }
+  const roles = selectedServers(options).map((server) => servedRecordingFor(options, server, shared))
+  const places = createRouters(options)
   const offers = places.flatMap(({ front, transports }) =>
     roles.flatMap((role) =>
-      transports.map((transport) => offer(front, role, { transport, isOnly: roles.length === 1 })),
+      transports.map((transport) => mountEndpoint(front, role, { transport, isOnly: roles.length === 1 })),
     ),
   )
-  const origins = await openAll(places)
+  const origins = await listenAll(places)
   const endpoints = offers.map(({ front, server, transport, path }) => ({
     server,
     transport,
@@ -77,20 +86,20 @@ export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
     url: endpoints[0]?.url ?? '',
     endpoints,
     isOpen: places.some(({ listen }) => !isLoopback(listen.host)),
-    drift: () => addDrifts(roles.map((role) => role.drift())),
+    drift: () => sumServerDrifts(roles.map((role) => role.drift())),
     close: async () => {
       for (const { close } of offers) close()
       await Promise.all([...roles.map((role) => role.close()), ...places.map(({ front }) => front.close())])
-      if (behind !== undefined) await live?.learn(given.tape, behind.server)
+      if (behind !== undefined) await live?.appendToTape(given.tape, behind.server)
     },
   }
 }
 
 /** Either all listen, or none. */
-async function openAll(places: readonly Place[]): Promise<ReadonlyMap<Front, string>> {
-  const origins = new Map<Front, string>()
+async function listenAll(places: readonly ListeningRouter[]): Promise<ReadonlyMap<HttpRouter, string>> {
+  const origins = new Map<HttpRouter, string>()
   try {
-    for (const { front } of places) origins.set(front, await front.open())
+    for (const { front } of places) origins.set(front, await front.listen())
   } catch (error) {
     await Promise.all([...origins.keys()].map((front) => front.close()))
     throw error
@@ -98,19 +107,19 @@ async function openAll(places: readonly Place[]): Promise<ReadonlyMap<Front, str
   return origins
 }
 
-function serversOf({ tape, server }: ServeHttpOptions): readonly string[] {
-  const names = serverNames(tape)
-  if (server !== undefined) return meantServers({ path: tape.path, names }, server)
-  return names.length > 1 ? names : [whichServer(tape, server)]
+function selectedServers({ tape, server }: ServeHttpOptions): readonly string[] {
+  const names = serverNamesOf(tape)
+  if (server !== undefined) return selectServers({ path: tape.path, names }, server)
+  return names.length > 1 ? names : [resolveServer(tape, server)]
 }
 
-function castFor(
+function servedRecordingFor(
   options: ServeHttpOptions,
   server: string,
-  shared: Pick<RoleOptions, 'rests' | 'newId'>,
-): Role {
+  shared: Pick<ServedRecordingOptions, 'rests' | 'newId'>,
+): ServedRecording {
   const { name, tape } = options
-  return roleOf({
+  return createServedRecording({
     options: { ...options, server },
     ...shared,
     commandFor: (loosening) =>
@@ -122,6 +131,6 @@ function flagsOf({ http, sse, flags = [] }: ServeHttpOptions): readonly string[]
   return [...flags, ...(http || !sse ? flagOf('--http', http) : []), ...(sse ? flagOf('--sse', sse) : [])]
 }
 
-function flagOf(name: string, listen: Partial<Listen> | undefined): readonly string[] {
-  return listen?.port ? [name, addressOf(withDefaults(listen))] : [name]
+function flagOf(name: string, listen: Partial<ListenAddress> | undefined): readonly string[] {
+  return listen?.port ? [name, formatAddress(withDefaultAddress(listen))] : [name]
 }

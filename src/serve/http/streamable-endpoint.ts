@@ -1,32 +1,32 @@
-import { leave, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
+import { discardBody, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
 import { member, type Message } from '../../wire/message.ts'
 import { MODERN_VERSION } from '../../wire/methods.ts'
-import { HeardTexts } from '../heard-texts.ts'
+import { MessageParser } from '../heard-texts.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
-import { isModern } from './modern-checks.ts'
+import { isModernMessage } from './modern-checks.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
-import { postedId, readPosted, type Posted } from './posted.ts'
-import { notAllowed, refuse, type Refusal } from './refusal.ts'
-import type { Role } from './role.ts'
+import { postedId, readPostedMessage, type PostedMessage } from './posted.ts'
+import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
+import type { ServedRecording } from './role.ts'
 
 /** Streamable HTTP on one path, in the eras that the recorded server spoke. */
 export class StreamableEndpoint {
   readonly #legacy: LegacyEndpoint | undefined
   readonly #modern: ModernEndpoint | undefined
-  readonly #heard = new HeardTexts()
+  readonly #heard = new MessageParser()
 
-  constructor({ legacy, modern, heads, newId, modernTurns }: Role) {
+  constructor({ legacy, modern, heads, newId, modernTurns }: ServedRecording) {
     this.#legacy = legacy && new LegacyEndpoint(legacy, { heads, newId })
     this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
   }
 
   handle(req: ServedRequest, res: ServedResponse): void {
-    if (req.method === 'POST') return readPosted({ req, res, heard: this.#heard }, this.#post)
-    leave(req)
-    if (this.#legacy === undefined) return refuse(res, notAllowed('POST'))
+    if (req.method === 'POST') return readPostedMessage({ req, res, heard: this.#heard }, this.#post)
+    discardBody(req)
+    if (this.#legacy === undefined) return sendHttpError(res, methodNotAllowed('POST'))
     if (req.method === 'GET') return this.#legacy.get(req, res)
     if (req.method === 'DELETE') return this.#legacy.delete(req, res)
-    this.#legacy.other(res)
+    this.#legacy.rejectMethod(res)
   }
 
   close(): void {
@@ -34,17 +34,17 @@ export class StreamableEndpoint {
     this.#modern?.close()
   }
 
-  readonly #post = (posted: Posted): void => {
+  readonly #post = (posted: PostedMessage): void => {
     const { req, res, message } = posted
-    if (this.#modern !== undefined && isModern(message, req.headers)) return this.#modern.post(posted)
+    if (this.#modern !== undefined && isModernMessage(message, req.headers)) return this.#modern.post(posted)
     if (this.#legacy !== undefined) return this.#legacy.post(posted)
     if (message.kind === 'notification') return void res.writeHead(202).end()
-    refuse(res, modernOnly(message), postedId(posted))
+    sendHttpError(res, modernOnly(message), postedId(posted))
   }
 }
 
 /** What a server that speaks no other era says to a legacy message. */
-function modernOnly(message: Message): Refusal {
+function modernOnly(message: Message): HttpErrorResponse {
   if (message.kind !== 'request')
     return { status: 400, code: -32600, message: `Bad Request: a ${message.kind} cannot be posted here` }
   const requested = member(message.params, 'protocolVersion')

@@ -1,8 +1,8 @@
 import type { TurnStore } from '../../tape/turn-store.ts'
 import type { Turn } from '../../tape/turn.ts'
-import { isEnveloped, META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
-import { errorCode } from './answer-status.ts'
-import { chosenTurns } from '../turn-views.ts'
+import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../wire/methods.ts'
+import { errorCodeOf } from './answer-status.ts'
+import { filterTurns } from '../turn-views.ts'
 import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
  * envelope. A live request with the same params may carry all of that rightly, and must not be refused for another's fault;
  * one that does not is refused by our own checks.
  */
-export function withoutRefusals(turns: TurnStore, heads: RecordedHeads): TurnStore {
+export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): TurnStore {
   const refused = heads.refused()
   if (refused.length === 0) return turns
   const places = new Set<number>()
@@ -18,29 +18,29 @@ export function withoutRefusals(turns: TurnStore, heads: RecordedHeads): TurnSto
     const { frame, trigger } = turns.outline(place)
     const isNear = trigger === 'request' && refused.some((head) => isBetween(frame, head))
     const turn = isNear ? turns.turn(place) : undefined
-    if (turn !== undefined && isRefusal(turn, heads)) places.add(place)
+    if (turn !== undefined && isTransportError(turn, heads)) places.add(place)
   }
-  return chosenTurns(turns, (place) => !places.has(place))
+  return filterTurns(turns, (place) => !places.has(place))
 }
 
 function isBetween(frame: number, { asked = 0, answered = Infinity }: RecordedHead): boolean {
   return frame > asked && frame < answered
 }
 
-function isRefusal({ trigger, response }: Turn, heads: RecordedHeads): boolean {
+function isTransportError({ trigger, response }: Turn, heads: RecordedHeads): boolean {
   if (trigger?.message.kind !== 'request') return false
   const { status = 200, version } = heads.of(response ?? trigger) ?? {}
   if (status < 400) return false
-  const code = errorCode(response)
+  const code = errorCodeOf(response)
   const { params } = trigger.message
-  if (code === -32602) return version === MODERN_VERSION && !isWhole(params)
-  if (code === -32022) return metaOf(params, META.protocolVersion) !== MODERN_VERSION
-  return response === undefined || OF_TRANSPORT.has(code)
+  if (code === -32602) return version === MODERN_VERSION && !hasFullEnvelope(params)
+  if (code === -32022) return metaValue(params, META_KEYS.protocolVersion) !== MODERN_VERSION
+  return response === undefined || TRANSPORT_ERROR_CODES.has(code)
 }
 
-function isWhole(params: unknown): boolean {
-  return isEnveloped(params) && metaOf(params, META.clientCapabilities) !== undefined
+function hasFullEnvelope(params: unknown): boolean {
+  return hasModernEnvelope(params) && metaValue(params, META_KEYS.clientCapabilities) !== undefined
 }
 
 // Header mismatch; what SDK servers answer when a session, a media type or a body is wrong.
-const OF_TRANSPORT: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700])
+const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700])

@@ -1,27 +1,27 @@
 import type { JsonObject } from '../../wire/message.ts'
-import { LEGACY_VERSIONS, META, metaOf } from '../../wire/methods.ts'
-import { discoveryFrom } from '../discovery.ts'
-import type { Script } from '../script.ts'
+import { LEGACY_VERSIONS, META_KEYS, metaValue } from '../../wire/methods.ts'
+import { discoverResultFrom } from '../discovery.ts'
+import type { RecordedServer } from '../script.ts'
 
 /** What a session asks `initialize` with. */
-export const INITIALIZE: JsonObject = {
+export const INITIALIZE_PARAMS: JsonObject = {
   protocolVersion: LEGACY_VERSIONS[0],
   capabilities: {},
   clientInfo: { name: 'reelay', version: '1' },
 }
 
 /** Whether the tape has an answer to `initialize`. */
-export function isInitializeRecorded(script: Script): boolean {
-  return script.turnsOf('initialize').some(({ response }) => response !== undefined)
+export function isInitializeRecorded(script: RecordedServer): boolean {
+  return script.turnsOfMethod('initialize').some(({ response }) => response !== undefined)
 }
 
 /** What stands in for it when nobody recorded one: what the rest of the tape shows of the server. */
-export function standInForInitialize({ turns }: Script): JsonObject {
+export function syntheticInitializeResult({ turns }: RecordedServer): JsonObject {
   const version = LEGACY_VERSIONS[0] ?? ''
-  const found = discoveryFrom(turns, version)
+  const found = discoverResultFrom(turns, version)
   return {
     protocolVersion: version,
     capabilities: found['capabilities'],
-    serverInfo: metaOf(found, META.serverInfo) ?? { name: 'recorded server', version: '0' },
+    serverInfo: metaValue(found, META_KEYS.serverInfo) ?? { name: 'recorded server', version: '0' },
   }
 }

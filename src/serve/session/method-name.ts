@@ -2,15 +2,15 @@ import { ReelayError } from '../../errors.ts'
 import { member } from '../../wire/message.ts'
 
 /** A method by its name, as in SDK v2, or by the schema of its messages, as in SDK v1. */
-export type MethodName = string | { readonly shape: object }
+export type MethodOrSchema = string | { readonly shape: object }
 
 /** What a handler is given. */
-export interface Heard {
+export interface SessionMessage {
   readonly method: string
   readonly params: unknown
 }
 
-export function methodNamed(name: MethodName): string {
+export function methodNameOf(name: MethodOrSchema): string {
   const literal = typeof name === 'string' ? undefined : propertyOf(name.shape, 'method')
   const method = typeof name === 'string' ? name : propertyOf(literal, 'value')
   if (typeof method === 'string') return method

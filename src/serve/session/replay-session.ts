@@ -2,17 +2,17 @@
 import type { RecordedRequest } from '../../match/matcher.ts'
 import type { Tape } from '../../store/read.ts'
 import { member, type JsonObject } from '../../wire/message.ts'
-import { WallClock } from '../clock.ts'
+import { SystemClock } from '../clock.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
-import { libraryCall } from '../library-call.ts'
-import type { Script } from '../script.ts'
-import { playerOptions, type ServeOptions } from '../serve-options.ts'
-import { INITIALIZE, isInitializeRecorded, standInForInitialize } from './initialized.ts'
-import { methodNamed, type Heard, type MethodName } from './method-name.ts'
-import { recorded } from './recorded-value.ts'
-import { SessionAsks } from './session-asks.ts'
+import { libraryCallText } from '../library-call.ts'
+import type { RecordedServer } from '../script.ts'
+import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
+import { INITIALIZE_PARAMS, isInitializeRecorded, syntheticInitializeResult } from './initialized.ts'
+import { methodNameOf, type SessionMessage, type MethodOrSchema } from './method-name.ts'
+import { castRecorded } from './recorded-value.ts'
+import { SessionRequests } from './session-asks.ts'
 import { SessionCalls } from './session-calls.ts'
-import { SessionLink } from './session-link.ts'
+import { SessionClient } from './session-link.ts'
 import { SyncSession } from './sync-session.ts'
 
 export interface ReplaySessionOptions extends Omit<ServeOptions, 'tape'> {
@@ -34,91 +34,92 @@ export interface ReplaySessionOptions extends Omit<ServeOptions, 'tape'> {
  */
 export class ReplaySession extends SessionCalls {
   readonly sync: SyncSession
-  readonly #asks: SessionAsks
-  readonly #link: SessionLink
-  readonly #script: Script
+  readonly #requests: SessionRequests
+  readonly #client: SessionClient
+  readonly #recordedServer: RecordedServer
   readonly #failsOnDrift: boolean
-  readonly #clock: WallClock
-  #server: unknown
+  readonly #clock: SystemClock
+  #initializeResult: unknown
 
   constructor(tape: Tape, options: ReplaySessionOptions = {}) {
     const { permissive = false, onUnknown = permissive ? 'null' : 'error' } = options
-    const clock = new WallClock()
-    const playing = playerOptions({ clock, ...options, tape }, (loosening) =>
-      libraryCall('new ReplaySession', loosening),
+    const clock = new SystemClock()
+    const playing = sessionPlayerOptions({ clock, ...options, tape }, (loosening) =>
+      libraryCallText('new ReplaySession', loosening),
     )
-    const link = new SessionLink(playing)
-    const asks = new SessionAsks(link, onUnknown === 'null')
-    super(asks.later)
-    this.#asks = asks
-    this.#link = link
-    this.#script = playing.script
+    const link = new SessionClient(playing)
+    const asks = new SessionRequests(link, onUnknown === 'null')
+    super(asks.send)
+    this.#requests = asks
+    this.#client = link
+    this.#recordedServer = playing.script
     this.#failsOnDrift = (options.drift ?? (permissive ? 'ignore' : 'error')) === 'error'
     this.#clock = clock
-    this.sync = new SyncSession(asks.now, () => this.#initializeNow())
+    this.sync = new SyncSession(asks.sendSync, () => this.#initializeNow())
   }
 
   /** Opens the session as a client would. It takes what a client takes, and needs none of it. */
   async connect(..._unneeded: readonly unknown[]): Promise<void> {
     await this.initialize()
-    if (this.#script.era.era !== 'modern') this.#link.send({ method: 'notifications/initialized' })
+    if (this.#recordedServer.era.era !== 'modern') this.#client.send({ method: 'notifications/initialized' })
   }
 
   /** The recorded answer; where nobody recorded one, what the rest of the tape shows of the server. */
   async initialize<Result = JsonObject>(): Promise<Result> {
-    const result = isInitializeRecorded(this.#script)
-      ? await this.#asks.later('initialize', INITIALIZE)
-      : standInForInitialize(this.#script)
-    this.#server = result
-    return recorded(result)
+    const result = isInitializeRecorded(this.#recordedServer)
+      ? await this.#requests.send('initialize', INITIALIZE_PARAMS)
+      : syntheticInitializeResult(this.#recordedServer)
+    this.#initializeResult = result
+    return castRecorded(result)
   }
 
   getServerCapabilities<Result = JsonObject>(): Result | undefined {
-    return recorded(member(this.#server, 'capabilities'))
+    return castRecorded(member(this.#initializeResult, 'capabilities'))
   }
 
   getServerVersion<Result = JsonObject>(): Result | undefined {
-    return recorded(member(this.#server, 'serverInfo'))
+    return castRecorded(member(this.#initializeResult, 'serverInfo'))
   }
 
   getInstructions(): string | undefined {
-    return recorded(member(this.#server, 'instructions'))
+    return castRecorded(member(this.#initializeResult, 'instructions'))
   }
 
   /** Hears the recorded notifications of a method, which come with the calls that set them off. */
-  setNotificationHandler(method: MethodName, handler: (notification: Heard) => void): void {
-    this.#link.handle(methodNamed(method), handler)
+  setNotificationHandler(method: MethodOrSchema, handler: (notification: SessionMessage) => void): void {
+    this.#client.handle(methodNameOf(method), handler)
   }
 
   /** Answers what the server asks by a method. Without a handler the client's recorded answer is taken. */
-  setRequestHandler(method: MethodName, handler: (request: Heard) => unknown): void {
-    this.#link.handle(methodNamed(method), handler)
+  setRequestHandler(method: MethodOrSchema, handler: (request: SessionMessage) => unknown): void {
+    this.#client.handle(methodNameOf(method), handler)
   }
 
   /** One request object in, one response object out, as on the wire: a miss is the error that a client would get. */
   handleRequest(request: object): JsonObject {
-    return this.#asks.respond(request)
+    return this.#requests.respond(request)
   }
 
   /** What was recorded and not asked for yet. */
   unconsumedKeys(): readonly RecordedRequest[] {
-    return this.#script.leftOver()
+    return this.#recordedServer.leftOver()
   }
 
   /** What the run has left over or added so far. */
   drift(): Drift {
-    return this.#link.player.drift()
+    return this.#client.player.drift()
   }
 
   /** Ends what is still to come; fails when the run has drifted from the tape, unless that is to be ignored. */
   async close(): Promise<void> {
     this.#clock.stop()
-    if (this.#failsOnDrift && hasDrifted(this.drift())) throw driftError(this.drift(), this.#script.screen)
+    if (this.#failsOnDrift && hasDrifted(this.drift()))
+      throw driftError(this.drift(), this.#recordedServer.screen)
   }
 
   #initializeNow(): unknown {
-    return isInitializeRecorded(this.#script)
-      ? this.#asks.now('initialize', INITIALIZE)
-      : standInForInitialize(this.#script)
+    return isInitializeRecorded(this.#recordedServer)
+      ? this.#requests.sendSync('initialize', INITIALIZE_PARAMS)
+      : syntheticInitializeResult(this.#recordedServer)
   }
 }

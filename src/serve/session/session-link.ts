@@ -1,37 +1,37 @@
 import { ReelayError } from '../../errors.ts'
-import { briefRequest } from '../../match/brief.ts'
+import { describeRequest } from '../../match/brief.ts'
 import type { Miss } from '../../match/miss.ts'
 import { idKey, isId, type Id } from '../../wire/id.ts'
-import { classify, isObject, member, type JsonObject, type Response } from '../../wire/message.ts'
-import { META, metaOf, MODERN_VERSION } from '../../wire/methods.ts'
+import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../wire/message.ts'
+import { META_KEYS, metaValue, MODERN_VERSION } from '../../wire/methods.ts'
 import { parseJson } from '../../wire/parse-json.ts'
-import { Player, type PlayerOptions } from '../player.ts'
-import type { Heard } from './method-name.ts'
+import { SessionPlayer, type SessionPlayerOptions } from '../player.ts'
+import type { SessionMessage } from './method-name.ts'
 import { ServerError } from './server-error.ts'
-import { recorded } from './recorded-value.ts'
+import { castRecorded } from './recorded-value.ts'
 import type { CallOptions } from './session-params.ts'
 
-export type Outcome =
+export type SessionCallOutcome =
   | { readonly kind: 'answered'; readonly response: Response; readonly value: JsonObject }
   | { readonly kind: 'missed'; readonly miss: Miss; readonly value: JsonObject }
 
-type Handler = (heard: Heard) => unknown
+type SessionHandler = (heard: SessionMessage) => unknown
 
 /** A client of the recorded server without a wire between them: what needs no time is answered before the call returns. */
-export class SessionLink {
-  readonly player: Player
+export class SessionClient {
+  readonly player: SessionPlayer
   readonly #isModern: boolean
-  readonly #pending = new Map<string, (outcome: Outcome) => void>()
+  readonly #pending = new Map<string, (outcome: SessionCallOutcome) => void>()
   readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
-  readonly #handlers = new Map<string, Handler>()
+  readonly #handlers = new Map<string, SessionHandler>()
   #missed: Miss | undefined
   #count = 0
 
-  constructor(options: Omit<PlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
+  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
     this.#isModern = options.script.era.era === 'modern'
-    this.player = new Player({
+    this.player = new SessionPlayer({
       ...options,
-      send: (text) => this.#hear(parseJson(text)),
+      send: (text) => this.#receive(parseJson(text)),
       onMiss: (miss) => {
         this.#missed = miss
         options.onMiss?.(miss)
@@ -42,7 +42,7 @@ export class SessionLink {
   }
 
   /** Is told what the server tells by this method, or answers what it asks. */
-  handle(method: string, handler: Handler): void {
+  handle(method: string, handler: SessionHandler): void {
     this.#handlers.set(method, handler)
   }
 
@@ -50,12 +50,12 @@ export class SessionLink {
     method: string,
     params: unknown,
     { onprogress, signal }: CallOptions,
-    settle: (outcome: Outcome) => void,
+    settle: (outcome: SessionCallOutcome) => void,
   ): void {
     const id = `session-${++this.#count}`
     if (onprogress !== undefined) this.#progress.set(id, onprogress)
-    const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META.progressToken]: id })
-    const give = (outcome: Outcome): void => {
+    const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META_KEYS.progressToken]: id })
+    const give = (outcome: SessionCallOutcome): void => {
       this.#progress.delete(id)
       settle(outcome)
     }
@@ -64,10 +64,10 @@ export class SessionLink {
   }
 
   /** Sends a message as it stands; its answer, if it gets one, is given to `settle`. */
-  send(message: object, settle?: (outcome: Outcome) => void): void {
+  send(message: object, settle?: (outcome: SessionCallOutcome) => void): void {
     const id = member(message, 'id')
     if (settle !== undefined && isId(id)) this.#pending.set(idKey(id), settle)
-    this.player.receive(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    this.player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
 
   #cancel(id: Id): void {
@@ -83,14 +83,14 @@ export class SessionLink {
     return { ...given, _meta: { ...meta, ...(isObject(before) ? before : {}) } }
   }
 
-  #hear(value: unknown): void {
-    const message = classify(value)
-    if (message.kind === 'response' && isObject(value)) this.#settle(message, value)
-    else if (message.kind === 'notification') this.#tell(message.method, message.params)
+  #receive(value: unknown): void {
+    const message = classifyMessage(value)
+    if (message.kind === 'response' && isObject(value)) this.#receiveResponse(message, value)
+    else if (message.kind === 'notification') this.#notify(message.method, message.params)
     else if (message.kind === 'request') void this.#answer(message.id, message.method, message.params)
   }
 
-  #settle(response: Response, value: JsonObject): void {
+  #receiveResponse(response: Response, value: JsonObject): void {
     const miss = this.#missed
     this.#missed = undefined
     const key = response.id === null ? '' : idKey(response.id)
@@ -99,8 +99,8 @@ export class SessionLink {
     settle?.(miss === undefined ? { kind: 'answered', response, value } : { kind: 'missed', miss, value })
   }
 
-  #tell(method: string, params: unknown): void {
-    const onprogress = this.#progress.get(member(params, META.progressToken))
+  #notify(method: string, params: unknown): void {
+    const onprogress = this.#progress.get(member(params, META_KEYS.progressToken))
     if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(progressIn(params))
     this.#handlers.get(method)?.({ method, params })
   }
@@ -118,7 +118,7 @@ export class SessionLink {
 }
 
 /** The result of an answer; throws what the server answered with, and a miss unless it is to be null. */
-export function resultOf(outcome: Outcome, missIsNull: boolean): unknown {
+export function resultOrThrow(outcome: SessionCallOutcome, missIsNull: boolean): unknown {
   if (outcome.kind === 'missed') {
     if (missIsNull && outcome.miss.reason !== 'ANSWER_DRIFT') return null
     throw notRecorded(outcome.miss)
@@ -133,25 +133,25 @@ function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
   const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
   return new ReelayError(
     'CALL_NOT_RECORDED',
-    `${tape} has no answer to ${briefRequest(asked, 400)}: ${reason}: ${why}`,
+    `${tape} has no answer to ${describeRequest(asked, 400)}: ${reason}: ${why}`,
     { hint },
   )
 }
 
 const ENVELOPE: JsonObject = {
-  [META.protocolVersion]: MODERN_VERSION,
-  [META.clientCapabilities]: {},
-  [META.clientInfo]: { name: 'reelay', version: '1' },
+  [META_KEYS.protocolVersion]: MODERN_VERSION,
+  [META_KEYS.clientCapabilities]: {},
+  [META_KEYS.clientInfo]: { name: 'reelay', version: '1' },
 }
 
 /** What an SDK's client tells of progress: the token is its own affair. */
 function progressIn(params: unknown): Parameters<NonNullable<CallOptions['onprogress']>>[0] {
-  const { [META.progressToken]: _, ...progress } = isObject(params) ? params : {}
-  return recorded(progress)
+  const { [META_KEYS.progressToken]: _, ...progress } = isObject(params) ? params : {}
+  return castRecorded(progress)
 }
 
 function errorOf(thrown: unknown): JsonObject {
-  const code = metaOf({ _meta: thrown }, 'code')
+  const code = metaValue({ _meta: thrown }, 'code')
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return { code: typeof code === 'number' ? code : INTERNAL_ERROR, message }
 }

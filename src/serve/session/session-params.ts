@@ -24,7 +24,7 @@ export interface CompleteParams extends WithMeta {
   readonly context?: JsonObject | undefined
 }
 
-interface Progress {
+interface SessionProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
@@ -32,6 +32,6 @@ interface Progress {
 
 /** What a call may be given beside its params; other options of the SDKs change nothing here. */
 export interface CallOptions {
-  readonly onprogress?: ((progress: Progress) => void) | undefined
+  readonly onprogress?: ((progress: SessionProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -1,62 +1,62 @@
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 import type { JsonObject } from '../../wire/message.ts'
-import { recorded } from './recorded-value.ts'
+import { castRecorded } from './recorded-value.ts'
 import type { CallOptions, CallParams, CompleteParams, PageParams, ResourceParams } from './session-params.ts'
 
 /** Asks the recorded server, and has the answer when it returns. */
-export type AskNow = (method: string, params: unknown, options?: CallOptions) => unknown
+export type SendRequestSync = (method: string, params: unknown, options?: CallOptions) => unknown
 
 /**
  * The calls of a session, answered before they return. What takes time cannot be: a pace, a delay, or a handler that gives a
  * promise make a call fail with `USAGE`.
  */
 export class SyncSession {
-  readonly #ask: AskNow
+  readonly #send: SendRequestSync
   readonly #initialize: () => unknown
 
-  constructor(ask: AskNow, initialize: () => unknown) {
-    this.#ask = ask
+  constructor(ask: SendRequestSync, initialize: () => unknown) {
+    this.#send = ask
     this.#initialize = initialize
   }
 
   initialize<Result = JsonObject>(): Result {
-    return recorded(this.#initialize())
+    return castRecorded(this.#initialize())
   }
 
   discover<Result = JsonObject>(): Result {
-    return recorded(this.#ask('server/discover', undefined))
+    return castRecorded(this.#send('server/discover', undefined))
   }
 
   ping<Result = JsonObject>(): Result {
-    return recorded(this.#ask('ping', undefined))
+    return castRecorded(this.#send('ping', undefined))
   }
 
   callTool<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
-    return recorded(this.#ask('tools/call', params, options))
+    return castRecorded(this.#send('tools/call', params, options))
   }
 
   listTools<Result = JsonObject>(params?: PageParams): Result {
-    return recorded(this.#ask('tools/list', params))
+    return castRecorded(this.#send('tools/list', params))
   }
 
   readResource<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Result {
-    return recorded(this.#ask('resources/read', params, options))
+    return castRecorded(this.#send('resources/read', params, options))
   }
 
   listResources<Result = JsonObject>(params?: PageParams): Result {
-    return recorded(this.#ask('resources/list', params))
+    return castRecorded(this.#send('resources/list', params))
   }
 
   listResourceTemplates<Result = JsonObject>(params?: PageParams): Result {
-    return recorded(this.#ask('resources/templates/list', params))
+    return castRecorded(this.#send('resources/templates/list', params))
   }
 
   subscribeResource<Result = JsonObject>(params: ResourceParams): Result {
-    return recorded(this.#ask('resources/subscribe', params))
+    return castRecorded(this.#send('resources/subscribe', params))
   }
 
   unsubscribeResource<Result = JsonObject>(params: ResourceParams): Result {
-    return recorded(this.#ask('resources/unsubscribe', params))
+    return castRecorded(this.#send('resources/unsubscribe', params))
   }
 
   subscribe<Result = JsonObject>(params: ResourceParams): Result {
@@ -68,23 +68,23 @@ export class SyncSession {
   }
 
   listPrompts<Result = JsonObject>(params?: PageParams): Result {
-    return recorded(this.#ask('prompts/list', params))
+    return castRecorded(this.#send('prompts/list', params))
   }
 
   getPrompt<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
-    return recorded(this.#ask('prompts/get', params, options))
+    return castRecorded(this.#send('prompts/get', params, options))
   }
 
   complete<Result = JsonObject>(params: CompleteParams): Result {
-    return recorded(this.#ask('completion/complete', params))
+    return castRecorded(this.#send('completion/complete', params))
   }
 
   setLoggingLevel<Result = JsonObject>(level: string): Result {
-    return recorded(this.#ask('logging/setLevel', { level }))
+    return castRecorded(this.#send('logging/setLevel', { level }))
   }
 
   /** Any other request: tasks, extensions, what later revisions add. */
   request<Result = JsonObject>(call: { readonly method: string; readonly params?: unknown }): Result {
-    return recorded(this.#ask(call.method, call.params))
+    return castRecorded(this.#send(call.method, call.params))
   }
 }

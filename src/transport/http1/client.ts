@@ -1,4 +1,4 @@
-import { Connection, type ExchangeHandlers } from './connection.ts'
+import { HttpConnection, type HttpResponseHandlers } from './connection.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -8,7 +8,7 @@ export interface HttpRequest {
 }
 
 /** A request that is on its way. */
-export interface HttpExchange {
+export interface PendingHttpRequest {
   /** Nobody is told any more of what comes. */
   abort(): void
 }
@@ -18,15 +18,15 @@ export interface HttpExchange {
  * `fetch`. Nothing is ever sent twice: an idle connection that the server has closed meanwhile fails its request.
  */
 export class HttpClient {
-  readonly #idle = new Map<string, Connection[]>()
-  readonly #all = new Set<Connection>()
+  readonly #idle = new Map<string, HttpConnection[]>()
+  readonly #all = new Set<HttpConnection>()
   /** Heads by their headers: thousands of requests have the same. */
-  readonly #heads = new WeakMap<HttpRequest['headers'], Head>()
+  readonly #heads = new WeakMap<HttpRequest['headers'], FormattedRequestHead>()
 
-  send(request: HttpRequest, handlers: ExchangeHandlers): HttpExchange {
+  send(request: HttpRequest, handlers: HttpResponseHandlers): PendingHttpRequest {
     const { method, url, body } = request
     const head = this.#headOf(request)
-    if (head === undefined) return refused(handlers)
+    if (head === undefined) return rejectUnwritable(handlers)
     const text =
       body === undefined ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     const connection = this.#connectionTo(url)
@@ -43,52 +43,56 @@ export class HttpClient {
   #headOf({ method, url, headers }: HttpRequest): string | undefined {
     const known = this.#heads.get(headers)
     if (known?.method === method && known.url === url) return known.text
-    const text = headText(method, url, headers)
+    const text = formatClientHead(method, url, headers)
     this.#heads.set(headers, { method, url, text })
     return text
   }
 
-  #connectionTo(url: URL): Connection {
+  #connectionTo(url: URL): HttpConnection {
     const idle = this.#idle.get(url.origin) ?? []
     for (let known = idle.pop(); known !== undefined; known = idle.pop()) {
       if (known.isUsable) return known
       this.#drop(known)
     }
-    const connection = new Connection(url, (one) => this.#rest(url.origin, one))
+    const connection = new HttpConnection(url, (one) => this.#keepIdle(url.origin, one))
     this.#all.add(connection)
     return connection
   }
 
-  #rest(origin: string, connection: Connection): void {
+  #keepIdle(origin: string, connection: HttpConnection): void {
     const idle = this.#idle.get(origin) ?? []
     idle.push(connection)
     this.#idle.set(origin, idle)
   }
 
-  #drop(connection: Connection): void {
+  #drop(connection: HttpConnection): void {
     this.#all.delete(connection)
     connection.destroy()
   }
 }
 
-function refused({ onError }: ExchangeHandlers): HttpExchange {
+function rejectUnwritable({ onError }: HttpResponseHandlers): PendingHttpRequest {
   queueMicrotask(() => onError('a header of the request cannot be written'))
   return { abort: () => {} }
 }
 
-interface Head extends Pick<HttpRequest, 'method' | 'url'> {
+interface FormattedRequestHead extends Pick<HttpRequest, 'method' | 'url'> {
   readonly text: string | undefined
 }
 
 /** Undefined when a header would be read as something else than it is: its text may come from a tape or a server. */
-function headText(method: string, url: URL, headers: Readonly<Record<string, string>>): string | undefined {
+function formatClientHead(
+  method: string,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+): string | undefined {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
   for (const [name, value] of Object.entries(headers)) {
-    if (!NAME.test(name) || NO_VALUE.test(value)) return undefined
+    if (!HEADER_NAME.test(name) || INVALID_VALUE.test(value)) return undefined
     head += `${name}: ${value}\r\n`
   }
   return head
 }
 
-const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
-const NO_VALUE = /[^\t\u0020-\u007e]/
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+const INVALID_VALUE = /[^\t\u0020-\u007e]/

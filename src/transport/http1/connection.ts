@@ -1,32 +1,32 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { headerOf, MAX_HEAD_BYTES } from '../http-heads.ts'
-import type { ResponseHead } from '../response-head.ts'
+import { findHeader, MAX_HEAD_BYTES } from '../http-heads.ts'
+import type { HttpResponseHead } from '../response-head.ts'
 import { ResponseReader } from '../response-reader.ts'
 
 /** What a request is told of its response. Exactly one of `onEnd` and `onError` is called, once. */
-export interface ExchangeHandlers {
-  readonly onHead: (head: ResponseHead) => void
+export interface HttpResponseHandlers {
+  readonly onHead: (head: HttpResponseHead) => void
   readonly onBody: (chunk: Buffer) => void
   readonly onEnd: () => void
   readonly onError: (why: string) => void
 }
 
 // Servers close what is idle for five seconds, and a request that meets the closing is lost.
-const IDLE_LIMIT = 4000
+const MAX_IDLE_MS = 4000
 
 /** One keep-alive connection to a server, for one request at a time. */
-export class Connection {
+export class HttpConnection {
   readonly #socket: Socket
-  readonly #onIdle: (connection: Connection) => void
+  readonly #onIdle: (connection: HttpConnection) => void
   readonly #reader: ResponseReader
-  #current: ExchangeHandlers | undefined
-  #isKept = true
+  #current: HttpResponseHandlers | undefined
+  #isKeptAlive = true
   #usableUntil = Infinity
-  #lastHead: ResponseHead | undefined
-  #idleLimit = IDLE_LIMIT
+  #lastHead: HttpResponseHead | undefined
+  #idleLimit = MAX_IDLE_MS
 
-  constructor(url: URL, onIdle: (connection: Connection) => void) {
+  constructor(url: URL, onIdle: (connection: HttpConnection) => void) {
     this.#onIdle = onIdle
     this.#reader = new ResponseReader(
       {
@@ -36,7 +36,7 @@ export class Connection {
       },
       MAX_HEAD_BYTES,
     )
-    this.#socket = open(url)
+    this.#socket = connectTo(url)
     this.#socket.setNoDelay(true)
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#socket.on('end', () => void this.#reader.end())
@@ -49,7 +49,7 @@ export class Connection {
     return performance.now() < this.#usableUntil && !this.#socket.destroyed && this.#socket.writable
   }
 
-  send(method: string, request: string, handlers: ExchangeHandlers): void {
+  send(method: string, request: string, handlers: HttpResponseHandlers): void {
     this.#current = handlers
     this.#reader.begin(method)
     this.#socket.ref()
@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /** Gives up what is on its way, if it is still this. */
-  abort(handlers: ExchangeHandlers): void {
+  abort(handlers: HttpResponseHandlers): void {
     if (this.#current === handlers) this.destroy()
   }
 
@@ -75,9 +75,9 @@ export class Connection {
     }
   }
 
-  #begin(head: ResponseHead): void {
-    this.#isKept = head.isKept
-    if (head !== this.#lastHead) this.#idleLimit = idleLimit(head)
+  #begin(head: HttpResponseHead): void {
+    this.#isKeptAlive = head.isKept
+    if (head !== this.#lastHead) this.#idleLimit = idleLimitOf(head)
     this.#lastHead = head
     this.#usableUntil = performance.now() + this.#idleLimit
     this.#current?.onHead(head)
@@ -86,13 +86,13 @@ export class Connection {
   #finish(): void {
     const done = this.#current
     this.#current = undefined
-    if (this.#isKept) this.#rest()
+    if (this.#isKeptAlive) this.#becomeIdle()
     else this.#socket.destroy()
     done?.onEnd()
   }
 
   // An idle connection keeps no process alive.
-  #rest(): void {
+  #becomeIdle(): void {
     this.#socket.unref()
     this.#onIdle(this)
   }
@@ -105,18 +105,18 @@ export class Connection {
 }
 
 /** Milliseconds for which the server keeps a connection that nothing goes over, less what a request takes to get there. */
-function idleLimit({ headers }: ResponseHead): number {
-  const said = /timeout=(\d{1,6})/.exec(headerOf(headers, 'keep-alive') ?? '')?.[1]
-  return said === undefined ? IDLE_LIMIT : Math.min(IDLE_LIMIT, Number(said) * 800)
+function idleLimitOf({ headers }: HttpResponseHead): number {
+  const said = /timeout=(\d{1,6})/.exec(findHeader(headers, 'keep-alive') ?? '')?.[1]
+  return said === undefined ? MAX_IDLE_MS : Math.min(MAX_IDLE_MS, Number(said) * 800)
 }
 
-function open({ protocol, hostname, port }: URL): Socket {
+function connectTo({ protocol, hostname, port }: URL): Socket {
   const host = hostname.replaceAll(/^\[|\]$/g, '')
   if (protocol !== 'https:') return connectPlain({ host, port: Number(port || 80) })
-  return connectTls({ host, port: Number(port || 443), ALPNProtocols: ['http/1.1'], ...serverName(host) })
+  return connectTls({ host, port: Number(port || 443), ALPNProtocols: ['http/1.1'], ...tlsServerName(host) })
 }
 
 // An address is no name that a certificate could be asked for.
-function serverName(host: string): { servername?: string } {
+function tlsServerName(host: string): { servername?: string } {
   return /^[\d.]+$|:/.test(host) ? {} : { servername: host }
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { RawHeaders } from '../http-heads.ts'
 
 /** Headers by their lower-case names. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+export type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A POST that was read whole. */
-interface PlainRequest {
+interface FastRequest {
   readonly method: 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ interface PlainRequest {
 }
 
 /** A request of a client: one that Node reads, or one that we read. */
-export type ServedRequest = IncomingMessage | PlainRequest
+export type ServedRequest = IncomingMessage | FastRequest
 
 /** The way to answer a request, as far as it is used. Node's own is one. */
 export interface ServedResponse {
@@ -34,6 +34,6 @@ export interface ServedResponse {
 export type ServedHandler = (req: ServedRequest, res: ServedResponse) => void
 
 /** What is left of a request is not looked at. */
-export function leave(req: ServedRequest): void {
+export function discardBody(req: ServedRequest): void {
   if (!('body' in req)) req.resume()
 }

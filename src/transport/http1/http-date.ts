@@ -1,12 +1,12 @@
-let second = 0
-let text = ''
+let cachedSecond = 0
+let cachedDate = ''
 
 /** Now, as HTTP writes it. */
 export function httpDate(): string {
   const now = Math.floor(Date.now() / 1000)
-  if (now !== second) {
-    second = now
-    text = new Date(now * 1000).toUTCString()
+  if (now !== cachedSecond) {
+    cachedSecond = now
+    cachedDate = new Date(now * 1000).toUTCString()
   }
-  return text
+  return cachedDate
 }

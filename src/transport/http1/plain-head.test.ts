@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PlainHeads, readPlainHead } from './plain-head.ts'
+import { FastHeadCache, parseFastHead } from './plain-head.ts'
 
 const HOST = 'Host: 127.0.0.1:4000'
 const LENGTH = 'Content-Length: 12'
@@ -12,7 +12,7 @@ test('a head as clients write it is read: names in lower case, values without th
     'Accept:application/json, text/event-stream \t',
     LENGTH,
   )
-  expect(readPlainHead(text)).toEqual({
+  expect(parseFastHead(text)).toEqual({
     url: '/mcp?client=a',
     headers: {
       host: '127.0.0.1:4000',
@@ -34,7 +34,7 @@ test('a head as clients write it is read: names in lower case, values without th
 
 test('a client says when it wants nothing more', () => {
   const asked = ['close', 'Close', 'keep-alive', 'Keep-Alive'].map(
-    (said) => readPlainHead(head('POST / HTTP/1.1', HOST, LENGTH, `Connection: ${said}`))?.isLast,
+    (said) => parseFastHead(head('POST / HTTP/1.1', HOST, LENGTH, `Connection: ${said}`))?.isLast,
   )
   expect(asked).toEqual([true, true, false, false])
 })
@@ -70,21 +70,21 @@ test.each([
   ['what is not ASCII', head('POST / HTTP/1.1', HOST, 'A: \u00e9', LENGTH)],
   ['more lines than clients write', head('POST / HTTP/1.1', HOST, LENGTH, ...many('A', 64))],
 ])('a head is left to Node when it has %s', (_, text) => {
-  expect(readPlainHead(text)).toBeUndefined()
+  expect(parseFastHead(text)).toBeUndefined()
 })
 
 test('a head that is too long is left to Node', () => {
   const text = head('POST / HTTP/1.1', HOST, LENGTH, `A: ${'b'.repeat(8 * 1024)}`)
-  expect(new PlainHeads().read(text)).toBeUndefined()
+  expect(new FastHeadCache().read(text)).toBeUndefined()
 })
 
 test('what was read before is the same again, however much came in between', () => {
   const line = fc.constantFrom('A: b', 'a: B', 'C: d', 'A : b', 'Connection: close')
-  const heads = new PlainHeads()
+  const heads = new FastHeadCache()
   fc.assert(
     fc.property(fc.array(line, { maxLength: 3 }), fc.nat(2000), (lines, length) => {
       const text = head('POST /mcp HTTP/1.1', HOST, ...lines, `Content-Length: ${length}`)
-      expect(heads.read(text)).toEqual(readPlainHead(text))
+      expect(heads.read(text)).toEqual(parseFastHead(text))
     }),
     { numRuns: 2000 },
   )

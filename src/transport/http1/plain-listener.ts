@@ -1,15 +1,15 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServedHandler } from './exchange.ts'
-import { PlainConnection } from './plain-connection.ts'
-import { PlainHeads } from './plain-head.ts'
+import { FastConnection } from './plain-connection.ts'
+import { FastHeadCache } from './plain-head.ts'
 
 /** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's. */
-export class PlainListener {
+export class FastListener {
   readonly #open = new Set<Socket>()
 
   constructor(server: Server, onRequest: ServedHandler) {
-    const heads = new PlainHeads()
+    const heads = new FastHeadCache()
     const nodes = server.listeners('connection')
     const keepAliveMs = server.keepAliveTimeout
     const onOther = (socket: Socket): void => {
@@ -20,7 +20,7 @@ export class PlainListener {
     server.on('connection', (socket: Socket) => {
       this.#open.add(socket)
       socket.on('close', () => this.#open.delete(socket))
-      void new PlainConnection({ socket, heads, onRequest, onOther, keepAliveMs })
+      void new FastConnection({ socket, heads, onRequest, onOther, keepAliveMs })
     })
   }
 

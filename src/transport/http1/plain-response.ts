@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { ServedResponse } from './exchange.ts'
-import { writtenHead, type GivenHeaders, type WrittenHead } from './written-head.ts'
+import { formatResponseHead, type ResponseHeaderValues, type FormattedResponseHead } from './written-head.ts'
 
-export interface PlainResponseOptions {
+export interface FastResponseOptions {
   readonly socket: Socket
   /** For how many seconds the connection is kept when nothing goes over it; 0 when it is not. */
   readonly keepAlive: number
@@ -11,15 +11,15 @@ export interface PlainResponseOptions {
 }
 
 /** The answer to a request that we read ourselves, written as Node would write it. */
-export class PlainResponse implements ServedResponse {
-  readonly #options: PlainResponseOptions
+export class FastResponse implements ServedResponse {
+  readonly #options: FastResponseOptions
   #onClose: (() => void)[] | undefined
   #onDrain: (() => void)[] | undefined
-  #head: WrittenHead | undefined
+  #head: FormattedResponseHead | undefined
   #state: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #isClosed = false
 
-  constructor(options: PlainResponseOptions) {
+  constructor(options: FastResponseOptions) {
     this.#options = options
   }
 
@@ -39,8 +39,8 @@ export class PlainResponse implements ServedResponse {
     return this.#options.socket.writableNeedDrain
   }
 
-  writeHead(status: number, headers: GivenHeaders = {}): this {
-    this.#head = writtenHead(status, headers, this.#options.keepAlive)
+  writeHead(status: number, headers: ResponseHeaderValues = {}): this {
+    this.#head = formatResponseHead(status, headers, this.#options.keepAlive)
     return this
   }
 
@@ -49,21 +49,21 @@ export class PlainResponse implements ServedResponse {
     const { socket } = this.#options
     socket.cork()
     process.nextTick(() => socket.uncork())
-    socket.write(this.#begun())
+    socket.write(this.#takeHead())
   }
 
   write(text: string): boolean {
-    return this.#options.socket.write(this.#begun() + chunkOf(text))
+    return this.#options.socket.write(this.#takeHead() + encodeChunk(text))
   }
 
   end(body = ''): void {
     if (this.#state === 'ended') return
     const { socket, onEnd } = this.#options
-    const head = this.#begun()
+    const head = this.#takeHead()
     this.#state = 'ended'
-    socket.write(this.#head?.hasLength === true ? head + body : head + chunkOf(body) + LAST_CHUNK)
-    if (this.#onClose !== undefined) this.#closeSoon()
-    onEnd(this.#head?.isLast === true)
+    socket.write(this.#head?.hasLength === true ? head + body : head + encodeChunk(body) + LAST_CHUNK)
+    if (this.#onClose !== undefined) this.#closeLater()
+    onEnd(this.#head?.closesConnection === true)
   }
 
   /** Breaks off: what was written before leaves, and nothing more. */
@@ -75,7 +75,7 @@ export class PlainResponse implements ServedResponse {
 
   on(event: 'close' | 'drain', action: () => void): void {
     if (event === 'drain') return void (this.#onDrain ??= []).push(action)
-    if (this.#onClose === undefined && this.writableEnded) this.#closeSoon()
+    if (this.#onClose === undefined && this.writableEnded) this.#closeLater()
     this.#onClose = [...(this.#onClose ?? []), action]
   }
 
@@ -91,12 +91,12 @@ export class PlainResponse implements ServedResponse {
     for (const action of this.#onDrain ?? []) action()
   }
 
-  #closeSoon(): void {
+  #closeLater(): void {
     queueMicrotask(() => this.close())
   }
 
   /** The head, if it is still to be sent. */
-  #begun(): string {
+  #takeHead(): string {
     if (this.#state !== 'waiting') return ''
     if (this.#head === undefined) this.writeHead(200)
     this.#state = 'streaming'
@@ -107,6 +107,6 @@ export class PlainResponse implements ServedResponse {
 const LAST_CHUNK = '0\r\n\r\n'
 
 // A chunk of nothing would be the last.
-function chunkOf(text: string): string {
+function encodeChunk(text: string): string {
   return text === '' ? '' : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 }

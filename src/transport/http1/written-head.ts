@@ -1,68 +1,76 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import { httpDate } from './http-date.ts'
 
-export type GivenHeaders = Readonly<Record<string, string | number>>
+export type ResponseHeaderValues = Readonly<Record<string, string | number>>
 
 /** The head of a response, and what it says of the bytes after it. */
-export interface WrittenHead {
+export interface FormattedResponseHead {
   readonly text: string
   /** Whether the body has the length that the head names; else it comes in chunks. */
   readonly hasLength: boolean
   /** Whether the connection ends with the response. */
-  readonly isLast: boolean
+  readonly closesConnection: boolean
 }
 
 /** Writes a head as Node does. `keepAlive` is for how many seconds an idle connection is kept; 0 when it is not. */
-export function writtenHead(status: number, headers: GivenHeaders, keepAlive: number): WrittenHead {
+export function formatResponseHead(
+  status: number,
+  headers: ResponseHeaderValues,
+  keepAlive: number,
+): FormattedResponseHead {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
   let given = 0
-  let isLast = keepAlive === 0
+  let closesConnection = keepAlive === 0
   for (const name in headers) {
     const value = String(headers[name])
-    const meaning = meaningOf(name)
+    const meaning = headerFlag(name)
     validateHeaderValue(name, value)
     text += `${name}: ${value}\r\n`
     given |= meaning
-    if (meaning === CONNECTION) isLast ||= /\bclose\b/i.test(value)
+    if (meaning === CONNECTION) closesConnection ||= /\bclose\b/i.test(value)
   }
   const hasLength = (given & LENGTH) !== 0
   const encoding = hasLength || (given & ENCODING) !== 0 ? '' : 'Transfer-Encoding: chunked\r\n'
-  return { text: `${text}${ownLines(given, keepAlive)}${encoding}\r\n`, hasLength, isLast }
+  return {
+    text: `${text}${defaultLines(given, keepAlive)}${encoding}\r\n`,
+    hasLength,
+    closesConnection,
+  }
 }
 
 const [DATE, CONNECTION, LENGTH, ENCODING] = [1, 2, 4, 8]
-const MEANINGS: ReadonlyMap<string, number> = new Map([
+const HEADER_FLAGS: ReadonlyMap<string, number> = new Map([
   ['date', DATE],
   ['connection', CONNECTION],
   ['content-length', LENGTH],
   ['transfer-encoding', ENCODING],
 ])
-const known = new Map<string, number>()
+const knownFlags = new Map<string, number>()
 
 /** There are few names, and each is looked at once. */
-function meaningOf(name: string): number {
-  const found = known.get(name)
+function headerFlag(name: string): number {
+  const found = knownFlags.get(name)
   if (found !== undefined) return found
   validateHeaderName(name)
-  const meaning = MEANINGS.get(name.toLowerCase()) ?? 0
-  known.set(name, meaning)
+  const meaning = HEADER_FLAGS.get(name.toLowerCase()) ?? 0
+  knownFlags.set(name, meaning)
   return meaning
 }
 
 /** What stands in every head that does not say it itself. */
-function ownLines(given: number, keepAlive: number): string {
-  if ((given & (DATE | CONNECTION)) === 0) return usualLines(keepAlive)
+function defaultLines(given: number, keepAlive: number): string {
+  if ((given & (DATE | CONNECTION)) === 0) return cachedDefaultLines(keepAlive)
   return `${(given & DATE) === 0 ? dateLine() : ''}${(given & CONNECTION) === 0 ? connectionLines(keepAlive) : ''}`
 }
 
-let usual = { keepAlive: 0, date: '', lines: '' }
+let cachedLines = { keepAlive: 0, date: '', lines: '' }
 
 /** The same for a second. */
-function usualLines(keepAlive: number): string {
+function cachedDefaultLines(keepAlive: number): string {
   const date = httpDate()
-  if (usual.date !== date || usual.keepAlive !== keepAlive)
-    usual = { keepAlive, date, lines: dateLine() + connectionLines(keepAlive) }
-  return usual.lines
+  if (cachedLines.date !== date || cachedLines.keepAlive !== keepAlive)
+    cachedLines = { keepAlive, date, lines: dateLine() + connectionLines(keepAlive) }
+  return cachedLines.lines
 }
 
 function dateLine(): string {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { Client } from '../client.ts'
+import type { WrappableClient } from '../client.ts'
 
 /** Servers of the project for all (`.mcp.json`), of the user, and of the user in this project alone. */
-export const claudeCode: Client = {
+export const claudeCode: WrappableClient = {
   name: 'claude-code',
   format: 'json',
   root: ['mcpServers'],
-  spots({ env, home, cwd }) {
+  configLocations({ env, home, cwd }) {
     const folder = env['CLAUDE_CONFIG_DIR'] || home
     const inThisProject = ['projects', cwd, 'mcpServers']
     return [

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
-import type { Client } from '../client.ts'
-import { configFolder } from './config-folder.ts'
+import type { WrappableClient } from '../client.ts'
+import { desktopConfigFolder } from './config-folder.ts'
 
-export const claudeDesktop: Client = {
+export const claudeDesktop: WrappableClient = {
   name: 'claude-desktop',
   format: 'json',
   root: ['mcpServers'],
-  spots(where) {
-    return [{ file: join(configFolder(where), 'Claude', 'claude_desktop_config.json'), roots: [this.root] }]
+  configLocations(where) {
+    return [
+      { file: join(desktopConfigFolder(where), 'Claude', 'claude_desktop_config.json'), roots: [this.root] },
+    ]
   },
 }

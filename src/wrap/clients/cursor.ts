@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { Client } from '../client.ts'
+import type { WrappableClient } from '../client.ts'
 
-export const cursor: Client = {
+export const cursor: WrappableClient = {
   name: 'cursor',
   format: 'json',
   root: ['mcpServers'],
-  spots({ home, cwd }) {
+  configLocations({ home, cwd }) {
     return [cwd, home].map((folder) => ({ file: join(folder, '.cursor', 'mcp.json'), roots: [this.root] }))
   },
 }

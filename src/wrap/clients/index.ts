@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts'
+import type { WrappableClient } from '../client.ts'
 import { claudeCode } from './claude-code.ts'
 import { claudeDesktop } from './claude-desktop.ts'
 import { codex } from './codex.ts'
@@ -8,4 +8,12 @@ import { vscode } from './vscode.ts'
 import { zed } from './zed.ts'
 
 /** Every client that `wrap` knows. */
-export const CLIENTS: readonly Client[] = [claudeDesktop, claudeCode, cursor, vscode, codex, gemini, zed]
+export const WRAPPABLE_CLIENTS: readonly WrappableClient[] = [
+  claudeDesktop,
+  claudeCode,
+  cursor,
+  vscode,
+  codex,
+  gemini,
+  zed,
+]

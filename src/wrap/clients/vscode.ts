@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import type { Client } from '../client.ts'
-import { configFolder } from './config-folder.ts'
+import type { WrappableClient } from '../client.ts'
+import { desktopConfigFolder } from './config-folder.ts'
 
-export const vscode: Client = {
+export const vscode: WrappableClient = {
   name: 'vscode',
   format: 'json',
   root: ['servers'],
-  spots(where) {
+  configLocations(where) {
     const files = [
       join(where.cwd, '.vscode', 'mcp.json'),
-      join(configFolder(where), 'Code', 'User', 'mcp.json'),
+      join(desktopConfigFolder(where), 'Code', 'User', 'mcp.json'),
     ]
     return files.map((file) => ({ file, roots: [this.root] }))
   },
