@@ -1,6 +1,6 @@
 // What differs between two answers: one changed leaf beside microdiff, ignored places beside microdiff and a filter, equal texts.
 import { createDiffer, diffJson } from '../dist/diff/diff.js'
-import { parsePath } from '../dist/wire/path.js'
+import { parsePath } from '../dist/json/path.js'
 import { goal, interleave, median } from './measure.mjs'
 import { peer } from './peer.mjs'
 

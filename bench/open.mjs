@@ -53,8 +53,8 @@ async function lookups() {
   writeLongTape(tape, CALLS)
   console.log(`\na tape of ${CALLS.toLocaleString('en')} calls`)
   const [{ openIndexedTape }, { requestKey }] = await Promise.all([
-    import('../dist/store/indexed-tape.js'),
-    import('../dist/match/key.js'),
+    import('../dist/store/index/indexed-tape.js'),
+    import('../dist/match/request-key.js'),
   ])
   const opened = await openIndexedTape(tape)
   const bytes = statSync(`${tape}.idx`).size / CALLS

@@ -1,4 +1,4 @@
-// npm run patterns: writes src/redact/default-image.ts from the rules in the build. A test fails when it is stale.
+// npm run patterns: writes src/redact/prefilter/default-image.ts from the rules in the build. A test fails when it is stale.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

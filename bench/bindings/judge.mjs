@@ -1,13 +1,13 @@
 // Judges bindings by the truth: re-binding what was sent in one run onto the answers of another must give what was sent there.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findBindings } from '../../dist/correlate/correlate.js'
-import { confirmBindings } from '../../dist/correlate/confirm.js'
-import { LiveValueBinder } from '../../dist/correlate/rebinder.js'
-import { loadTape } from '../../dist/store/read.js'
-import { decodeLeaf, jsonLeaves } from '../../dist/wire/leaves.js'
-import { memberRanges, findRange } from '../../dist/wire/members.js'
-import { formatPath } from '../../dist/wire/path.js'
+import { findBindings } from '../../dist/bindings/find/find-bindings.js'
+import { confirmBindings } from '../../dist/bindings/find/confirm.js'
+import { LiveValueBinder } from '../../dist/bindings/carry/live-value-binder.js'
+import { loadTape } from '../../dist/store/file/read.js'
+import { decodeLeaf, jsonLeaves } from '../../dist/json/leaves.js'
+import { memberRanges, findRange } from '../../dist/json/find.js'
+import { formatPath } from '../../dist/json/path.js'
 
 const FOLDER = join(import.meta.dirname, '../../test/fixtures/bindings')
 export const NAMES = ['handles', 'desk', 'everything', 'memory', 'filesystem']

@@ -2,7 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { replayTransport } from '../../dist/serve/replay-transport.js'
-import { openIndexedTape } from '../../dist/store/indexed-tape.js'
+import { openIndexedTape } from '../../dist/store/index/indexed-tape.js'
 import { ARGUMENTS } from './calls.mjs'
 import { echoServer } from './echo-server.mjs'
 

@@ -24,7 +24,7 @@ export async function startFixture(env = {}) {
 /** The same over HTTPS, with a certificate that whoever starts after us trusts. */
 export async function startSecureFixture() {
   const folder = mkdtempSync(join(process.env.REELAY_HOME, 'tls-'))
-  const { makeAuthority, makeLeaf } = await import('../../dist/transport/certificates.js')
+  const { makeAuthority, makeLeaf } = await import('../../dist/http/proxy/certificates.js')
   const authority = await makeAuthority('Conformance CA', new Date())
   const [tls, trusted] = ['tls.json', 'ca.pem'].map((name) => join(folder, name))
   writeFileSync(tls, JSON.stringify(await makeLeaf(authority, '127.0.0.1', new Date())), { mode: 0o600 })

@@ -1,4 +1,4 @@
-import type { AnyFetch } from '../record/record-fetch.ts'
+import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 import { classifyFetch } from './mcp-fetch.ts'
 import { callerStack, isSdkFetch } from './sdk-caller.ts'
 

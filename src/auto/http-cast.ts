@@ -1,8 +1,8 @@
-import type { Tape } from '../store/read.ts'
+import type { Tape } from '../store/file/read.ts'
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 import { firstMessageOf } from '../serve/recorded-sessions.ts'
-import type { ServerOnTape } from './tape-set.ts'
+import type { ServerOnTape } from './server-lookup.ts'
 
 /** A handshake that the recorded server turned down by its HTTP status. */
 interface RecordedRefusal {

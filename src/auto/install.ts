@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import { createReportRedactor } from '../serve/screen.ts'
-import { escapeControlChars } from '../wire/visible.ts'
+import { createReportRedactor } from '../serve/redaction/report-redactor.ts'
+import { escapeControlChars } from '../text.ts'
 import { hookFetch } from './fetch-hook.ts'
-import { recordServers } from './record-links.ts'
-import { replayServers } from './replay-links.ts'
+import { recordServers } from './record-servers.ts'
+import { replayServers } from './replay-servers.ts'
 import { hookSpawn } from './spawn-hook.ts'
 import { readSwitches } from './switches.ts'
 

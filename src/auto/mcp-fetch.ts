@@ -1,5 +1,5 @@
-import { isObject } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { isObject } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /**
  * Whether a fetch talks to an MCP server: it has the shape that Streamable HTTP demands, or it comes from an SDK and has that of

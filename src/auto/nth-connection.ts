@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
-import type { Tape } from '../store/read.ts'
+import type { Tape } from '../store/file/read.ts'
 import { firstMessageOf } from '../serve/recorded-sessions.ts'
-import type { ServerOnTape } from './tape-set.ts'
+import type { ServerOnTape } from './server-lookup.ts'
 
 /** The part of the tape that was recorded when the server was started for the nth time. */
 export function nthConnection({ tape, server }: ServerOnTape, conn: number): ServerOnTape {

@@ -1,8 +1,8 @@
 import type { Drift } from '../serve/drift.ts'
-import type { ReplyChannel } from '../serve/outlet.ts'
-import { SessionPlayer, type SessionPlayerOptions } from '../serve/player.ts'
+import type { ReplyChannel } from '../serve/player/reply-channel.ts'
+import { SessionPlayer, type SessionPlayerOptions } from '../serve/player/session-player.ts'
 import { ClientPauses } from '../serve/rests.ts'
-import type { Message } from '../wire/message.ts'
+import type { Message } from '../protocol/message.ts'
 import { SseResponseStream } from './sse-stream.ts'
 
 /** One client of a played server over HTTP: each answer leaves by the stream that waits for it. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { sseEventText } from '../serve/http/event-writer.ts'
+import { sseEventText } from '../serve/http/sse-writer.ts'
 
 const KEEP_ALIVE_MS = 2 ** 30
 /** A client has one signal for all that is under way. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import type { StdioRecorder } from '../record/session-tape.ts'
+import type { StdioRecorder } from '../record/stdio/session-recorder.ts'
 
 /** Puts on the tape what crosses the pipes of a child process. Nothing is done to the child: its streams flow, wait and end as ever. */
 export function recordChild(child: ChildProcess, tape: StdioRecorder): void {

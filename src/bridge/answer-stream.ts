@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from './http-ask.ts'
+import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from '../link/bridge/http-requests.ts'
 import type { UnansweredIds } from './owed.ts'
 import { readEventStream, type StreamPosition } from './read-events.ts'
-import { resumeHeaders, RETRY_MS, type EventStreamOptions } from './server-stream.ts'
+import { resumeHeaders, RETRY_MS, type EventStreamOptions } from '../link/bridge/event-streams.ts'
 
 /** Hears the stream that answers a POST to its end, and takes it up again where it broke off as long as something is owed. */
 export async function readResponseStream(

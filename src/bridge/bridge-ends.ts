@@ -1,4 +1,4 @@
-import type { BridgeRoute } from './http-ask.ts'
+import type { BridgeRoute } from '../link/bridge/http-requests.ts'
 
 /** The two sides that a bridge joins. */
 export interface BridgeContext extends BridgeRoute {

@@ -1,5 +1,5 @@
-import { member, type Message, type Request } from '../wire/message.ts'
-import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { member, type Message, type Request } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
 import { encodeHeaderValue } from './header-value.ts'
 import type { ToolParamHeaders } from './param-headers.ts'
 

@@ -1,5 +1,5 @@
-import { idKey, type Id } from '../wire/id.ts'
-import type { Message } from '../wire/message.ts'
+import { idKey, type Id } from '../protocol/id.ts'
+import type { Message } from '../protocol/message.ts'
 
 /** The answers that one POST is owed. */
 export class UnansweredIds {

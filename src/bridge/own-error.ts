@@ -1,4 +1,4 @@
-import type { Id } from '../wire/id.ts'
+import type { Id } from '../protocol/id.ts'
 
 /** Outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's; the last digits are a status of HTTP. */
 const ERROR_CODE_BASE = -39_000

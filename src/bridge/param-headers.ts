@@ -1,4 +1,4 @@
-import { isObject, member, type JsonObject, type Request } from '../wire/message.ts'
+import { isObject, member, type JsonObject, type Request } from '../protocol/message.ts'
 import { encodeHeaderValue } from './header-value.ts'
 
 /** An argument of a tool that is repeated in a header. */

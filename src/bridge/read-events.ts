@@ -1,6 +1,6 @@
-import { DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
-import { SseReader, type SseEvent } from '../wire/sse.ts'
-import type { BridgeHttpResponse } from './http-ask.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
+import { SseReader, type SseEvent } from '../protocol/sse.ts'
+import type { BridgeHttpResponse } from '../link/bridge/http-requests.ts'
 
 /** Where a stream can be taken up again. */
 export interface StreamPosition {

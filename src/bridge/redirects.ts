@@ -1,11 +1,11 @@
-import { findHeader } from '../transport/http-heads.ts'
+import { findHeader } from '../http/headers.ts'
 import {
   sendBridgeRequest,
   readBodyText,
   type BridgeHttpResponse,
   type BridgeHttpRequest,
   type BridgeRoute,
-} from './http-ask.ts'
+} from '../link/bridge/http-requests.ts'
 
 const MAX_REDIRECTS = 3
 

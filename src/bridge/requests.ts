@@ -6,7 +6,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
-import { MAX_HEAD_BYTES } from '../transport/http-heads.ts'
+import { MAX_HEAD_BYTES } from '../http/headers.ts'
 import type { AddedHeader } from '../transport/own-headers.ts'
 
 /** The way to the server that a bridge leads to. */

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { caFolder, readCa, removeCa, writeCa, type CaFiles } from '../store/ca-files.ts'
-import { print } from './print.ts'
+import { print } from './output/print.ts'
 
 export const caCommand: Command = new Command('ca')
   .description('make, show or remove the local CA with which `record --forward` looks into HTTPS')
@@ -10,7 +10,7 @@ export const caCommand: Command = new Command('ca')
     new Command('create')
       .description('make a local CA, valid for two years; nothing trusts it until you say so')
       .action(async () => {
-        const { makeAuthority } = await import('../transport/certificates.ts')
+        const { makeAuthority } = await import('../http/proxy/certificates.ts')
         const now = new Date()
         const name = `Reelay local CA ${now.toISOString().slice(0, 10)} ${hostname()}`
         print(caDescription(writeCa(caFolder(), await makeAuthority(name.slice(0, 64), now))))

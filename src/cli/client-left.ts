@@ -1,4 +1,4 @@
-import { clientGoneCheck } from '../transport/client-gone.ts'
+import { clientGoneCheck } from '../link/process/client-gone.ts'
 
 const CLIENT_CHECK_MS = 250
 

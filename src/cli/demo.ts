@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path'
 import { Command } from 'commander'
-import { runDemo } from '../demo/story.ts'
+import { runDemo } from '../demo/run-demo.ts'
 
 const TIMEOUT_MS = 30_000
 

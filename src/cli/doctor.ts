@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { escapeControlCharsInJson } from '../wire/visible.ts'
-import { formatDoctorReport } from '../wrap/doctor-text.ts'
-import { print } from './print.ts'
-import { createOutputRedactor } from './without-secrets.ts'
+import { escapeControlCharsInJson } from '../text.ts'
+import { formatDoctorReport } from '../wrap/doctor/doctor-text.ts'
+import { print } from './output/print.ts'
+import { createOutputRedactor } from './output/redact-output.ts'
 import { configEnvironment } from './wrap.ts'
 
 export const doctorCommand: Command = new Command('doctor')
@@ -10,7 +10,7 @@ export const doctorCommand: Command = new Command('doctor')
   .option('--offline', 'do not ask the servers behind bridges whether they are there')
   .option('--json', 'print the result as JSON')
   .action(async ({ offline, json }: { offline?: true; json?: true }) => {
-    const { runDoctor } = await import('../wrap/doctor.ts')
+    const { runDoctor } = await import('../wrap/doctor/doctor.ts')
     const checkup = await runDoctor(configEnvironment(), offline ? { probeTimeoutMs: 'never' } : {})
     const shown = createOutputRedactor() // a finding may quote a command line or a line of a config
     print(

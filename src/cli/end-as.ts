@@ -1,4 +1,4 @@
-import type { ProcessExit } from '../transport/server-process.ts'
+import type { ProcessExit } from '../link/process/start.ts'
 
 /** Whoever started us sees what it would have seen of the process that we ran for it. */
 export function exitLike({ code, signal }: ProcessExit): void {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Command } from 'commander'
-import { IMPORT_FORMATS, readImportedRecording } from '../convert/index.ts'
+import { IMPORT_FORMATS, readImportedRecording } from '../convert/import/index.ts'
 import { ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { jsonOnOneLine } from '../wire/one-line.ts'
-import { print } from './print.ts'
-import { createOutputRedactor } from './without-secrets.ts'
+import { print } from './output/print.ts'
+import { createOutputRedactor } from './output/redact-output.ts'
 
 export const importCommand: Command = new Command('import')
   .description("make a tape of another tool's recording")
@@ -25,7 +25,11 @@ export const importCommand: Command = new Command('import')
     const tape = output ?? basename(file).replace(/\..*$/, '')
     const care = redactOption(redact, vault)
     if (vault !== undefined)
-      (await import('./vault-warning.ts')).warnAboutVault({ output: undefined, name: tape, redact: care })
+      (await import('./output/vault-warning.ts')).warnAboutVault({
+        output: undefined,
+        name: tape,
+        redact: care,
+      })
     const recording = createRecording({ tape, redact: care })
     const pipes = recording.pipes({ server, info: { transport: 'import' } })
     const taps = { c2s: pipes.recordDirection('c2s'), s2c: pipes.recordDirection('s2c') }

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
-import { redactTapeLabels } from '../redact/redacted-header.ts'
+import { redactTapeLabels } from '../redact/redact-tape.ts'
 import { listAsJson } from '../report/list-json.ts'
-import { listAsText } from '../report/list-text.ts'
+import { listAsText } from '../report/list.ts'
 import { tapeFolder } from '../store/home.ts'
-import { listTapes, type TapeSummary } from '../store/list.ts'
+import { listTapes, type TapeSummary } from '../store/file/list.ts'
 import { parseServerFilter } from '../tape/server-filter.ts'
-import { print } from './print.ts'
-import { createThrowawayRedactor } from '../serve/screen.ts'
+import { print } from './output/print.ts'
+import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 
 export const listCommand: Command = new Command('list')
   .description('list the tapes in the tape folder')

@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
 import type { UpstreamTarget } from '../serve/live-target.ts'
-import { parseServerUrl } from '../transport/target.ts'
-import { readHeaderOption } from './record-headers.ts'
+import { parseServerUrl } from '../http/client/upstream.ts'
+import { readHeaderOption } from './options/value-readers.ts'
 
 /** How the command line names a live server that is there. */
 export interface LiveServerFlags {

@@ -3,9 +3,9 @@
 import type { Command } from 'commander'
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../transport/process-group.ts'
-import { FORWARDED_SIGNALS, startServer } from '../transport/server-process.ts'
-import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './record-args.ts'
-import { runStdioRecording } from './record.ts'
+import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'
+import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/read-record-options.ts'
+import { runStdioRecording } from './record/record-stdio.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
@@ -21,18 +21,18 @@ function isSingleName(words: readonly string[]): words is readonly [string] {
 
 /** A client waits for `serve` to answer: it loads no other command. */
 async function commandsFor(verb: string | undefined): Promise<readonly Command[]> {
-  if (verb === 'serve') return [(await import('./serve.ts')).serveCommand]
-  return (await import('./program.ts')).COMMANDS
+  if (verb === 'serve') return [(await import('./serve/serve.ts')).serveCommand]
+  return (await import('./program.merging.ts')).COMMANDS
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
   if (args.redact !== false && args.redact.vault !== undefined)
-    (await import('./vault-warning.ts')).warnAboutVault(args)
+    (await import('./output/vault-warning.ts')).warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
-  if (args.kind === 'forward') return (await import('./record-forward.ts')).runForwardRecording(args)
-  if (args.kind === 'bridge') return (await import('./record-bridge.ts')).runBridgeRecording(args)
-  const { runUrlRecording } = await import('./record-url.ts')
+  if (args.kind === 'forward') return (await import('./record/record-forward.ts')).runForwardRecording(args)
+  if (args.kind === 'bridge') return (await import('./record/record-bridge.ts')).runBridgeRecording(args)
+  const { runUrlRecording } = await import('./record/record-url.ts')
   await runUrlRecording(args)
 }
 
@@ -48,6 +48,6 @@ async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { reportError } = await import('./fail.ts')
+  const { reportError } = await import('./output/report-error.ts')
   reportError(error)
 })

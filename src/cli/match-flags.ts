@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
-import { parseIgnoredPaths } from '../match/key.ts'
-import { parseMatchRule } from '../match/rule.ts'
+import { parseIgnoredPaths } from '../match/request-key.ts'
+import { parseMatchRule } from '../match/rules.ts'
 import { STRATEGIES, findStrategy } from '../match/strategies/index.ts'
 
 /** The options that say how requests are matched. */

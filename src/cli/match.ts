@@ -3,7 +3,7 @@ import { ReelayError } from '../errors.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
 import { parseRequestPath } from '../match/request-path.ts'
-import { formatMatchRule, parseComparison, parseMatchRule, type MatchRuleScope } from '../match/rule.ts'
+import { formatMatchRule, parseComparison, parseMatchRule, type MatchRuleScope } from '../match/rules.ts'
 import {
   addStoredRules,
   removeStoredRules,
@@ -11,10 +11,10 @@ import {
   readStoredRules,
 } from '../serve/stored-rules.ts'
 import { resolveTape } from '../store/home.ts'
-import { loadTape, openTape } from '../store/read.ts'
+import { loadTape, openTape } from '../store/file/read.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
-import { print } from './print.ts'
-import { createOutputRedactor } from './without-secrets.ts'
+import { print } from './output/print.ts'
+import { createOutputRedactor } from './output/redact-output.ts'
 
 export const matchCommand: Command = new Command('match')
   .description('keep rules beside a tape that say how requests are compared with it')

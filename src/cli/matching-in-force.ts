@@ -1,5 +1,5 @@
 import { findProjectConfig } from '../config/project-config.ts'
-import type { MatchOptions } from '../match/match-options.ts'
+import type { MatchOptions } from '../match/options.ts'
 import { readMatchSettings, type MatchSettings } from '../match/settings.ts'
 import type { CompanionFile } from '../store/settings-file.ts'
 

@@ -1,5 +1,5 @@
 import { quoteShellWord } from '../match/shell-word.ts'
-import type { PlayFlags } from './playing-in-force.ts'
+import type { PlayFlags } from './options/read-serve-options.ts'
 
 /** The options of playing as they are written: a command that is advised has them too, or it would be another run. */
 export function formatPlayFlags(flags: PlayFlags & { readonly secrets?: string }): readonly string[] {

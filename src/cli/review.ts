@@ -1,6 +1,6 @@
-import type { SecretOccurrence } from '../share/findings.ts'
-import { escapeControlChars } from '../wire/visible.ts'
-import type { AskQuestion } from './terminal.ts'
+import type { SecretOccurrence } from '../share/find-secrets.ts'
+import { escapeControlChars } from '../text.ts'
+import type { AskQuestion } from './output/terminal.ts'
 
 /** Asks of each finding whether it is a secret. Gives those that are none; undefined when the review was left. */
 export async function reviewSecrets(

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import { ignoreClosedOutput } from './print.ts'
+import { ignoreClosedOutput } from './output/print.ts'
 
 /** Runs the command that the arguments name, out of these. */
 export async function runProgram(argv: readonly string[], commands: readonly Command[]): Promise<void> {

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { lastTapeNumber } from '../store/create.ts'
+import { lastTapeNumber } from '../store/file/create.ts'
 import { resolveTape } from '../store/home.ts'
-import { runWithInheritedStdio } from '../transport/inherited-process.ts'
+import { runWithInheritedStdio } from '../link/process/run-inherited.ts'
 import { exitLike } from './end-as.ts'
-import { warnAboutVault } from './vault-warning.ts'
+import { warnAboutVault } from './output/vault-warning.ts'
 import { checkRunFlags, runEnvironment, type RunFlags } from './run-env.ts'
 
 export const runCommand: Command = new Command('run')

@@ -1,5 +1,5 @@
-import { ignoreClosedOutput } from './print.ts'
-import { serveTapes } from './serve-tapes.ts'
+import { ignoreClosedOutput } from './output/print.ts'
+import { serveTapes } from './serve/serve-tapes.ts'
 
 /** `reelay serve <tape>`, as most configs of clients have it: the parser of command lines would have nothing to do. */
 export async function serveSingleTape(name: string): Promise<void> {

@@ -1,11 +1,11 @@
 import type { ServedHttp } from '../serve/http/serve-http.ts'
-import { turnStoreOf, type PlayableTape } from '../serve/played-tape.ts'
+import { turnStoreOf, type PlayableTape } from '../serve/playable-tape.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
-import { createReportRedactor } from '../serve/screen.ts'
+import { createReportRedactor } from '../serve/redaction/report-redactor.ts'
 import { eraOfServer } from '../serve/tape-era.ts'
-import type { Tape } from '../store/read.ts'
+import type { Tape } from '../store/file/read.ts'
 import type { TurnKind } from '../tape/turn-store.ts'
-import { escapeControlChars } from '../wire/visible.ts'
+import { escapeControlChars } from '../text.ts'
 import { colourText } from './paint.ts'
 
 /** A tape, what is wrong with it, and how it is to be served. */

@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { ServeHttpFlags } from './wanted-tapes.ts'
+import type { ServeHttpFlags } from './serve/tapes-to-serve.ts'
 
 /** The words of a `serve`: tapes before `--`, the command of a live server behind it. */
 export interface ServeArguments {

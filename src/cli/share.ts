@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { shareTape } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
-import { escapeControlChars } from '../wire/visible.ts'
-import { print } from './print.ts'
+import { escapeControlChars } from '../text.ts'
+import { print } from './output/print.ts'
 import { redactionSummary } from './redact.ts'
-import { warnAboutCopyVault } from './vault-warning.ts'
-import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './rule-flags.ts'
+import { warnAboutCopyVault } from './output/vault-warning.ts'
+import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './options/redact-options.ts'
 
 export const shareCommand: Command = declareRedactionOptions(new Command('share'))
   .description(

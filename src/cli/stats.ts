@@ -5,9 +5,9 @@ import { readOverview } from '../report/overview.ts'
 import { statsAsText } from '../report/stats-text.ts'
 import { callStats } from '../report/stats.ts'
 import { resolveTape } from '../store/home.ts'
-import { openTape } from '../store/read.ts'
-import { print } from './print.ts'
-import { createOutputRedactor } from './without-secrets.ts'
+import { openTape } from '../store/file/read.ts'
+import { print } from './output/print.ts'
+import { createOutputRedactor } from './output/redact-output.ts'
 
 export const statsCommand: Command = new Command('stats')
   .description('count the calls of a tape: how many, how fast, how many failed')

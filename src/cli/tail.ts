@@ -1,13 +1,13 @@
 import { Command } from 'commander'
-import type { ExchangeFacts } from '../report/exchange-facts.ts'
-import { exchangeJson } from '../report/inspect-json.ts'
-import { ExchangeFollower } from '../report/live-exchanges.ts'
+import type { ExchangeFacts } from '../report/exchanges/exchange.ts'
+import { exchangeJson } from '../report/inspect/inspect-json.ts'
+import { ExchangeFollower } from '../report/tail.ts'
 import { createTailFormatter } from '../report/tail-text.ts'
-import { followTape, type FollowedTape } from '../store/follow.ts'
+import { followTape, type FollowedTape } from '../store/file/follow.ts'
 import { resolveTape } from '../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
-import { escapeControlChars, escapeControlCharsInJson } from '../wire/visible.ts'
-import { redactTapeForOutput } from './without-secrets.ts'
+import { escapeControlChars, escapeControlCharsInJson } from '../text.ts'
+import { redactTapeForOutput } from './output/redact-output.ts'
 
 export const tailCommand: Command = new Command('tail')
   .description('show the exchanges of a tape as they complete, while it is being recorded')

@@ -1,5 +1,5 @@
 import { recordUsageError } from './record-limits.ts'
-import { RECORD_OPTIONS } from './record-options.ts'
+import { RECORD_OPTIONS } from './options/record-options.ts'
 
 /** An option of `reelay record`, with its value; `''` for one that takes none. */
 export type GivenOption = { readonly long: string; readonly value: string }

@@ -3,7 +3,7 @@ import { labelsFromEnv, parseTag } from '../record/labels.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import type { RecordingRules } from '../record/tape-rules.ts'
 import { TEXT_LABELS, pickLabels, type TapeLabels } from '../tape/labels.ts'
-import { HARD_MAX_LINE_BYTES, DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
+import { HARD_MAX_LINE_BYTES, DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
 import { readCountOption, readTapeRules, recordUsageError } from './record-limits.ts'
 import { lastValueOf, type GivenOption } from './taken-options.ts'
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { requireSync } from './require-here.ts'
 import { ReelayError } from '../errors.ts'
-import { member } from '../wire/message.ts'
+import { member } from '../protocol/message.ts'
 import type { ConfigSource } from './setting.ts'
 
 /** Loads a config that is a module, for what only a function can say. Its places are named by their path. */

@@ -1,6 +1,6 @@
-import type { RedactionRule } from '../redact/rule.ts'
+import type { RedactionRule } from '../redact/rules/rule.ts'
 import type { RedactionRuleChanges } from '../redact/rule-set.ts'
-import { defaultRules, EMAIL_RULE } from '../redact/rules.ts'
+import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
 import type { Setting } from './setting.ts'
 
 /** The `redaction` section of a config: what it adds to the rules that come with Reelay, and takes from them. */

@@ -1,6 +1,6 @@
 import { ReelayError } from '../errors.ts'
-import { isObject } from '../wire/message.ts'
-import { formatPath } from '../wire/path.ts'
+import { isObject } from '../protocol/message.ts'
+import { formatPath } from '../json/path.ts'
 
 /** The way to a value in a config. */
 export type ConfigPath = readonly (string | number)[]

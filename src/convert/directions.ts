@@ -1,6 +1,6 @@
 import type { Direction } from '../wire/direction.ts'
-import { idKey } from '../wire/id.ts'
-import type { Message } from '../wire/message.ts'
+import { idKey } from '../protocol/id.ts'
+import type { Message } from '../protocol/message.ts'
 
 const SERVER_REQUEST_METHODS: ReadonlySet<string> = new Set([
   'sampling/createMessage',

@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import { messagesOfTurn } from '../tape/turn-messages.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { RecordedMessage } from '../tape/turn.ts'
-import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
+import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import type {
   Binding,
   BindingConsumer,
@@ -10,10 +10,10 @@ import type {
   LocationStep,
   TapeLocation,
   BindingProducer,
-} from './binding.ts'
-import type { BindingsFile, ForbiddenLocation, UserBinding } from './bindings-file.ts'
-import { readLocation } from './lens.ts'
-import type { WrittenLocation, WrittenLocationStep } from './place-parse.ts'
+} from '../bindings/binding.ts'
+import type { BindingsFile, ForbiddenLocation, UserBinding } from '../bindings/bindings-file.ts'
+import { readLocation } from '../bindings/location.ts'
+import type { WrittenLocation, WrittenLocationStep } from '../bindings/location-text.ts'
 import { formatTapeLocation } from './place-text.ts'
 import { describeToken } from './token-place.ts'
 

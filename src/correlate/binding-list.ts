@@ -1,4 +1,4 @@
-import type { Binding, BindingConsumer, FoundBindings, BindingProducer } from './binding.ts'
+import type { Binding, BindingConsumer, FoundBindings, BindingProducer } from '../bindings/binding.ts'
 import { detachedCopy } from './detached.ts'
 import { SharedLocations } from './shared-paths.ts'
 

@@ -1,6 +1,6 @@
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
-import { member } from '../wire/message.ts'
-import type { TapeLocation } from './binding.ts'
+import { member } from '../protocol/message.ts'
+import type { TapeLocation } from '../bindings/binding.ts'
 
 /** Finds, in a second run of the same session, the message that stands where one of the first run stood. */
 export class MessageCounterparts {

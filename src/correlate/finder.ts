@@ -1,14 +1,14 @@
-import type { BindingProducer, ValueLocation } from './binding.ts'
+import type { BindingProducer, ValueLocation } from '../bindings/binding.ts'
 import { BindingCollector } from './binding-list.ts'
-import { ClientValues } from './client-words.ts'
-import { distinctnessOf } from './distinct.ts'
-import { judgePair, judgeCompositePart, type PairJudgement } from './judge.ts'
-import { relateNames } from './names.ts'
+import { ClientValues } from '../bindings/find/value-ownership.ts'
+import { distinctnessOf } from '../bindings/distinctness.ts'
+import { judgePair, judgeCompositePart, type PairJudgement } from '../bindings/find/judge-pair.ts'
+import { relateNames } from '../bindings/names.ts'
 import { producesForPair } from './protocol-pairs.ts'
 import { findClockProducer } from './relative-date.ts'
 import type { SchemaValues } from './schema-values.ts'
-import { toProducer, type ProducerCandidate } from './sightings.ts'
-import { consumerPieces, type ConsumerCandidate } from './uses.ts'
+import { toProducer, type ProducerCandidate } from '../bindings/find/producer-candidates.ts'
+import { consumerPieces, type ConsumerCandidate } from '../bindings/find/consumer-candidates.ts'
 
 const MOST_OTHERS = 3
 

@@ -1,7 +1,7 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import { WordHashList } from './hashes.ts'
-import { forEachTurnMessage, type TurnMessage } from './messages.ts'
-import { collectMessageHashes } from './words-in.ts'
+import { forEachTurnMessage, type TurnMessage } from '../bindings/tape-messages.ts'
+import { collectMessageHashes } from '../bindings/find/message-words.ts'
 
 /** A message by its words. */
 export interface MessageWords {

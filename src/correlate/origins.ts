@@ -1,5 +1,5 @@
-import { formatPath, type PathPattern } from '../wire/path.ts'
-import type { Binding } from './binding.ts'
+import { formatPath, type PathPattern } from '../json/path.ts'
+import type { Binding } from '../bindings/binding.ts'
 
 /** Says, for a value in a recorded request, which binding it comes from. */
 export class BindingsByConsumer {

@@ -1,6 +1,6 @@
-import type { JsonPath } from '../wire/members.ts'
-import type { LocationStep } from './binding.ts'
-import { nameWords, type LocationNames } from './names.ts'
+import type { JsonPath } from '../json/find.ts'
+import type { LocationStep } from '../bindings/binding.ts'
+import { nameWords, type LocationNames } from '../bindings/names.ts'
 
 /** The names around a value: the member that holds it and those above, and the words of the tool that it went to or came from. */
 export function namesAtLocation(

@@ -1,5 +1,5 @@
-import { formatPath } from '../wire/path.ts'
-import type { LocationStep, TapeLocation, BindingProducer } from './binding.ts'
+import { formatPath } from '../json/path.ts'
+import type { LocationStep, TapeLocation, BindingProducer } from '../bindings/binding.ts'
 
 /** A place as a bindings file writes it: `#12 result.content[0].text > json issue.id`. */
 export function formatTapeLocation({ frame, item, path, inside }: Omit<TapeLocation, 'turn'>): string {

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../wire/members.ts'
-import type { ValueLocation } from './binding.ts'
+import type { JsonPath } from '../json/find.ts'
+import type { ValueLocation } from '../bindings/binding.ts'
 
 /** A pair that the protocol itself defines: what the server calls `from` comes back under this name. */
 export interface ProtocolPair {

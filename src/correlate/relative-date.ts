@@ -1,4 +1,4 @@
-import type { BindingProducer } from './binding.ts'
+import type { BindingProducer } from '../bindings/binding.ts'
 
 const DAY = 86_400_000
 

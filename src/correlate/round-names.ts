@@ -1,4 +1,4 @@
-import { memberRanges, findRange } from '../wire/members.ts'
+import { memberRanges, findRange } from '../json/find.ts'
 
 const INPUT_RESPONSES_PATH = ['params', 'inputResponses']
 

@@ -1,6 +1,6 @@
 import type { RecordedTurns } from '../tape/turn-store.ts'
-import type { JsonPath } from '../wire/members.ts'
-import { isObject, member } from '../wire/message.ts'
+import type { JsonPath } from '../json/find.ts'
+import { isObject, member } from '../protocol/message.ts'
 
 /** What the tools on the tape say about their arguments. */
 export class SchemaValues {

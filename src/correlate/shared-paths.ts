@@ -1,4 +1,4 @@
-import type { ValueLocation } from './binding.ts'
+import type { ValueLocation } from '../bindings/binding.ts'
 import { detachedCopy } from './detached.ts'
 
 const MOST_SHARED = 10_000

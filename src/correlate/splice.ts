@@ -1,7 +1,7 @@
-import { decodeLeaf } from '../wire/leaves.ts'
-import { findRange } from '../wire/members.ts'
+import { decodeLeaf } from '../json/leaves.ts'
+import { findRange } from '../json/find.ts'
 import { decodeBase64Text, encodeBase64Like } from './base64.ts'
-import type { LocationStep, ValueLocation } from './binding.ts'
+import type { LocationStep, ValueLocation } from '../bindings/binding.ts'
 import { findToken } from './token-place.ts'
 
 /** The message with another value at a spot, every byte outside of that value as it was; undefined when nothing is there. */

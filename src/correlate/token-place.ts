@@ -1,4 +1,4 @@
-import type { TokenPosition } from './binding.ts'
+import type { TokenPosition } from '../bindings/binding.ts'
 
 /** Describes a token of a text, so that its like can be found in another text of the same making. */
 export function describeToken(text: string, start: number, end: number): TokenPosition {

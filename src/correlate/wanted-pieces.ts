@@ -1,4 +1,4 @@
-import { distinctnessOf, isNumericText } from './distinct.ts'
+import { distinctnessOf, isNumericText } from '../bindings/distinctness.ts'
 import { findPiecesByWord, findPiecesInWord, type TextPiece } from './pieces.ts'
 import type { SentValues } from './wanted.ts'
 

@@ -1,6 +1,6 @@
-import { distinctnessOf } from './distinct.ts'
+import { distinctnessOf } from '../bindings/distinctness.ts'
 import { TextHashSet } from './hash-set.ts'
-import { consumerPieces, type ConsumerCandidate } from './uses.ts'
+import { consumerPieces, type ConsumerCandidate } from '../bindings/find/consumer-candidates.ts'
 
 /** What the client sent somewhere, whole or as a part: only that is worth a look in what the server said. */
 export class SentValues {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { text as readText } from 'node:stream/consumers'
-import { member, type Notification, type Request } from '../wire/message.ts'
+import { member, type Notification, type Request } from '../protocol/message.ts'
 import { DemoPeer, type DemoOutcome } from './peer.ts'
 
 export interface DemoToolCall {

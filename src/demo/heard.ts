@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { member } from '../wire/message.ts'
+import { member } from '../protocol/message.ts'
 import type { DemoSessionMessages } from './client.ts'
 import type { DemoOutcome } from './peer.ts'
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { member } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** What `reelay verify` found out about a live server. */
 export interface DemoVerification {

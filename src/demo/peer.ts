@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { idKey } from '../wire/id.ts'
-import { classifyMessage, type Notification, type Request, type Response } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { idKey } from '../protocol/id.ts'
+import { classifyMessage, type Notification, type Request, type Response } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 export type DemoOutcome = Response['outcome']
 

@@ -1,5 +1,5 @@
 // The MCP server of `reelay demo`: stdio, written by hand, no SDK. It is a program of its own, started by its path.
-import { member, type Request } from '../wire/message.ts'
+import { member, type Request } from '../protocol/message.ts'
 import { DemoPeer, type DemoOutcome } from './peer.ts'
 import { DEMO_TOOLS, type DemoToolContext, type DemoTool } from './tools.ts'
 

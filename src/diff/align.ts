@@ -1,7 +1,7 @@
-import { canonicalJson } from '../wire/canonical.ts'
-import { isObject } from '../wire/message.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject } from '../protocol/message.ts'
 import { findIdentityKey } from './identity-key.ts'
-import { longestCommonSubsequence } from './lcs.ts'
+import { longestCommonSubsequence } from './sequence-diff.ts'
 import { similarityOf } from './similarity.ts'
 
 /** Which item is which: places in the expected list, in the actual one, or in both. */

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../wire/canonical.ts'
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 import { alignLists } from './align.ts'
 import { ExactNumber, jsonTypeOf, type Difference } from './difference.ts'
 import { DEEPEST_COMPARED, hasOwnMember, isEqual, type EqualitySettings } from './equal.ts'

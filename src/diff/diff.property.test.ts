@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../wire/canonical.ts'
-import { isObject } from '../wire/message.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject } from '../protocol/message.ts'
 import { createDiffer } from './diff.ts'
-import { formatPath } from '../wire/path.ts'
+import { formatPath } from '../json/path.ts'
 import type { Difference } from './difference.ts'
 
 // Texts that are JSON themselves count by what they mean, which is another test's subject.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatPath, parsePath } from '../wire/path.ts'
+import { formatPath, parsePath } from '../json/path.ts'
 import { createDiffer, diffJson, type DiffOptions } from './diff.ts'
 
 function differences(expected: unknown, actual: unknown, options?: DiffOptions): readonly string[] {

@@ -1,7 +1,7 @@
-import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
+import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { ValueComparison } from './compare.ts'
 import type { Difference } from './difference.ts'
-import { parseExactJson } from './read-json.ts'
+import { parseExactJson } from './exact-json.ts'
 import { DiffRuleNode, type DiffRule } from './rules.ts'
 import { StructureComparison } from './structure.ts'
 

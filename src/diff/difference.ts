@@ -1,4 +1,4 @@
-import type { JsonPath } from '../wire/members.ts'
+import type { JsonPath } from '../json/find.ts'
 
 /** One thing that is not the same. A side that has nothing there has no member. */
 export interface Difference {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 import { ExactNumber } from './difference.ts'
 import { parseJsonPair } from './json-text.ts'
 import type { DiffRuleNode } from './rules.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 
 /** The member that tells the items of two lists apart: id-like by name, there in every item, unique on each side. */
 export function findIdentityKey(

@@ -1,4 +1,4 @@
-import { parseExactJson } from './read-json.ts'
+import { parseExactJson } from './exact-json.ts'
 
 /** The values of two texts that are both JSON objects or arrays: they are compared as what they mean. */
 export function parseJsonPair(

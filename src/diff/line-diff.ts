@@ -1,4 +1,4 @@
-import { longestCommonSubsequence } from './lcs.ts'
+import { longestCommonSubsequence } from './sequence-diff.ts'
 
 /** One line of two texts laid side by side. */
 export interface LineChange {

@@ -1,4 +1,4 @@
-import { EVERY_ITEM, formatPath, type PathPattern } from '../wire/path.ts'
+import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
 import { createDiffer, type DiffOptions } from './diff.ts'
 import { jsonTypeOf, type Difference, type JsonType } from './difference.ts'
 import { fitsTemplate, textTemplate, widenTemplate, type TextTemplate } from './text-template.ts'

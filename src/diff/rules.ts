@@ -1,4 +1,4 @@
-import { EVERY_ITEM, type PathPattern, type PathSegment } from '../wire/path.ts'
+import { EVERY_ITEM, type PathPattern, type PathSegment } from '../json/path.ts'
 
 /** What holds at a path. */
 export type DiffRuleEffect =

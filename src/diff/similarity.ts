@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 import { commonAffixLength } from '../wire/shared-ends.ts'
 import { jsonTypeOf } from './difference.ts'
 

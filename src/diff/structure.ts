@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 import { jsonTypeOf, type Difference } from './difference.ts'
 import { DEEPEST_COMPARED } from './equal.ts'
 import { parseJsonPair } from './json-text.ts'

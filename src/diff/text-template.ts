@@ -1,4 +1,4 @@
-import { longestCommonSubsequence } from './lcs.ts'
+import { longestCommonSubsequence } from './sequence-diff.ts'
 
 /** What several texts have in common, word by word; `null` stands where they differ. */
 export type TextTemplate = readonly (string | null)[]

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../wire/canonical.ts'
+import { canonicalJson } from '../json/canonical.ts'
 import { diffFields } from './field-diff.ts'
-import { formatPath } from '../wire/path.ts'
+import { formatPath } from '../json/path.ts'
 import { omitPaths } from './without.ts'
 
 test('every differing field is named once, with both its values', () => {

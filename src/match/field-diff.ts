@@ -1,6 +1,6 @@
-import { canonicalJson } from '../wire/canonical.ts'
-import { isObject, type JsonObject } from '../wire/message.ts'
-import type { PathPattern, PathSegment } from '../wire/path.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import type { PathPattern, PathSegment } from '../json/path.ts'
 import { commonAffixLength } from '../wire/shared-ends.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */

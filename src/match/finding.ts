@@ -1,8 +1,8 @@
-import type { ValueAnnotation } from './annotations.ts'
+import type { ValueAnnotation } from './miss/annotations.ts'
 import type { TapeLookup } from './evidence.ts'
 import type { Matcher, MatchOutcome, RecordedRequest } from './matcher.ts'
-import type { RequestComparer } from './matching.ts'
-import type { NearestRequest } from './nearest.ts'
+import type { RequestComparer } from './request-comparer.ts'
+import type { NearestRequest } from './miss/nearest.ts'
 
 /** Why a live request has no recorded answer. */
 export type MissReason =

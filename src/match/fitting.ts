@@ -1,7 +1,7 @@
-import type { ComparableRequest } from './form.ts'
-import type { RequestContent } from './key.ts'
+import type { ComparableRequest } from './comparable-request.ts'
+import type { RequestContent } from './request-key.ts'
 import { toolOrPromptName } from '../wire/name.ts'
-import type { GroupedRecording, GroupedRequest, RequestGroups } from './shelves.ts'
+import type { GroupedRecording, GroupedRequest, RequestGroups } from './request-groups.ts'
 
 /** Recordings that may answer a live request, and how far their request is from it. */
 export interface RankedRequest {

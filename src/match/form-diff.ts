@@ -1,6 +1,6 @@
 import type { RequestTimes } from './comparisons/comparison.ts'
 import { diffFields, type FieldDiff, type FieldEquality } from './field-diff.ts'
-import type { ComparableRequest } from './form.ts'
+import type { ComparableRequest } from './comparable-request.ts'
 import { comparisonAt } from './ruleset.ts'
 
 /** What differs between two requests, field by field; where a rule governs, the rule decides. */

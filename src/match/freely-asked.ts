@@ -1,4 +1,4 @@
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 
 /** How often a client opens or probes a connection, or asks how a task is doing, is its own affair, not part of the session's content. */
 export function isUncountedMethod(method: string): boolean {

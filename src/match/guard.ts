@@ -1,4 +1,4 @@
-import { isObject, member } from '../wire/message.ts'
+import { isObject, member } from '../protocol/message.ts'
 
 /** What the user was asked and what they answered (2026-07-28, MRTR): compared exactly, whatever else is not. */
 export const CONSENT_PARAMS: readonly string[] = ['requestState', 'inputResponses']

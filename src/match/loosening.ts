@@ -1,4 +1,4 @@
-import type { MatchOptions } from './match-options.ts'
+import type { MatchOptions } from './options.ts'
 
 /** The options under which a request that missed would have been answered. */
 export interface SuggestedMatchOptions extends MatchOptions {

@@ -1,11 +1,11 @@
 import { turnsInMemory, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { formatPath } from '../wire/path.ts'
-import { KeyedMatcher } from './keyed-index.ts'
-import { usesKeysOnly, createComparer, type MatchOptions } from './match-options.ts'
+import { formatPath } from '../json/path.ts'
+import { KeyedMatcher } from './keyed-matcher.ts'
+import { usesKeysOnly, createComparer, type MatchOptions } from './options.ts'
 import type { Matcher } from './matcher.ts'
-import { RequestGroups } from './shelves.ts'
-import { StrategyMatcher } from './strategy-index.ts'
+import { RequestGroups } from './request-groups.ts'
+import { StrategyMatcher } from './strategy-matcher.ts'
 
 export interface MatcherOptions extends MatchOptions {
   /** Only what was sent to this server counts as recorded. */

@@ -1,8 +1,8 @@
 import type { Turn } from '../tape/turn.ts'
-import type { Era } from '../wire/era.ts'
-import type { RequestContent } from './key.ts'
-import type { PathPattern } from '../wire/path.ts'
-import type { RequestComparer } from './matching.ts'
+import type { Era } from '../protocol/era.ts'
+import type { RequestContent } from './request-key.ts'
+import type { PathPattern } from '../json/path.ts'
+import type { RequestComparer } from './request-comparer.ts'
 
 /** One connection's view of the recorded requests: what answers a live one, and what is left. */
 export interface Matcher {

@@ -1,9 +1,9 @@
-import { formatPath } from '../wire/path.ts'
-import type { ValueAnnotation } from './annotations.ts'
-import { shortenValue } from './brief.ts'
+import { formatPath } from '../json/path.ts'
+import type { ValueAnnotation } from './miss/annotations.ts'
+import { shortenValue } from './describe-request.ts'
 import type { FieldDifference } from './field-diff.ts'
-import type { Miss } from './miss.ts'
-import type { NearestRequest } from './nearest.ts'
+import type { Miss } from './miss/miss.ts'
+import type { NearestRequest } from './miss/nearest.ts'
 import type { ValueOrigin } from './origin.ts'
 
 /** A recorded request that came near, for programs. */

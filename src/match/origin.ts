@@ -1,8 +1,8 @@
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { RecordedMessage } from '../tape/turn.ts'
-import { isObject } from '../wire/message.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
-import type { PathPattern } from '../wire/path.ts'
+import { isObject } from '../protocol/message.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
+import type { PathPattern } from '../json/path.ts'
 
 /** Where a server made a value up: the frame of its response, and the path in it. */
 export interface ValueOrigin {

@@ -1,8 +1,8 @@
 import type { TapeLookup } from './evidence.ts'
 import { isConnectionMethod } from './freely-asked.ts'
-import { requestKey, type RequestContent } from './key.ts'
+import { requestKey, type RequestContent } from './request-key.ts'
 import type { RecordedRequest } from './matcher.ts'
-import type { RequestComparer } from './matching.ts'
+import type { RequestComparer } from './request-comparer.ts'
 
 /** The same request, as it was sent to another server of the tape. */
 export function findOnOtherServer(

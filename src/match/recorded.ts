@@ -1,10 +1,10 @@
 import { clientCallOf, type ClientCall, type TurnsByKey, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { requestKey, type RequestContent } from './key.ts'
+import { requestKey, type RequestContent } from './request-key.ts'
 import { isMarkedImmutable } from './lasting.ts'
 import type { RecordedRequest, RequestKind, UsageFilter } from './matcher.ts'
-import type { PathPattern } from '../wire/path.ts'
-import { PlayableTurns } from './playable.ts'
+import type { PathPattern } from '../json/path.ts'
+import { PlayableTurns } from './playable-turns.ts'
 import { firstRequestPlace, RequestCatalog } from './request-survey.ts'
 
 /** All recordings of one request, in their order. */

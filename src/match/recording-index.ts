@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { PathPattern } from '../wire/path.ts'
-import { describeRequest } from './brief.ts'
-import type { RequestContent } from './key.ts'
+import type { PathPattern } from '../json/path.ts'
+import { describeRequest } from './describe-request.ts'
+import type { RequestContent } from './request-key.ts'
 import { createMatcher, type MatcherOptions } from './matcher-for.ts'
 import type {
   RequestUsage,
@@ -13,8 +13,8 @@ import type {
   RequestKind,
   UsageFilter,
 } from './matcher.ts'
-import { comparerOf } from './match-options.ts'
-import type { RequestComparer } from './matching.ts'
+import { comparerOf } from './options.ts'
+import type { RequestComparer } from './request-comparer.ts'
 
 /** A recorded answer, as JSON-RPC has it. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }

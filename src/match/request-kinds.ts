@@ -1,7 +1,7 @@
 import type { TurnOutline } from '../tape/turn-store.ts'
-import type { Era } from '../wire/era.ts'
+import type { Era } from '../protocol/era.ts'
 import { toolOrPromptName } from '../wire/name.ts'
-import { requestEra, eraOfRequest, type RequestContent } from './key.ts'
+import { requestEra, eraOfRequest, type RequestContent } from './request-key.ts'
 import type { RequestKind, UsageFilter } from './matcher.ts'
 
 export const ALL_REQUEST_KINDS: Pick<UsageFilter, 'isMeant'> = { isMeant: () => true }

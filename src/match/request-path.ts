@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { parsePath, type PathPattern } from '../wire/path.ts'
+import { parsePath, type PathPattern } from '../json/path.ts'
 import { CONSENT_PARAMS } from './guard.ts'
 
 /** A path from the request to a value in it, as options and rules take it: the first name is `params`. */

@@ -1,7 +1,7 @@
 import type { TurnsByKey, TurnStore } from '../tape/turn-store.ts'
 import { isUncountedMethod } from './freely-asked.ts'
 import type { RequestKind, UsageFilter } from './matcher.ts'
-import type { PlayableTurns } from './playable.ts'
+import type { PlayableTurns } from './playable-turns.ts'
 import { distinctRequestKinds, requestKindInOutline } from './request-kinds.ts'
 
 export interface RequestCatalogSource {

@@ -1,130 +1,91 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { call, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { createMatcher, type MatcherOptions } from './matcher-for.ts'
+import { formatPath } from '../json/path.ts'
+import { COMPARISON_KINDS } from './comparisons/index.ts'
+import { formatMatchRule, isRuleInScope, parseMatchRule } from './rules.ts'
 
-const NOW = Date.parse('2026-11-22T09:00:00Z') // the tape was made a week before
-const DATES: readonly Said[] = [
-  ...call(1, 'book', { on: '2026-11-16', seats: 2 }, 'tomorrow'),
-  ...call(2, 'book', { on: '2026-11-22', seats: 2 }, 'in a week'),
-]
-
-test('a date counts from now as the recorded one counted from its recording', () => {
-  const book = runOf(DATES, ['tools/call book params.arguments.on relative-date'])
-  expect(book({ on: '2026-11-29', seats: 2 })).toBe('in a week')
-  expect(book({ on: '2026-11-23', seats: 2 })).toBe('tomorrow')
-  expect(book({ on: '2026-11-23', seats: 2 })).toBe('exhausted')
+test.each([
+  ['params.arguments.date relative-date', {}, 'params.arguments.date', 'relative-date'],
+  ['tools/call params.arguments.date any', { method: 'tools/call' }, 'params.arguments.date', 'any'],
+  [
+    'tools/call search params.arguments["a b"].items[*].id regex ^a b$',
+    { method: 'tools/call', tool: 'search' },
+    'params.arguments["a b"].items[*].id',
+    'regex ^a b$',
+  ],
+  [
+    'server=git tools/call log params.arguments.n number within 10%',
+    { server: 'git', method: 'tools/call', tool: 'log' },
+    'params.arguments.n',
+    'number within 10%',
+  ],
+  ['server=git params ignore', { server: 'git' }, 'params', 'ignore'],
+])('%s', (text, scope, path, comparison) => {
+  const { path: read, comparison: how, ...rest } = parseMatchRule(text)
+  expect([rest, formatPath(read), how.text]).toEqual([scope, path, comparison])
 })
 
-test('a date that is the same but no longer as far away is not the same', () => {
-  const book = runOf(DATES, ['params.arguments.on relative-date within 0d'])
-  expect(book({ on: '2026-11-16', seats: 2 })).toBe('unknown')
-  expect(book({ on: '2026-11-22', seats: 2 })).toBe('unknown')
-})
-
-test('what no rule is for is compared as ever', () => {
-  const book = runOf(DATES, ['params.arguments.on any'])
-  expect(book({ on: 'never', seats: 3 })).toBe('unknown')
-  expect(book({ seats: 2 })).toBe('unknown')
-  expect([book({ on: 'never', seats: 2 }), book({ on: null, seats: 2 })]).toEqual(['tomorrow', 'in a week'])
-})
-
-test('of several recordings that a rule accepts, the nearest answers first', () => {
-  const said = [...call(1, 'book', { n: 10 }, 'ten'), ...call(2, 'book', { n: 14 }, 'fourteen')]
-  const book = runOf(said, ['params.arguments.n number within 5'])
-  expect([book({ n: 13 }), book({ n: 13 }), book({ n: 13 })]).toEqual(['fourteen', 'ten', 'exhausted'])
-})
-
-test('what was recorded as it is asked is not answered by what a rule would accept as well', () => {
-  const said = [...call(1, 'book', { n: 10 }, 'ten'), ...call(2, 'book', { n: 14 }, 'fourteen')]
-  const book = runOf(said, ['params.arguments.n number within 5'])
-  expect([book({ n: 14 }), book({ n: 14 }), book({ n: 11 })]).toEqual(['fourteen', 'exhausted', 'ten'])
-})
-
-test('what a rule ignores may be missing; requests that are the same but for it are answered in recorded order', () => {
-  const said = [...call(1, 'book', { id: 'a' }, 'first'), ...call(2, 'book', {}, 'second')]
-  const book = runOf(said, ['tools/call book params.arguments.id ignore'])
-  expect([book({ id: 'z' }), book({}), book({})]).toEqual(['first', 'second', 'exhausted'])
-})
-
-test('rules reach into arrays, and the first of two for one place holds', () => {
-  const said = call(
-    1,
-    'book',
-    {
-      rows: [
-        { id: 1, tags: ['a', 'b'] },
-        { id: 2, tags: [] },
-      ],
-    },
-    'booked',
+test('a rule is written as it is read', () => {
+  const word = fc.stringMatching(/^[a-z_]{1,8}$/)
+  const name = fc.oneof(
+    word,
+    fc.string({ minLength: 1 }).map((text) => `a${text}`),
   )
-  const book = runOf(said, [
-    'params.arguments.rows[*].id type',
-    'params.arguments.rows[1].id regex .',
-    'params.arguments.rows[*].tags unordered',
+  const kind = fc.constantFrom(
+    ...COMPARISON_KINDS.map(({ usage }) => usage).filter((usage) => !/[<[]/.test(usage)),
+    'regex ^a params.b any$',
+    'relative-date within 2h',
+  )
+  fc.assert(
+    fc.property(
+      fc.option(word),
+      word,
+      fc.array(fc.oneof(name, fc.nat(9))),
+      kind,
+      (server, tool, path, as) => {
+        const scope = server === null ? '' : `server=${server} `
+        const text = `${scope}tools/call ${tool} ${formatPath(['params', ...path])} ${as}`
+        expect(formatMatchRule(parseMatchRule(text))).toBe(text)
+      },
+    ),
+  )
+})
+
+test('a rule is for the requests that it names, and for all where it names none', () => {
+  const asked = { server: 'git', method: 'tools/call', params: { name: 'log' } }
+  const fits = (text: string): boolean => isRuleInScope(parseMatchRule(`${text} params.x any`), asked)
+  expect(['', 'server=git', 'tools/call', 'tools/call log', 'server=git tools/call log'].map(fits)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
   ])
-  expect(
-    book({
-      rows: [
-        { id: 8, tags: ['b', 'a'] },
-        { id: 9, tags: ['x'] },
-      ],
+  expect(['server=files', 'prompts/get', 'tools/call diff'].map(fits)).toEqual([false, false, false])
+})
+
+test.each([
+  ['relative-date', 'RULE_INVALID'],
+  ['params.arguments.date', 'RULE_INVALID'],
+  ['arguments.date any', 'RULE_INVALID'],
+  ['prompts/get hello params.arguments.x any', 'RULE_INVALID'],
+  ['params..x any', 'RULE_INVALID'],
+  ['params.requestState any', 'PATH_INVALID'],
+  ['params.inputResponses.confirm.action ignore', 'PATH_INVALID'],
+])('%s is refused with a hint', (text, code) => {
+  expect(() => parseMatchRule(text)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
+})
+
+test('whatever a server or a tool is called, a rule for it is read as it was written', () => {
+  const name = fc.oneof(
+    fc.string({ minLength: 1 }),
+    fc.constantFrom('a b', '"', 'params.x', 'params', 'server=x', "m'k $(x)", 'ž\n\\"'),
+  )
+  fc.assert(
+    fc.property(name, name, (server, tool) => {
+      const { path, comparison } = parseMatchRule('params.a any')
+      const rule = { server, method: 'tools/call', tool, path, comparison }
+      expect(parseMatchRule(formatMatchRule(rule))).toMatchObject({ server, method: 'tools/call', tool })
     }),
-  ).toBe('unknown')
-  expect(
-    book({
-      rows: [
-        { id: 8, tags: ['b', 'a'] },
-        { id: '9', tags: [] },
-      ],
-    }),
-  ).toBe('unknown')
-  expect(
-    book({
-      rows: [
-        { id: 8, tags: ['b', 'a'] },
-        { id: 9, tags: [] },
-      ],
-    }),
-  ).toBe('booked')
+  )
 })
-
-test('a rule for one tool does not loosen another', () => {
-  const said = [...call(1, 'book', { n: 1 }, 'booked'), ...call(2, 'cancel', { n: 1 }, 'cancelled')]
-  const index = createMatcher(tapeOf(...said).turns, { rules: ['tools/call book params.arguments.n any'] })
-  const ask = (name: string): string =>
-    index.lookup({ server: 'demo', method: 'tools/call', params: { name, arguments: { n: 2 } } }).kind
-  expect([ask('book'), ask('cancel')]).toEqual(['hit', 'unknown'])
-})
-
-test('rules and strategies work together', () => {
-  const said = call(1, 'book', { on: '2026-11-16', seats: 2, note: 'x' }, 'booked')
-  const rules = ['params.arguments.on relative-date', 'params.arguments.seats number within 1']
-  expect(runOf(said, rules, { match: 'subset' })({ on: '2026-11-23', seats: 3 })).toBe('booked')
-  expect(runOf(said, rules, { match: 'subset' })({ on: '2026-11-23', seats: 4 })).toBe('unknown')
-  expect(runOf(said, rules, { match: 'exact' })({ on: '2026-11-23', seats: 1, note: 'x' })).toBe('booked')
-})
-
-test('a member named __proto__ is a place like any other', () => {
-  const said = [client({ id: 1, method: 'tools/call', params: oddParams(1) }), server({ id: 1, result: {} })]
-  const index = createMatcher(tapeOf(...said).turns, { rules: ['params.arguments.__proto__.n any'] })
-  expect(index.lookup({ server: 'demo', method: 'tools/call', params: oddParams(2) }).kind).toBe('hit')
-})
-
-function oddParams(n: number): object {
-  return JSON.parse(`{"name":"book","arguments":{"__proto__":{"n":${n}}}}`)
-}
-
-function runOf(said: readonly Said[], rules: readonly string[], options: MatcherOptions = {}) {
-  const { turns, header } = tapeOf(...said)
-  const index = createMatcher(turns, { ...options, rules, started: header.started, now: () => NOW })
-  return (args: object): string => {
-    const outcome = index.lookup({
-      server: 'demo',
-      method: 'tools/call',
-      params: { name: 'book', arguments: args },
-    })
-    if (outcome.kind !== 'hit') return outcome.kind
-    return /"text":"(.*?)"/.exec(outcome.turn.response?.text ?? '')?.[1] ?? ''
-  }
-}

@@ -1,8 +1,8 @@
-import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
-import { calledTool } from './brief.ts'
+import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
+import { calledTool } from './describe-request.ts'
 import type { Comparison } from './comparisons/comparison.ts'
-import type { RequestContent } from './key.ts'
-import { isRuleInScope, type MatchRule } from './rule.ts'
+import type { RequestContent } from './request-key.ts'
+import { isRuleInScope, type MatchRule } from './rules.ts'
 
 /** The rules for one kind of request. */
 export interface ScopedRules {

@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
-import { isObject, member } from '../wire/message.ts'
-import type { MatchOptions } from './match-options.ts'
-import { parseMatchRule } from './rule.ts'
+import { isObject, member } from '../protocol/message.ts'
+import type { MatchOptions } from './options.ts'
+import { parseMatchRule } from './rules.ts'
 import { findStrategy } from './strategies/index.ts'
 
 /** What a settings file says about matching. */

@@ -1,12 +1,12 @@
-import { formatPath, type PathPattern } from '../wire/path.ts'
+import { formatPath, type PathPattern } from '../json/path.ts'
 import type { Comparison, RequestTimes } from './comparisons/comparison.ts'
-import { relativeDateKind } from './comparisons/relative-date.ts'
+import { relativeDateKind } from './comparisons/relative-date.merging.ts'
 import { caseInsensitiveKind, trimKind } from './comparisons/text.ts'
 import { unorderedKind } from './comparisons/unordered.ts'
 import type { TapeLookup } from './evidence.ts'
-import type { NearestRequest } from './nearest.ts'
-import type { MatchRule, MatchRuleScope } from './rule.ts'
-import { valueAtPath } from './value-at.ts'
+import type { NearestRequest } from './miss/nearest.ts'
+import type { MatchRule, MatchRuleScope } from './rules.ts'
+import { valueAtPath } from './path-values.ts'
 
 /** Rules that accept differences for what they seem to be; whether they are enough is for a trial to say. */
 export function suggestRules(

@@ -1,9 +1,9 @@
 import type { MissContext } from './finding.ts'
-import type { RequestContent } from './key.ts'
+import type { RequestContent } from './request-key.ts'
 import type { RequestUsage, RequestKind } from './matcher.ts'
 import { toolOrPromptName } from '../wire/name.ts'
-import type { NearestRequest } from './nearest.ts'
-import type { MatchRule } from './rule.ts'
+import type { NearestRequest } from './miss/nearest.ts'
+import type { MatchRule } from './rules.ts'
 
 export interface RuleTrialContext extends MissContext {
   /** How many earlier misses came nearest to a request, by its frame: they will want an answer too. */

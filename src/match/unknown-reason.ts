@@ -1,11 +1,11 @@
-import { formatPath } from '../wire/path.ts'
-import { annotateValues, type ValueAnnotation } from './annotations.ts'
-import { describeValue, describeRequest, calledTool } from './brief.ts'
+import { formatPath } from '../json/path.ts'
+import { annotateValues, type ValueAnnotation } from './miss/annotations.ts'
+import { describeValue, describeRequest, calledTool } from './describe-request.ts'
 import { comparableMiss, incomparableMiss, type MissContext, type MissDiagnosis } from './finding.ts'
-import { requestEra, type RequestContent } from './key.ts'
+import { requestEra, type RequestContent } from './request-key.ts'
 import type { RequestKind } from './matcher.ts'
 import { toolOrPromptName } from '../wire/name.ts'
-import { rankByDistance, type NearestRequest } from './nearest.ts'
+import { rankByDistance, type NearestRequest } from './miss/nearest.ts'
 import { isOneOfKinds } from './request-kinds.ts'
 
 /** Why a request is not on the tape, and what came nearest to it. */

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../wire/message.ts'
-import { EVERY_ITEM, type PathPattern, type PathSegment } from '../wire/path.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import { EVERY_ITEM, type PathPattern, type PathSegment } from '../json/path.ts'
 
 /** The value with everything at the paths left out; the value itself is not touched. */
 export function omitPaths(value: unknown, paths: readonly PathPattern[]): unknown {

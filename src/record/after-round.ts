@@ -1,4 +1,4 @@
-import { monotonicNow } from '../transport/moment.ts'
+import { monotonicNow } from '../link/process/monotonic-clock.ts'
 import type { TapeLog } from './tape-log.ts'
 
 /**

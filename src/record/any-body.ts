@@ -1,8 +1,8 @@
-import { findHeader, type RawHeaders } from '../transport/http-heads.ts'
+import { findHeader, type RawHeaders } from '../http/headers.ts'
 import { BoundedBytes } from '../wire/bounded-bytes.ts'
-import { isObject } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
-import { ignoredBody, type BodySinkOptions, type BodySink } from './http-bodies.ts'
+import { isObject } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
+import { ignoredBody, type BodySinkOptions, type BodySink } from './http/bodies.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const TEXT = /^$|^text\/plain$|[/+]json$/

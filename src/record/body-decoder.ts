@@ -8,7 +8,7 @@ import {
   type Gunzip,
   type Inflate,
 } from 'node:zlib'
-import type { BodySink } from './http-bodies.ts'
+import type { BodySink } from './http/bodies.ts'
 
 /** Whether a compressed body can be put on the tape as what it says. */
 export function canDecode(encoding: string): boolean {

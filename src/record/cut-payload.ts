@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
-import { classifyMessage, type Message } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { classifyMessage, type Message } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /**
  * What stands on the tape for a message that is longer than the user wants to keep: its beginning, how long it was, and

@@ -1,5 +1,5 @@
-import { findHeader, type RawHeaders } from '../transport/http-heads.ts'
-import type { RequestLine } from '../transport/http-passage.ts'
+import { findHeader, type RawHeaders } from '../http/headers.ts'
+import type { RequestLine } from '../http/proxy/proxied-exchange.ts'
 
 /**
  * Which connection an HTTP exchange belongs to. A session, named by its header or by the endpoint of a legacy SSE stream,

@@ -1,4 +1,4 @@
-import { PrivateKeyLines } from '../redact/key-lines.ts'
+import { PrivateKeyLines } from '../redact/rules/private-key.ts'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** Redacts lines one by one, and a private key among them as well. */

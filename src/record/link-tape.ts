@@ -2,7 +2,7 @@ import type { Direction } from '../wire/direction.ts'
 import { jsonOnOneLine } from '../wire/one-line.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { toAsciiJson } from './ascii-json.ts'
-import { encodeEventMembers, encodeMembers } from './event-members.ts'
+import { encodeEventMembers, encodeMembers } from './frame-payloads.ts'
 import type { TapeLog } from './tape-log.ts'
 
 /** One link to one server, on a tape. */

@@ -1,6 +1,6 @@
 import type { Direction } from '../wire/direction.ts'
-import type { BodySinkOptions } from './http-bodies.ts'
-import type { MessageOrigin, MessageFilter } from './message-look.ts'
+import type { BodySinkOptions } from './http/bodies.ts'
+import type { MessageOrigin, MessageFilter } from './message-filter.ts'
 
 /** Frames of one body that are looked at first. What is left out counts as written: it is no raw line. */
 export function filteredFrames(

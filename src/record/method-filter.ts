@@ -1,7 +1,7 @@
 import type { Direction } from '../wire/direction.ts'
-import { idKey } from '../wire/id.ts'
-import type { Batch, Message } from '../wire/message.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { idKey } from '../protocol/id.ts'
+import type { Batch, Message } from '../protocol/message.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 
 export interface MethodFilterRules {
   /** Patterns such as `tools/call` or `resources/*`; only these are taped. */

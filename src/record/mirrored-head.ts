@@ -1,6 +1,6 @@
-import type { RawHeaders } from '../transport/http-heads.ts'
+import type { RawHeaders } from '../http/headers.ts'
 import { BoundedBytes } from '../wire/bounded-bytes.ts'
-import type { BodySink } from './http-bodies.ts'
+import type { BodySink } from './http/bodies.ts'
 
 /** Whether a head repeats arguments of its body, under names that need not say what they are. */
 export function hasMirroredParams(headers: RawHeaders): boolean {

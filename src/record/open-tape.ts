@@ -1,12 +1,12 @@
-import { redactTapeHeader } from '../redact/redacted-header.ts'
+import { redactTapeHeader } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { TapeLoss, TapeWriter } from '../store/append.ts'
-import { createTape } from '../store/create.ts'
-import type { PayloadRange } from '../store/recheck.ts'
+import type { TapeLoss, TapeWriter } from '../store/file/write.ts'
+import { createTape } from '../store/file/create.ts'
+import type { PayloadRange } from '../store/file/validate-long-messages.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { encodeHeader } from '../tape/header-codec.ts'
 import { roundTime } from '../tape/time.ts'
-import { monotonicNow } from '../transport/moment.ts'
+import { monotonicNow } from '../link/process/monotonic-clock.ts'
 
 /** A tape that is being written. */
 export interface StartedTape {
@@ -62,7 +62,7 @@ async function validateLongMessages(
   unchecked: readonly PayloadRange[],
 ): Promise<void> {
   try {
-    const { revalidateMessages } = await import('../store/recheck.ts')
+    const { revalidateMessages } = await import('../store/file/validate-long-messages.ts')
     revalidateMessages(
       path,
       unchecked.filter(({ end }) => end < length),

@@ -1,7 +1,7 @@
 import type { Direction } from '../wire/direction.ts'
-import { idKey, isId, type Id } from '../wire/id.ts'
-import { member, type Message, type Notification, type Request } from '../wire/message.ts'
-import type { MessageOrigin } from './message-look.ts'
+import { idKey, isId, type Id } from '../protocol/id.ts'
+import { member, type Message, type Notification, type Request } from '../protocol/message.ts'
+import type { MessageOrigin } from './message-filter.ts'
 import type { TapeLog } from './tape-log.ts'
 
 export interface PendingRequestOptions {

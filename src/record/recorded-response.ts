@@ -1,4 +1,4 @@
-import type { ExchangeWatcher } from '../transport/http-passage.ts'
+import type { ExchangeWatcher } from '../http/proxy/proxied-exchange.ts'
 import type { BodyWatcher } from '../transport/relay-body.ts'
 
 type Body = NonNullable<Response['body']>

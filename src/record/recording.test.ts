@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { loadTape } from '../store/read.ts'
+import { loadTape } from '../store/file/read.ts'
 import { createRecording, type Recording } from './recording.ts'
 
 function newRecording(): Recording {

@@ -1,6 +1,6 @@
 import type { Redactor } from '../redact/redactor.ts'
 import type { HeaderList } from '../tape/frame.ts'
-import type { RawHeaders } from '../transport/http-heads.ts'
+import type { RawHeaders } from '../http/headers.ts'
 
 /** The headers as they go on the tape: all names as they were spelled, and the values without secrets. */
 export function redactHeaderList(headers: RawHeaders, redactor: Redactor | undefined): HeaderList {

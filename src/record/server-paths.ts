@@ -1,4 +1,4 @@
-import type { RequestLine } from '../transport/http-passage.ts'
+import type { RequestLine } from '../http/proxy/proxied-exchange.ts'
 
 /** Whether a request goes to the server's own path, or below it. */
 export function isServerPath({ pathname }: URL, path: string): boolean {

@@ -6,7 +6,7 @@ import {
   type NameVerdict,
 } from './secret-names.ts'
 import { looksLikeAssignedPassword, isExampleValue, looksLikePassword } from './unwordly.ts'
-import { isDummyValue, isPlausibleSecret, looksRandom } from './value-tests.ts'
+import { isDummyValue, isPlausibleSecret, looksRandom } from './value-checks.ts'
 
 /** A value that a text gives a name to, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
 export interface AssignedRange {

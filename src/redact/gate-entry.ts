@@ -1,4 +1,4 @@
-import type { ByteTest } from './surroundings.ts'
+import type { ByteTest } from './prefilter/byte-tests.ts'
 
 /** How a pattern is meant that bytes must hold before they are worth a close look. */
 export interface PatternKind {

@@ -1,4 +1,4 @@
-import { endOfString } from '../wire/members.ts'
+import { endOfString } from '../json/find.ts'
 
 /** A key, a string or a number in a JSON text. */
 export interface JsonToken {

@@ -1,13 +1,18 @@
 import type { PatternKind } from './gate-entry.ts'
-import { isFlagGivenValue, isNameWithValue, isPasswordLikeAt, isValueNext } from './named-bytes.ts'
-import type { RedactionRule } from './rule.ts'
+import {
+  isFlagGivenValue,
+  isNameWithValue,
+  isPasswordLikeAt,
+  isValueNext,
+} from './prefilter/pattern-kinds.ts'
+import type { RedactionRule } from './rules/rule.ts'
 import {
   isCursorWordBefore,
   isEscapedLetter,
   isLongWord,
   isPasswordOptionNear,
   isUserinfo,
-} from './surroundings.ts'
+} from './prefilter/byte-tests.ts'
 
 export const EXACT: PatternKind = { isAnyCase: false }
 export const ANY_CASE: PatternKind = { isAnyCase: true }

@@ -1,6 +1,6 @@
 import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
-import { classifyMessage } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { classifyMessage } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import type { Redactor } from './redactor.ts'
 

@@ -1,12 +1,12 @@
-import { applyReplacements, type TextReplacement } from './edits.ts'
-import { redactHttpHeader, secretsInHeader } from './headers.ts'
+import { applyReplacements, type TextReplacement } from './text-edits.ts'
+import { redactHttpHeader, secretsInHeader } from './http.ts'
 import type { RedactionKey } from './key.ts'
 import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
 import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable } from './secret-names.ts'
-import { SecretValues, type RedactionSource } from './secrets.ts'
+import { SecretValues, type RedactionSource } from './secret-values.ts'
 import { redactForm, redactUrl, secretUrlParameters } from './urls.ts'
-import { isPlausibleSecret } from './value-tests.ts'
+import { isPlausibleSecret } from './value-checks.ts'
 
 export interface RedactorOptions {
   readonly key: RedactionKey

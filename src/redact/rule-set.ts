@@ -1,5 +1,5 @@
-import type { RedactionRule } from './rule.ts'
-import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules.ts'
+import type { RedactionRule } from './rules/rule.ts'
+import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules/index.ts'
 
 /** What is looked for, and what is left alone. */
 export interface RedactionRuleSet {

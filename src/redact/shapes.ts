@@ -1,7 +1,7 @@
 import { narrowestAlphabet, usesOnly, BASE64, BASE64URL, DIGITS, HEX, LOWER_DIGITS } from './alphabet.ts'
-import { shortestSigned, type TokenGenerator } from './ink.ts'
-import { tokenPrefixes } from './rules.ts'
-import { looksRandom } from './value-tests.ts'
+import { shortestSigned, type TokenGenerator } from './token-generator.ts'
+import { tokenPrefixes } from './rules/index.ts'
+import { looksRandom } from './value-checks.ts'
 
 /** A form that values have, and the stand-in of the same form. The first shape that fits is a value's shape. */
 interface ValueShape {

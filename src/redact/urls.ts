@@ -1,5 +1,5 @@
-import { parseJson } from '../wire/parse-json.ts'
-import { applyReplacements, type TextReplacement } from './edits.ts'
+import { parseJson } from '../json/parse.ts'
+import { applyReplacements, type TextReplacement } from './text-edits.ts'
 import { forEachToken } from './json-values.ts'
 import { isOAuthField, isSecretParameter } from './secret-names.ts'
 

@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from './base64.ts'
-import { applyReplacements, type TextReplacement } from './edits.ts'
+import { applyReplacements, type TextReplacement } from './text-edits.ts'
 
 /** What a text, or a stretch of it, says when it is decoded, and how an edit of that becomes an edit of the text itself. */
 export interface DecodedView {

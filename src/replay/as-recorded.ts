@@ -1,8 +1,8 @@
 import { findKnownId } from '../wire/edge-id.ts'
-import { replaceValue } from '../wire/members.ts'
-import { withFreshIds } from './outgoing.ts'
-import type { PlannedMessage } from './plan.ts'
-import type { ReplayStep } from './step-result.ts'
+import { replaceValue } from '../json/find.ts'
+import { withFreshIds } from './send/fresh-ids.ts'
+import type { PlannedMessage } from './plan/plan.ts'
+import type { ReplayStep } from './steps/step.ts'
 import { emptyStep } from './step-results.ts'
 
 /** A request that was sent as recorded, and answered as recorded: all else that can be said of it stands on the tape. */

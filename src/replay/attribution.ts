@@ -1,7 +1,7 @@
-import { isId, type Id } from '../wire/id.ts'
-import { member, type Notification, type Request } from '../wire/message.ts'
-import { META_KEYS, metaValue } from '../wire/methods.ts'
-import type { LiveCall } from './live-call.ts'
+import { isId, type Id } from '../protocol/id.ts'
+import { member, type Notification, type Request } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
+import type { LiveCall } from './session/live-calls.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** To which call the server's own messages belong, by the rules that assemble the exchanges of a tape. */

@@ -1,4 +1,4 @@
-import type { Binding, BindingStatus } from '../correlate/binding.ts'
+import type { Binding, BindingStatus } from '../bindings/binding.ts'
 import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
 
 /** A binding, and what the run says about it. */

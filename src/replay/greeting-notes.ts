@@ -1,9 +1,9 @@
 import { createDiffer } from '../diff/diff.ts'
 import type { Difference } from '../diff/difference.ts'
 import type { Turn } from '../tape/turn.ts'
-import { member } from '../wire/message.ts'
-import { formatPath } from '../wire/path.ts'
-import type { HandshakeResult } from './handshake.ts'
+import { member } from '../protocol/message.ts'
+import { formatPath } from '../json/path.ts'
+import type { HandshakeResult } from './session/handshake.ts'
 
 /** In what the live server introduces itself otherwise than the recorded one did, with the turns that opened the recorded conversations. Our own handshake is not judged, so that these are notes. */
 export function handshakeNotes(

@@ -1,4 +1,4 @@
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 
 /** Whether a message opens a conversation. */
 export function isHandshake({ method }: { readonly method: string }): boolean {

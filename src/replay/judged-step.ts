@@ -1,10 +1,10 @@
-import { acceptedAnswer } from './accepted.ts'
+import { acceptedAnswer } from './steps/accepted-answer.ts'
 import { isCompactId, type StepOutcome } from './as-recorded.ts'
-import type { CarriedValues } from './carrier.ts'
-import type { PlannedMessage } from './plan.ts'
+import type { CarriedValues } from './values/carried-values.ts'
+import type { PlannedMessage } from './plan/plan.ts'
 import { answeredStep, type RequestOutcome } from './step-results.ts'
-import type { StepJudgement } from './verdict/judge.ts'
-import { toJudgedAnswer, type JudgedAnswer } from './verdict/judged.ts'
+import type { StepJudgement } from './judge/judge.ts'
+import { toJudgedAnswer, type JudgedAnswer } from './judge/judged-answer.ts'
 
 /** A request that was sent, what came of it, and what it took. */
 export interface AnsweredMessage {

@@ -1,6 +1,6 @@
 import { isUnchanged, type StepOutcome } from './as-recorded.ts'
 import type { ReplayReport } from './report.ts'
-import type { ReplayStep } from './step-result.ts'
+import type { ReplayStep } from './steps/step.ts'
 
 /** What is known of the steps of a run without making them all: those that are as recorded stand on the tape. */
 export interface StepView {

@@ -1,6 +1,6 @@
 import type { TurnOutline, RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
-import { HANDSHAKE_METHODS } from '../wire/methods.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 
 /** The turns that a run has to look at before it begins, by their places. */
 export class TapeOutline {

@@ -1,4 +1,4 @@
-import type { NotificationColumns } from './hearing.ts'
+import type { NotificationColumns } from './plan/recorded-notifications.ts'
 import type { PlanColumns } from './plan-rows.ts'
 
 /** What the server had told a link of in all, by method, if it told of something after the last message to it. */

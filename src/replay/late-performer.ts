@@ -1,16 +1,16 @@
-import { replaceValue } from '../wire/members.ts'
+import { replaceValue } from '../json/find.ts'
 import { expandStep, isUnchanged } from './as-recorded.ts'
-import type { RequestSender, RequestSenderOptions } from './asking.ts'
+import type { RequestSender, RequestSenderOptions } from './send/request-sender.ts'
 import type { ReplayController } from './controller.ts'
 import { judgeStep, type StepJudgeOptions } from './judged-step.ts'
-import type { LiveSession } from './live-session.ts'
-import type { PlannedMessage } from './plan.ts'
+import type { LiveSession } from './session/live-session.ts'
+import type { PlannedMessage } from './plan/plan.ts'
 import { isCancellation } from './sent-calls.ts'
-import { RUN_STOPPED, type ReplayStep } from './step-result.ts'
+import { RUN_STOPPED, type ReplayStep } from './steps/step.ts'
 import { notificationStep, unsentStep, type RequestOutcome } from './step-results.ts'
 import { withMovedTimes } from './transform/timestamps.ts'
 import { applyRules, type TransformedMessage } from './transform/transform.ts'
-import type { ResourceUpdatesJudge } from './verdict/updates.ts'
+import type { ResourceUpdatesJudge } from './judge/resource-updates.ts'
 
 export interface MessageSenderOptions extends RequestSenderOptions, StepJudgeOptions {
   readonly sessionOf: (link: string) => Promise<LiveSession>

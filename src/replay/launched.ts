@@ -1,9 +1,9 @@
 import { expandStep, isUnchanged, type StepOutcome } from './as-recorded.ts'
-import type { SendRun } from './execute.ts'
+import type { SendRun } from './send/send-in-order.ts'
 import { hasFailed } from './failed.ts'
 import type { InFlightMessages } from './open-messages.ts'
-import type { SendCallbacks } from './perform.ts'
-import type { PlannedMessage } from './plan.ts'
+import type { SendCallbacks } from './send/message-sender.ts'
+import type { PlannedMessage } from './plan/plan.ts'
 import type { ConcurrencyLimit } from './slots.ts'
 import type { StepFinding } from './verdict/finding.ts'
 

@@ -1,5 +1,5 @@
 import type { RecordedMessage, Turn } from '../tape/turn.ts'
-import { hasModernEnvelope } from '../wire/methods.ts'
+import { hasModernEnvelope } from '../protocol/methods.ts'
 
 /** Which of the live links a turn belongs to. */
 // A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.

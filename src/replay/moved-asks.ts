@@ -1,7 +1,7 @@
 import type { TurnStep } from '../tape/turn.ts'
-import type { LiveNotifications } from './heard.ts'
-import type { InterimMessage } from './live-call.ts'
-import type { PlannedMessage } from './plan.ts'
+import type { LiveNotifications } from './session/live-notifications.ts'
+import type { InterimMessage } from './session/live-calls.ts'
+import type { PlannedMessage } from './plan/plan.ts'
 
 /**
  * The requests of the server that only came at another time: nothing on the wire says which call they belong to, so that it

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { isObject } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { isObject } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** The revision whose official schema a revision is judged by; 2024-11-05 has none here, and 2025-03-26 only adds to it. */
 export const SCHEMA_REVISIONS: ReadonlyMap<unknown, string> = new Map([

@@ -1,5 +1,5 @@
-import type { Id } from '../wire/id.ts'
-import type { LiveCall } from './live-call.ts'
+import type { Id } from '../protocol/id.ts'
+import type { LiveCall } from './session/live-calls.ts'
 
 // Our own ids count up, so that their low bits tell apart what is open at once.
 const TABLE_SIZE = 1024

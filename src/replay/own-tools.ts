@@ -1,8 +1,8 @@
-import { classifyMessage, member } from '../wire/message.ts'
-import { META_KEYS } from '../wire/methods.ts'
-import { parseJson } from '../wire/parse-json.ts'
-import type { LiveSession } from './live-session.ts'
-import { describedTools, type ToolDescriptions } from './safety.ts'
+import { classifyMessage, member } from '../protocol/message.ts'
+import { META_KEYS } from '../protocol/methods.ts'
+import { parseJson } from '../json/parse.ts'
+import type { LiveSession } from './session/live-session.ts'
+import { describedTools, type ToolDescriptions } from './plan/tool-safety.ts'
 
 /** Asks the live server for its tools: what it says of them itself decides what may be called. */
 export async function fetchTools(

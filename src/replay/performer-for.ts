@@ -1,14 +1,14 @@
-import type { CarriedValues } from './carrier.ts'
-import { TrailingChecks } from './endings.ts'
-import { createErrorInjector } from './injection.ts'
-import type { LiveSessions } from './links.ts'
-import { MessageSender } from './perform.ts'
-import type { ReplayPlan } from './plan.ts'
+import type { CarriedValues } from './values/carried-values.ts'
+import { TrailingChecks } from './judge/trailing-notifications.ts'
+import { createErrorInjector } from './send/error-injection.ts'
+import type { LiveSessions } from './session/live-sessions.ts'
+import { MessageSender } from './send/message-sender.ts'
+import type { ReplayPlan } from './plan/plan.ts'
 import { SERVER_GRACE, DEFAULT_TIMEOUT, type RunOptions } from './prepare-options.ts'
-import type { InputRounds } from './round-inputs.ts'
+import type { InputRounds } from './session/input-rounds.ts'
 import { CancellableCalls } from './sent-calls.ts'
-import { judgeAnswer, type Judges } from './verdict/judge.ts'
-import type { ResourceUpdatesJudge } from './verdict/updates.ts'
+import { judgeAnswer, type Judges } from './judge/judge.ts'
+import type { ResourceUpdatesJudge } from './judge/resource-updates.ts'
 
 /** A run whose link is open. */
 interface OpenRun {

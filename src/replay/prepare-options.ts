@@ -1,4 +1,4 @@
-import type { FoundBindings } from '../correlate/binding.ts'
+import type { FoundBindings } from '../bindings/binding.ts'
 import type { ReplayController } from './controller.ts'
 import type { ReplayOptions } from './options.ts'
 import type { RunMonitor } from './run-state.ts'

@@ -1,13 +1,13 @@
-import type { Notification, Request } from '../wire/message.ts'
-import { bindingsOfPart } from './tape-bindings.ts'
-import { selectServerPart } from './one-server.ts'
+import type { Notification, Request } from '../protocol/message.ts'
+import { bindingsOfPart } from './values/tape-bindings.ts'
+import { selectServerPart } from './plan/server-part.ts'
 import type { ReplayedTape } from './replayed-tape.ts'
 import type { ReplayOptions } from './options.ts'
-import { dueTimes, type Timing } from './pace.ts'
-import type { SendDecision, PlannedMessage } from './plan.ts'
+import { dueTimes, type Timing } from './plan/timing.ts'
+import type { SendDecision, PlannedMessage } from './plan/plan.ts'
 import { createCarriedValues, planMessages } from './prepare.ts'
-import { toolsOnTape } from './safety.ts'
-import { scheduleMessages, type Schedule } from './schedule.ts'
+import { toolsOnTape } from './plan/tool-safety.ts'
+import { scheduleMessages, type Schedule } from './plan/schedule.ts'
 
 /** A message of the recorded client with its turn in a run. */
 export interface ScheduledMessage {

@@ -1,5 +1,5 @@
 import { renameInputRequests } from '../correlate/round-names.ts'
-import { inputRequestTexts, pairInputRequests, type RoundInputTexts } from '../correlate/round-pairs.ts'
+import { inputRequestTexts, pairInputRequests, type RoundInputTexts } from '../bindings/carry/input-names.ts'
 
 /** A live answer that asks for input, under the names that the recorded one asked under. */
 export function withRecordedInputs(recorded: string, live: string): string {

@@ -1,5 +1,5 @@
-import type { Binding } from '../correlate/binding.ts'
-import { distinctnessOf } from '../correlate/distinct.ts'
+import type { Binding } from '../bindings/binding.ts'
+import { distinctnessOf } from '../bindings/distinctness.ts'
 
 /** What the tape calls the things that the live server has other names for. */
 export class RecordedValueNames {

@@ -1,5 +1,5 @@
 import type { Turn } from '../tape/turn.ts'
-import { isObject, member, type JsonObject, type Notification, type Request } from '../wire/message.ts'
+import { isObject, member, type JsonObject, type Notification, type Request } from '../protocol/message.ts'
 
 /** Whether a message of the client answers a round of input. */
 export function answersInputRound(message: Request | Notification): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { reportFromSteps, type RunFacts } from './report.ts'
-import type { ReplayStep } from './step-result.ts'
+import type { ReplayStep } from './steps/step.ts'
 
 const facts: RunFacts = {
   tape: 'a.tape.jsonl',

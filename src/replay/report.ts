@@ -2,8 +2,8 @@ import type { Layer } from './verdict/finding.ts'
 import type { CarriedBinding } from './carried-binding.ts'
 import { isUnchanged, type StepOutcome } from './as-recorded.ts'
 import { attachSteps, stepsOf, notableSteps } from './kept-steps.ts'
-import type { ReplayStep } from './step-result.ts'
-import { RunTotals } from './tally.ts'
+import type { ReplayStep } from './steps/step.ts'
+import { RunTotals } from './steps/run-totals.ts'
 
 /** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
 export type ReplayVerdict = 'pass' | 'fail' | 'incomplete'

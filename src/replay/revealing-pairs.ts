@@ -1,10 +1,10 @@
-import { applyReplacements } from '../redact/edits.ts'
+import { applyReplacements } from '../redact/text-edits.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { normalizeName } from '../redact/rule-set.ts'
 import { judgeName } from '../redact/secret-names.ts'
 import { isTooShortToSign } from '../redact/shapes.ts'
-import { decodeLeaf, jsonLeaves, type JsonLeaf } from '../wire/leaves.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { decodeLeaf, jsonLeaves, type JsonLeaf } from '../json/leaves.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** Puts values in the place of their stand-ins. What the live server made up is among them as well, once it has said it. */
 export class SecretRestorer {

@@ -1,6 +1,6 @@
 import { isUnchanged, type StepOutcome } from './as-recorded.ts'
 import type { ReplayController, RunStatus } from './controller.ts'
-import type { LiveCall } from './live-call.ts'
+import type { LiveCall } from './session/live-calls.ts'
 import { hasFailed } from './failed.ts'
 
 /** Where a run stands at this moment. */

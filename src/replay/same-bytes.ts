@@ -1,6 +1,6 @@
 import { findNumericId } from '../wire/edge-id.ts'
-import type { JsonRange } from '../wire/members.ts'
-import type { ExpectedAnswer, LiveCall } from './live-call.ts'
+import type { JsonRange } from '../json/find.ts'
+import type { ExpectedAnswer, LiveCall } from './session/live-calls.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** The open call whose recorded answer this is, to the byte but for its id; found without parsing it. */

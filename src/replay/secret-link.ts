@@ -1,5 +1,5 @@
-import type { OpenLink } from '../transport/client-link.ts'
-import type { LiveSecrets } from './live-secrets.ts'
+import type { OpenLink } from '../link/client-link.ts'
+import type { LiveSecrets } from './session/live-secrets.ts'
 
 /** A link behind which the real secrets are, and before which only their stand-ins. */
 export function withLiveSecrets(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {

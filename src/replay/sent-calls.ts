@@ -1,8 +1,8 @@
 import type { Turn } from '../tape/turn.ts'
-import { idKey, isId, type Id } from '../wire/id.ts'
-import { member, type Notification, type Request } from '../wire/message.ts'
-import type { LiveCall } from './live-call.ts'
-import type { PlannedMessage } from './plan.ts'
+import { idKey, isId, type Id } from '../protocol/id.ts'
+import { member, type Notification, type Request } from '../protocol/message.ts'
+import type { LiveCall } from './session/live-calls.ts'
+import type { PlannedMessage } from './plan/plan.ts'
 
 /** A request that went out, and what came of it when it was recorded. */
 interface CancellableCall {

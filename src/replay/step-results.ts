@@ -1,10 +1,10 @@
-import type { Id } from '../wire/id.ts'
-import type { InterimMessage, CallEnd } from './live-call.ts'
-import type { PlannedMessage } from './plan.ts'
-import { STOPPED_BEFORE_ANSWER, type ReplayStep, type StepState } from './step-result.ts'
+import type { Id } from '../protocol/id.ts'
+import type { InterimMessage, CallEnd } from './session/live-calls.ts'
+import type { PlannedMessage } from './plan/plan.ts'
+import { STOPPED_BEFORE_ANSWER, type ReplayStep, type StepState } from './steps/step.ts'
 import type { StepFinding } from './verdict/finding.ts'
-import type { JudgedAnswer } from './verdict/judged.ts'
-import type { UnboundValue } from './carrier.ts'
+import type { JudgedAnswer } from './judge/judged-answer.ts'
+import type { UnboundValue } from './values/carried-values.ts'
 
 /** What came of a request that was sent. */
 export interface RequestOutcome {

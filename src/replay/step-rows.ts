@@ -1,8 +1,8 @@
 import { indexesUpTo, uint32Column, float64Column } from '../store/columns.ts'
 import { ascendingOrder } from './ascending-order.ts'
 import { isUnchanged, type UnchangedStep, type StepOutcome } from './as-recorded.ts'
-import { ValueTable } from './numbered.ts'
-import type { ReplayStep } from './step-result.ts'
+import { ValueTable } from './columns.ts'
+import type { ReplayStep } from './steps/step.ts'
 
 /** What became of the messages of a run, in the order in which it was known: of what is as recorded only a few numbers. */
 export class CompactStepRows {

@@ -1,8 +1,8 @@
-import { AsyncQueue } from './channel.ts'
+import { AsyncQueue } from './stepping.ts'
 import type { ReplayController } from './controller.ts'
-import { deferred } from './live-call.ts'
-import type { PlannedMessage } from './plan.ts'
-import { RUN_STOPPED } from './step-result.ts'
+import { deferred } from './session/live-calls.ts'
+import type { PlannedMessage } from './plan/plan.ts'
+import { RUN_STOPPED } from './steps/step.ts'
 
 /** A message of a stepped run that waits for someone to say what becomes of it. */
 export interface Stop {

@@ -1,13 +1,13 @@
-import type { Binding, FoundBindings, BindingProducer } from '../correlate/binding.ts'
+import type { Binding, FoundBindings, BindingProducer } from '../bindings/binding.ts'
 import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
-import { LiveValueBinder, type UnfilledBinding } from '../correlate/rebinder.ts'
+import { LiveValueBinder, type UnfilledBinding } from '../bindings/carry/live-value-binder.ts'
 import type { RecordedMessage, TurnStep } from '../tape/turn.ts'
-import type { JsonPath } from '../wire/members.ts'
-import { classifyMessage } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
-import type { FilledMessage, CarriedValues, UnboundValue } from './carrier.ts'
+import type { JsonPath } from '../json/find.ts'
+import { classifyMessage } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
+import type { FilledMessage, CarriedValues, UnboundValue } from './values/carried-values.ts'
 import { RecordedValueNames } from './recorded-names.ts'
-import type { ReplayPlan, PlannedMessage } from './plan.ts'
+import type { ReplayPlan, PlannedMessage } from './plan/plan.ts'
 
 /** Carries values forward by the bindings that were found on the tape. */
 export class BoundValues implements CarriedValues {

@@ -1,4 +1,4 @@
-import type { Tape } from '../store/read.ts'
+import type { Tape } from '../store/file/read.ts'
 
 /** What a tape does not hold of its session: nothing is verified of that, and nobody should think so. */
 export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>): readonly string[] {

@@ -1,8 +1,8 @@
-import { stdioLink, type StdioLinkOptions } from '../transport/command-link.ts'
-import type { StreamableHttpLinkOptions } from '../transport/http-link.ts'
-import { httpSseLink, type HttpSseLinkOptions } from '../transport/sse-link.ts'
-import { sdkTransportLink, type SdkClientTransport } from '../transport/transport-link.ts'
-import { urlLink } from '../transport/url-link.ts'
+import { stdioLink, type StdioLinkOptions } from '../link/stdio.ts'
+import type { StreamableHttpLinkOptions } from '../link/streamable-http.ts'
+import { httpSseLink, type HttpSseLinkOptions } from '../link/http-sse.ts'
+import { sdkTransportLink, type SdkClientTransport } from '../link/sdk-transport.ts'
+import { urlLink } from '../link/url-link.ts'
 import type { ReplayTarget } from './options.ts'
 
 /** A server that is started for each link, with pipes. */

@@ -1,4 +1,4 @@
-import { member } from '../wire/message.ts'
+import { member } from '../protocol/message.ts'
 
 export const RESOURCE_UPDATED = 'notifications/resources/updated'
 

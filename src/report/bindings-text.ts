@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { truncateText, escapeControlChars } from '../wire/visible.ts'
+import { truncateText, escapeControlChars } from '../text.ts'
 import type { BindingFact, BindingFacts } from './bindings.ts'
 
 /** Bindings for people: each value, where it came from, where it went, and why that is believed. */

@@ -1,6 +1,6 @@
-import type { Binding } from '../correlate/binding.ts'
-import { toBindingsFile } from '../correlate/bindings-file.ts'
-import { escapeControlCharsInJson } from '../wire/visible.ts'
+import type { Binding } from '../bindings/binding.ts'
+import { toBindingsFile } from '../bindings/bindings-file.ts'
+import { escapeControlCharsInJson } from '../text.ts'
 
 /** Bindings as a file to be edited and kept beside the tape. A place stays on one line, so that it can be searched for. */
 export async function bindingsAsYaml(bindings: readonly Binding[]): Promise<string> {

@@ -1,6 +1,6 @@
 import type { RecordedMessage } from '../tape/turn.ts'
-import { truncateText } from '../wire/visible.ts'
-import type { ExchangeFacts } from './exchange-facts.ts'
+import { truncateText } from '../text.ts'
+import type { ExchangeFacts } from './exchanges/exchange.ts'
 import type { ExchangeOutcome } from './outcome.ts'
 
 /** What one line says of an exchange. */

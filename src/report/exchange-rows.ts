@@ -1,4 +1,4 @@
-import { ValueTable } from '../replay/numbered.ts'
+import { ValueTable } from '../replay/columns.ts'
 import { uint32Column, float64Column } from '../store/columns.ts'
 import {
   summarizeOutcome,

@@ -1,5 +1,5 @@
 import type { Frame } from '../tape/frame.ts'
-import type { ExchangeFacts } from './exchange-facts.ts'
+import type { ExchangeFacts } from './exchanges/exchange.ts'
 
 /** Adds to requests without an answer what HTTP said instead, such as 401. */
 export function withHttpStatuses(

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 import type { RecordedMessage, TurnStep } from '../tape/turn.ts'
 import { formatDuration } from './duration.ts'
-import type { ExchangeFacts } from './exchange-facts.ts'
+import type { ExchangeFacts } from './exchanges/exchange.ts'
 import { indentJson } from './layout-json.ts'
-import { truncateText, escapeControlCharsInJson } from '../wire/visible.ts'
+import { truncateText, escapeControlCharsInJson } from '../text.ts'
 
 /** Every message of an exchange in the order it was recorded, laid out for reading. */
 export function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {

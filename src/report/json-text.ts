@@ -1,6 +1,6 @@
-import { canonicalJson } from '../wire/canonical.ts'
+import { canonicalJson } from '../json/canonical.ts'
 import { indentJson } from './layout-json.ts'
-import { escapeControlCharsInJson } from '../wire/visible.ts'
+import { escapeControlCharsInJson } from '../text.ts'
 
 /** Values that are JSON text already, such as a message as it was spelled on the wire. */
 export type JsonMembers = Readonly<Record<string, string>>

@@ -1,9 +1,9 @@
 import { detachedCopy } from '../correlate/detached.ts'
 import type { EventFrame } from '../tape/frame.ts'
-import { eraProvenBy, eraWithoutProof, isDiscoverProbe, type DetectedEra } from '../wire/era.ts'
-import { isObject, member, type JsonObject, type Request, type Response } from '../wire/message.ts'
-import { HANDSHAKE_METHODS, META_KEYS, metaValue } from '../wire/methods.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import { eraProvenBy, eraWithoutProof, isDiscoverProbe, type DetectedEra } from '../protocol/era.ts'
+import { isObject, member, type JsonObject, type Request, type Response } from '../protocol/message.ts'
+import { HANDSHAKE_METHODS, META_KEYS, metaValue } from '../protocol/methods.ts'
+import type { ConnectionFacts } from './exchanges/connections.ts'
 
 /** A connection, by the name of its server and its number. */
 export interface ConnectionKey {

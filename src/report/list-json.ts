@@ -1,4 +1,4 @@
-import type { TapeSummary } from '../store/list.ts'
+import type { TapeSummary } from '../store/file/list.ts'
 import { jsonDocument, jsonObject, jsonValue } from './json-text.ts'
 
 /** The tapes of a folder for programs, as `docs/inspect.md` describes it. */

@@ -1,10 +1,10 @@
-import type { TapeReader } from '../store/read.ts'
+import type { TapeReader } from '../store/file/read.ts'
 import type { Frame } from '../tape/frame.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { withLateServers } from '../tape/joined-servers.ts'
 import { selectServers } from '../tape/server-filter.ts'
-import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { member } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
 export async function selectTapeServers(reader: TapeReader, filter: string): Promise<TapeReader> {

@@ -1,4 +1,4 @@
-import { member, type Response } from '../wire/message.ts'
+import { member, type Response } from '../protocol/message.ts'
 
 /** How one exchange went. */
 export type ExchangeOutcome =

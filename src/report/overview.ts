@@ -1,9 +1,9 @@
-import type { TapeReader } from '../store/read.ts'
+import type { TapeReader } from '../store/file/read.ts'
 import type { EventFrame, Frame, RawFrame, StderrFrame } from '../tape/frame.ts'
 import { withLateServers } from '../tape/joined-servers.ts'
 import type { RecordedMessage } from '../tape/turn.ts'
-import { TapeConversations, messagesInFrame } from '../tape/turns.ts'
-import { ExchangeLog } from './exchange-log.ts'
+import { TapeConversations, messagesInFrame } from '../tape/turn-builder.ts'
+import { ExchangeLog } from './exchanges/exchange-log.ts'
 import type { ExchangeRows } from './exchange-rows.ts'
 import {
   formatTitleCounts,
@@ -12,8 +12,8 @@ import {
   rawLine,
   type TruncatedLines,
   type InspectionNotes,
-} from './inspect-notes.ts'
-import type { InspectionHeading } from './inspect-text.ts'
+} from './inspect/notes.ts'
+import type { InspectionHeading } from './inspect/inspect-text.ts'
 import { summarizeLatency } from './latency.ts'
 import { StderrPreview } from './stderr-head.ts'
 

@@ -1,8 +1,8 @@
 import { isUnchanged, type StepOutcome } from '../replay/as-recorded.ts'
 import type { StepView } from '../replay/kept-steps.ts'
-import type { ReplayStep } from '../replay/step-result.ts'
+import type { ReplayStep } from '../replay/steps/step.ts'
 import { indexesUpTo, uint32Column, float64Column } from '../store/columns.ts'
-import { member } from '../wire/message.ts'
+import { member } from '../protocol/message.ts'
 import { parseOrKeepText } from './spared.ts'
 
 /** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */

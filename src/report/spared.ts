@@ -1,5 +1,5 @@
-import { canonicalJson } from '../wire/canonical.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** A value that JSON.stringify can write: what a stranger has nested too deeply for that is given as its JSON text. */
 export function toSerializable(value: unknown): unknown {

@@ -1,4 +1,4 @@
-import { truncateText } from '../wire/visible.ts'
+import { truncateText } from '../text.ts'
 import { formatDuration } from './duration.ts'
 import type { CallStats } from './stats.ts'
 import { alignRows, columnTitle, type TableCell } from './table.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tapeOf, client, server, callOf, answerOf, call } from '../../test/serve/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
-import { exchangesInTurns } from './exchange-facts.ts'
+import { exchangesInTurns } from './exchanges/exchange.ts'
 import { summarizeExchange, type ExchangeSummary } from './exchange-line.ts'
 import { statsAsText } from './stats-text.ts'
 import { callStats } from './stats.ts'

@@ -1,4 +1,4 @@
-import { Histogram } from '../replay/histogram.ts'
+import { Histogram } from '../replay/steps/histogram.ts'
 import type { ExchangeSummary } from './exchange-line.ts'
 
 /** How often something was asked, how fast it was answered, how often it failed. */

@@ -1,5 +1,5 @@
-import { escapeControlChars } from '../wire/visible.ts'
-import type { TruncatedLines } from './inspect-notes.ts'
+import { escapeControlChars } from '../text.ts'
+import type { TruncatedLines } from './inspect/notes.ts'
 
 /** The first lines of what a process wrote to stderr, and how many there are. Its chunks are cut anywhere. */
 export class StderrPreview {

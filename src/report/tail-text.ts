@@ -1,6 +1,6 @@
-import type { ExchangeFacts } from './exchange-facts.ts'
+import type { ExchangeFacts } from './exchanges/exchange.ts'
 import { summarizeExchange } from './exchange-line.ts'
-import { exchangeRow, exchangeExtras, exchangeTitles } from './inspect-exchanges.ts'
+import { exchangeRow, exchangeExtras, exchangeTitles } from './exchanges/exchange-table.ts'
 import { alignRows, type TableCell } from './table.ts'
 
 /** Lines of exchanges as `inspect` has them, one at a time: their columns have a width before their content is known. */

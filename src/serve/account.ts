@@ -1,6 +1,6 @@
-import type { RequestContent } from '../match/key.ts'
-import type { Miss } from '../match/miss.ts'
-import type { ReportRedactor } from './screen.ts'
+import type { RequestContent } from '../match/request-key.ts'
+import type { Miss } from '../match/miss/miss.ts'
+import type { ReportRedactor } from './redaction/report-redactor.ts'
 
 /** What is to be said of one connection at the end. */
 export class DriftLog {

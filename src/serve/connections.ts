@@ -1,11 +1,11 @@
 import type { TurnStore } from '../tape/turn-store.ts'
 import type { Drift } from './drift.ts'
-import type { UpstreamServer } from './elsewhere.ts'
+import type { UpstreamServer } from './upstream/upstream.ts'
 import { mergeSessionDrifts } from './joined-drift.ts'
-import { FAULTS_PER_CHANNEL } from './outlet.ts'
-import { SessionPlayer, type SessionPlayerOptions } from './player.ts'
+import { FAULTS_PER_CHANNEL } from './player/reply-channel.ts'
+import { SessionPlayer, type SessionPlayerOptions } from './player/session-player.ts'
 import { sessionFilters, type SessionFilter } from './recorded-sessions.ts'
-import { preferTurns } from './turn-views.ts'
+import { preferTurns } from './player/turn-filters.ts'
 
 export interface ClientSessionsOptions {
   readonly turns: TurnStore

@@ -1,6 +1,6 @@
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
-import { isObject, member, type JsonObject } from '../wire/message.ts'
-import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { isObject, member, type JsonObject } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
 
 /**
  * What a modern server says of itself, as far as the tape shows it. SDK v2 asks in a process of its own, so that the tape of

@@ -1,10 +1,10 @@
 import { ReelayError } from '../errors.ts'
-import { describeRequest } from '../match/brief.ts'
-import type { RequestContent } from '../match/key.ts'
-import type { Miss } from '../match/miss.ts'
+import { describeRequest } from '../match/describe-request.ts'
+import type { RequestContent } from '../match/request-key.ts'
+import type { Miss } from '../match/miss/miss.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
-import { escapeControlChars } from '../wire/visible.ts'
-import type { ReportRedactor } from './screen.ts'
+import { escapeControlChars } from '../text.ts'
+import type { ReportRedactor } from './redaction/report-redactor.ts'
 import { formatLeftOverCause, leftOverCauses, type LeftOverCause } from './left-over.ts'
 
 /** What a run left over or added against the tape. */

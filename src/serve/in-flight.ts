@@ -1,7 +1,7 @@
-import { idKey, type Id } from '../wire/id.ts'
-import type { ReplyChannel } from './outlet.ts'
-import type { TriggeredTurn } from './performance.ts'
-import type { TurnPlayer } from './playing.ts'
+import { idKey, type Id } from '../protocol/id.ts'
+import type { ReplyChannel } from './player/reply-channel.ts'
+import type { TriggeredTurn } from './player/playback.ts'
+import type { TurnPlayer } from './player/turn-player.ts'
 
 interface InFlightTurn {
   readonly playing: TurnPlayer

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { LineSplitter } from '../wire/lines.ts'
+import { LineSplitter } from '../protocol/lines.ts'
 
 export type InputLine =
   | { readonly kind: 'text'; readonly text: string }

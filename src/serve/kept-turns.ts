@@ -1,6 +1,6 @@
-import { requestKey } from '../match/key.ts'
+import { requestKey } from '../match/request-key.ts'
 import type { Turn } from '../tape/turn.ts'
-import type { MethodCall } from './request-selector.ts'
+import type { MethodCall } from './faults/request-selector.ts'
 
 /** The turns whose answers a fault kept from the client: when it asks again, it gets them. */
 export class WithheldTurns {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { call, callOf, tapeOf, type Said } from '../../test/serve/tape-of.ts'
 import { formatDrift } from './drift.ts'
 import { leftOverCauses } from './left-over.ts'
-import { SessionPlayer } from './player.ts'
-import { RecordedServer } from './script.ts'
+import { SessionPlayer } from './player/session-player.ts'
+import { RecordedServer } from './player/recorded-server.ts'
 
 test('a left-over that was asked for in another form is told from one that nobody asked for', () => {
   const drift = driftAfter(

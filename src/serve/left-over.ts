@@ -1,8 +1,8 @@
-import { describeValue } from '../match/brief.ts'
-import { requestKey } from '../match/key.ts'
+import { describeValue } from '../match/describe-request.ts'
+import { requestKey } from '../match/request-key.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
-import type { Miss } from '../match/miss.ts'
-import { formatPath } from '../wire/path.ts'
+import type { Miss } from '../match/miss/miss.ts'
+import { formatPath } from '../json/path.ts'
 
 /** Why a recorded request was left over. */
 export type LeftOverCause =

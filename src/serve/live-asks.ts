@@ -1,7 +1,7 @@
-import { idKey, isId, type Id } from '../wire/id.ts'
-import { findRange, replaceValue } from '../wire/members.ts'
-import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { idKey, isId, type Id } from '../protocol/id.ts'
+import { findRange, replaceValue } from '../json/find.ts'
+import { member } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** What a live server asks, under ids of our own: its ids may be in use for what the recorded server asks. */
 export class UpstreamServerRequests {

@@ -1,7 +1,7 @@
-import { describeValue } from '../match/brief.ts'
-import { idKey } from '../wire/id.ts'
-import { replaceValue } from '../wire/members.ts'
-import { member, type Message, type Response } from '../wire/message.ts'
+import { describeValue } from '../match/describe-request.ts'
+import { idKey } from '../protocol/id.ts'
+import { replaceValue } from '../json/find.ts'
+import { member, type Message, type Response } from '../protocol/message.ts'
 
 const HANDSHAKE_ID = 'reelay-live-initialize'
 

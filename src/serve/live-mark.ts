@@ -1,4 +1,4 @@
-import { findRange } from '../wire/members.ts'
+import { findRange } from '../json/find.ts'
 
 /** A client can see that an answer did not come from the tape: `_meta` of a result says so, and every other byte is as it came. */
 export function markAsLive(text: string): string {

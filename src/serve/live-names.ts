@@ -1,5 +1,5 @@
 import type { RecordedMessage } from '../tape/turn.ts'
-import { idKey, isId } from '../wire/id.ts'
+import { idKey, isId } from '../protocol/id.ts'
 
 /** The live names of recorded things: subscriptions, which the client names, and requests of the server, which we name. */
 export class LiveIds {

@@ -1,9 +1,9 @@
-import { isId } from '../wire/id.ts'
-import { replaceValue } from '../wire/members.ts'
-import { member, type Notification } from '../wire/message.ts'
-import { META_KEYS, metaValue } from '../wire/methods.ts'
+import { isId } from '../protocol/id.ts'
+import { replaceValue } from '../json/find.ts'
+import { member, type Notification } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
 import type { UpstreamServerRequests } from './live-asks.ts'
-import type { ForwardedRequest, ForwardedRequests } from './passed-requests.ts'
+import type { ForwardedRequest, ForwardedRequests } from './upstream/forwarded-messages.ts'
 
 /** A notification of the live server as its client is to get it. */
 export interface ForwardedNotification {

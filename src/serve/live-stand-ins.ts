@@ -2,10 +2,10 @@ import type { FieldDifference } from '../match/field-diff.ts'
 import type { RedactionKey } from '../redact/key.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { couldBePlaceholderFor } from '../redact/shapes.ts'
-import { Placeholders } from '../redact/stand-ins.ts'
+import { Placeholders } from '../redact/placeholders.ts'
 import { base64Views, percentDecodedView } from '../redact/views.ts'
-import { canonicalJson } from '../wire/canonical.ts'
-import { decodeLeaf, jsonLeaves } from '../wire/leaves.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { decodeLeaf, jsonLeaves } from '../json/leaves.ts'
 
 export interface ClientStandInsOptions {
   readonly redactor: Redactor

@@ -1,6 +1,6 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import type { OpenLink } from '../transport/client-link.ts'
-import { ToolSchemas } from './tool-schemas.ts'
+import type { OpenLink } from '../link/client-link.ts'
+import { ToolSchemas } from './player/tool-schemas.ts'
 
 /** The live server behind a tape: a command, which is started for each client, or a server that is there. */
 export type UpstreamTarget =
@@ -14,7 +14,7 @@ export function upstreamLink(target: UpstreamTarget, turns: TurnStore): OpenLink
 
 function commandUpstreamLink(command: readonly [string, ...string[]]): OpenLink {
   return async (handlers) => {
-    const { stdioLink } = await import('../transport/command-link.ts')
+    const { stdioLink } = await import('../link/stdio.ts')
     return stdioLink({ command, onStderr: (chunk) => process.stderr.write(chunk) })(handlers)
   }
 }
@@ -22,7 +22,7 @@ function commandUpstreamLink(command: readonly [string, ...string[]]): OpenLink 
 /** Arguments that a tool wants repeated as headers are known from what the server said of its tools. */
 function urlUpstreamLink({ url, headers }: UpstreamTarget & { kind: 'url' }, turns: TurnStore): OpenLink {
   return async (handlers) => {
-    const { urlLink } = await import('../transport/url-link.ts')
+    const { urlLink } = await import('../link/url-link.ts')
     const schemas = new ToolSchemas(turns)
     return urlLink({ url, headers, inputSchemaOf: schemas.of })({
       ...handlers,

@@ -1,7 +1,7 @@
 import type { AnyTransport } from '../transport/any-transport.ts'
-import { sdkTransportLink } from '../transport/transport-link.ts'
+import { sdkTransportLink } from '../link/sdk-transport.ts'
 import { isCi } from './ci.ts'
-import { PassthroughServer } from './live-behind.ts'
+import { PassthroughServer } from './upstream/passthrough-server.ts'
 import type { ServeOptions } from './serve-options.ts'
 
 export interface LiveUpstreamOptions {

@@ -1,8 +1,8 @@
-import type { Id } from '../wire/id.ts'
-import { findRange } from '../wire/members.ts'
-import type { Notification, Request } from '../wire/message.ts'
-import { META_KEYS, metaValue } from '../wire/methods.ts'
-import { findIdAtEdge } from './id-range.ts'
+import type { Id } from '../protocol/id.ts'
+import { findRange } from '../json/find.ts'
+import type { Notification, Request } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
+import { findIdAtEdge } from '../protocol/find-id-in-text.ts'
 
 /** What the live client chose itself and must get back: ids and tokens as the bytes that it sent. */
 export interface LiveMessage {

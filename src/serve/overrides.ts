@@ -1,10 +1,10 @@
-import { formatPath, parsePath } from '../wire/path.ts'
-import { replaceValue } from '../wire/members.ts'
-import { isObject } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { formatPath, parsePath } from '../json/path.ts'
+import { replaceValue } from '../json/find.ts'
+import { isObject } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 import { parseRpcError } from './faults/error.ts'
-import type { ResponsePayload, RpcError } from './own-answer.ts'
-import { matchesSelector, type MethodCall, type RequestSelector } from './request-selector.ts'
+import type { ResponsePayload, RpcError } from './player/synthetic-answers.ts'
+import { matchesSelector, type MethodCall, type RequestSelector } from './faults/request-selector.ts'
 import { withValueAt } from './set-value.ts'
 import {
   readEntries,

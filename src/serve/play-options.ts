@@ -1,8 +1,8 @@
-import type { ClientAnswerPolicy } from './asks.ts'
-import type { Clock } from './clock.ts'
-import type { FaultRule } from './fault-rules.ts'
+import type { ClientAnswerPolicy } from './player/server-requests.ts'
+import type { Clock } from './player/clock.ts'
+import type { FaultRule } from './faults/fault-rules.ts'
 import type { Override } from './overrides.ts'
-import type { Pace } from './pace.ts'
+import type { Pace } from './player/pace.ts'
 
 /** How a tape is played. By default each request gets what was recorded, and gets it at once. */
 export interface PlayOptions {

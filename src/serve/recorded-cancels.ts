@@ -1,6 +1,6 @@
 import type { RecordedMessage, Turn } from '../tape/turn.ts'
-import { idKey, isId } from '../wire/id.ts'
-import { member } from '../wire/message.ts'
+import { idKey, isId } from '../protocol/id.ts'
+import { member } from '../protocol/message.ts'
 
 /** The client's cancellations on a tape, by the request that they name. */
 export class RecordedCancellations {

@@ -1,7 +1,7 @@
-import type { Miss } from '../match/miss.ts'
-import { formatPath } from '../wire/path.ts'
-import type { ClientRedaction } from './live-redaction.ts'
-import { reportRedactorFrom } from './screen.ts'
+import type { Miss } from '../match/miss/miss.ts'
+import { formatPath } from '../json/path.ts'
+import type { ClientRedaction } from './redaction/client-redaction.ts'
+import { reportRedactorFrom } from './redaction/report-redactor.ts'
 import { redactMiss } from './shown-miss.ts'
 
 /** A miss of a redacted tape: it shows no live value that a stand-in is for, and says so when nothing else stands in the way. */

@@ -1,5 +1,5 @@
 import type { RecordedMessage } from '../tape/turn.ts'
-import type { Response } from '../wire/message.ts'
+import type { Response } from '../protocol/message.ts'
 
 /** Where an answer comes from: the tape, or what somebody else had to say. */
 export type ReplySource = RecordedMessage | Response['outcome']

@@ -1,4 +1,4 @@
-import { SystemClock } from './clock.ts'
+import { SystemClock } from './player/clock.ts'
 
 // Long enough for an idle client to read what was written before, short enough not to be felt.
 const PAUSE_MS = 50

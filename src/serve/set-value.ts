@@ -1,5 +1,5 @@
-import { EVERY_ITEM, type PathPattern } from '../wire/path.ts'
-import { isObject } from '../wire/message.ts'
+import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
+import { isObject } from '../protocol/message.ts'
 
 /** The value with another one at a path; members that are missing on the way are made. The value itself is not touched. */
 export function withValueAt(value: unknown, [first, ...rest]: PathPattern, part: unknown): unknown {

@@ -1,6 +1,6 @@
 import { ReelayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../wire/message.ts'
-import type { RequestSelector } from './request-selector.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import type { RequestSelector } from './faults/request-selector.ts'
 
 /** Where a setting stands, for a complaint about it: `faults.yaml:4:5`, or `faults[1]`. */
 export type EntryLocator = (path: readonly (string | number)[]) => string

@@ -1,7 +1,7 @@
 import type { FieldDifference } from '../match/field-diff.ts'
-import type { Miss } from '../match/miss.ts'
-import type { PathPattern } from '../wire/path.ts'
-import type { ReportRedactor } from './screen.ts'
+import type { Miss } from '../match/miss/miss.ts'
+import type { PathPattern } from '../json/path.ts'
+import type { ReportRedactor } from './redaction/report-redactor.ts'
 
 /** A miss as it may be shown to clients and on screens. What is cut short later is whole here, so that no half of a secret stays. */
 export function redactMiss(miss: Miss, screen: ReportRedactor): Miss {

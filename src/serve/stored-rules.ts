@@ -4,13 +4,13 @@ import {
   parseMatchRule,
   type MatchRule,
   type MatchRuleScope,
-} from '../match/rule.ts'
+} from '../match/rules.ts'
 import { readMatchSettings } from '../match/settings.ts'
-import { valuesAtPattern } from '../match/value-at.ts'
-import { readMatchFile, writeMatchRules } from '../store/match-file.ts'
-import type { Tape } from '../store/read.ts'
+import { valuesAtPattern } from '../match/path-values.ts'
+import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
+import type { Tape } from '../store/file/read.ts'
 import { clientCallOf } from '../tape/turn-store.ts'
-import { formatPath, type PathPattern } from '../wire/path.ts'
+import { formatPath, type PathPattern } from '../json/path.ts'
 
 /** The rules beside a tape, and the file that holds them. */
 export interface StoredRules {

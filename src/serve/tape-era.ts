@@ -1,6 +1,6 @@
 import type { TurnStore } from '../tape/turn-store.ts'
-import { detectEra, type DetectedEra } from '../wire/era.ts'
-import type { Request, Response } from '../wire/message.ts'
+import { detectEra, type DetectedEra } from '../protocol/era.ts'
+import type { Request, Response } from '../protocol/message.ts'
 
 /** The era that a recorded server spoke, and its protocol version. */
 export function eraOfServer(turns: TurnStore, server: string): DetectedEra {

@@ -1,6 +1,6 @@
 import { selectOneServer } from '../tape/server-filter.ts'
 import type { TurnStore } from '../tape/turn-store.ts'
-import { turnStoreOf, type PlayableTape } from './played-tape.ts'
+import { turnStoreOf, type PlayableTape } from './playable-tape.ts'
 
 /** Which of the tape's servers to be. */
 export function resolveServer(

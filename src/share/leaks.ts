@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { encodedForms } from '../redact/known-values.ts'
-import { isDistinctive } from '../redact/value-tests.ts'
+import { isDistinctive } from '../redact/value-checks.ts'
 
 /** How many of these values stand in a file, in whatever spelling: plain, escaped, in a URL, in base64 at any offset. */
 export async function countLeakedSecrets(path: string, values: readonly string[]): Promise<number> {

@@ -1,8 +1,8 @@
 import type { Redactor } from '../redact/redactor.ts'
 import type { RedactionRuleChanges } from '../redact/rule-set.ts'
-import { openTape, type TapeReader } from '../store/read.ts'
-import { filterTapeByServer } from './part-of-tape.ts'
-import { learnTapeSecrets } from './redacted-tape.ts'
+import { openTape, type TapeReader } from '../store/file/read.ts'
+import { filterTapeByServer } from './filter-servers.ts'
+import { learnTapeSecrets } from './redact-tape.ts'
 import { createTapeRedactor } from './tape-redaction.ts'
 
 export interface TapeRedactionOptions {

@@ -1,8 +1,8 @@
-import { SessionPlayer } from '../serve/player.ts'
+import { SessionPlayer } from '../serve/player/session-player.ts'
 import { sessionPlayerOptions } from '../serve/serve-options.ts'
-import { openTape, loadTape } from '../store/read.ts'
-import { member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { openTape, loadTape } from '../store/file/read.ts'
+import { member } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** What a tape answers to its own client. */
 export interface SelfReplayResult {

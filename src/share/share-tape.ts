@@ -1,13 +1,13 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { TapeWriter } from '../store/append.ts'
-import { createTape } from '../store/create.ts'
-import type { TapeReader } from '../store/read.ts'
+import type { TapeWriter } from '../store/file/write.ts'
+import { createTape } from '../store/file/create.ts'
+import type { TapeReader } from '../store/file/read.ts'
 import { Vault, type VaultSummary } from '../store/vault.ts'
 import { countLeakedSecrets } from './leaks.ts'
 import { openTapeForRedaction, type TapeRedactionOptions } from './open-for-redaction.ts'
-import { writeRedactedTape, type TapeRedactionSummary } from './redacted-tape.ts'
+import { writeRedactedTape, type TapeRedactionSummary } from './redact-tape.ts'
 import { selfReplay, type SelfReplayResult } from './self-replay.ts'
 
 export interface TapeCopyOptions extends TapeRedactionOptions {

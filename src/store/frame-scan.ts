@@ -1,6 +1,6 @@
-import { classifyMessage } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
-import { LinePrefixScanner, type LinePrefix } from '../tape/envelope-scan.ts'
+import { classifyMessage } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
+import { LinePrefixScanner, type LinePrefix } from '../tape/line-prefix.ts'
 import type { MessageFrame } from '../tape/frame.ts'
 
 /** Reads messages as the recorder writes them by the bytes of their lines: nothing but the message becomes a text, and stays. */

@@ -1,4 +1,4 @@
-import { openTape, type Tape } from './read.ts'
+import { openTape, type Tape } from './file/read.ts'
 
 /** What HTTP carried around the messages of a tape: heads, and events without a message. Nothing else of the tape is held. */
 export async function readHttpFrames(path: string): Promise<Tape['rest']> {

@@ -1,4 +1,4 @@
-import { parseJson } from '../wire/parse-json.ts'
+import { parseJson } from '../json/parse.ts'
 
 const [ZERO, NINE] = [0x30, 0x39]
 const SAFE_DIGITS = 15

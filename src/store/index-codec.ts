@@ -1,11 +1,11 @@
-import { isObject, member } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { isObject, member } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 import type { TapeFingerprint } from './fingerprint.ts'
 import { mapIndexColumns } from './index-columns.ts'
 import { isUint32, readTapeFacts, readKinds, readLabels } from './index-facts.ts'
 import { UINT32_BYTES, FLOAT64_BYTES, type IndexFile } from './index-file.ts'
 import type { NumberArray, NumberColumn } from './number-column.ts'
-import type { IndexColumns, IndexData, TapeIndex } from './tape-index.ts'
+import type { IndexColumns, IndexData, TapeIndex } from './index/tape-index.ts'
 
 /** An index as the bytes of a file: a head, the facts as JSON, then column after column as they stand in memory. */
 export function encodeIndex(index: IndexData, fingerprint: TapeFingerprint): readonly Uint8Array[] {

@@ -1,5 +1,5 @@
 import { ArrayColumn } from './number-column.ts'
-import type { IndexColumns, IndexData, TapeIndex } from './tape-index.ts'
+import type { IndexColumns, IndexData, TapeIndex } from './index/tape-index.ts'
 
 /** An index that was made now, as it is looked into. */
 export function inMemoryIndex(made: IndexData): TapeIndex {

@@ -1,6 +1,6 @@
-import { isObject } from '../wire/message.ts'
+import { isObject } from '../protocol/message.ts'
 import type { TapeProblem } from './line-checks.ts'
-import type { IndexedTapeFacts, TurnKindCount, TurnLabel } from './tape-index.ts'
+import type { IndexedTapeFacts, TurnKindCount, TurnLabel } from './index/tape-index.ts'
 
 /** Reads the labels of an index file; none when they are no list of names. */
 export function readLabels(value: unknown): readonly TurnLabel[] | undefined {

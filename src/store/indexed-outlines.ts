@@ -1,6 +1,6 @@
 import type { TurnOutline, TurnKind } from '../tape/turn-store.ts'
 import { indexedStepsOf, type IndexedStep } from './step-rows.ts'
-import { TURN_FLAG, TURN_FLAG_BITS, STEP_KIND, type TurnLabel, type TapeIndex } from './tape-index.ts'
+import { TURN_FLAG, TURN_FLAG_BITS, STEP_KIND, type TurnLabel, type TapeIndex } from './index/tape-index.ts'
 
 /** What an index says of a turn. */
 export function outlineFromIndex(index: TapeIndex, place: number): TurnOutline {

@@ -1,5 +1,5 @@
 import { rename, rm } from 'node:fs/promises'
-import { openTape } from './read.ts'
+import { openTape } from './file/read.ts'
 
 /**
  * Puts a tape that was just recorded in its place, and says so; a server that said nothing leaves nothing to play, so then what

@@ -1,4 +1,4 @@
-import { TURN_FLAG, type TurnKindCount } from './tape-index.ts'
+import { TURN_FLAG, type TurnKindCount } from './index/tape-index.ts'
 
 /** How many turns there are of each kind, and which is the first. */
 export function countTurnKinds(marks: Uint32Array): readonly TurnKindCount[] {

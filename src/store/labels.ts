@@ -1,4 +1,4 @@
-import type { TurnLabel } from './tape-index.ts'
+import type { TurnLabel } from './index/tape-index.ts'
 
 /** Numbers the labels of turns, each once. */
 export class TurnLabelTable {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { LONGEST_FRAME_BYTES } from './read.ts'
+import { LONGEST_FRAME_BYTES } from './file/read.ts'
 
 const BLOCK_BYTES = 256 * 1024
 const MAX_BLOCKS = 16

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { decodeFrame, parseRecordedLine, type FrameOrigin } from '../tape/codec.ts'
 import { MessageFrameScanner } from './frame-scan.ts'
 import type { RecordedMessage } from '../tape/turn.ts'
-import { messagesInFrame } from '../tape/turns.ts'
-import { findResponseId, type ResponseIdRange } from '../wire/answer-scan.ts'
-import { JsonValidator } from '../wire/json-check.ts'
-import type { JsonRange } from '../wire/members.ts'
-import { classifyMessage, type Batch, type Message } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { messagesInFrame } from '../tape/turn-builder.ts'
+import { findResponseId, type ResponseIdRange } from '../protocol/find-id-in-bytes.ts'
+import { JsonValidator } from '../json/validator.ts'
+import type { JsonRange } from '../json/find.ts'
+import { classifyMessage, type Batch, type Message } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** The message in a line of a tape, or the item of its batch; none when the line holds no such message. */
 export function readMessageInLine(line: Buffer, item: number | undefined): RecordedMessage | undefined {

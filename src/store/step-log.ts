@@ -1,7 +1,7 @@
 import { indexesUpTo, uint32Column, float64Column } from './columns.ts'
 import type { NumberArray } from './number-column.ts'
 import type { MessageLocation } from './step-rows.ts'
-import type { StepColumns } from './tape-index.ts'
+import type { StepColumns } from './index/tape-index.ts'
 
 /** Writes the steps of turns down as rows of an index, as they come. */
 export class IndexStepRows {

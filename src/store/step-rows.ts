@@ -1,5 +1,5 @@
 import type { NumberColumn } from './number-column.ts'
-import { TURN_FLAG, type StepColumns, type TurnColumns } from './tape-index.ts'
+import { TURN_FLAG, type StepColumns, type TurnColumns } from './index/tape-index.ts'
 
 /** Where a message stands in the file. */
 export interface MessageLocation {

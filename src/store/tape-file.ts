@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
-import { decodeUtf8 } from '../wire/lines.ts'
+import { decodeUtf8 } from '../protocol/lines.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const MAX_HEADER_BYTES = 1024 * 1024

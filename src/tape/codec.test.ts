@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { classifyMessage } from '../wire/message.ts'
+import { classifyMessage } from '../protocol/message.ts'
 import { decodeFrame, encodeFrame, encodeLinePrefix } from './codec.ts'
 import type { Frame, MessageFrame } from './frame.ts'
 

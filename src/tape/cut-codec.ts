@@ -1,5 +1,5 @@
-import { isId } from '../wire/id.ts'
-import { isObject } from '../wire/message.ts'
+import { isId } from '../protocol/id.ts'
+import { isObject } from '../protocol/message.ts'
 import type { RawFrame } from './frame.ts'
 
 /** Reads what a frame says of a message that was cut: nothing when it says nothing, and why when that cannot be read. */

@@ -1,6 +1,6 @@
 import type { Direction } from '../wire/direction.ts'
-import type { Id } from '../wire/id.ts'
-import type { Message } from '../wire/message.ts'
+import type { Id } from '../protocol/id.ts'
+import type { Message } from '../protocol/message.ts'
 
 /** One line of a tape after the header. */
 export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame

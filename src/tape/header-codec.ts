@@ -1,6 +1,6 @@
 import { ReelayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../wire/message.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
 import { TAPE_VERSION, type TapeHeader, type TapeServer } from './header.ts'
 import { TEXT_LABELS, type TapeLabels } from './labels.ts'
 

@@ -1,5 +1,5 @@
-import { hasModernEnvelope } from '../wire/methods.ts'
-import type { Notification, Request } from '../wire/message.ts'
+import { hasModernEnvelope } from '../protocol/methods.ts'
+import type { Notification, Request } from '../protocol/message.ts'
 import { toolOrPromptName } from '../wire/name.ts'
 import type { TurnOutline } from './turn-store.ts'
 import type { RecordedMessage, Turn } from './turn.ts'

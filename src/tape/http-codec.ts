@@ -1,5 +1,5 @@
 import type { Direction } from '../wire/direction.ts'
-import { isObject, type JsonObject } from '../wire/message.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 import type { HeaderList, HttpFrame, SseFields } from './frame.ts'
 
 /** The part of a line that tells of the server-sent event, before the payload. */

@@ -1,6 +1,6 @@
 import type { Direction } from '../wire/direction.ts'
-import type { JsonRange } from '../wire/members.ts'
-import type { Batch, Message } from '../wire/message.ts'
+import type { JsonRange } from '../json/find.ts'
+import type { Batch, Message } from '../protocol/message.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */
 export interface RecordedMessage {

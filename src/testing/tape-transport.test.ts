@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fixtureServer, temporaryFolder } from '../../test/support/recorder.ts'
-import { loadTape } from '../store/read.ts'
+import { loadTape } from '../store/file/read.ts'
 import { tapeTransport, type TapeTransportOptions } from './tape-transport.ts'
 
 let starts: number

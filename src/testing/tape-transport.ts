@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { recordTransport } from '../record/record-transport.ts'
+import { recordTransport } from '../record/in-process/record-transport.ts'
 import { createRecording } from '../record/recording.ts'
 import { isCi } from '../serve/ci.ts'
 import { replayTransport, type ReplayTransportOptions } from '../serve/replay-transport.ts'
 import { resolveTape } from '../store/home.ts'
 import { replaceTapeIfAnswered } from '../store/keep-tape.ts'
-import { loadTape } from '../store/read.ts'
+import { loadTape } from '../store/file/read.ts'
 import type { AnyTransport } from '../transport/any-transport.ts'
 
 export interface TapeTransportOptions extends Omit<ReplayTransportOptions, 'mode'> {

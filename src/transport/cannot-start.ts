@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { ServerProcess } from './server-process.ts'
+import type { ServerProcess } from '../link/process/start.ts'
 
 /** Why a server command did not start, in words that help. */
 export async function serverStartError(server: ServerProcess): Promise<ReelayError> {

@@ -1,4 +1,4 @@
-import type { HttpClient, HttpRequest } from './http1/client.ts'
+import type { HttpClient, HttpRequest } from '../http/client/http-client.ts'
 
 /** Ends a session; a server that does not want to be told says so, and that is all. */
 export function deleteSession(

@@ -1,4 +1,4 @@
-import type { HttpClient, PendingHttpRequest } from './http1/client.ts'
+import type { HttpClient, PendingHttpRequest } from '../http/client/http-client.ts'
 import { HttpBodyReader } from './posted-answer.ts'
 import { ReconnectDelay } from './reconnect-delay.ts'
 

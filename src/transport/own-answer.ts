@@ -1,4 +1,4 @@
-import type { ServedResponse } from './http1/exchange.ts'
+import type { ServedResponse } from '../http/server/served-exchange.ts'
 
 /** Codes of our own answers: outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's. */
 const CODE_BY_STATUS = { 400: -39400, 403: -39403, 502: -39502 } as const

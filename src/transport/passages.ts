@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ProxiedExchange } from './http-passage.ts'
+import type { ProxiedExchange } from '../http/proxy/proxied-exchange.ts'
 
 /** The exchanges that are under way. */
 export class OpenExchanges {

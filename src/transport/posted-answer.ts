@@ -1,6 +1,6 @@
-import { SseReader, type SseEvent } from '../wire/sse.ts'
-import { DEFAULT_MAX_LINE_BYTES } from '../wire/lines.ts'
-import { findHeader } from './http-heads.ts'
+import { SseReader, type SseEvent } from '../protocol/sse.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
+import { findHeader } from '../http/headers.ts'
 import type { HttpResponseHead } from './response-head.ts'
 
 export interface HttpBodyHandlers {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { EndpointRewriter } from './endpoint-rewrite.ts'
-import { findHeader, type RawHeaders } from './http-heads.ts'
+import type { EndpointRewriter } from '../http/proxy/endpoint-rewrite.ts'
+import { findHeader, type RawHeaders } from '../http/headers.ts'
 import type { UpstreamResponse, UpstreamRequest } from './upstream-request.ts'
 
 /** Who looks on at a body. Nothing that it does may throw. */

@@ -1,4 +1,4 @@
-import { findHeader, type RawHeaders } from './http-heads.ts'
+import { findHeader, type RawHeaders } from '../http/headers.ts'
 
 /** The first lines of an answer. */
 export interface HttpResponseHead {

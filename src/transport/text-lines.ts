@@ -1,4 +1,4 @@
-import { LineSplitter } from '../wire/lines.ts'
+import { LineSplitter } from '../protocol/lines.ts'
 
 export interface TextLineSplitterOptions {
   /** A line without its end; empty ones are not delivered. */

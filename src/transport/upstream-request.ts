@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { RawHeaders } from './http-heads.ts'
+import type { RawHeaders } from '../http/headers.ts'
 import type { HttpResponseHead } from './response-head.ts'
 
 export interface UpstreamRequestHead {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { ResponseReader } from './response-reader.ts'
+import { ResponseReader } from '../http/client/response-reader.ts'
 import type { HttpResponseHead } from './response-head.ts'
 import { UpstreamResponse, type UpstreamConnection, type UpstreamRequest } from './upstream-request.ts'
 

@@ -1,5 +1,5 @@
-import { idToJson, type Id } from './id.ts'
-import type { JsonRange } from './members.ts'
+import { idToJson, type Id } from '../protocol/id.ts'
+import type { JsonRange } from '../json/find.ts'
 
 // Peers write the id right behind the version, or last: there it is found without a look at the rest.
 const BEFORE_FIRST_ID = '{"jsonrpc":"2.0","id":'

@@ -1,4 +1,4 @@
-import { member } from './message.ts'
+import { member } from '../protocol/message.ts'
 
 /** The tool or prompt that a request names. Two of them have nothing to compare: one must not be served for the other. */
 export function toolOrPromptName({

@@ -1,7 +1,7 @@
-import type { ConfigFormat, ConfigMember } from './config-format.ts'
-import type { ConfigEdit } from './edit.ts'
+import type { ConfigFormat, ConfigMember } from './configs/config-format.ts'
+import type { ConfigEdit } from './configs/config-edits.ts'
 import { insertPairsAtStart, renameConfigKey, type FormattedPair } from './member-edits.ts'
-import type { RemoteEntry } from './remote-entry.ts'
+import type { RemoteEntry } from './entries/remote-entry.ts'
 import { urlMayContainSecret } from './secret-url.ts'
 
 /** What a bridge takes from its environment, and how it comes into the `env` of its entry. */

@@ -1,5 +1,5 @@
-import type { ConfigToken } from './config-format.ts'
-import type { HeaderVariable } from './remote-entry.ts'
+import type { ConfigToken } from './configs/config-format.ts'
+import type { HeaderVariable } from './entries/remote-entry.ts'
 
 /** What the words of a bridge say: where its server is, and which headers it sends. */
 export interface ParsedBridgeArgs {

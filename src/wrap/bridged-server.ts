@@ -1,6 +1,6 @@
 import type { AddedHeader } from '../transport/own-headers.ts'
 import { parseBridgeArgs, type ParsedBridgeArgs } from './bridge-words.ts'
-import type { ConfigEntry } from './config-format.ts'
+import type { ConfigEntry } from './configs/config-format.ts'
 import { findConfigMembers } from './member-edits.ts'
 import { urlMayContainSecret } from './secret-url.ts'
 

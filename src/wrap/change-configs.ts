@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import { applyConfigEdits, type ConfigEdit } from './edit.ts'
+import { applyConfigEdits, type ConfigEdit } from './configs/config-edits.ts'
 import { readServerEntries, type ConfigOpenResult, type OpenConfig } from './open-config.ts'
-import type { WrapOutcome, WrapResult } from './outcome.ts'
-import type { ConfigTarget } from './targets.ts'
-import { unifiedConfigDiff } from './unified-diff.ts'
+import type { WrapOutcome, WrapResult } from './wrap-result.ts'
+import type { ConfigTarget } from './client-configs.ts'
+import { unifiedConfigDiff } from './configs/unified-diff.ts'
 
 /** What is to become of some entries, and what a job has to note about it. */
 export interface ConfigChangePlan<Note> {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { startServer } from '../transport/server-process.ts'
-import type { DoctorFinding } from './finding.ts'
+import { startServer } from '../link/process/start.ts'
+import type { DoctorFinding } from './doctor/local-checks.ts'
 
 const START_TIMEOUT_MS = 10_000 // what Codex gives a server to start
 

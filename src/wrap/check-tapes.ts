@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { DoctorFinding } from './finding.ts'
+import type { DoctorFinding } from './doctor/local-checks.ts'
 
 /** Whether recorders can write to the tape folder, and nobody else can look into it. */
 export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly DoctorFinding[] {

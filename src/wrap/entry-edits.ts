@@ -1,6 +1,6 @@
-import type { ConfigFormat, ConfigEntry, EntryLink, ConfigToken } from './config-format.ts'
-import type { ConfigEdit } from './edit.ts'
-import { recorderArgs, parseWrappedCommand, type RecorderProgram } from './wrapped-command.ts'
+import type { ConfigFormat, ConfigEntry, EntryLink, ConfigToken } from './configs/config-format.ts'
+import type { ConfigEdit } from './configs/config-edits.ts'
+import { recorderArgs, parseWrappedCommand, type RecorderProgram } from './entries/command-entry.ts'
 
 /** A change of an entry that can be taken back: what stood at the beginning of a member, or of the entry, and what stands there now. */
 export interface ReversibleEdit {

@@ -1,7 +1,7 @@
-import type { BridgeRestoreRequest } from './bridge-back.ts'
+import type { BridgeRestoreRequest } from './entries/restore-bridge.ts'
 import type { ParsedBridgeArgs } from './bridge-words.ts'
-import type { ConfigMember, ConfigToken } from './config-format.ts'
-import type { ConfigEdit } from './edit.ts'
+import type { ConfigMember, ConfigToken } from './configs/config-format.ts'
+import type { ConfigEdit } from './configs/config-edits.ts'
 import {
   findConfigMembers,
   renameConfigKey,

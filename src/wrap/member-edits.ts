@@ -1,5 +1,5 @@
-import type { ConfigFormat, ConfigMember, ConfigRange, ConfigToken } from './config-format.ts'
-import { applyConfigEdits, type ConfigEdit } from './edit.ts'
+import type { ConfigFormat, ConfigMember, ConfigRange, ConfigToken } from './configs/config-format.ts'
+import { applyConfigEdits, type ConfigEdit } from './configs/config-edits.ts'
 
 /** A key and a value that is spelled already. */
 export type FormattedPair = readonly [key: string, value: string]

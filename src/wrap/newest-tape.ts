@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { resolveTape, TAPE_EXTENSION } from '../store/home.ts'
-import { listTapes } from '../store/list.ts'
+import { listTapes } from '../store/file/list.ts'
 
 export interface NewestTape {
   readonly path: string

@@ -1,9 +1,9 @@
 import { ReelayError } from '../errors.ts'
-import type { ServerTablePath } from './client.ts'
-import { brokenConfigError, readClientConfig, type ClientConfigFile } from './config-file.ts'
-import { ConfigSyntaxError, type ConfigEntry } from './config-format.ts'
-import { CONFIG_FORMATS } from './formats.ts'
-import type { ConfigTarget } from './targets.ts'
+import type { ServerTablePath } from './clients/client.ts'
+import { brokenConfigError, readClientConfig, type ClientConfigFile } from './configs/config-file.ts'
+import { ConfigSyntaxError, type ConfigEntry } from './configs/config-format.ts'
+import { CONFIG_FORMATS } from './configs/formats/index.ts'
+import type { ConfigTarget } from './client-configs.ts'
 
 /** An entry, and under which root it stands. */
 export interface LocatedConfigEntry extends ConfigEntry {

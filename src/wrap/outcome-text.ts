@@ -1,5 +1,5 @@
-import { escapeControlChars } from '../wire/visible.ts'
-import type { WrapOutcome, WrapResult } from './outcome.ts'
+import { escapeControlChars } from '../text.ts'
+import type { WrapOutcome, WrapResult } from './wrap-result.ts'
 
 /** What `wrap` or `unwrap` did, one line an entry; a dry run shows the diff first. */
 export function formatWrapResult({ dryRun, outcomes, diffs }: WrapResult): string {

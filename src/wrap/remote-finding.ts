@@ -1,6 +1,6 @@
 import type { BridgedServer } from './bridged-server.ts'
-import type { RemoteServerState } from './check-remote.ts'
-import type { DoctorFinding } from './finding.ts'
+import type { RemoteServerState } from './doctor/check-remote.ts'
+import type { DoctorFinding } from './doctor/local-checks.ts'
 
 /** What is wrong with the server behind a bridge, if anything is. */
 export function findingForState(

@@ -1,4 +1,4 @@
-import type { ConfigMember } from './config-format.ts'
+import type { ConfigMember } from './configs/config-format.ts'
 import { findConfigMember } from './member-edits.ts'
 
 interface RemoteEntryParts {

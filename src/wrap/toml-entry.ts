@@ -1,5 +1,5 @@
 import type { AST } from 'toml-eslint-parser'
-import type { ConfigEntry, ConfigMember, ConfigRange, ConfigToken } from './config-format.ts'
+import type { ConfigEntry, ConfigMember, ConfigRange, ConfigToken } from './configs/config-format.ts'
 
 type TomlItem = AST.TOMLTable | AST.TOMLKeyValue
 

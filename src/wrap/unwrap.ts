@@ -1,21 +1,21 @@
 import { homeFolder } from '../store/home.ts'
-import { inferBridgeUnwrapEdits } from './bridge-back.ts'
+import { inferBridgeUnwrapEdits } from './entries/restore-bridge.ts'
 import { changeConfigs, mergePlans, type ConfigChangePlan } from './change-configs.ts'
-import { removeRedundantBackup, writeClientConfig } from './config-file.ts'
-import type { ConfigEdit } from './edit.ts'
+import { removeRedundantBackup, writeClientConfig } from './configs/config-file.ts'
+import type { ConfigEdit } from './configs/config-edits.ts'
 import { inferUnwrapEdits, locateReversibleEdits } from './entry-edits.ts'
-import { CONFIG_FORMATS } from './formats.ts'
-import { isSameEntry, WrappedEntryStore, type WrappedEntryKey, type WrappedEntry } from './memory.ts'
+import { CONFIG_FORMATS } from './configs/formats/index.ts'
+import { isSameEntry, WrappedEntryStore, type WrappedEntryKey, type WrappedEntry } from './wrapped-entries.ts'
 import {
   openClientConfigs,
   type ConfigOpenResult,
   type OpenConfig,
   type LocatedConfigEntry,
 } from './open-config.ts'
-import type { WrapOutcome, WrapResult } from './outcome.ts'
+import type { WrapOutcome, WrapResult } from './wrap-result.ts'
 import { requireServers, selectEntries, type ServerSelection } from './selection.ts'
-import { selectTargetsWithWrapped, realConfigPath, type ConfigSelection } from './targets.ts'
-import { parseWrappedCommand } from './wrapped-command.ts'
+import { selectTargetsWithWrapped, realConfigPath, type ConfigSelection } from './client-configs.ts'
+import { parseWrappedCommand } from './entries/command-entry.ts'
 
 export interface UnwrapOptions extends ConfigSelection {
   readonly servers: ServerSelection

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { everythingOverHttp } from '../inprocess/everything-http.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, temporaryFolder } from '../support/recorder.ts'

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ReplaySession } from '../../src/serve/session/replay-session.ts'
 import { RecordingIndex } from '../../src/match/recording-index.ts'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 const foreign = (name: string): string => resolve('test/fixtures/foreign', name)

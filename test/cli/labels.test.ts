@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRecording } from '../../src/record/recording.ts'
-import { recordTransport } from '../../src/record/record-transport.ts'
+import { recordTransport } from '../../src/record/in-process/record-transport.ts'
 import { resolve } from 'node:path'
 import { ended, weatherIn } from '../auto/program.ts'
 import { httpServer, startRecorder } from '../support/http.ts'

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRecording } from '../../src/record/recording.ts'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { ended, type Ended } from '../auto/program.ts'
 import { fixtureServer, linesOf, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 

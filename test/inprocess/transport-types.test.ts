@@ -5,7 +5,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { expect, test } from 'vitest'
 import type { AnyTransport } from '../../src/transport/any-transport.ts'
-import { recordTransport } from '../../src/record/record-transport.ts'
+import { recordTransport } from '../../src/record/in-process/record-transport.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 
 // These lines are judged by the compiler: each must fit, in strict mode with exactOptionalPropertyTypes.

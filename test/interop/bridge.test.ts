@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, REELAY, temporaryFolder } from '../support/recorder.ts'
 import { SDKS } from '../support/sdk.ts'

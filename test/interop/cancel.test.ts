@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { temporaryFolder } from '../support/recorder.ts'
 import { callTool, SDKS } from '../support/sdk.ts'
 import type { SdkSession } from '../support/sdk-session.ts'

@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeAuthority, makeLeaf } from '../../src/transport/certificates.ts'
+import { makeAuthority, makeLeaf } from '../../src/http/proxy/certificates.ts'
 import { linesOf, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 const CLIENT = resolve('test/fixtures/clients/ask-through-proxy.mjs')

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { httpServer } from '../support/http.ts'
 import { REELAY, linesOf, start, temporaryFolder, until, type Running } from '../support/recorder.ts'
 

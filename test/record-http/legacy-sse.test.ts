@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { httpServer, recordUrl, type Listener } from '../support/http.ts'
 import { httpOf } from '../support/http-servers.ts'
 import { clientOf, SDKS } from '../support/sdk.ts'

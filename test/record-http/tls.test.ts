@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeAuthority, makeLeaf } from '../../src/transport/certificates.ts'
+import { makeAuthority, makeLeaf } from '../../src/http/proxy/certificates.ts'
 import { ask, post } from '../support/http.ts'
 import { linesOf, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 

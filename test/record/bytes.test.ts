@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { loadTape, openTape } from '../../src/store/read.ts'
+import { loadTape, openTape } from '../../src/store/file/read.ts'
 import { fixtureServer, linesOf, record } from '../support/recorder.ts'
 
 const message = fc.record({

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
-import { member } from '../../src/wire/message.ts'
+import { loadTape } from '../../src/store/file/read.ts'
+import { member } from '../../src/protocol/message.ts'
 import { fixtureServer, linesOf, record, until, type RecordedRun } from '../support/recorder.ts'
 
 /** Makes calls one after the other, so that the tape grows message by message, then ends the session. */

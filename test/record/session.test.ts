@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 
 test('arguments, working folder and environment reach the server as they are', async () => {

@@ -1,9 +1,9 @@
-import { replayRepeatedly } from '../../src/replay/repeat.ts'
-import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
+import { replayRepeatedly } from '../../src/replay/repeat/repeat.ts'
+import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'
 import type { ReplayOptions } from '../../src/replay/options.ts'
 import { transportTarget } from '../../src/replay/targets.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
-import type { Tape } from '../../src/store/read.ts'
+import type { Tape } from '../../src/store/file/read.ts'
 import { client, HANDSHAKE, server, tapeOf, type Said } from '../serve/tape-of.ts'
 
 /** A tape of a legacy session with these messages after its handshake. */

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
 import { reelay } from './reelay.ts'
 import { sharedFolder } from '../support/shared-folder.ts'

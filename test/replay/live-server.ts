@@ -1,5 +1,5 @@
 import type { ReplayTarget } from '../../src/replay/options.ts'
-import { classifyMessage, type Message } from '../../src/wire/message.ts'
+import { classifyMessage, type Message } from '../../src/protocol/message.ts'
 
 export interface LiveServer {
   readonly target: ReplayTarget

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RepeatedReport } from '../../src/replay/repeated-report.ts'
-import type { Tape } from '../../src/store/read.ts'
+import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'
+import type { Tape } from '../../src/store/file/read.ts'
 import { client, ENVELOPE, server, tapeOf } from '../serve/tape-of.ts'
 import { against, foundIn } from './against-tape.ts'
 

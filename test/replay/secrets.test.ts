@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 

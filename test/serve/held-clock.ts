@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/serve/clock.ts'
+import type { Clock } from '../../src/serve/player/clock.ts'
 
 /** A clock that stands still until a test moves it on. */
 export class HeldClock implements Clock {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { loadTape } from '../../src/store/read.ts'
+import { loadTape } from '../../src/store/file/read.ts'
 import { ask, open, post, type Answer } from '../support/http.ts'
 import { begin, errorOf, headerOf, jsonOf, messagesOf, read, serving } from './serving.ts'
 import { tapeFile } from './tape-file.ts'

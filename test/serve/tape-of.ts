@@ -1,8 +1,8 @@
-import type { Tape } from '../../src/store/read.ts'
+import type { Tape } from '../../src/store/file/read.ts'
 import type { Frame } from '../../src/tape/frame.ts'
-import { buildTurns } from '../../src/tape/turns.ts'
-import { classifyMessage, type JsonObject } from '../../src/wire/message.ts'
-import { META_KEYS, MODERN_VERSION } from '../../src/wire/methods.ts'
+import { buildTurns } from '../../src/tape/turn-builder.ts'
+import { classifyMessage, type JsonObject } from '../../src/protocol/message.ts'
+import { META_KEYS, MODERN_VERSION } from '../../src/protocol/methods.ts'
 
 /** One message of a tape that a test makes up. */
 export interface Said {

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { recordHttp, type RecordHttpOptions } from '../../src/record/http-recorder.ts'
+import { recordHttp, type RecordHttpOptions } from '../../src/record/http/record-url.ts'
 import { linesOf, REELAY, start, temporaryFolder, until, type Running } from './recorder.ts'
 
 export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { ResponseReader } from '../../src/transport/response-reader.ts'
+import { ResponseReader } from '../../src/http/client/response-reader.ts'
 
 /** An answer as it came, but for its date. */
 export interface RawAnswer {

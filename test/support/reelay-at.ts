@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { UserEnvironment } from '../../src/wrap/client.ts'
+import type { UserEnvironment } from '../../src/wrap/clients/client.ts'
 import { REELAY } from './recorder.ts'
 
 interface Said {

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadTape, openTape } from '../../src/store/read.ts'
+import { loadTape, openTape } from '../../src/store/file/read.ts'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader } from '../../src/tape/header-codec.ts'
 import { TAPE_VERSION } from '../../src/tape/header.ts'
 import type { TurnStep, Turn } from '../../src/tape/turn.ts'
-import { detectEra } from '../../src/wire/era.ts'
+import { detectEra } from '../../src/protocol/era.ts'
 
 const FOLDER = 'test/fixtures/tapes'
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.tape.jsonl'))

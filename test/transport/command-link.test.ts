@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { stdioLink } from '../../src/transport/command-link.ts'
-import { sdkTransportLink } from '../../src/transport/transport-link.ts'
+import { stdioLink } from '../../src/link/stdio.ts'
+import { sdkTransportLink } from '../../src/link/sdk-transport.ts'
 import { fixtureServer, until } from '../support/recorder.ts'
 import { answer, opened, request } from './link.ts'
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { ClientLink, OpenLink } from '../../src/transport/client-link.ts'
+import type { ClientLink, OpenLink } from '../../src/link/client-link.ts'
 import { until } from '../support/recorder.ts'
 
 /** A link, and what came of it. */

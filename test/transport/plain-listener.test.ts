@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ServedHandler, ServedRequest, ServedResponse } from '../../src/transport/http1/exchange.ts'
-import { FastListener } from '../../src/transport/http1/plain-listener.ts'
-import { createHttpServer, listenOn } from '../../src/transport/listen.ts'
+import type { ServedHandler, ServedRequest, ServedResponse } from '../../src/http/server/served-exchange.ts'
+import { FastListener } from '../../src/http/server/fast-listener.ts'
+import { createHttpServer, listenOn } from '../../src/http/server/listen.ts'
 import { rawClient } from '../support/raw-http.ts'
 
 const HOST = 'Host: 127.0.0.1'

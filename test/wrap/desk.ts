@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { UserEnvironment } from '../../src/wrap/client.ts'
+import type { UserEnvironment } from '../../src/wrap/clients/client.ts'
 import { unwrapServers } from '../../src/wrap/unwrap.ts'
 import { wrapServers } from '../../src/wrap/wrap.ts'
-import type { WrapResult } from '../../src/wrap/outcome.ts'
+import type { WrapResult } from '../../src/wrap/wrap-result.ts'
 import type { ServerSelection } from '../../src/wrap/selection.ts'
 
 export const RECORDER = { node: '/opt/node/bin/node', program: '/opt/reelay/dist/cli/main.js' }

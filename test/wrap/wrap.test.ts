@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { wrapExitCode } from '../../src/wrap/outcome.ts'
+import { wrapExitCode } from '../../src/wrap/wrap-result.ts'
 import { unwrapServers } from '../../src/wrap/unwrap.ts'
 import { wrapServers } from '../../src/wrap/wrap.ts'
 import { temporaryFolder } from '../support/recorder.ts'

@@ -1,11 +1,11 @@
 import { ReelayError } from '../../errors.ts'
 import { indentJson } from '../../report/layout-json.ts'
-import { canonicalJson } from '../../wire/canonical.ts'
-import { isObject, type Request } from '../../wire/message.ts'
-import { parseJson } from '../../wire/parse-json.ts'
-import { escapeControlChars, escapeControlCharsInJson } from '../../wire/visible.ts'
-import { askOneQuestion } from '../terminal.ts'
-import { createOutputRedactor } from '../without-secrets.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { isObject, type Request } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import { escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
+import { askOneQuestion } from '../output/terminal.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
 
 /** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
 export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<object> {

@@ -2,9 +2,9 @@ import type { ReplayOptions } from '../../replay/options.ts'
 import { previewMessages, type ScheduledMessage } from '../../replay/preview.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
 import { toSerializable } from '../../report/spared.ts'
-import { escapeControlChars } from '../../wire/visible.ts'
-import { print } from '../print.ts'
-import { createOutputRedactor } from '../without-secrets.ts'
+import { escapeControlChars } from '../../text.ts'
+import { print } from '../output/print.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
 
 /** Prints what would be sent, and what not and why, by what the tape says of the tools. */
 export async function printDryRun(

@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import type { ReplayFlags } from './flags.ts'
+import type { ReplayFlags } from '../options/replay-options.ts'
 
 /** Refuses options that would have no effect without another one: whoever gives them expects one. */
 export function rejectFlagsWithoutEffect(flags: ReplayFlags): void {

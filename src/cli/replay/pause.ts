@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ReplayController } from '../../replay/controller.ts'
 import { hasFailed } from '../../replay/failed.ts'
-import type { ReplayStep } from '../../replay/step-result.ts'
-import { askOneQuestion } from '../terminal.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
+import { askOneQuestion } from '../output/terminal.ts'
 
 /** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
 export function pauseOnFailure(controller: ReplayController): (step: ReplayStep) => void {

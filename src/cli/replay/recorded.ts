@@ -1,7 +1,7 @@
 import { createRecording, type Recording } from '../../record/recording.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
 import type { TapeServer } from '../../tape/header.ts'
-import type { OpenLink } from '../../transport/client-link.ts'
+import type { OpenLink } from '../../link/client-link.ts'
 
 export interface RecordedTarget {
   readonly target: ReplayTarget

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { runReplay } from './run.ts'
-import { declareReplayOptions, type ReplayFlags } from './flags.ts'
+import { declareReplayOptions, type ReplayFlags } from '../options/replay-options.ts'
 
 export const replayCommand: Command = declareReplayOptions(
   new Command('replay').description(

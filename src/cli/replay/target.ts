@@ -2,7 +2,7 @@ import { ReelayError } from '../../errors.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
 import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
 import { withEnvironment } from '../../replay/transform/setting.ts'
-import type { ReplayFlags } from './flags.ts'
+import type { ReplayFlags } from '../options/replay-options.ts'
 
 /** The live server that the user named: exactly one of a command and a URL. */
 export function readReplayTarget(

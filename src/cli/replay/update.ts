@@ -2,11 +2,11 @@ import { ReelayError } from '../../errors.ts'
 import { hasFailed } from '../../replay/failed.ts'
 import { notableSteps } from '../../replay/kept-steps.ts'
 import type { ReplayReport } from '../../replay/report.ts'
-import { rewriteMessages } from '../../store/rewrite.ts'
+import { rewriteMessages } from '../../store/file/rewrite.ts'
 import type { ReplayedTape } from '../../replay/replayed-tape.ts'
-import type { ReplayStep } from '../../replay/step-result.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
 import type { StepFinding } from '../../replay/verdict/finding.ts'
-import { print } from '../print.ts'
+import { print } from '../output/print.ts'
 
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
 export async function acceptAnswers(

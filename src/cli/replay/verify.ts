@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { reportError } from '../fail.ts'
+import { reportError } from '../output/report-error.ts'
 import { runReplay, abortReplayOnSignals, type ReplayCall } from './run.ts'
 import { isChangedSince, waitForFileChange, watchedFolders } from './watch.ts'
-import { declareReplayOptions } from './flags.ts'
+import { declareReplayOptions } from '../options/replay-options.ts'
 
 export const verifyCommand: Command = declareReplayOptions(
   new Command('verify').description(

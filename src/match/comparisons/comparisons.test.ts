@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseComparison } from '../rule.ts'
+import { parseComparison } from '../rules.ts'
 import type { RequestTimes } from './comparison.ts'
 
 // Recorded in the evening of 15 November, played a week and some hours later.

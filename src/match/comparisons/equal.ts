@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../wire/canonical.ts'
+import { canonicalJson } from '../../json/canonical.ts'
 
 /** 0 for equal values, and `otherwise` for others. */
 export function equalOr(recorded: unknown, got: unknown, otherwise: number | undefined): number | undefined {

@@ -1,41 +1,33 @@
-import { invalidMatchRule, type Comparison, type ComparisonKind, type RequestTimes } from './comparison.ts'
-import { DAY, HOUR, MINUTE, parseTimestamp, offsetFromNow, SECOND } from './moment.ts'
+export const SECOND = 1_000
+export const MINUTE: number = 60 * SECOND
+export const HOUR: number = 60 * MINUTE
+export const DAY: number = 24 * HOUR
 
-export const relativeDateKind: ComparisonKind = {
-  name: 'relative-date',
-  usage: 'relative-date [within <n>d|h|m|s]',
-  about: 'a date or time as far from now as the recorded one was from its recording, within a day or as said',
-  parse: parseRelativeDate,
+/** A date without a time, or a point in time, as clients write them in requests. */
+export type Timestamp =
+  | { readonly kind: 'date'; readonly at: number }
+  | { readonly kind: 'time'; readonly at: number }
+  | { readonly kind: 'seconds'; readonly at: number }
+  | { readonly kind: 'milliseconds'; readonly at: number }
+
+/** Reads `2026-11-16`, ISO 8601 with a time, and the seconds or milliseconds since 1970 of the years 2001 to 2286. */
+export function parseTimestamp(value: unknown): Timestamp | undefined {
+  if (typeof value === 'number') return timestampOfNumber(value)
+  if (typeof value !== 'string' || !ISO.test(value)) return undefined
+  const at = Date.parse(value.replace(' ', 'T'))
+  if (Number.isNaN(at)) return undefined
+  return { kind: value.length === DATE_LENGTH ? 'date' : 'time', at }
 }
 
-const WITHIN = /^within (?<amount>\d+)(?<unit>[dhms])$/
-const UNITS: Readonly<Record<string, number>> = { d: DAY, h: HOUR, m: MINUTE, s: SECOND }
+const DATE_LENGTH = '2026-11-16'.length
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 
-function parseRelativeDate(rest: string): Comparison {
-  if (rest === '') return relativeDate('relative-date', DAY)
-  const { amount, unit } = WITHIN.exec(rest)?.groups ?? {}
-  if (amount === undefined || unit === undefined)
-    throw invalidMatchRule(
-      `"relative-date" got ${JSON.stringify(rest)}`,
-      'write relative-date, or how exact it must be: relative-date within 2d (or h, m, s)',
-    )
-  return relativeDate(`relative-date ${rest}`, Number(amount) * (UNITS[unit] ?? 0))
+function timestampOfNumber(value: number): Timestamp | undefined {
+  if (value >= 1e9 && value < 1e10) return { kind: 'seconds', at: value * SECOND }
+  return value >= 1e12 && value < 1e13 ? { kind: 'milliseconds', at: value } : undefined
 }
 
-function relativeDate(text: string, farthest: number): Comparison {
-  return {
-    text,
-    distance: (recorded, got, times) => {
-      const shift = shiftBetween(recorded, got, times)
-      if (shift === undefined || !(shift <= farthest)) return undefined // NaN when nobody knows when it was recorded
-      return farthest === 0 ? 0 : shift / farthest
-    },
-  }
-}
-
-/** By how much the two lie differently from their own now; undefined when they are not two dates of one form. */
-function shiftBetween(recorded: unknown, got: unknown, times: RequestTimes): number | undefined {
-  const [then, now] = [parseTimestamp(recorded), parseTimestamp(got)]
-  if (then === undefined || then.kind !== now?.kind) return undefined
-  return Math.abs(offsetFromNow(times.recorded, then) - offsetFromNow(times.live, now))
+/** How far a moment lies from `now`: whole days, by the calendar of UTC, for a date without a time. */
+export function offsetFromNow(now: number, { kind, at }: Timestamp): number {
+  return kind === 'date' ? at - Math.floor(now / DAY) * DAY : at - now
 }

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../wire/canonical.ts'
+import { canonicalJson } from '../../json/canonical.ts'
 import { simpleComparison, type ComparisonKind } from './comparison.ts'
 import { equalOr } from './equal.ts'
 

@@ -1,4 +1,4 @@
-import { omitIgnored } from '../key.ts'
+import { omitIgnored } from '../request-key.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 

@@ -1,5 +1,5 @@
-import { distanceByRules } from '../form.ts'
-import { comparedParams } from '../key.ts'
+import { distanceByRules } from '../comparable-request.ts'
+import { comparedParams } from '../request-key.ts'
 import type { Strategy } from './strategy.ts'
 
 export const methodAndParams: Strategy = {

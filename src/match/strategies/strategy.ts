@@ -1,7 +1,7 @@
-import type { PathPattern } from '../../wire/path.ts'
+import type { PathPattern } from '../../json/path.ts'
 import type { RequestTimes } from '../comparisons/comparison.ts'
-import type { ComparableRequest } from '../form.ts'
-import type { RequestContent } from '../key.ts'
+import type { ComparableRequest } from '../comparable-request.ts'
+import type { RequestContent } from '../request-key.ts'
 
 /** One way to say which recorded request answers a live one. */
 export interface Strategy {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { folderWith } from '../../../test/support/config-folder.ts'
 import { readProjectConfig } from '../../config/project-config.ts'
-import { EVERY_ITEM } from '../../wire/path.ts'
+import { EVERY_ITEM } from '../../json/path.ts'
 import { readReplaySection, type ReplaySettings } from './section.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(

@@ -1,9 +1,9 @@
 import type { Setting } from '../../config/setting.ts'
 import type { ReplayOptions } from '../options.ts'
-import type { Timing } from '../pace.ts'
+import type { Timing } from '../plan/timing.ts'
 import { readPaths } from './paths.ts'
 import { parseSpeed, SPEED_HINT } from './speed.ts'
-import { readTransformation } from './transformation.ts'
+import { readTransformation } from './transform-rules.ts'
 import { readValidationRule } from './validation-setting.ts'
 
 /** What a config says of every replay. Permission to write and the target are not its to give. */

@@ -1,4 +1,4 @@
-import type { Timing } from '../pace.ts'
+import type { Timing } from '../plan/timing.ts'
 
 /** Reads `fast`, `stepped`, `original` (or `realtime`), `x2`, `100ms` and `50rps`; undefined for anything else. */
 export function parseSpeed(text: string): Timing | undefined {

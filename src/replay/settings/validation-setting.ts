@@ -1,6 +1,6 @@
 import type { Setting } from '../../config/setting.ts'
-import type { JudgedAnswer } from '../verdict/judged.ts'
-import type { RuleComparison, ValidationRule } from '../verdict/validation-rule.ts'
+import type { JudgedAnswer } from '../judge/judged-answer.ts'
+import type { RuleComparison, ValidationRule } from '../judge/comparison-rules.ts'
 import { readPaths } from './paths.ts'
 
 /** One item of `validation.rules`: how some answers are compared, and what a difference means. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../wire/canonical.ts'
+import { canonicalJson } from '../../json/canonical.ts'
 import { valuesAtRulePath } from './values-at.ts'
 import type { TransformCondition, TransformSubject } from './rule.ts'
 

@@ -1,6 +1,6 @@
-import { itemRanges, memberRanges } from '../../wire/members.ts'
-import { parseJson } from '../../wire/parse-json.ts'
-import { EVERY_ITEM, type PathPattern } from '../../wire/path.ts'
+import { itemRanges, memberRanges } from '../../json/find.ts'
+import { parseJson } from '../../json/parse.ts'
+import { EVERY_ITEM, type PathPattern } from '../../json/path.ts'
 
 export type ValueChange = (value: unknown) => unknown
 

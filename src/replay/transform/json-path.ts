@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { parsePath, type PathPattern } from '../../wire/path.ts'
+import { parsePath, type PathPattern } from '../../json/path.ts'
 
 /** Reads `$.arguments.q` and `$["a b"][0]`, where `$` is the params of a message; `arguments.q` is the same. */
 export function parseJsonPath(text: string): PathPattern {

@@ -1,5 +1,5 @@
-import type { Message } from '../../wire/message.ts'
-import type { PathPattern } from '../../wire/path.ts'
+import type { Message } from '../../protocol/message.ts'
+import type { PathPattern } from '../../json/path.ts'
 
 /** A change to what is sent, and when it is made. */
 export interface TransformRule {

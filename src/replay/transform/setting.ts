@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { parseJson } from '../../wire/parse-json.ts'
+import { parseJson } from '../../json/parse.ts'
 import { parseJsonPath } from './json-path.ts'
 import type { TransformRule } from './rule.ts'
 

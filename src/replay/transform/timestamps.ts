@@ -1,5 +1,5 @@
-import { decodeLeaf, jsonLeaves } from '../../wire/leaves.ts'
-import { findRange } from '../../wire/members.ts'
+import { decodeLeaf, jsonLeaves } from '../../json/leaves.ts'
+import { findRange } from '../../json/find.ts'
 
 /** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
 export function withMovedTimes(text: string, by: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { classifyMessage } from '../../wire/message.ts'
-import { parsePath } from '../../wire/path.ts'
+import { classifyMessage } from '../../protocol/message.ts'
+import { parsePath } from '../../json/path.ts'
 import { parseJsonPath } from './json-path.ts'
 import type { TransformAction, TransformCondition, TransformRule } from './rule.ts'
 import { parseSetRule } from './setting.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../wire/message.ts'
-import { EVERY_ITEM, type PathPattern, type PathSegment } from '../../wire/path.ts'
+import { isObject } from '../../protocol/message.ts'
+import { EVERY_ITEM, type PathPattern, type PathSegment } from '../../json/path.ts'
 
 /** Every value that stands at a path. */
 export function valuesAtRulePath(value: unknown, path: PathPattern): readonly unknown[] {

@@ -1,11 +1,11 @@
 import type { ErrorObject } from 'ajv'
 import type { Turn } from '../../tape/turn.ts'
-import type { Notification, Request } from '../../wire/message.ts'
+import type { Notification, Request } from '../../protocol/message.ts'
 import type { StepFinding } from './finding.ts'
-import type { JudgedAnswer } from './judged.ts'
-import type { OfficialJudgeOptions } from './official.ts'
-import type { OfficialValidators } from './official-validators.ts'
-import { kindOfError, schemaErrorPath } from './schema-errors.ts'
+import type { JudgedAnswer } from '../judge/judged-answer.ts'
+import type { OfficialJudgeOptions } from '../judge/official-schema.ts'
+import type { OfficialValidators } from '../judge/official-validators.ts'
+import { kindOfError, schemaErrorPath } from '../judge/json-schema.ts'
 import { serverMessagesIn } from './words-of-server.ts'
 
 /** Whether notifications and requests on the way to an answer keep to the official schema. What was broken when it was recorded, wherever on the tape, is a note, and told once. */

@@ -1,4 +1,4 @@
-import { isObject, member, type Response } from '../../wire/message.ts'
+import { isObject, member, type Response } from '../../protocol/message.ts'
 
 /** Finds in an official schema what an answer, or another word of the server, has to be. */
 export class OfficialDefinitions {

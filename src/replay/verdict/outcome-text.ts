@@ -1,4 +1,4 @@
-import { findRange } from '../../wire/members.ts'
+import { findRange } from '../../json/find.ts'
 
 /** The result or error of an answer, as an object of its own: paths in it begin with its name. */
 export function outcomeText(text: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { TurnStep } from '../../tape/turn.ts'
-import type { Notification, Request } from '../../wire/message.ts'
+import type { Notification, Request } from '../../protocol/message.ts'
 
 /** What the recorded server said in a step beside its answer. */
 export function serverMessagesIn(step: TurnStep): readonly (Request | Notification)[] {

@@ -1,5 +1,5 @@
-import { isObject, member } from '../../wire/message.ts'
-import { responseText, type RpcError } from '../own-answer.ts'
+import { isObject, member } from '../../protocol/message.ts'
+import { responseText, type RpcError } from '../player/synthetic-answers.ts'
 import type { FaultKind } from './fault.ts'
 
 /** A JSON-RPC error stands in for the answer. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
-import type { ReplyChannel } from '../outlet.ts'
+import type { Clock } from '../player/clock.ts'
+import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { SendReply } from '../reply.ts'
 
 /** Something that goes wrong with the answer to one request, on purpose. */

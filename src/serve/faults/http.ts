@@ -1,4 +1,4 @@
-import { isObject, member } from '../../wire/message.ts'
+import { isObject, member } from '../../protocol/message.ts'
 import type { FaultKind, InjectedHttpResponse } from './fault.ts'
 
 /** The exchange of the request ends with an HTTP status in place of an answer. */

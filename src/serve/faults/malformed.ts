@@ -1,4 +1,4 @@
-import { replaceValue } from '../../wire/members.ts'
+import { replaceValue } from '../../json/find.ts'
 import type { FaultKind } from './fault.ts'
 
 const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map<unknown, Malformation>([

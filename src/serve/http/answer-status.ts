@@ -1,8 +1,8 @@
 import type { RecordedMessage } from '../../tape/turn.ts'
-import type { Era } from '../../wire/era.ts'
-import { member } from '../../wire/message.ts'
+import type { Era } from '../../protocol/era.ts'
+import { member } from '../../protocol/message.ts'
 import type { ReplySource } from '../reply.ts'
-import type { RecordedHeads } from './recorded-heads.ts'
+import type { RecordedHeads } from './recorded-http.ts'
 
 /** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the era has it. */
 export function httpStatusOf(source: ReplySource | undefined, era: Era, heads: RecordedHeads): number {

@@ -1,4 +1,4 @@
-import type { ServedResponse } from '../../transport/http1/exchange.ts'
+import type { ServedResponse } from '../../http/server/served-exchange.ts'
 
 /**
  * Notices that a client is gone for good: it had a standing stream, lets go of it, and neither comes back nor says anything. One

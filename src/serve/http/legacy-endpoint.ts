@@ -1,13 +1,13 @@
-import type { ServedRequest, ServedResponse } from '../../transport/http1/exchange.ts'
-import { member, type Message } from '../../wire/message.ts'
-import { LEGACY_VERSIONS } from '../../wire/methods.ts'
-import { parseJson } from '../../wire/parse-json.ts'
+import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import { member, type Message } from '../../protocol/message.ts'
+import { LEGACY_VERSIONS } from '../../protocol/methods.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { ClientSessions } from '../connections.ts'
 import { ClientPresence } from './attendance.ts'
 import { LegacySession } from './legacy-session.ts'
-import { acceptedTypes, postedId, type PostedMessage } from './posted.ts'
+import { acceptedTypes, postedId, type PostedMessage } from './posted-message.ts'
 import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
-import type { ServedRecording } from './role.ts'
+import type { ServedRecording } from './served-recording.ts'
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
 export class LegacyEndpoint {

@@ -1,6 +1,6 @@
-import type { ServedResponse } from '../../transport/http1/exchange.ts'
+import type { ServedResponse } from '../../http/server/served-exchange.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
-import { sseEventText, SseWriter, ssePrimingText } from './event-writer.ts'
+import { sseEventText, SseWriter, ssePrimingText } from './sse-writer.ts'
 
 /** One stream of a legacy session. It outlives its reader: a client that lost it may go on where it was. */
 export class LegacyStream {

@@ -1,5 +1,5 @@
-import type { HeaderRecord } from '../../transport/http1/exchange.ts'
-import { decodeUtf8 } from '../../wire/lines.ts'
+import type { HeaderRecord } from '../../http/server/served-exchange.ts'
+import { decodeUtf8 } from '../../protocol/lines.ts'
 import type { HttpErrorResponse } from './refusal.ts'
 
 /** One header by its lower-case name. */

@@ -1,7 +1,7 @@
-import type { HeaderRecord } from '../../transport/http1/exchange.ts'
+import type { HeaderRecord } from '../../http/server/served-exchange.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
-import { isObject, member, type Request } from '../../wire/message.ts'
-import { recordedTools } from '../tool-schemas.ts'
+import { isObject, member, type Request } from '../../protocol/message.ts'
+import { recordedTools } from '../player/tool-schemas.ts'
 import { decodeHeaderValue, requestHeader, headerMismatch } from './mirrored-header.ts'
 import type { HttpErrorResponse } from './refusal.ts'
 

@@ -1,5 +1,5 @@
-import type { ListenAddress } from '../../transport/listen.ts'
-import { HttpRouter } from './front.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
+import { HttpRouter } from './http-router.ts'
 
 export type HttpTransport = 'http' | 'sse'
 

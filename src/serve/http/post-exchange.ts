@@ -1,10 +1,10 @@
-import type { ServedResponse } from '../../transport/http1/exchange.ts'
-import type { Era } from '../../wire/era.ts'
+import type { ServedResponse } from '../../http/server/served-exchange.ts'
+import type { Era } from '../../protocol/era.ts'
 import type { InjectedHttpResponse } from '../faults/fault.ts'
-import type { ReplyChannel } from '../outlet.ts'
+import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { ReplySource } from '../reply.ts'
 import { httpStatusOf } from './answer-status.ts'
-import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
+import type { RecordedHead, RecordedHeads } from './recorded-http.ts'
 
 /** The stream that an answer comes by when it is more than an answer. */
 export interface ReplyStream {

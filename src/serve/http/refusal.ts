@@ -1,4 +1,4 @@
-import type { ServedResponse } from '../../transport/http1/exchange.ts'
+import type { ServedResponse } from '../../http/server/served-exchange.ts'
 
 /** What is said to a request that never gets as far as the tape, as servers of its era would say it. */
 export interface HttpErrorResponse {

@@ -1,17 +1,17 @@
 import { selectServers } from '../../tape/server-filter.ts'
-import type { ListenAddress } from '../../transport/listen.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
 import { isLoopback } from '../../transport/loopback.ts'
-import { serveCommandLine } from '../command-line.ts'
+import { serveCommandLine } from '../suggested-commands.ts'
 import type { Drift } from '../drift.ts'
-import type { UpstreamServer } from '../elsewhere.ts'
+import type { UpstreamServer } from '../upstream/upstream.ts'
 import { sumServerDrifts } from '../joined-drift.ts'
 import { sessionIdGenerator } from '../made-up-ids.ts'
 import { passthroughServerFor, type LiveUpstreamOptions } from '../live-transport.ts'
-import { withHttpFrames } from '../played-tape.ts'
+import { withHttpFrames } from '../playable-tape.ts'
 import { ClientPauses } from '../rests.ts'
 import type { ServeOptions } from '../serve-options.ts'
 import { serverNamesOf, resolveServer } from '../which-server.ts'
-import type { HttpRouter } from './front.ts'
+import type { HttpRouter } from './http-router.ts'
 import { mountEndpoint } from './offer.ts'
 import {
   formatAddress,
@@ -20,7 +20,11 @@ import {
   type HttpTransport,
   type ListeningRouter,
 } from './places.ts'
-import { createServedRecording, type ServedRecording, type ServedRecordingOptions } from './role.ts'
+import {
+  createServedRecording,
+  type ServedRecording,
+  type ServedRecordingOptions,
+} from './served-recording.ts'
 
 export interface ServeHttpOptions extends ServeOptions, LiveUpstreamOptions {
   /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */

@@ -1,11 +1,11 @@
-import { discardBody, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
+import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
 import type { ClientSessions } from '../connections.ts'
-import { singleReplyChannel, type ReplyChannel } from '../outlet.ts'
-import type { SessionPlayer } from '../player.ts'
-import { sseEventText, SseWriter } from './event-writer.ts'
-import type { PostedMessage } from './posted.ts'
+import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'
+import type { SessionPlayer } from '../player/session-player.ts'
+import { sseEventText, SseWriter } from './sse-writer.ts'
+import type { PostedMessage } from './posted-message.ts'
 import { sendHttpError } from './refusal.ts'
-import type { ServedRecording } from './role.ts'
+import type { ServedRecording } from './served-recording.ts'
 
 interface SseClient {
   readonly player: SessionPlayer

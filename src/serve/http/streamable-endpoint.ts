@@ -1,13 +1,13 @@
-import { discardBody, type ServedRequest, type ServedResponse } from '../../transport/http1/exchange.ts'
-import { member, type Message } from '../../wire/message.ts'
-import { MODERN_VERSION } from '../../wire/methods.ts'
-import { MessageParser } from '../heard-texts.ts'
+import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
+import { member, type Message } from '../../protocol/message.ts'
+import { MODERN_VERSION } from '../../protocol/methods.ts'
+import { MessageParser } from '../player/message-parser.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
 import { isModernMessage } from './modern-checks.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
-import { postedId, readPostedMessage, type PostedMessage } from './posted.ts'
+import { postedId, readPostedMessage, type PostedMessage } from './posted-message.ts'
 import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
-import type { ServedRecording } from './role.ts'
+import type { ServedRecording } from './served-recording.ts'
 
 /** Streamable HTTP on one path, in the eras that the recorded server spoke. */
 export class StreamableEndpoint {

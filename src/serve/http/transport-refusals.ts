@@ -1,9 +1,9 @@
 import type { TurnStore } from '../../tape/turn-store.ts'
 import type { Turn } from '../../tape/turn.ts'
-import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../wire/methods.ts'
+import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
 import { errorCodeOf } from './answer-status.ts'
-import { filterTurns } from '../turn-views.ts'
-import type { RecordedHead, RecordedHeads } from './recorded-heads.ts'
+import { filterTurns } from '../player/turn-filters.ts'
+import type { RecordedHead, RecordedHeads } from './recorded-http.ts'
 
 /**
  * The turns without those that the recorded server refused for what HTTP carried around them: headers, the session, a missing

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../wire/message.ts'
-import { LEGACY_VERSIONS, META_KEYS, metaValue } from '../../wire/methods.ts'
+import type { JsonObject } from '../../protocol/message.ts'
+import { LEGACY_VERSIONS, META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { discoverResultFrom } from '../discovery.ts'
-import type { RecordedServer } from '../script.ts'
+import type { RecordedServer } from '../player/recorded-server.ts'
 
 /** What a session asks `initialize` with. */
 export const INITIALIZE_PARAMS: JsonObject = {

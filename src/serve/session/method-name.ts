@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { member } from '../../wire/message.ts'
+import { member } from '../../protocol/message.ts'
 
 /** A method by its name, as in SDK v2, or by the schema of its messages, as in SDK v1. */
 export type MethodOrSchema = string | { readonly shape: object }

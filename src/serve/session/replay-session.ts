@@ -1,18 +1,18 @@
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 import type { RecordedRequest } from '../../match/matcher.ts'
-import type { Tape } from '../../store/read.ts'
-import { member, type JsonObject } from '../../wire/message.ts'
-import { SystemClock } from '../clock.ts'
+import type { Tape } from '../../store/file/read.ts'
+import { member, type JsonObject } from '../../protocol/message.ts'
+import { SystemClock } from '../player/clock.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { libraryCallText } from '../library-call.ts'
-import type { RecordedServer } from '../script.ts'
+import type { RecordedServer } from '../player/recorded-server.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import { INITIALIZE_PARAMS, isInitializeRecorded, syntheticInitializeResult } from './initialized.ts'
 import { methodNameOf, type SessionMessage, type MethodOrSchema } from './method-name.ts'
 import { castRecorded } from './recorded-value.ts'
 import { SessionRequests } from './session-asks.ts'
 import { SessionCalls } from './session-calls.ts'
-import { SessionClient } from './session-link.ts'
+import { SessionClient } from './session-client.ts'
 import { SyncSession } from './sync-session.ts'
 
 export interface ReplaySessionOptions extends Omit<ServeOptions, 'tape'> {

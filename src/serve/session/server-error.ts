@@ -1,4 +1,4 @@
-import { isObject, member, type JsonObject } from '../../wire/message.ts'
+import { isObject, member, type JsonObject } from '../../protocol/message.ts'
 
 /** An error that the recorded server answered with, thrown where a client of the SDK would throw it. */
 export class ServerError extends Error {

@@ -1,7 +1,7 @@
 import { ReelayError } from '../../errors.ts'
-import { classifyMessage, member, type JsonObject } from '../../wire/message.ts'
+import { classifyMessage, member, type JsonObject } from '../../protocol/message.ts'
 import type { SendRequest } from './session-calls.ts'
-import { resultOrThrow, type SessionCallOutcome, type SessionClient } from './session-link.ts'
+import { resultOrThrow, type SessionCallOutcome, type SessionClient } from './session-client.ts'
 import type { SendRequestSync } from './sync-session.ts'
 
 /** What a session asks the recorded server, for an answer that may come later or for one that is there at once. */

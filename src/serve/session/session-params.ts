@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/message.ts'
+import type { JsonObject } from '../../protocol/message.ts'
 
 /** What every request may carry. */
 interface WithMeta {

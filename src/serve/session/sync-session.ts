@@ -1,5 +1,5 @@
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
-import type { JsonObject } from '../../wire/message.ts'
+import type { JsonObject } from '../../protocol/message.ts'
 import { castRecorded } from './recorded-value.ts'
 import type { CallOptions, CallParams, CompleteParams, PageParams, ResourceParams } from './session-params.ts'
 

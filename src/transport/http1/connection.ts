@@ -1,8 +1,8 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { findHeader, MAX_HEAD_BYTES } from '../http-heads.ts'
+import { findHeader, MAX_HEAD_BYTES } from '../../http/headers.ts'
 import type { HttpResponseHead } from '../response-head.ts'
-import { ResponseReader } from '../response-reader.ts'
+import { ResponseReader } from '../../http/client/response-reader.ts'
 
 /** What a request is told of its response. Exactly one of `onEnd` and `onError` is called, once. */
 export interface HttpResponseHandlers {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import type { ServedHandler } from './exchange.ts'
+import type { ServedHandler } from '../../http/server/served-exchange.ts'
 import type { FastRequestHead, FastHeadCache } from './plain-head.ts'
-import { FastResponse } from './plain-response.ts'
+import { FastResponse } from '../../http/server/fast-response.ts'
 
 export interface FastConnectionOptions {
   readonly socket: Socket

@@ -1,4 +1,4 @@
-import type { RawHeaders } from '../http-heads.ts'
+import type { RawHeaders } from '../../http/headers.ts'
 
 /** The head of a POST with a body of known length. */
 export interface FastRequestHead {

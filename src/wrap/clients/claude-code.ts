@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { WrappableClient } from '../client.ts'
+import type { WrappableClient } from './client.ts'
 
 /** Servers of the project for all (`.mcp.json`), of the user, and of the user in this project alone. */
 export const claudeCode: WrappableClient = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { WrappableClient } from '../client.ts'
+import type { WrappableClient } from './client.ts'
 
 export const codex: WrappableClient = {
   name: 'codex',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { UserEnvironment } from '../client.ts'
+import type { UserEnvironment } from './client.ts'
 
 /** Where desktop programs keep their settings: each in a folder of its own under this one. */
 export function desktopConfigFolder({ platform, env, home }: UserEnvironment): string {

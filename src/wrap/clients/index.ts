@@ -1,4 +1,4 @@
-import type { WrappableClient } from '../client.ts'
+import type { WrappableClient } from './client.ts'
 import { claudeCode } from './claude-code.ts'
 import { claudeDesktop } from './claude-desktop.ts'
 import { codex } from './codex.ts'

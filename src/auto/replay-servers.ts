@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import { ReelayError } from '../errors.ts'
+import { missAsText } from '../match/miss/text.ts'
+import { serverName } from '../record/server-name.ts'
+import { serverNameFromUrl } from '../record/http/url-recorder.ts'
+import { serveCommandLine } from '../serve/suggested-commands.ts'
+import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
+import { sessionPlayerOptions, type ServeOptions } from '../serve/serve-options.ts'
+import { serveStdio } from '../serve/serve-stdio.ts'
+import { resolveTape } from '../store/home.ts'
+import type { ServerFilter } from '../tape/server-filter.ts'
+import { recordedHttpSessions } from './http-cast.ts'
+import type { ServerHooks } from './hooks.ts'
+import { nthConnection } from './nth-connection.ts'
+import { RecordedEndpoint, type EndpointRecording } from './recorded-endpoint.ts'
+import { RecordedProcess, type RecordedProcessOptions } from './recorded-process.ts'
+import { ServerNames } from './server-names.ts'
+import { TapeSet, queryForCommand, queryForUrl, type ServerOnTape } from './server-lookup.ts'
+
+/** Plays every server that this process talks to from the tape: no process is started, no socket opened. */
+export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
+  if (!existsSync(resolveTape(name))) throw tapeNotFound(name)
+  const tapes = new TapeSet(name)
+  const names = new ServerNames()
+  const starts = new Map<string, number>()
+  return {
+    onStart: ({ command, options }) => {
+      const server = names.nameOf(command, serverName(command))
+      if (!isMeant(server)) return undefined
+      const conn = (starts.get(server) ?? 0) + 1
+      starts.set(server, conn)
+      const prepare: RecordedProcessOptions['prepare'] = async () => {
+        const part = nthConnection(await tapes.findServer(queryForCommand(command)), conn)
+        return async (streams) =>
+          reportDrift(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
+      }
+      const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
+      return new RecordedProcess({ command, hasStderr, prepare }).asChild()
+    },
+    onFetch: ({ endpoint, fetch }) => {
+      const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
+      if (!isMeant(server)) return fetch
+      let part: ServerOnTape | undefined
+      const played = new RecordedEndpoint(async () => {
+        part = await tapes.findServer(queryForUrl(endpoint))
+        return endpointRecordingFor(part, name)
+      })
+      // A server over HTTP does not know when its last client has left.
+      process.once('exit', () => played.drifts().forEach((drift) => part && reportDrift(part, drift)))
+      return played.fetch
+    },
+  }
+}
+
+function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions {
+  return { tape, name, server, onMiss: (miss) => say(missAsText(miss)) }
+}
+
+function endpointRecordingFor(part: ServerOnTape, name: string): EndpointRecording {
+  const options = serveOptions(part, name)
+  return {
+    cast: recordedHttpSessions(part),
+    playing: (turns) =>
+      sessionPlayerOptions({ ...options, tape: { ...part.tape, turns } }, (loosening) =>
+        serveCommandLine(name, part.server, loosening),
+      ),
+  }
+}
+
+function reportDrift({ tape, server }: ServerOnTape, drift: Drift): void {
+  if (hasDrifted(drift)) say(`reelay: ${server}: ${formatDrift(drift, reportRedactorFor(tape.header))}`)
+}
+
+function tapeNotFound(name: string): ReelayError {
+  return new ReelayError('TAPE_NOT_FOUND', `there is no tape ${name}: ${resolveTape(name)} does not exist`, {
+    hint: `record it first, with REELAY_RECORD=${name} in place of REELAY_REPLAY; reelay list shows what there is`,
+  })
+}
+
+// The program's own stdout is not ours.
+function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}

@@ -1,0 +1,112 @@
+import { canonicalJson } from '../../json/canonical.ts'
+import { jsonLeaves } from '../../json/leaves.ts'
+import { memberRanges, findRange } from '../../json/find.ts'
+import { member } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+
+/** What a server asks for in a round of input: under each name that it made up, the JSON text of what it wants. */
+export type RoundInputTexts = ReadonlyMap<string, string>
+
+/** The inputs that an answer asks for; undefined when it asks for none. */
+export function inputRequestTexts(text: string): RoundInputTexts | undefined {
+  return text.includes('"inputRequests"') ? memberTextsAt(text, ['result', 'inputRequests']) : undefined
+}
+
+/** The answers to such a round that a request brings. */
+export function inputResponseTexts(text: string): RoundInputTexts | undefined {
+  return text.includes('"inputResponses"') ? memberTextsAt(text, ['params', 'inputResponses']) : undefined
+}
+
+function memberTextsAt(text: string, path: readonly string[]): RoundInputTexts | undefined {
+  const range = findRange(text, path)
+  if (range === undefined || text[range.start] !== '{') return undefined
+  const json = text.slice(range.start, range.end)
+  return new Map([...memberRanges(json)].map(([name, { start, end }]) => [name, json.slice(start, end)]))
+}
+
+/**
+ * Which live input is which recorded one, recorded name → live name. The same wish is the same input whatever it is called; then
+ * counts the name, then how much of the wish is the same. Nothing is paired with a wish of another kind.
+ */
+export function pairInputRequests(
+  recorded: RoundInputTexts,
+  live: RoundInputTexts,
+): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>()
+  const left = { recorded: comparableInputs(recorded), live: comparableInputs(live) }
+  for (const isSame of [SAME_ALL, SAME_CONTENT, SAME_NAME]) pairBy(left, pairs, isSame)
+  for (const one of left.recorded) {
+    const nearest = nearestInput(one, left.live)
+    if (nearest === undefined) continue
+    pairs.set(one.name, nearest.name)
+    left.live.splice(left.live.indexOf(nearest), 1)
+  }
+  return pairs
+}
+
+interface ComparableInput {
+  readonly name: string
+  readonly method: unknown
+  /** One text for equal wishes. */
+  readonly content: string
+  /** The leaves of it, each with its place. */
+  readonly leaves: ReadonlySet<string>
+}
+
+type InputKey = (wish: ComparableInput) => string
+
+const SAME_ALL: InputKey = ({ name, content }) => `${name}\n${content}`
+const SAME_CONTENT: InputKey = ({ content }) => content
+const SAME_NAME: InputKey = ({ name, method }) => `${name}\n${String(method)}`
+
+function comparableInputs(inputs: RoundInputTexts): ComparableInput[] {
+  return [...inputs].map(([name, json]) => {
+    const value = parseJson(json)
+    const leaves = jsonLeaves(json).map(({ path, start, end }) =>
+      JSON.stringify([path, json.slice(start, end)]),
+    )
+    return { name, method: member(value, 'method'), content: canonicalJson(value), leaves: new Set(leaves) }
+  })
+}
+
+/** Pairs the first with the first of those that have the same key, and takes both away. */
+function pairBy(
+  left: { recorded: ComparableInput[]; live: ComparableInput[] },
+  pairs: Map<string, string>,
+  keyOf: InputKey,
+): void {
+  const free = groupInputs(left.live, keyOf)
+  const taken = new Set<ComparableInput>()
+  left.recorded = left.recorded.filter((one) => {
+    const other = free.get(keyOf(one))?.shift()
+    if (other === undefined) return true
+    pairs.set(one.name, other.name)
+    taken.add(other)
+    return false
+  })
+  left.live = left.live.filter((one) => !taken.has(one))
+}
+
+function groupInputs(
+  wishes: readonly ComparableInput[],
+  keyOf: InputKey,
+): ReadonlyMap<string, ComparableInput[]> {
+  const groups = new Map<string, ComparableInput[]>()
+  for (const wish of wishes) groups.set(keyOf(wish), [...(groups.get(keyOf(wish)) ?? []), wish])
+  return groups
+}
+
+/** Of those of its kind, the one with which it shares most; of equally near ones the first. */
+function nearestInput(
+  { method, leaves }: ComparableInput,
+  others: readonly ComparableInput[],
+): ComparableInput | undefined {
+  const near = others.slice(0, MOST_INPUTS).filter((other) => other.method === method)
+  const shared = (other: ComparableInput): number =>
+    [...other.leaves].filter((leaf) => leaves.has(leaf)).length
+  return near.map((other) => ({ other, score: shared(other) })).toSorted((a, b) => b.score - a.score)[0]
+    ?.other
+}
+
+// Each is held against all: a round that asks for more at once than this is none that a client answers.
+const MOST_INPUTS = 100

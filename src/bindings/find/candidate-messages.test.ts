@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { turnsInMemory, type RecordedTurns } from '../../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { classifyMessage } from '../../protocol/message.ts'
+import { TapeWords, type MessageWords } from '../../correlate/heard-words.ts'
+
+test('the words of a tape are heard again as they were heard first, and the tape is read once', () => {
+  const { turns, reads } = counted([
+    exchange(1, 'find-me'),
+    exchange(3, 'on 2026-11-15'),
+    exchange(5, '{"in":1}'),
+  ])
+  const heard = new TapeWords(turns)
+  const first = listed(heard)
+  expect(first.map(({ isFromClient, isAlwaysCandidate }) => [isFromClient, isAlwaysCandidate])).toEqual([
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, false],
+    [true, true],
+    [false, false],
+  ])
+  expect(listed(heard)).toEqual(first)
+  expect(reads()).toBe(3)
+})
+
+test('a tape with more words than may be kept is read again for them', () => {
+  const long = Array.from({ length: 3000 }, (_, at) => `w${at}x`).join('-')
+  const { turns, reads } = counted([exchange(1, 'a1'), exchange(3, long)])
+  const heard = new TapeWords(turns)
+  const first = listed(heard)
+  expect(first[2]?.words.length).toBe(3000)
+  expect(listed(heard)).toEqual(first)
+  expect(listed(heard)).toEqual(first)
+  expect(reads()).toBe(6)
+})
+
+interface Listed extends Omit<MessageWords, 'hashes'> {
+  readonly words: readonly number[]
+}
+
+function listed(heard: TapeWords): readonly Listed[] {
+  const all: Listed[] = []
+  heard.each(({ hashes, ...one }) => {
+    all.push({ ...one, words: Array.from({ length: hashes.size }, (_, at) => hashes.at(at)) })
+  })
+  return all
+}
+
+function counted(turns: readonly Turn[]): { turns: RecordedTurns; reads: () => number } {
+  const held = turnsInMemory(turns)
+  let reads = 0
+  const reading: RecordedTurns = {
+    size: held.size,
+    outline: (place) => held.outline(place),
+    trigger: (place) => held.trigger(place),
+    turn: (place) => {
+      reads++
+      return held.turn(place)
+    },
+    [Symbol.iterator]: () => held[Symbol.iterator](),
+  }
+  return { turns: reading, reads: () => reads }
+}
+
+function exchange(n: number, argument: string): Turn {
+  const params = { name: 'find', arguments: { argument } }
+  const trigger = spoken(n, 'c2s', { jsonrpc: '2.0', id: n, method: 'tools/call', params })
+  const response = spoken(n + 1, 's2c', { jsonrpc: '2.0', id: n, result: { found: `item ${n}` } })
+  return { trigger, steps: [{ kind: 'respond', message: response }], response }
+}
+
+function spoken(n: number, dir: RecordedMessage['dir'], value: object): RecordedMessage {
+  const message = classifyMessage(value)
+  if (message.kind === 'batch') throw new Error('no batch')
+  return { n, t: n, server: 's', conn: 1, dir, text: JSON.stringify(value), message }
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { confirmBindings, type ConfirmedBindings } from './confirm.ts'
+import { findBindings } from './find-bindings.ts'
+import { formatTapeLocation } from '../../correlate/place-text.ts'
+
+function session(answer: object, args: object): readonly Said[] {
+  return [
+    client({ id: 1, method: 'tools/call', params: { name: 'create_issue', arguments: {} } }),
+    server({ id: 1, result: { structuredContent: answer } }),
+    client({ id: 2, method: 'tools/call', params: { name: 'get', arguments: args } }),
+  ]
+}
+
+function confirmed(one: readonly Said[], other: readonly Said[]): ConfirmedBindings {
+  const tape = tapeOf(...one)
+  const second = tapeOf(...other)
+  const found = findBindings(tape.turns, tape.header)
+  return confirmBindings(found, {
+    turns: tape.turns,
+    other: second.turns,
+    otherStarted: '2027-01-01T00:00:00Z',
+  })
+}
+
+const on = (due: string): readonly Said[] => session({}, { due })
+
+const standings = ({ bindings }: ConfirmedBindings): readonly string[] =>
+  bindings.map(({ value, standing }) => `${value} ${standing}`)
+
+test('a value that is another one in the second run and still comes back is confirmed', () => {
+  const result = confirmed(
+    session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }),
+    session({ id: 'zz99yy88' }, { id: 'zz99yy88' }),
+  )
+  expect(standings(result)).toEqual(['a1b2c3d4 confirmed'])
+})
+
+test('a value that is the same in both runs is a constant', () => {
+  const same = session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' })
+  expect(standings(confirmed(same, same))).toEqual(['a1b2c3d4 constant'])
+})
+
+test('a value that the client sends whatever the server says is refuted, and bound no more', () => {
+  const result = confirmed(
+    session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }),
+    session({ id: 'zz99yy88' }, { id: 'a1b2c3d4' }),
+  )
+  expect(result.bindings).toEqual([])
+  expect(result.refuted.map(({ value }) => value)).toEqual(['a1b2c3d4'])
+})
+
+test('a guess becomes a binding when the second run confirms it', () => {
+  const one = session({ id: 7 }, { parent_id: 7 })
+  expect(findBindings(tapeOf(...one).turns).bindings).toEqual([])
+  const result = confirmed(one, session({ id: 9 }, { parent_id: 9 }))
+  expect(result.bindings.flatMap(({ consumers }) => consumers.map(formatTapeLocation))).toEqual([
+    '#3 params.arguments.parent_id',
+  ])
+  expect(confirmed(one, session({ id: 9 }, { parent_id: 7 })).bindings).toEqual([])
+})
+
+test('a session that went another way in the second run says nothing', () => {
+  const result = confirmed(session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }), session({}, {}))
+  expect(standings(result)).toEqual(['a1b2c3d4 found'])
+})
+
+test('a date that moves along with the clock is confirmed, and one that stays is refuted', () => {
+  expect(standings(confirmed(on('2026-11-22'), on('2027-01-08')))).toEqual(['2026-11-22 confirmed'])
+  expect(standings(confirmed(on('2026-11-22'), on('2026-11-22')))).toEqual([])
+})

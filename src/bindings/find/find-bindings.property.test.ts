@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { findBindings } from './find-bindings.ts'
+import { LiveValueBinder } from '../carry/live-value-binder.ts'
+
+const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
+
+// Few values, in many places: what is said and what is sent meet all the time.
+const value = fc.oneof(
+  fc.constantFrom(
+    'a1b2c3d4',
+    'x9y8z7w6/a1b2c3d4',
+    'see a1b2c3d4.',
+    'open',
+    '{"id":"a1b2c3d4"}',
+    btoa('{"id":"a1b2"}'),
+  ),
+  fc.constantFrom('5f2c9d1e', 'abcdefabcdef', UUID, `job-${UUID}/2`, `${UUID}0`, `${UUID}é`, `é/${UUID}`),
+  fc.constantFrom(7, 42, 4111, 123456, 0, true, null),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+)
+const object = fc.dictionary(fc.constantFrom('id', 'issueId', 'cursor', 'text', '__proto__', 'key'), value)
+const nested = fc.oneof(object, fc.dictionary(fc.constantFrom('issue', 'items', 'inputRequests'), object))
+
+const session = fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 }).map((calls) =>
+  calls.flatMap(([args, result], id): Said[] => [
+    client({
+      id,
+      method: 'tools/call',
+      params: { name: 'get_issue', arguments: args, inputResponses: args },
+    }),
+    server({ id, result }),
+  ]),
+)
+
+test('a server that answers as it did is sent what it was sent, to the byte', () => {
+  fc.assert(
+    fc.property(session, (said) => {
+      const { turns } = tapeOf(...said)
+      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
+      for (const { trigger = fail(), response } of turns) {
+        expect(rebinder.fill(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
+        if (response !== undefined) rebinder.learn(response, response.text)
+      }
+    }),
+  )
+})
+
+// Too short for a handle, and in every message: so none is left out for sharing no word with the others.
+const SHARED = { pad: 'zz' }
+
+test('messages that share no word with others are left out, and no binding is lost by it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 }), (calls) => {
+      const saidWith = (pad: object): readonly Said[] => [
+        ...calls.flatMap(([args, result], id): Said[] => [
+          client({ id, method: 'tools/call', params: { name: 'get', arguments: { ...args, ...pad } } }),
+          server({ id, result: { ...result, ...pad } }),
+        ]),
+        client({ id: 99, method: 'tools/call', params: { name: 'get', arguments: pad } }),
+      ]
+      expect(findBindings(tapeOf(...saidWith({})).turns)).toEqual(
+        findBindings(tapeOf(...saidWith(SHARED)).turns),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('whatever a live server answers, what is sent is JSON of the same shape', () => {
+  fc.assert(
+    fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {
+      const { turns } = tapeOf(...said)
+      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
+      for (const [index, { trigger = fail(), response }] of turns.entries()) {
+        const sent: unknown = JSON.parse(rebinder.fill(trigger).text)
+        expect(sent).toMatchObject({ jsonrpc: '2.0', id: index, method: 'tools/call' })
+        if (response !== undefined)
+          rebinder.learn(response, JSON.stringify({ id: index, result: live[index] }))
+      }
+    }),
+  )
+})
+
+function fail(): never {
+  throw new Error('a turn without a request')
+}

@@ -1,0 +1,119 @@
+import type { BindingProducer, ValueLocation } from '../binding.ts'
+import type { TapeMessage } from '../tape-messages.ts'
+import type { LocationNames } from '../names.ts'
+import { readLocation } from '../location.ts'
+import { labelWordsBefore, type TextPiece } from '../../correlate/pieces.ts'
+import { namesAtLocation, namesFromLabel } from '../../correlate/place-names.ts'
+import { describeToken } from '../../correlate/token-place.ts'
+import { messageValues, type MessageValue } from '../values.ts'
+import type { SentValueScanner } from '../../correlate/wanted-pieces.ts'
+
+type MessageProducer = Extract<BindingProducer, { kind: 'message' }>
+
+/** One place where the server said a value that the client sent later. */
+export interface ProducerCandidate {
+  readonly value: string
+  readonly message: TapeMessage
+  readonly names: LocationNames
+  /** How the value stands there: as a member of its own, inside JSON or base64 in a text, or among words. */
+  readonly form: 'member' | 'nested' | 'token'
+  /** Where the text stands that holds it, and where in that text when it is a token. */
+  readonly spot: ValueLocation
+  readonly piece?: TextPiece
+}
+
+/** `isFull` says of which values no more need be seen. */
+export function producerCandidatesIn(
+  message: TapeMessage,
+  wanted: SentValueScanner,
+  isFull: (value: string) => boolean,
+): readonly ProducerCandidate[] {
+  return messageValues(message.spoken.text)
+    .filter((value) => mayProduce(value, message))
+    .flatMap((value) => [
+      ...wholeCandidates(value, message, wanted),
+      ...tokenCandidates(value, message, wanted, isFull),
+    ])
+}
+
+/**
+ * A sighting as the producer of a binding. A token is described so that it can be found again; one that is not even found
+ * where it was seen, such as the head of a longer path, is no producer.
+ */
+export function toProducer(sighting: ProducerCandidate): BindingProducer | undefined {
+  const producer = describeProducer(sighting)
+  const { value, message, piece } = sighting
+  return piece === undefined || readLocation(message.spoken.text, producer) === value ? producer : undefined
+}
+
+function describeProducer({ message, spot, piece }: ProducerCandidate): MessageProducer {
+  const { turn, n, item } = message
+  const place = {
+    kind: 'message',
+    turn,
+    frame: n,
+    ...(item === undefined ? {} : { item }),
+    path: spot.path,
+  } as const
+  if (piece === undefined) return { ...place, inside: spot.inside }
+  const text = readLocation(message.spoken.text, spot) ?? ''
+  const token = describeToken(text, piece.start, piece.end)
+  return { ...place, inside: [...spot.inside, { kind: 'token', token }] }
+}
+
+// What a server lists of itself is constant, but for the cursor; of its resources the addresses are handles.
+const PRODUCING_LIST_MEMBERS: Readonly<Record<string, readonly string[]>> = Object.assign(
+  Object.create(null),
+  {
+    'tools/list': ['nextCursor'],
+    'prompts/list': ['nextCursor'],
+    'resources/templates/list': ['nextCursor'],
+    'resources/list': ['nextCursor', 'uri'],
+  },
+)
+
+function mayProduce({ path }: MessageValue, { method }: TapeMessage): boolean {
+  const [root, first] = path
+  if (root !== 'result' && root !== 'params' && root !== 'error') return false
+  if (first === '_meta') return path.includes('taskId')
+  return PRODUCING_LIST_MEMBERS[method]?.includes(String(path.at(-1))) ?? true
+}
+
+function wholeCandidates(
+  value: MessageValue,
+  message: TapeMessage,
+  wanted: SentValueScanner,
+): readonly ProducerCandidate[] {
+  const { text, path, inside } = value
+  if (!wanted.has(text)) return []
+  const form = inside.some(({ kind }) => kind !== 'key') ? 'nested' : 'member'
+  return [
+    {
+      value: text,
+      message,
+      names: namesAtLocation(path, inside, message.subjectWords),
+      form,
+      spot: { path, inside },
+    },
+  ]
+}
+
+function tokenCandidates(
+  value: MessageValue,
+  message: TapeMessage,
+  wanted: SentValueScanner,
+  isFull: (value: string) => boolean,
+): readonly ProducerCandidate[] {
+  const { text, path, inside, opened } = value
+  if (opened || inside[0]?.kind === 'key') return []
+  const isMeant = ({ start, end }: TextPiece): boolean =>
+    end - start < text.length && !isFull(text.slice(start, end))
+  const pieces = wanted.findIn(text).filter(isMeant)
+  if (pieces.length === 0) return []
+  const outer = namesAtLocation(path, inside, message.subjectWords)
+  return pieces.map((piece) => {
+    const names = namesFromLabel(outer, labelWordsBefore(text, piece.start))
+    const spot = { path, inside }
+    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
+  })
+}

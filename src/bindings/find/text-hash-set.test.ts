@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { TextHashSet } from '../../correlate/hash-set.ts'
+
+test('what was added is in the set, and nothing else of a few thousand texts', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string(), { maxLength: 3000 }), (texts) => {
+      const set = new TextHashSet()
+      const [added, others] = [texts.slice(0, texts.length / 2), texts.slice(texts.length / 2)]
+      for (const text of added) set.add(text)
+      expect(added.every((text) => set.has(text))).toBe(true)
+      expect(others.filter((text) => set.has(text))).toEqual([])
+    }),
+  )
+})
+
+test('many texts of one length, as ids are, do not get in the way of each other', () => {
+  const set = new TextHashSet()
+  const ids = Array.from({ length: 150_000 }, (_, index) => String(1e9 + index))
+  for (const id of ids) set.add(id)
+  expect(ids.every((id) => set.has(id))).toBe(true)
+  expect(set.has(String(1e9 - 1))).toBe(false)
+})

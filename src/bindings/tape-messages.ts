@@ -1,0 +1,142 @@
+import { ReelayError } from '../errors.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
+import type { Direction } from '../wire/direction.ts'
+import { isObject, member } from '../protocol/message.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
+import { nameWords } from './names.ts'
+
+/** A message of a tape, with what it belongs to. What it says is read when it is asked for: the tape may be large. */
+export class TapeMessage {
+  /** Index of its turn. */
+  readonly turn: number
+  /** Number of its frame. */
+  readonly n: number
+  readonly item: number | undefined
+  readonly server: string
+  readonly dir: Direction
+  readonly isResponse: boolean
+  /** The method of the turn's request. */
+  readonly method: string
+  /** The tool that the turn calls. */
+  readonly tool: string | undefined
+  /** Words of what the turn is about: the tool, or the method. */
+  readonly subjectWords: readonly string[]
+  readonly #part: number
+  readonly #turns: RecordedTurns
+
+  constructor({ place, part, spoken, method, turn: { trigger } }: TurnMessage, turns: RecordedTurns) {
+    this.turn = place
+    this.n = spoken.n
+    this.item = spoken.item
+    this.server = spoken.server
+    this.dir = spoken.dir
+    this.isResponse = spoken.message.kind === 'response'
+    this.method = method
+    const call = trigger?.message
+    const params = call?.kind === 'request' ? call.params : undefined
+    this.tool = method === 'tools/call' ? nameParam(params) : undefined
+    this.subjectWords = subjectWordsOf(this.tool ?? completedArgument(params) ?? method)
+    this.#part = part
+    this.#turns = turns
+  }
+
+  get spoken(): RecordedMessage {
+    const spoken = this.#part === 0 ? this.#turns.trigger(this.turn) : this.#laterPart()
+    if (spoken === undefined) throw tapeChangedError(this.n)
+    return spoken
+  }
+
+  #laterPart(): RecordedMessage | undefined {
+    const turn = this.#turns.turn(this.turn)
+    return turn && turnPart(turn, this.#part)
+  }
+}
+
+/** A message as a tape is looked through. */
+export interface TurnMessage {
+  readonly spoken: RecordedMessage
+  /** Its place in the turn. */
+  readonly part: number
+  readonly turn: Turn
+  readonly place: number
+  /** The method of the turn's trigger; empty when there is none. */
+  readonly method: string
+}
+
+/** Visits what was said in all turns that can hold handles, turn by turn. */
+export function forEachTurnMessage(turns: RecordedTurns, visit: (said: TurnMessage) => void): void {
+  for (let place = 0; place < turns.size; place++) {
+    const turn = turns.turn(place)
+    const method = turnMethod(turn)
+    if (turn === undefined || HANDSHAKE_METHODS.has(method)) continue
+    for (let part = 0; part <= turn.steps.length * 2; part++) {
+      const spoken = turnPart(turn, part)
+      if (spoken !== undefined) visit({ spoken, part, turn, place, method })
+    }
+  }
+}
+
+/** The message at one place of a turn; throws when the tape no longer holds it. */
+export function turnMessageAt(turns: RecordedTurns, place: number, part: number): TurnMessage {
+  const turn = turns.turn(place)
+  const spoken = turn && turnPart(turn, part)
+  if (turn === undefined || spoken === undefined) throw tapeChangedError(turns.outline(place).frame)
+  return { spoken, part, turn, place, method: turnMethod(turn) }
+}
+
+function turnMethod(turn: Turn | undefined): string {
+  const message = turn?.trigger?.message
+  return message !== undefined && 'method' in message ? message.method : ''
+}
+
+/** A key for one message, which no other message of its tape has. */
+export function tapeMessageKey({ frame, item }: { readonly frame: number; readonly item?: number }): string {
+  return item === undefined ? String(frame) : `${frame}/${item}`
+}
+
+/** The trigger, and then two for each step: what was said, and what was answered if it was a question. */
+function turnPart({ trigger, steps }: Turn, part: number): RecordedMessage | undefined {
+  if (part === 0) return trigger
+  const step = steps[(part - 1) >> 1]
+  return step && (part % 2 === 1 ? stepMessage(step) : stepAnswer(step))
+}
+
+function stepMessage(step: TurnStep): RecordedMessage {
+  return step.kind === 'ask' ? step.request : step.message
+}
+
+function stepAnswer(step: TurnStep): RecordedMessage | undefined {
+  return step.kind === 'ask' ? step.answer : undefined
+}
+
+function nameParam(params: unknown): string | undefined {
+  const name = member(params, 'name')
+  return typeof name === 'string' ? name : undefined
+}
+
+// A completion is about the argument that it completes.
+function completedArgument(params: unknown): string | undefined {
+  const argument = member(params, 'argument')
+  return isObject(argument) ? nameParam(argument) : undefined
+}
+
+// A tape has few tools and many calls; one with very many is no reason to keep them all.
+const knownSubjects = new Map<string, readonly string[]>()
+const MOST_KNOWN = 1000
+
+function subjectWordsOf(subject: string): readonly string[] {
+  const words = knownSubjects.get(subject) ?? nameWords(subject)
+  if (knownSubjects.size < MOST_KNOWN) knownSubjects.set(subject, words)
+  return words
+}
+
+function tapeChangedError(frame: number): ReelayError {
+  return new ReelayError(
+    'TAPE_BROKEN',
+    `the tape no longer holds frame ${frame} as it was when it was opened`,
+    {
+      hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
+    },
+  )
+}

@@ -1,0 +1,57 @@
+import { Option, type Command } from 'commander'
+import { ReelayError } from '../../errors.ts'
+import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
+import { readClockOption } from '../clock-flag.ts'
+import { parseDuration } from '../../serve/duration.ts'
+import { parsePace } from '../../serve/player/pace.ts'
+import type { ServeOptions } from '../../serve/serve-options.ts'
+
+/** Adds the options of playing to a command. */
+export function declarePlayOptions(command: Command): Command {
+  return command
+    .option(
+      '--pace <speed>',
+      'keep the recorded times: recorded, x2 for twice as fast, or none',
+      readPaceOption,
+    )
+    .option('--pace-cap <time>', 'the longest single wait for the sake of the pace, such as 2s', readPaceCap)
+    .addOption(
+      new Option(
+        '--order <order>',
+        'answer calls that overlapped on the tape in the order in which they were answered there',
+      ).choices(['any', 'recorded']),
+    )
+    .addOption(
+      new Option(
+        '--on-client-answer <policy>',
+        'what it means when the client answers the server otherwise than on the tape',
+      ).choices(CLIENT_ANSWER_POLICIES),
+    )
+    .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
+    .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
+    .option(
+      '--seed <number>',
+      'for all that is left to chance, faults and the ids of sessions: the same seed, the same run',
+      readSeed,
+    )
+    .option(
+      '--clock <time>',
+      'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
+      readClockOption,
+    )
+}
+
+export function readSeed(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new ReelayError('USAGE', `--seed ${text} is not a whole number`, { hint: 'such as --seed 7' })
+}
+
+function readPaceOption(text: string): ServeOptions['pace'] {
+  return parsePace(text)?.speed ?? 'none'
+}
+
+function readPaceCap(text: string): number {
+  const ms = parseDuration(text)
+  if (ms !== undefined) return ms
+  throw new ReelayError('USAGE', `--pace-cap ${text} is no time`, { hint: 'such as 250ms or 2s' })
+}

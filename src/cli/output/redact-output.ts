@@ -1,0 +1,67 @@
+import { redactFrame } from '../../redact/redacted-frame.ts'
+import { redactTapeHeader } from '../../redact/redact-tape.ts'
+import type { Redactor } from '../../redact/redactor.ts'
+import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
+import type { Frame } from '../../tape/frame.ts'
+import type { TapeHeader } from '../../tape/header.ts'
+
+/** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
+export function createOutputRedactor(allow?: readonly RegExp[]): (text: string) => string {
+  let redactor: Redactor | undefined
+  return (text) => {
+    redactor ??= redactorWithArguments(allow) // made when there is something to show, which most runs have not
+    return redactor.text(text)
+  }
+}
+
+/** A message may quote our own command line, where options say what is secret. */
+function redactorWithArguments(allow: readonly RegExp[] | undefined): Redactor {
+  const redactor = createThrowawayRedactor(allow)
+  const words = process.argv.slice(2)
+  for (const [index, shown] of redactor.command(words).entries())
+    if (shown !== words[index]) redactor.learn((words[index] ?? '').replace(/^-{1,2}[\w-]+=/, ''))
+  return redactor
+}
+
+/** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */
+export interface RedactedView<Read> {
+  readonly tape: Read
+  readonly text: (text: string) => string
+}
+
+interface ReadableTape {
+  readonly header: TapeHeader
+  frames(): AsyncGenerator<Frame>
+  /** Many at once, of a tape that is read to its end. */
+  batches?(): AsyncGenerator<readonly Frame[]>
+}
+
+/** One that was redacted has its own stand-ins, which are worth seeing. Of others nothing is cut short before it is looked at. */
+export function redactTapeForOutput<Read extends ReadableTape>(tape: Read): RedactedView<Read> {
+  if (tape.header.redaction !== undefined) return { tape, text: String }
+  const redactor = createThrowawayRedactor()
+  const { redaction: _, ...header } = redactTapeHeader(tape.header, redactor)
+  return {
+    tape: {
+      ...tape,
+      header,
+      frames: () => redactedFrames(tape, redactor),
+      batches: () => redactedBatches(tape, redactor),
+    },
+    text: (text) => redactor.text(text),
+  }
+}
+
+async function* redactedFrames(tape: ReadableTape, redactor: Redactor): AsyncGenerator<Frame> {
+  for await (const frame of tape.frames()) yield redactedOutputFrame(frame, redactor)
+}
+
+async function* redactedBatches(tape: ReadableTape, redactor: Redactor): AsyncGenerator<readonly Frame[]> {
+  for await (const batch of tape.batches?.() ?? [])
+    yield batch.map((frame) => redactedOutputFrame(frame, redactor))
+}
+
+function redactedOutputFrame(frame: Frame, redactor: Redactor): Frame {
+  if (frame.kind === 'stderr') return { ...frame, stderr: redactor.text(frame.stderr) }
+  return redactFrame(frame, redactor)
+}

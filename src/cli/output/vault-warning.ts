@@ -1,0 +1,31 @@
+import type { TapeCopyResult } from '../../share/share-tape.ts'
+import { resolveTape } from '../../store/home.ts'
+import { isCommittable } from '../../store/vault-in-git.ts'
+import { checkVaultPath } from '../../store/vault-place.ts'
+import type { RecordTapeArgs } from '../tape-args.ts'
+import { printNotice, printVaultSummary } from '../record/record-output.ts'
+
+/** Refuses a vault that others could read, before anything is started; says aloud of any other what it is. */
+export function warnAboutVault({
+  output,
+  name,
+  redact,
+}: Pick<RecordTapeArgs, 'output' | 'name' | 'redact'>): void {
+  if (redact !== false && redact.vault !== undefined)
+    printVaultWarning(checkVaultPath(redact.vault, output ?? resolveTape(name ?? 'unnamed')))
+}
+
+/** The same of a copy that was made. */
+export function warnAboutCopyVault({ vault }: TapeCopyResult): void {
+  if (vault === undefined) return
+  printVaultWarning(vault.path)
+  printVaultSummary(vault)
+}
+
+function printVaultWarning(path: string): void {
+  printNotice(`WARNING: --vault: the real values of secrets are written to ${path}; keep it to yourself`)
+  if (isCommittable(path))
+    printNotice(
+      `WARNING: ${path} is in a git work tree that does not ignore it: add it to .gitignore, or put it elsewhere`,
+    )
+}

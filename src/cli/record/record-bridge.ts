@@ -1,0 +1,42 @@
+import { recordBridgeSession as startBridge } from '../../record/bridge.ts'
+import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
+import { clientGoneCheck } from '../../link/process/client-gone.ts'
+import { parseServerUrl } from '../../http/client/upstream.ts'
+import { waitForSignal } from '../signals.ts'
+import type { RecordBridgeArgs } from '../options/read-record-options.ts'
+import { readHeaderArgs } from '../options/value-readers.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
+import { TailProcess } from '../tail-process.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
+
+const MIB = 1024 * 1024
+
+/** Is the server at a URL for a client that started us as a command, until the client or a signal ends it. */
+export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
+  const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
+  const headers = readHeaderArgs(args.headers, process.env)
+  const view = args.tail ? new TailProcess() : undefined
+  const shown = createOutputRedactor() // words of the server may be among them
+  const stop = new AbortController()
+  void waitForSignal().then((signal) => stop.abort(signal))
+  process.stdout.on('error', () => stop.abort('the client is gone'))
+  const summary = await startBridge({
+    ...args.rules,
+    url: args.url,
+    tape: recordingPath(args, server),
+    server,
+    ...args.labels,
+    redact: args.redact,
+    maxMessageBytes: args.maxLineMiB * MIB,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    client: { input: process.stdin, output: process.stdout, isGone: clientGoneCheck() },
+    onBegin: (begun) => announceRecording(args, begun),
+    onTape: view?.follow,
+    onPending: printNotice,
+    say: (words) => printNotice(shown(words)),
+    stop: stop.signal,
+  })
+  await view?.end()
+  printRecordingSummary(args, summary)
+  process.exit(stop.signal.reason === 'SIGINT' ? 130 : 0)
+}

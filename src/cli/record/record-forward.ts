@@ -1,0 +1,96 @@
+import { ReelayError } from '../../errors.ts'
+import {
+  recordForwardProxy as startForward,
+  type ForwardProxyNotice,
+} from '../../record/http/record-forward.ts'
+import { proxyEnvironment } from '../../record/http/proxy-environment.ts'
+import { caFolder, readCa, type CaFiles } from '../../store/ca-files.ts'
+import { runWithInheritedStdio } from '../../link/process/run-inherited.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
+import { isLoopback } from '../../transport/loopback.ts'
+import { escapeControlChars } from '../../text.ts'
+import { exitLike } from '../end-as.ts'
+import { waitForSignal } from '../signals.ts'
+import { readListenAddress } from '../listen-address.ts'
+import type { RecordForwardArgs } from '../options/read-record-options.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
+import { TailProcess } from '../tail-process.ts'
+
+const MIB = 1024 * 1024
+
+/** Records whatever servers a client names, until the client command or a signal ends it. */
+export async function runForwardRecording(args: RecordForwardArgs): Promise<void> {
+  const listen = readLoopbackAddress(args.listen ?? '127.0.0.1:0')
+  const ca = usableCa()
+  const view = args.tail ? new TailProcess() : undefined
+  const recording = await startForward({
+    listen,
+    tape: recordingPath(args, args.server ?? 'forward'),
+    server: args.server,
+    ...args.labels,
+    redact: args.redact,
+    maxMessageBytes: args.maxLineMiB * MIB,
+    ...args.rules,
+    onTape: view?.follow,
+    onPending: printNotice,
+    onNotice: (notice) => printNotice(noticeText(notice)),
+    ...(ca && { contextFor: (await import('../../http/proxy/certificates.ts')).certificateContexts(ca) }),
+  })
+  const { tape, failure, keyTrouble } = recording
+  announceRecording(args, { path: tape, failure, keyTrouble })
+  const trust =
+    ca && (await import('../../record/trust-files.ts')).writeTrustFiles(caFolder(), ca, process.env)
+  const added = proxyEnvironment({ env: process.env, proxy: recording.proxy, trust })
+  const finish = async (): Promise<void> => {
+    const summary = await recording.close()
+    await view?.end()
+    printRecordingSummary(args, summary)
+  }
+  if (args.command === undefined) {
+    printProxyVariables(added)
+    const signal = await waitForSignal()
+    await finish()
+    process.exit(signal === 'SIGINT' ? 130 : 0)
+  }
+  const ending = runWithInheritedStdio(args.command, { ...process.env, ...added })
+  await Promise.allSettled([ending])
+  await finish()
+  const end = await ending
+  if (!recording.isUsed()) printNotice(UNUSED_NOTICE)
+  exitLike(end)
+}
+
+/** Said however quiet we are to be: the tape is empty, and the client worked. */
+const UNUSED_NOTICE =
+  'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
+  'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/oauth.md)'
+
+/** Never for other machines: they could reach through us whatever we can. */
+function readLoopbackAddress(text: string): ListenAddress {
+  const listen = readListenAddress(text)
+  if (isLoopback(listen.host)) return listen
+  throw new ReelayError('USAGE', `--forward does not listen on ${listen.host}: other machines could use it`, {
+    hint: 'listen on 127.0.0.1',
+  })
+}
+
+function usableCa(): CaFiles | undefined {
+  const ca = readCa(caFolder())
+  if (ca === undefined || ca.expires.getTime() > Date.now()) return ca
+  throw new ReelayError('CA_UNUSABLE', `the local CA expired on ${ca.expires.toISOString().slice(0, 10)}`, {
+    hint: 'make a new one: reelay ca remove, then reelay ca create',
+  })
+}
+
+/** Said however quiet we are to be: without them nobody is recorded. */
+function printProxyVariables(added: Readonly<Record<string, string>>): void {
+  printNotice('start the client with these variables:')
+  for (const [name, value] of Object.entries(added)) printNotice(`  ${name}=${value}`)
+}
+
+function noticeText({ kind, host }: ForwardProxyNotice): string {
+  const name = escapeControlChars(host)
+  if (kind === 'tunnelled')
+    return `not recording ${name}: HTTPS passes untouched without a local CA; make one with reelay ca create`
+  return `nothing came from a client of ${name}: it may not trust the local CA; see reelay ca show`
+}

@@ -1,0 +1,87 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { RecordingSummary } from '../../record/recording-summary.ts'
+import type { VaultSummary } from '../../store/vault.ts'
+import { safeName } from '../../record/server-name.ts'
+import { resolveTape } from '../../store/home.ts'
+import { escapeControlChars } from '../../text.ts'
+import type { RecordTapeArgs } from '../tape-args.ts'
+
+/** Where the tape goes: to the file or the name that was given, else to a dated name. */
+export function recordingPath({ output, name }: RecordTapeArgs, server: string): string {
+  return output ?? resolveTape(name ?? datedName(server, new Date()))
+}
+
+function datedName(server: string, now: Date): string {
+  return `${safeName(server)}-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+}
+
+export function announceRecording(
+  { quiet, redact }: RecordTapeArgs,
+  { path, failure, keyTrouble }: BegunRecording,
+): void {
+  if (failure !== undefined)
+    return printTapeProblem(`not recording: ${failure}; the session goes on without a tape`)
+  if (redact === false) printNotice(`WARNING: --no-redact: secrets are written to ${path} as they are`)
+  else if (keyTrouble !== undefined) warnAboutKey(keyTrouble)
+  if (!quiet) printNotice(`recording to ${path}`)
+}
+
+/** Secrets have stand-ins all the same. */
+function warnAboutKey(trouble: string): void {
+  const code = 'REDACTION_KEY' satisfies ErrorCode
+  printNotice(
+    `${code} this tape gets a key of its own, which is forgotten, so live secrets will not match it: ${trouble}`,
+  )
+}
+
+interface BegunRecording {
+  readonly path: string | undefined
+  readonly failure: string | undefined
+  readonly keyTrouble: string | undefined
+}
+
+export function printRecordingSummary(args: RecordTapeArgs, summary: RecordingSummary): void {
+  printTapeSummary(args, summary)
+  const { vault } = summary
+  if (vault !== undefined && (!args.quiet || vault.trouble !== undefined)) printVaultSummary(vault)
+}
+
+function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary): void {
+  const { path, tapes, frames, loss, secrets, stoppedAt } = summary
+  if (path === undefined) printTapeProblem(`recorded nothing: ${loss?.why}`)
+  else if (loss !== undefined)
+    printTapeProblem(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
+  else if (!quiet) {
+    const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
+    const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`
+    printNotice(
+      `recorded ${frames} ${frames === 1 ? 'frame' : 'frames'} to ${place}${secretsText(secrets)}${stop}`,
+    )
+  }
+}
+
+export function printVaultSummary({ path, added, trouble }: VaultSummary): void {
+  if (trouble !== undefined)
+    printNotice(`${'VAULT_REFUSED' satisfies ErrorCode} real values are missing in ${path}: ${trouble}`)
+  else printNotice(`${added} ${added === 1 ? 'value' : 'values'} added to the vault ${path}`)
+}
+
+function secretsText(secrets: number): string {
+  if (secrets === 0) return ''
+  return secrets === 1 ? ' (1 secret replaced)' : ` (${secrets} secrets replaced)`
+}
+
+/** In the words of `errors.ts`, but no error: the session goes on. */
+export function printTapeProblem(text: string): void {
+  printNotice(`${'TAPE_UNWRITABLE' satisfies ErrorCode} ${text}`)
+}
+
+export function printNotice(text: string): void {
+  stderrStream().write(`reelay: ${escapeControlChars(text)}\n`)
+}
+
+/** Our stderr; that nobody reads it must not end the session. */
+export function stderrStream(): NodeJS.WriteStream {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
+  return process.stderr
+}

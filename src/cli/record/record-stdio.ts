@@ -1,0 +1,91 @@
+import { serverStartError } from '../../transport/cannot-start.ts'
+import { stdioHeader } from '../../record/tape-header.ts'
+import type { MessageFilter } from '../../record/message-filter.ts'
+import { createRedaction, type RecordingRedaction } from '../../record/redaction.ts'
+import { relay } from '../../record/stdio/relay.ts'
+import { serverName } from '../../record/server-name.ts'
+import { StdioRecorder } from '../../record/stdio/session-recorder.ts'
+import { TapeLog } from '../../record/tape-log.ts'
+import { clientGoneCheck } from '../../link/process/client-gone.ts'
+import type { ServerProcess } from '../../link/process/start.ts'
+import { exitLike } from '../end-as.ts'
+import type { RecordCommandArgs } from '../options/read-record-options.ts'
+import {
+  announceRecording,
+  printTapeProblem,
+  stderrStream,
+  printNotice,
+  printRecordingSummary,
+  recordingPath,
+} from './record-output.ts'
+import { openRecordingVault } from '../../record/vault-for.ts'
+import { TailProcess } from '../tail-process.ts'
+
+const MIB = 1024 * 1024
+
+/** Records the server that `main` has already started, and ends as it ends. */
+export async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
+  const { pid } = server
+  if (pid === undefined) throw await serverStartError(server)
+  const name = args.server ?? serverName(args.command)
+  const view = args.tail ? new TailProcess() : undefined
+  const redaction = openRedaction(args)
+  const log = openTapeLog(args, name, { ...redaction, view })
+  announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
+  const look = await loadMessageLook(args, log)
+  const maxLineBytes = args.maxLineMiB * MIB
+  const { cutBytes } = args.rules
+  const tape = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes, ...(look && { look }) })
+  const client = {
+    input: process.stdin,
+    output: process.stdout,
+    errors: stderrStream,
+    isGone: clientGoneCheck(),
+  }
+  const exit = await relay({ server, pid, client, tape, signals: process })
+  const summary = await log.finish()
+  await view?.end()
+  printRecordingSummary(args, summary)
+  exitLike(exit)
+}
+
+type RedactionOrRefusal = Partial<RecordingRedaction> & { readonly refusal?: string }
+
+/** The server runs already, and is not to be ended for want of a rule: without its rules, nothing is taped. */
+function openRedaction({ redact }: RecordCommandArgs): RedactionOrRefusal {
+  try {
+    return createRedaction(redact) ?? {}
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function openTapeLog(
+  args: RecordCommandArgs,
+  server: string,
+  { redactor, refusal, view }: RedactionOrRefusal & { readonly view: TailProcess | undefined },
+): TapeLog {
+  const { command, labels, rules } = args
+  const path = recordingPath(args, server)
+  return new TapeLog({
+    path,
+    header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
+    ...(rules.limits && { limits: rules.limits }),
+    redactor,
+    vault: openRecordingVault(args.redact, path),
+    refusal,
+    onTape: view?.follow,
+    onTrouble: (why) => printTapeProblem(`the tape stops here: ${why}; the session goes on`),
+  })
+}
+
+/** Loaded only when there is something to look for. */
+async function loadMessageLook(
+  { rules }: RecordCommandArgs,
+  log: TapeLog,
+): Promise<MessageFilter | undefined> {
+  const { only = [], skip = [], pendingMs } = rules
+  if (only.length + skip.length === 0 && pendingMs === undefined) return undefined
+  const looks = await import('../../record/message-filter.ts')
+  return looks.messageFilterFor({ ...rules, onPending: printNotice }, log)
+}

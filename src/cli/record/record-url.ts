@@ -1,0 +1,70 @@
+import { recordHttp, type HttpRecording } from '../../record/http/record-url.ts'
+import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
+import { parseServerUrl } from '../../http/client/upstream.ts'
+import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
+import { escapeControlChars } from '../../text.ts'
+import { readListenAddress } from '../listen-address.ts'
+import { readHeaderArgs } from '../options/value-readers.ts'
+import type { RecordUrlArgs } from '../options/read-record-options.ts'
+import { waitForSignal } from '../signals.ts'
+import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
+import { TailProcess } from '../tail-process.ts'
+
+const MIB = 1024 * 1024
+
+/** Records a server at a URL until a signal ends it. */
+export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
+  const { url, labels, rules, maxLineMiB, redact } = args
+  const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
+  const headers = readHeaderArgs(args.headers, process.env)
+  const listen = args.listen === undefined ? undefined : readListenAddress(args.listen)
+  const view = args.tail ? new TailProcess() : undefined
+  const recording = await recordHttp({
+    url,
+    tape: recordingPath(args, server),
+    server,
+    ...labels,
+    redact,
+    maxMessageBytes: maxLineMiB * MIB,
+    ...(listen && { listen }),
+    ...rules,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    onChallenge: onlyOnce(() => printNotice(headers.length === 0 ? OAUTH_NOTICE : REFUSED_NOTICE)),
+    onTape: view?.follow,
+    onPending: printNotice,
+  })
+  announceProxy(args, recording)
+  const signal = await waitForSignal()
+  const summary = await recording.close()
+  await view?.end()
+  printRecordingSummary(args, summary)
+  process.exit(signal === 'SIGINT' ? 130 : 0)
+}
+
+/** What the client gets is the server's own answer, unchanged; only the user can be told what to do. */
+const OAUTH_NOTICE =
+  'the server wants to know who asks (401), and a client cannot run OAuth through this proxy. What works: ' +
+  "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
+  'or recordFetch in the program of the client (docs/oauth.md)'
+const REFUSED_NOTICE =
+  'the server refused what --header holds (401): it may have expired, or be meant for another server'
+
+function onlyOnce(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
+}
+
+function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
+  const { url, tape, failure, keyTrouble, isOpen } = recording
+  const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
+  if (isOpen)
+    printNotice(
+      `WARNING: other machines can reach this recorder, and through it ${escapeControlChars(createThrowawayRedactor().url(args.url))}${reach}`,
+    )
+  announceRecording(args, { path: tape, failure, keyTrouble })
+  // Without a port of the user's choice nobody else knows it, however quiet we are to be.
+  if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
+}

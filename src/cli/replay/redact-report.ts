@@ -1,0 +1,78 @@
+import type { CarriedBinding } from '../../replay/carried-binding.ts'
+import { mapSteps, attachSteps, stepsOf } from '../../replay/kept-steps.ts'
+import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
+import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
+import type { StepFinding } from '../../replay/verdict/finding.ts'
+import {
+  createReportRedactor,
+  reportRedactorFrom,
+  type ReportRedactor,
+} from '../../serve/redaction/report-redactor.ts'
+
+/** What stands between a run and those who read of it: the stand-ins of the tape, or of nothing for a tape that has none. */
+export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedactor {
+  return secrets === undefined ? createReportRedactor() : reportRedactorFrom(secrets.hide)
+}
+
+/**
+ * A report as it may be shown and written. Values are whole here; what is cut short later holds no half of a secret. The steps
+ * of a long run are looked at only if somebody wants them.
+ */
+export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
+  const { summary, performance, validation, errors, notes, unstable, bindings, guesses, runs, noise } = report
+  const shown = (step: ReplayStep): ReplayStep => redactStep(step, screen)
+  const screened = {
+    summary: { ...summary, target: screen.text(summary.target) },
+    performance,
+    validation,
+    runs,
+    noise,
+    get timeline() {
+      return report.timeline
+    },
+    get steps() {
+      return report.steps.map(shown)
+    },
+    errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
+    notes: notes.map(screen.text),
+    unstable: unstable.map((each) => ({ ...each, finding: redactFinding(each.finding, screen) })),
+    bindings: bindings.map((binding) => redactBinding(binding, screen)),
+    guesses: guesses.map((binding) => redactBinding(binding, screen)),
+  }
+  return attachSteps(screened, mapSteps(stepsOf(report), shown))
+}
+
+export function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {
+  const shown = (text: string | undefined): string | undefined => text && screen.text(text)
+  return {
+    ...step,
+    why: shown(step.why),
+    sent: shown(step.sent),
+    answer: shown(step.answer),
+    recordedAnswer: shown(step.recordedAnswer),
+    findings: step.findings.map((finding) => redactFinding(finding, screen)),
+  }
+}
+
+function redactFinding(finding: StepFinding, screen: ReportRedactor): StepFinding {
+  const { message, path = '', expected, actual } = finding
+  const name = lastPathName(path)
+  return {
+    ...finding,
+    message: screen.text(message),
+    ...(expected !== undefined && { expected: screen.part(name, expected) }),
+    ...(actual !== undefined && { actual: screen.part(name, actual) }),
+  }
+}
+
+function redactBinding(binding: CarriedBinding, screen: ReportRedactor): CarriedBinding {
+  const name = lastPathName(binding.from)
+  const shown = (value: string | undefined): string => String(screen.part(name, value))
+  return { ...binding, value: shown(binding.value), live: binding.live && shown(binding.live) }
+}
+
+/** The last name of a path, which may say what its value is: `result.items[0].token`. */
+function lastPathName(path: string): string {
+  return /([\w-]+)(?:\[\d+\])*$/.exec(path)?.[1] ?? ''
+}

@@ -1,0 +1,74 @@
+import { ReelayError } from '../../errors.ts'
+import type { UpstreamTarget } from '../../serve/live-target.ts'
+
+/** When a run may go live: `once` to make the tape, for what is new, never, or always. */
+export type LiveMode = 'once' | 'new-episodes' | 'none' | 'all'
+
+export const LIVE_MODES: readonly LiveMode[] = ['once', 'new-episodes', 'none', 'all']
+
+export interface LivePlanInput {
+  readonly mode?: LiveMode
+  readonly onMiss?: 'error' | 'passthrough'
+  /** The live server. */
+  readonly target: UpstreamTarget | undefined
+  readonly isTapeThere: boolean
+  /** Whether this runs unattended, by the environment variable `CI`. */
+  readonly isCi: boolean
+}
+
+/** What a run does with the live server. */
+export type LivePlan = (
+  | { readonly kind: 'replay' }
+  | { readonly kind: 'record'; readonly target: UpstreamTarget }
+  | { readonly kind: 'passthrough'; readonly target: UpstreamTarget; readonly learns: boolean }
+) & { readonly warning?: string }
+
+/** In CI nothing goes live unless the command line says so, and then it is said aloud. */
+export function planLiveServer(wishes: LivePlanInput): LivePlan {
+  const { onMiss, isTapeThere } = wishes
+  const mode = effectiveMode(wishes)
+  if (mode === 'none') return { kind: 'replay', ...notRecordedWarning(wishes) }
+  const target = requireLiveTarget(wishes, mode ?? 'passthrough')
+  const warning = ciWarning(wishes)
+  if (mode === 'all' || (!isTapeThere && mode !== undefined)) return { kind: 'record', target, ...warning }
+  if (mode === 'once') return { kind: 'replay' }
+  const learns = mode === 'new-episodes'
+  return learns || onMiss === 'passthrough'
+    ? { kind: 'passthrough', target, learns, ...warning }
+    : { kind: 'replay' }
+}
+
+/** Without a mode, a server to pass misses on to needs none, and a server alone is there to make the tape. */
+function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode | undefined {
+  if (mode === 'none' && onMiss === 'passthrough')
+    throw livePlanUsageError(
+      '--mode none and --on-miss passthrough contradict each other',
+      'leave one of them out',
+    )
+  if (mode !== undefined) return mode
+  if (onMiss === 'passthrough') return undefined
+  return target !== undefined && !isCi ? 'once' : 'none'
+}
+
+/** Whoever gave a server and gets no tape should know why. */
+function notRecordedWarning({ mode, target, isTapeThere }: LivePlanInput): { readonly warning?: string } {
+  const isByCi = mode === undefined && target !== undefined && !isTapeThere
+  return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records all the same' } : {}
+}
+
+function requireLiveTarget({ target }: LivePlanInput, wish: string): UpstreamTarget {
+  if (target !== undefined) return target
+  throw livePlanUsageError(
+    `${wish} needs a live server`,
+    'give its command behind --, as in: -- node server.js; or its --url',
+  )
+}
+
+function ciWarning({ mode, onMiss, isCi }: LivePlanInput): { readonly warning?: string } {
+  const wish = mode === undefined ? `--on-miss ${onMiss}` : `--mode ${mode}`
+  return isCi ? { warning: `CI is set, and ${wish} lets this run go live all the same` } : {}
+}
+
+function livePlanUsageError(message: string, hint: string): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
+}

@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import { stdioServer, tapeHeader } from '../../record/tape-header.ts'
+import { Recording, type RecordedLinkOptions } from '../../record/recording.ts'
+import { serverName } from '../../record/server-name.ts'
+import type { RecordingSummary } from '../../record/recording-summary.ts'
+import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
+import { serveHttp } from '../../serve/http/serve-http.ts'
+import { upstreamLink, type UpstreamTarget } from '../../serve/live-target.ts'
+import { Passthrough } from '../../serve/upstream/passthrough.ts'
+import { replaceTapeIfAnswered } from '../../store/keep-tape.ts'
+import { pickLabels } from '../../tape/labels.ts'
+import { turnsInMemory } from '../../tape/turn-store.ts'
+import { clientGoneCheck } from '../../link/process/client-gone.ts'
+import { printServeLine as tell, announceEndpoints } from '../serve-talk.ts'
+import type { ServeAddresses } from './tapes-to-serve.ts'
+
+export interface LiveRecordingOptions {
+  /** Where the tape is to be. */
+  readonly path: string
+  readonly target: UpstreamTarget
+  /** What to call the server on it. */
+  readonly server: string | undefined
+  /** Where clients find the live server; on stdin and stdout if nowhere else. */
+  readonly addresses: ServeAddresses
+  /** Values that are secret because the user says so. */
+  readonly secrets: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/** Is the live server and records it; a tape that is there is replaced only by a whole new one. Gives the exit code. */
+export async function recordLiveServer(anew: LiveRecordingOptions): Promise<number> {
+  const { path, addresses, signal } = anew
+  const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
+  const isOverHttp = addresses.http !== undefined || addresses.sse !== undefined
+  printRecordingLine(`recording the live server to ${path}`)
+  const { code, frames, loss } = isOverHttp
+    ? { code: 0, ...(await recordOverHttp(anew, tape)) }
+    : await recordOnStdio(anew, tape)
+  if (loss !== undefined && frames > 0)
+    printRecordingLine(`the tape is incomplete: ${loss.why}; it is ${tape}`)
+  else if (existsSync(tape) && (await replaceTapeIfAnswered(tape, path)))
+    printRecordingLine(`recorded ${frames} frames to ${path}`)
+  else
+    printRecordingLine(
+      `the live server said nothing, so ${tape === path ? 'no tape was made' : 'the tape is as it was'}`,
+    )
+  return signal.reason === 'SIGINT' ? 130 : code
+}
+
+type LiveRecordingResult = Pick<RecordingSummary, 'frames' | 'loss'> & { readonly code: number }
+
+/** Every client has a link of its own to the live server, and each is a connection on the tape. */
+async function recordOverHttp(
+  anew: LiveRecordingOptions,
+  tape: string,
+): Promise<Omit<LiveRecordingResult, 'code'>> {
+  const { target, addresses, secrets, signal } = anew
+  const recording = new Recording({ tape, redact: { values: secrets } })
+  const link = linkOptionsFor(anew)
+  const open = upstreamLink(target, turnsInMemory([]))
+  const served = await serveHttp({
+    ...addresses,
+    tape: emptyTape(anew, link),
+    elsewhere: () => {
+      const taped = recording.link(link)
+      return new Passthrough({ open, isAlone: true, onMessage: (dir, text) => taped.text(dir, text) })
+    },
+  })
+  announceEndpoints([{ ...served, name: undefined }])
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  await served.close()
+  return recording.close()
+}
+
+function emptyTape(
+  { path }: LiveRecordingOptions,
+  { server, info }: RecordedLinkOptions,
+): Parameters<typeof serveHttp>[0]['tape'] {
+  const header = tapeHeader(new Date(), { [server]: info }, pickLabels({}))
+  return { path, header, turns: [], rest: [] }
+}
+
+function linkOptionsFor({ target, server }: LiveRecordingOptions): RecordedLinkOptions {
+  if (target.kind === 'command')
+    return {
+      server: server ?? serverName(target.command),
+      info: stdioServer(target.command, process.env),
+      env: process.env,
+    }
+  const { url, headers } = target
+  return { server: server ?? serverNameFromUrl(url), info: { transport: 'http', url: url.href }, headers }
+}
+
+/** As `reelay record` does it. */
+async function recordOnStdio(
+  { target, server, secrets, signal }: LiveRecordingOptions,
+  tape: string,
+): Promise<LiveRecordingResult> {
+  const client = { input: process.stdin, output: process.stdout }
+  const named = { ...(server !== undefined && { server }), redact: { values: secrets } }
+  if (target.kind === 'url') {
+    const { recordBridgeSession } = await import('../../record/bridge.ts')
+    const summary = await recordBridgeSession({
+      ...named,
+      url: target.url.href,
+      headers: target.headers,
+      tape,
+      client: { ...client, isGone: clientGoneCheck() },
+      onBegin: () => {},
+      say: printRecordingLine,
+      stop: signal,
+    })
+    return { ...summary, code: 0 }
+  }
+  const { Recorder } = await import('../../record/stdio/recorder.ts')
+  const recorder = new Recorder()
+  signal.addEventListener('abort', () => void recorder.stop())
+  const { exit, ...summary } = await recorder.start({ ...named, command: target.command, tape, client })
+  return { ...summary, code: exit.code ?? 1 }
+}
+
+function printRecordingLine(text: string): void {
+  tell(`reelay serve: ${text}`)
+}

@@ -1,0 +1,121 @@
+import { ReelayError } from '../../errors.ts'
+import { isObject, member, type JsonObject } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
+
+/** What `shadow import --format mcp` writes, and what Shadow's own recorder does: calls as content-addressed records. */
+export const agentlogFormat: ImportFormat = {
+  name: 'agentlog',
+  description: 'the records of Shadow, with the calls of tools in them',
+  matches: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
+  read: readAgentlog,
+}
+
+/** A request and what it was answered, as a record tells it. */
+interface LoggedCall {
+  readonly method: string
+  readonly params: unknown
+  readonly outcome: JsonObject
+}
+
+function readAgentlog(text: string): ImportedRecording {
+  const records = recordsIn(text)
+  const calls = [...records.flatMap(toolsListCalls), ...records.flatMap(metadataCalls), ...toolCalls(records)]
+  if (calls.length === 0)
+    throw new ReelayError('IMPORT_FAILED', 'the records hold no call of an MCP server', {
+      hint: 'record the session with Reelay, or import the JSON-RPC messages themselves with --format mcp',
+    })
+  const notes = ['the handshake is not in these records: `reelay serve` answers it by what the rest shows']
+  return { messages: calls.flatMap(messagesForCall), notes }
+}
+
+function recordsIn(text: string): readonly JsonObject[] {
+  return text
+    .split('\n')
+    .map((line) => parseJson(line))
+    .filter(isObject)
+    .filter((record) => typeof record['kind'] === 'string' && isObject(record['payload']))
+}
+
+/** The tools that the metadata names, as an answer to `tools/list`. */
+function toolsListCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
+  const tools = kind === 'metadata' ? member(payload, 'tools') : undefined
+  if (!Array.isArray(tools)) return []
+  const named = tools.filter(isObject).map(({ name, description, input_schema: inputSchema }) => ({
+    name,
+    ...(description !== undefined && { description }),
+    inputSchema: inputSchema ?? { type: 'object' },
+  }))
+  return [{ method: 'tools/list', params: undefined, outcome: { result: { tools: named } } }]
+}
+
+/** Calls of any method, which the metadata may hold whole. */
+function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
+  const calls = kind === 'metadata' ? member(member(payload, 'mcp'), 'calls') : undefined
+  if (!Array.isArray(calls)) return []
+  return calls.filter(isObject).flatMap(({ method, params, result, error }) => {
+    if (typeof method !== 'string') return []
+    return [{ method, params, outcome: error === undefined ? { result: result ?? {} } : { error } }]
+  })
+}
+
+/** Calls of tools: as records of their own, or as parts of a chat. */
+function toolCalls(records: readonly JsonObject[]): readonly LoggedCall[] {
+  const parts = records.flatMap(loggedParts)
+  const results = new Map(parts.filter(({ is }) => is === 'result').map((part) => [part.id, part.value]))
+  return parts.flatMap(({ is, id, value }) => {
+    const result = results.get(id)
+    return is === 'use' && result !== undefined
+      ? [{ method: 'tools/call', params: value, outcome: { result } }]
+      : []
+  })
+}
+
+interface LoggedPart {
+  readonly is: 'use' | 'result'
+  readonly id: unknown
+  readonly value: JsonObject
+}
+
+function loggedParts({ kind, payload }: JsonObject): readonly LoggedPart[] {
+  const record = isObject(payload) ? payload : {}
+  if (kind === 'tool_call') return [usePart(record['tool_call_id'], record['tool_name'], record['arguments'])]
+  if (kind === 'tool_result')
+    return [resultPart(record['tool_call_id'], record['output'], record['is_error'])]
+  const content = kind === 'chat_response' ? record['content'] : undefined
+  return Array.isArray(content) ? content.filter(isObject).flatMap(chatPart) : []
+}
+
+function chatPart({
+  type,
+  id,
+  name,
+  input,
+  tool_use_id: of,
+  content,
+  is_error: failed,
+}: JsonObject): readonly LoggedPart[] {
+  if (type === 'tool_use') return [usePart(id, name, input)]
+  return type === 'tool_result' ? [resultPart(of, content, failed)] : []
+}
+
+function usePart(id: unknown, name: unknown, input: unknown): LoggedPart {
+  return { is: 'use', id, value: { name, arguments: input ?? {} } }
+}
+
+function resultPart(id: unknown, output: unknown, failed: unknown): LoggedPart {
+  const content = Array.isArray(output) ? output : [{ type: 'text', text: outputText(output) }]
+  return { is: 'result', id, value: { content, ...(failed === true && { isError: true }) } }
+}
+
+function outputText(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output ?? null)
+}
+
+function messagesForCall({ method, params, outcome }: LoggedCall, id: number): readonly ImportedMessage[] {
+  const request = { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) }
+  return [
+    { dir: 'c2s', text: JSON.stringify(request) },
+    { dir: 's2c', text: JSON.stringify({ jsonrpc: '2.0', id, ...outcome }) },
+  ]
+}

@@ -1,0 +1,28 @@
+import { ReelayError } from '../../errors.ts'
+import { agentlogFormat } from './agentlog.ts'
+import type { ImportFormat, ImportedRecording } from './import-format.ts'
+import { mcpMessagesFormat } from './mcp-messages.ts'
+
+/** The formats that can be read, the most telling first. */
+export const IMPORT_FORMATS: readonly ImportFormat[] = [agentlogFormat, mcpMessagesFormat]
+
+/** Reads another tool's recording; without a format it is told by its looks. */
+export function readImportedRecording(
+  text: string,
+  format?: string,
+): ImportedRecording & { readonly format: string } {
+  const found = IMPORT_FORMATS.find(({ name, matches }) =>
+    format === undefined ? matches(text) : name === format,
+  )
+  if (found === undefined) throw unknownFormatError(format)
+  return { format: found.name, ...found.read(text) }
+}
+
+function unknownFormatError(format: string | undefined): ReelayError {
+  const names = IMPORT_FORMATS.map(({ name }) => name).join(', ')
+  return format === undefined
+    ? new ReelayError('IMPORT_FAILED', 'the file looks like no recording that is known', {
+        hint: `say what it is with --format: ${names}`,
+      })
+    : new ReelayError('USAGE', `there is no format "${format}"`, { hint: `choose one of ${names}` })
+}

@@ -1,0 +1,50 @@
+import { ReelayError } from '../../errors.ts'
+import { itemRanges, findRange } from '../../json/find.ts'
+import { classifyMessage, isObject } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import { DirectionInference } from '../directions.ts'
+import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
+
+/** Bare JSON-RPC messages without direction or time: one a line, an array of them, or an array under `messages`. */
+export const mcpMessagesFormat: ImportFormat = {
+  name: 'mcp',
+  description: 'bare JSON-RPC messages: one a line, an array, or {"messages": […]}',
+  matches: (text) => messageTexts(text).some((one) => classifyMessage(parseJson(one)).kind !== 'invalid'),
+  read: readMessages,
+}
+
+function readMessages(text: string): ImportedRecording {
+  const directions = new DirectionInference()
+  const messages: ImportedMessage[] = []
+  let passedOver = 0
+  for (const one of messageTexts(text)) {
+    const message = classifyMessage(parseJson(one))
+    if (message.kind === 'invalid' || message.kind === 'batch') passedOver++
+    else messages.push({ dir: directions.directionOf(message), text: one })
+  }
+  if (messages.length === 0) throw noMessagesError()
+  return {
+    messages,
+    notes: passedOver === 0 ? [] : [`${passedOver} entries are no messages, and were passed over`],
+  }
+}
+
+function messageTexts(text: string): readonly string[] {
+  const whole = parseJson(text)
+  if (Array.isArray(whole)) return itemTexts(text)
+  if (isObject(whole) && Array.isArray(whole['messages'])) {
+    const range = findRange(text, ['messages'])
+    return itemTexts(text.slice(range?.start, range?.end))
+  }
+  return text.split('\n').filter((line) => line.trim() !== '')
+}
+
+function itemTexts(text: string): readonly string[] {
+  return itemRanges(text).map(({ start, end }) => text.slice(start, end))
+}
+
+function noMessagesError(): ReelayError {
+  return new ReelayError('IMPORT_FAILED', 'the file holds no JSON-RPC message', {
+    hint: 'see `reelay import --help` for the formats that are known',
+  })
+}

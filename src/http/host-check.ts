@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import { findHeader, type RawHeaders } from './headers.ts'
+import { parseHostName, isLoopback } from '../transport/loopback.ts'
+
+/**
+ * Says why a request may not pass, or nothing when it may. A web page can point a name of its own at this machine and then
+ * talk to us; the Host and Origin that its browser sends give it away, and neither is ours. A bare address cannot be
+ * pointed elsewhere, so it is let in where we listen to more than this machine.
+ */
+export class HostCheck {
+  readonly #listensOn: string
+  #lastAccepted: string | undefined
+
+  constructor(listensOn: string) {
+    this.#listensOn = listensOn
+  }
+
+  rejectionReason(headers: RawHeaders): string | undefined {
+    const host = findHeader(headers, 'host')
+    const origin = findHeader(headers, 'origin')
+    if (host !== undefined && host === this.#lastAccepted && origin === undefined) return undefined
+    const name = host === undefined ? undefined : parseHostName(host)
+    if (name === undefined || !isOwnHostName(name, this.#listensOn))
+      return `Invalid Host: ${host ?? '(none)'}`
+    this.#lastAccepted = host
+    return origin === undefined || isTrustedOrigin(origin, name) ? undefined : `Invalid Origin: ${origin}`
+  }
+}
+
+function isOwnHostName(name: string, listensOn: string): boolean {
+  if (isLoopback(name) || name === listensOn) return true
+  return !isLoopback(listensOn) && isIP(name) !== 0
+}
+
+function isTrustedOrigin(origin: string, host: string): boolean {
+  const name = /^[a-z][a-z0-9+.-]*:\/\/([^/]+)$/i.exec(origin)?.[1]
+  const from = name === undefined ? undefined : parseHostName(name)
+  return from !== undefined && (isLoopback(from) || from === host)
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { HostCheck } from '../host-check.ts'
+import { ProxiedExchange, type ExchangeWatcher, type RequestLine } from './proxied-exchange.ts'
+import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
+import { sendErrorResponse } from '../../transport/own-answer.ts'
+import type { AddedHeader } from '../../transport/own-headers.ts'
+import { OpenExchanges } from '../../transport/passages.ts'
+import { openUpstream, type Upstream } from '../client/upstream.ts'
+
+export interface ReverseProxyOptions {
+  readonly url: URL
+  readonly listen: ListenAddress
+  readonly own?: readonly AddedHeader[]
+}
+
+export interface ProxyWatcher {
+  readonly watch: (request: RequestLine) => ExchangeWatcher
+  readonly refused: (why: string) => void
+}
+
+/**
+ * A reverse proxy that changes nothing: heads keep their spelling and order, bodies pass as they come. Nothing is ever
+ * sent to the server twice, and when one side leaves, the other is told at once.
+ */
+export class ReverseProxy {
+  readonly #options: ReverseProxyOptions
+  readonly #upstream: Upstream
+  readonly #server: Server = createHttpServer()
+  readonly #hostCheck: HostCheck
+  readonly #exchanges = new OpenExchanges()
+  #closed: Promise<void> | undefined
+
+  constructor(options: ReverseProxyOptions) {
+    this.#options = options
+    this.#upstream = openUpstream(options.url, options.own && { own: options.own })
+    this.#hostCheck = new HostCheck(options.listen.host)
+  }
+
+  /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */
+  async listen<Watcher extends ProxyWatcher>(
+    begin: () => Watcher,
+  ): Promise<{ origin: string; watcher: Watcher }> {
+    const origin = await listenOn(this.#server, this.#options.listen)
+    const watcher = begin()
+    this.#server.on('request', (req, res) => this.#forward(watcher, req, res))
+    return { origin, watcher }
+  }
+
+  /** Ends open exchanges and stops to listen; may be called twice. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#exchanges.stop()
+      this.#server.close(() => resolve())
+      // In the next round, so that the ends of streams are on their way.
+      setImmediate(() => this.#server.closeAllConnections())
+      this.#upstream.close()
+    })
+    return this.#closed
+  }
+
+  #forward({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+    const line = {
+      method: req.method ?? '',
+      path: pathOfRequestTarget(req.url ?? '/'),
+      headers: req.rawHeaders,
+    }
+    const why = this.#hostCheck.rejectionReason(line.headers)
+    if (why === undefined)
+      return this.#exchanges.start(new ProxiedExchange(this.#upstream, line, watch(line)), req, res)
+    refused(why)
+    req.resume()
+    sendErrorResponse(res, 403, why)
+  }
+}
+
+/** A client may name the whole URL, as it would to a forward proxy. */
+function pathOfRequestTarget(target: string): string {
+  if (target.startsWith('/') || !URL.canParse(target)) return target
+  const { pathname, search } = new URL(target)
+  return pathname + search
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http'
+import type { RawHeaders } from '../headers.ts'
+
+/** Headers by their lower-case names. */
+export type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** A POST that was read whole. */
+interface FastRequest {
+  readonly method: 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly rawHeaders: RawHeaders
+  readonly body: Buffer
+}
+
+/** A request of a client: one that Node reads, or one that we read. */
+export type ServedRequest = IncomingMessage | FastRequest
+
+/** The way to answer a request, as far as it is used. Node's own is one. */
+export interface ServedResponse {
+  /** Whether the client is gone, or has everything. */
+  readonly destroyed: boolean
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  readonly writableNeedDrain: boolean
+  writeHead(status: number, headers?: Readonly<Record<string, string | number>>): this
+  flushHeaders(): void
+  write(text: string): boolean
+  end(text?: string): unknown
+  destroy(): unknown
+  on(event: 'close' | 'drain', action: () => void): unknown
+}
+
+export type ServedHandler = (req: ServedRequest, res: ServedResponse) => void
+
+/** What is left of a request is not looked at. */
+export function discardBody(req: ServedRequest): void {
+  if (!('body' in req)) req.resume()
+}

@@ -1,0 +1,104 @@
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
+import type { Comparison, RequestTimes } from './comparisons/comparison.ts'
+import type { RequestContent } from './request-key.ts'
+import type { ScopedRules } from './ruleset.ts'
+
+/** A request as it is compared: what must be equal, apart from what rules govern. */
+export interface ComparableRequest {
+  readonly request: RequestContent
+  /** The params without what is ignored. */
+  readonly params: unknown
+  /** Equal for requests that differ at most where a rule governs. */
+  readonly text: string
+  /** The values that rules govern, in the order of their paths. */
+  readonly ruleValues: readonly RuleValue[]
+  readonly rules: ScopedRules
+}
+
+interface RuleValue {
+  readonly path: string
+  readonly value: unknown
+  readonly comparison: Comparison
+}
+
+/** `params` are those of the request as far as they are compared. */
+export function toComparableRequest(
+  request: RequestContent,
+  params: unknown,
+  rules: ScopedRules,
+): ComparableRequest {
+  const ruleValues: RuleValue[] = []
+  const routes = rules.governing.map(({ path, comparison }) => ({ path: path.slice(1), comparison }))
+  const marked = routes.length === 0 ? params : maskRuleValues(params, { routes, at: ['params'], ruleValues })
+  ruleValues.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return { request, params, text: canonicalJson(marked), ruleValues, rules }
+}
+
+/** How far apart two requests of one text are, from 0 to 1; undefined when a rule does not accept the difference. */
+export function distanceByRules(
+  recorded: ComparableRequest,
+  live: ComparableRequest,
+  times: RequestTimes,
+): number | undefined {
+  if (recorded.ruleValues.length !== live.ruleValues.length) return undefined
+  let total = 0
+  for (const [place, { value, comparison }] of recorded.ruleValues.entries()) {
+    const distance = comparison.distance(value, live.ruleValues[place]?.value, times)
+    if (distance === undefined) return undefined
+    total += distance
+  }
+  return total / Math.max(1, recorded.ruleValues.length)
+}
+
+interface MaskWalk {
+  readonly routes: readonly Route[]
+  readonly at: PathPattern
+  readonly ruleValues: RuleValue[]
+}
+
+interface Route {
+  /** What is left of a rule's path. */
+  readonly path: PathPattern
+  readonly comparison: Comparison
+}
+
+// Null is a safe mark: whatever stands in a governed place is replaced by it, in every request alike.
+function maskRuleValues(value: unknown, { routes, at, ruleValues }: MaskWalk): unknown {
+  const [here] = routes.filter(({ path }) => path.length === 0)
+  if (here !== undefined && value !== undefined) {
+    ruleValues.push({ path: formatPath(at), value, comparison: here.comparison })
+    return null
+  }
+  if (Array.isArray(value)) return maskItems(value, { routes, at, ruleValues })
+  return isObject(value) ? maskMembers(value, { routes, at, ruleValues }) : value
+}
+
+function maskItems(items: readonly unknown[], { routes, at, ruleValues }: MaskWalk): readonly unknown[] {
+  return items.map((item, place) => {
+    const inside = childRoutes(routes, (segment) => segment === place || segment === EVERY_ITEM)
+    return inside.length === 0
+      ? item
+      : maskRuleValues(item, { routes: inside, at: [...at, place], ruleValues })
+  })
+}
+
+function maskMembers(object: JsonObject, { routes, at, ruleValues }: MaskWalk): JsonObject {
+  const marked = Object.entries(object).map(([name, value]) => {
+    const inside = childRoutes(routes, (segment) => segment === name)
+    const form =
+      inside.length === 0 ? value : maskRuleValues(value, { routes: inside, at: [...at, name], ruleValues })
+    return [name, form] as const
+  })
+  return Object.fromEntries(marked)
+}
+
+function childRoutes(
+  routes: readonly Route[],
+  leadsThere: (segment: PathPattern[number]) => boolean,
+): readonly Route[] {
+  return routes.flatMap(({ path: [first, ...path], comparison }) =>
+    first !== undefined && leadsThere(first) ? [{ path, comparison }] : [],
+  )
+}

@@ -1,0 +1,32 @@
+import { canonicalJson } from '../json/canonical.ts'
+import { member } from '../protocol/message.ts'
+import { comparedParams, type RequestContent } from './request-key.ts'
+
+/** A value on one line, cut where it gets long. */
+export function describeValue(value: unknown, max = 80): string {
+  const text = canonicalJson(value)
+  if (text.length <= max) return text
+  return `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}… (${text.length} characters)`
+}
+
+/** A long value gives way to its short text; a short one stays what it is. */
+export function shortenValue(value: unknown, max = 400): unknown {
+  return canonicalJson(value).length <= max ? value : describeValue(value, max)
+}
+
+type DescribedRequest = Pick<RequestContent, 'method' | 'params'>
+
+/** A request in a few words: `tools/call echo {"message":"hi"}`. */
+export function describeRequest({ method, params }: DescribedRequest, max = 80): string {
+  const tool = calledTool({ method, params })
+  const told = tool === undefined ? comparedParams({ method, params }) : member(params, 'arguments')
+  return [method, tool, told === undefined ? undefined : describeValue(told, max)]
+    .filter((word) => word !== undefined)
+    .join(' ')
+}
+
+/** The tool that a request calls. */
+export function calledTool({ method, params }: DescribedRequest): string | undefined {
+  const name = method === 'tools/call' ? member(params, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}

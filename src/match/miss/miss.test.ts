@@ -1,0 +1,477 @@
+import { expect, test } from 'vitest'
+import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { turnsInMemory } from '../../tape/turn-store.ts'
+import type { SuggestedMatchOptions } from '../loosening.ts'
+import { MISS_CODE, missAsError } from './error.ts'
+import { missAsText } from './text.ts'
+import { MissExplainer, type Miss } from './miss.ts'
+import type { MatcherOptions } from '../matcher-for.ts'
+import { RecordingIndex } from '../recording-index.ts'
+
+const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
+
+const SEARCHES: readonly Said[] = [
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'cats', limit: 10, sort: 'new' }, 'cats'),
+  ...call(2, 'search', { q: 'dogs', limit: 50, sort: 'old' }, 'dogs'),
+  ...call(3, 'count', {}, '1'),
+]
+
+test('an argument that differs is named in the grammar of --ignore, beside what came nearest', () => {
+  const run = runOf(SEARCHES)
+  const miss = run.miss('search', { q: 'cats', limit: 20, sort: 'new' })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
+    asked        tools/call search {"limit":20,"q":"cats","sort":"new"}
+    nearest      #4 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.limit   recorded 10   got 20
+      = params.name, params.arguments.q, params.arguments.sort
+    others       #6, distance 0.57, used 0 of 1 times
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search
+                 for this run only                    accept params.arguments.limit"
+  `)
+  expect(missAsError(miss)).toMatchInlineSnapshot(`
+    {
+      "code": -39404,
+      "data": {
+        "accept": "accept params.arguments.limit",
+        "fixes": [
+          {
+            "command": "reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search",
+            "kind": "store",
+            "what": "ignore the difference, from now on",
+          },
+          {
+            "command": "accept params.arguments.limit",
+            "kind": "run",
+            "what": "for this run only",
+          },
+        ],
+        "kind": "replay_miss",
+        "method": "tools/call",
+        "nearest": [
+          {
+            "differences": [
+              {
+                "got": 20,
+                "path": "params.arguments.limit",
+                "recorded": 10,
+              },
+            ],
+            "distance": 0.125,
+            "frame": 4,
+            "of": 1,
+            "recorded": "2026-11-15T00:00:00.004Z",
+            "used": 0,
+          },
+          {
+            "differences": [
+              {
+                "got": "cats",
+                "path": "params.arguments.q",
+                "recorded": "dogs",
+              },
+              {
+                "got": 20,
+                "path": "params.arguments.limit",
+                "recorded": 50,
+              },
+              {
+                "got": "new",
+                "path": "params.arguments.sort",
+                "recorded": "old",
+              },
+            ],
+            "distance": 0.569,
+            "frame": 6,
+            "of": 1,
+            "used": 0,
+          },
+        ],
+        "next": {
+          "frame": 4,
+          "method": "tools/call",
+          "params": {
+            "arguments": {
+              "limit": 10,
+              "q": "cats",
+              "sort": "new",
+            },
+            "name": "search",
+          },
+        },
+        "reason": "ARGUMENT_DRIFT",
+        "tape": "animals.tape.jsonl",
+        "tool": "search",
+        "why": "same tool, 1 of 4 fields differs",
+      },
+      "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #4: params.arguments.limit recorded 10, got 20); next expected: #4 tools/call search {"limit":10,"q":"cats","sort":"new"}",
+    }
+  `)
+})
+
+test('a request used up says how often it was used, and --permissive accepts it', () => {
+  const run = runOf(SEARCHES)
+  run.hit('count', {})
+  expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
+    why          EXHAUSTED: already used 1 of 1 times
+    asked        tools/call count {}
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
+      = params.name, params.arguments
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    fix one      repeat the last answer   accept  permissively"
+  `)
+})
+
+test('a call that names no tool is told so', () => {
+  const { reason, why } = runOf(SEARCHES).missOf('tools/call', {})
+  expect([reason, why]).toEqual(['ARGUMENT_DRIFT', 'it names no tool; recorded tools: search, count'])
+})
+
+test('a tool that was never called has nothing to be compared with', () => {
+  const miss = runOf(SEARCHES).miss('delete', { q: 'cats' })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
+    why          UNKNOWN_TOOL: no call of "delete" was recorded; recorded tools: search, count
+    asked        tools/call delete {"q":"cats"}
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}"
+  `)
+  expect(missAsError(miss).data).toMatchInlineSnapshot(`
+    {
+      "fixes": [],
+      "kind": "replay_miss",
+      "method": "tools/call",
+      "nearest": [],
+      "next": {
+        "frame": 4,
+        "method": "tools/call",
+        "params": {
+          "arguments": {
+            "limit": 10,
+            "q": "cats",
+            "sort": "new",
+          },
+          "name": "search",
+        },
+      },
+      "reason": "UNKNOWN_TOOL",
+      "tape": "animals.tape.jsonl",
+      "tool": "delete",
+      "why": "no call of "delete" was recorded; recorded tools: search, count",
+    }
+  `)
+})
+
+test('a method that was never asked, an empty tape and a request without an answer each have their class', () => {
+  const run = runOf([...SEARCHES, client({ id: 9, method: 'resources/list' })])
+  expect(whyOf(run.missOf('prompts/list'))).toMatchInlineSnapshot(
+    `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
+  )
+  expect(whyOf(run.missOf('resources/list'))).toMatchInlineSnapshot(
+    `"UNANSWERED: the tape holds this request (#10) without an answer: the recording ended first, or none came"`,
+  )
+  expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
+    `"EMPTY_TAPE: the tape holds no request"`,
+  )
+})
+
+test('a request of the other era is told so instead of being compared', () => {
+  expect(
+    whyOf(runOf(SEARCHES).missOf('tools/call', { name: 'count', _meta: ENVELOPE })),
+  ).toMatchInlineSnapshot(
+    `"ERA_MISMATCH: a modern request (it names its protocol version in _meta); the tape holds only legacy ones"`,
+  )
+  const modern = runOf([
+    client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }),
+    server({ id: 1, result: { tools: [], resultType: 'complete' } }),
+  ])
+  expect(whyOf(modern.missOf('tools/list'))).toMatchInlineSnapshot(
+    `"ERA_MISMATCH: a legacy request (it names no protocol version in _meta); the tape holds only modern ones"`,
+  )
+})
+
+test('one prompt is not compared with another, one resource is', () => {
+  const run = runOf([
+    client({ id: 1, method: 'prompts/get', params: { name: 'greet' } }),
+    server({ id: 1, result: {} }),
+    client({ id: 2, method: 'resources/read', params: { uri: 'file:///tmp/a1/x.md' } }),
+    server({ id: 2, result: {} }),
+  ])
+  expect(whyOf(run.missOf('prompts/get', { name: 'leave' }))).toMatchInlineSnapshot(
+    `"ARGUMENT_DRIFT: no prompts/get {"name":"leave"} was recorded; recorded prompts: greet"`,
+  )
+  expect(missAsText(run.missOf('resources/read', { uri: 'file:///tmp/b2/x.md' }))).toMatchInlineSnapshot(`
+    "REPLAY MISS  resources/read   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
+    asked        resources/read {"uri":"file:///tmp/b2/x.md"}
+    nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
+      ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
+    next         #1 prompts/get {"name":"greet"}
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --ignore --method resources/read
+                 for this run only                    accept params.uri"
+  `)
+})
+
+test('the advice holds: under the advised options the same run does not miss', () => {
+  const args = { q: 'birds', limit: 1, sort: 'new', page: { n: 1 }, 'a.b': true }
+  const { ignore, permissive } = advisedFor(SEARCHES, [['search', args]])
+  expect({ ignore, permissive }).toEqual({
+    ignore: [
+      'params.arguments.q',
+      'params.arguments.limit',
+      'params.arguments.page',
+      'params.arguments["a.b"]',
+    ],
+    permissive: false,
+  })
+  runOf(SEARCHES, { ignore, permissive }).hit('search', args)
+})
+
+test('when more requests miss than the tape can answer, the advice is to repeat too', () => {
+  const asked = [9, 8, 7].map((limit) => ['search', { q: 'cats', limit, sort: 'new' }] as const)
+  const { ignore, permissive } = advisedFor(SEARCHES, asked)
+  expect({ ignore, permissive }).toEqual({ ignore: ['params.arguments.limit'], permissive: true })
+  const run = runOf(SEARCHES, { ignore, permissive })
+  for (const [name, args] of asked) run.hit(name, args)
+})
+
+test('options that are on already stay in the advice', () => {
+  const run = runOf(SEARCHES, { ignore: ['params.arguments.sort'], permissive: true })
+  expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(-1)?.command).toBe(
+    'accept params.arguments.sort params.arguments.limit permissively',
+  )
+})
+
+test('many differing fields are accepted by the argument that holds them', () => {
+  const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
+  const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
+  expect(miss.fixes.at(-1)?.command).toBe('accept params.arguments.numbers')
+})
+
+test('a report stays short when values are long and requests are many', () => {
+  const said = [...Array(50).keys()].flatMap((id) =>
+    call(id, 'write', { text: 'x'.repeat(5_000), id }, 'done'),
+  )
+  const miss = runOf(said).miss('write', { text: 'y'.repeat(5_000), id: 99 })
+  expect(missAsText(miss).length).toBeLessThan(1_500)
+  expect(JSON.stringify(missAsError(miss)).length).toBeLessThan(6_000)
+  expect(missAsError(miss).message).not.toContain('\n')
+})
+
+test('a date that moved with the calendar is told so, and the rule that would follow it comes first', () => {
+  const said = call(1, 'book', { on: '2026-11-22', seats: 2 }, 'booked')
+  const miss = runOf(said).miss('book', { on: '2026-11-29', seats: 2 })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-29","seats":2}
+    nearest      #1, distance 0.06, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-22"   got "2026-11-29"   looks like: today + 7 days
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-22","seats":2}
+    fix one      compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
+                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                       accept params.arguments.on"
+  `)
+  const [first] = miss.fixes
+  expect(first?.kind).toBe('store')
+  runOf(said, { rules: ['tools/call book params.arguments.on relative-date'] }).hit('book', {
+    on: '2026-11-29',
+    seats: 2,
+  })
+})
+
+test.each([
+  [{ tags: ['b', 'a'], who: 'Ann' }, ['params.arguments.tags unordered']],
+  [{ tags: ['a', 'b'], who: ' Ann' }, ['params.arguments.who trim']],
+  [
+    { tags: ['b', 'a'], who: 'ANN' },
+    ['params.arguments.tags unordered', 'params.arguments.who case-insensitive'],
+  ],
+])('%j is accepted by the rule that fits it best', (args, rules) => {
+  const said = call(1, 'tag', { tags: ['a', 'b'], who: 'Ann' }, '')
+  const [fix] = runOf(said).miss('tag', args).fixes
+  expect(fix?.command.split(' && ')).toEqual(
+    rules.map((rule) => {
+      const [path = '', kind = ''] = rule.split(' ')
+      return `reelay match add animals.tape.jsonl ${path} --as ${kind} --tool tag`
+    }),
+  )
+  runOf(said, { rules }).hit('tag', args)
+})
+
+const TEAMS: readonly Said[] = [
+  client({ id: 1, method: 'tools/call', params: { name: 'teams' } }),
+  server({ id: 1, result: { structuredContent: { teams: [{ id: 'TEAM_1', name: 'core' }] } } }),
+  ...call(2, 'issue', { team: 'TEAM_1', title: 'core' }, 'made'),
+]
+
+test('a value that the server made up is shown with the response that it came from', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_1', title: 'other' })
+  expect(miss.reason).toBe('ARGUMENT_DRIFT')
+  expect(missAsText(miss)).toContain(
+    '  = params.arguments.team   "TEAM_1"   (bound to #2 result.structuredContent.teams[0].id)',
+  )
+  expect(missAsError(miss).data.nearest[0]?.bound).toEqual([
+    { path: 'params.arguments.team', boundTo: '#2 result.structuredContent.teams[0].id' },
+  ])
+})
+
+test('a handle that this tape never gave to the client is a class of its own', () => {
+  const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
+  expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
+    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server gave in #2; the client sent what this tape never gave it"`,
+  )
+  expect(missAsError(miss).data.nearest[0]?.differences).toEqual([
+    {
+      path: 'params.arguments.team',
+      recorded: 'TEAM_1',
+      got: 'TEAM_7',
+      boundTo: '#2 result.structuredContent.teams[0].id',
+    },
+  ])
+})
+
+test('a value that the server repeated only later is none that it made up', () => {
+  const said = [...call(1, 'issue', { team: 'TEAM_1' }, 'TEAM_1'), ...call(2, 'teams', {}, 'TEAM_1')]
+  const miss = runOf(said).miss('issue', { team: 'TEAM_7' })
+  expect([miss.reason, miss.annotations]).toEqual(['ARGUMENT_DRIFT', []])
+})
+
+test('a request that another server of the tape was sent is told so', () => {
+  const elsewhere = call(1, 'blame', { file: 'a.ts' }, 'Ann').map((said) => ({ ...said, server: 'git' }))
+  const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
+  expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
+  expect(whyOf(miss)).toMatchInlineSnapshot(
+    `"WRONG_SERVER: this very request was recorded as #10, sent to the server "git" (compared)"`,
+  )
+  expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
+})
+
+test('out of order names what comes first, and is accepted where order does not count', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
+    why          OUT_OF_ORDER: recorded as #8, but the tape has #4 tools/call search {"limit":10,"q":"cats","sort":"new"} first
+    asked        tools/call count {}
+    nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
+      = params.name, params.arguments
+    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    fix one      accept any order   accept method-and-params"
+  `)
+})
+
+test('where order counts, only what would be due is advised', () => {
+  const run = runOf(SEARCHES, { match: 'sequential' })
+  expect(run.miss('search', { q: 'dogs', limit: 51, sort: 'old' }).fixes).toEqual([])
+  expect(run.miss('search', { q: 'cats', limit: 11, sort: 'new' }).fixes).toHaveLength(2)
+})
+
+test('a field that a rule compares is shown with the rule that it broke', () => {
+  const run = runOf(call(1, 'book', { seats: 2, on: '2026-11-20' }, ''), {
+    rules: ['params.arguments.seats number within 1', 'params.arguments.on relative-date'],
+  })
+  expect(missAsText(run.miss('book', { seats: 3, on: '2026-11-20' }))).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call book {"on":"2026-11-20","seats":3}
+    nearest      #1, distance 0.03, recorded 2026-11-15, used 0 of 1 times
+      ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
+      = params.name, params.arguments.seats
+    next         #1 tools/call book {"on":"2026-11-20","seats":2}
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
+  `)
+})
+
+test('what the user agreed to is shown when it differs, and no fix is offered', () => {
+  const params = { name: 'delete', requestState: 's', inputResponses: { sure: { action: 'accept' } } }
+  const run = runOf([client({ id: 1, method: 'tools/call', params }), server({ id: 1, result: {} })])
+  const miss = run.missOf('tools/call', { ...params, inputResponses: { sure: { action: 'decline' } } })
+  expect(missAsText(miss)).toMatchInlineSnapshot(`
+    "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
+    why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
+    asked        tools/call delete
+    nearest      #1, distance 0.33, recorded 2026-11-15, used 0 of 1 times
+      ~ params.inputResponses.sure.action   recorded "accept"   got "decline"
+      = params.name, params.requestState
+    next         #1 tools/call delete"
+  `)
+})
+
+test('a miss on a long tape looks at the few requests that are alike, and finds the nearest', () => {
+  const said = Array.from({ length: 3_000 }, (_, id) =>
+    call(id, 'read', { path: `/src/${id}.ts`, line: id }, ''),
+  ).flat()
+  const miss = runOf(said).miss('read', { path: '/src/2345.ts', line: 99_999 })
+  expect(miss.nearest[0]?.frame).toBe(2 * 2345 + 1)
+  expect(miss.nearest.length).toBeLessThan(100)
+})
+
+test('the code of a miss lies outside what JSON-RPC reserves', () => {
+  expect(MISS_CODE < -32768 || MISS_CODE > -32000).toBe(true)
+})
+
+interface Run {
+  hit(name: string, args: object): void
+  miss(name: string, args: object): Miss
+  missOf(method: string, params?: unknown): Miss
+}
+
+function runOf(
+  said: readonly Said[],
+  options: MatcherOptions = {},
+  onAdvice = (_advice: SuggestedMatchOptions): void => {},
+): Run {
+  const { turns, header } = tapeOf(...said)
+  const times = { started: header.started, now: () => NOW }
+  const index = new RecordingIndex(turns, { ...options, server: 'demo', ...times })
+  const commandFor = (advice: SuggestedMatchOptions): string => {
+    onAdvice(advice)
+    const { match = '', server: other = '', ignore, rules } = advice
+    const words = [match, other, ...ignore, ...rules].filter((word) => word !== '')
+    return `accept ${words.join(' ')}${advice.permissive ? ' permissively' : ''}`
+  }
+  const explainer = new MissExplainer({
+    index,
+    tape: 'animals.tape.jsonl',
+    turns: turnsInMemory(turns),
+    ...times,
+    given: options,
+    commandFor,
+  })
+  const missOf = (method: string, params?: unknown): Miss => {
+    const asked = { server: 'demo', method, params }
+    const outcome = index.lookup(asked)
+    if (outcome.kind === 'hit') throw new Error(`a hit: ${outcome.turn.response?.text}`)
+    return explainer.explain(asked, outcome)
+  }
+  return {
+    missOf,
+    miss: (name, args) => missOf('tools/call', { name, arguments: args }),
+    hit: (name, args) => {
+      const params = { name, arguments: args }
+      expect(index.lookup({ server: 'demo', method: 'tools/call', params }).kind).toBe('hit')
+    },
+  }
+}
+
+function advisedFor(
+  said: readonly Said[],
+  asked: readonly (readonly [string, object])[],
+): SuggestedMatchOptions {
+  let last: SuggestedMatchOptions | undefined
+  const run = runOf(said, {}, (advice) => {
+    last = advice
+  })
+  for (const [name, args] of asked) run.miss(name, args)
+  if (last === undefined) throw new Error('no advice was given')
+  return last
+}
+
+function whyOf({ reason, why, nearest, fixes }: Miss): string {
+  return `${reason}: ${why}${nearest.length > 0 || fixes.length > 0 ? ' (compared)' : ''}`
+}

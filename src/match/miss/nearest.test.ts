@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { call, tapeOf } from '../../../test/serve/tape-of.ts'
+import { RequestComparer } from '../request-comparer.ts'
+import { rankByDistance } from './nearest.ts'
+import { RecordingIndex } from '../recording-index.ts'
+
+const INDEX = new RecordingIndex(
+  tapeOf(
+    ...call(1, 'read', { path: '/etc/hosts', lines: 5 }, ''),
+    ...call(2, 'read', { path: '/src/index.ts', lines: 5 }, ''),
+    ...call(3, 'read', { path: '/src/main.ts', lines: 9 }, ''),
+    ...call(4, 'read', { path: '/src/main.ts', lines: 8 }, ''),
+  ).turns,
+)
+
+const RANKING = { matching: new RequestComparer(), evidence: { timesOf: () => ({ recorded: 0, live: 0 }) } }
+
+test('the recorded requests come nearest first, in recorded order where they are as near', () => {
+  expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([5, 7, 3, 1])
+})
+
+test('of two that are as near, the one with an answer left comes first', () => {
+  const params = { name: 'read', arguments: { path: '/src/main.ts', lines: 9 } }
+  expect(INDEX.lookup({ server: 'demo', method: 'tools/call', params }).kind).toBe('hit')
+  expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([7, 5, 3, 1])
+})
+
+function ranked(args: object): readonly number[] {
+  const asked = { server: 'demo', method: 'tools/call', params: { name: 'read', arguments: args } }
+  return rankByDistance(asked, INDEX.entries(), RANKING).map(({ frame }) => frame)
+}

@@ -1,0 +1,63 @@
+import type { TurnStore } from '../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
+import { idKey, isId, type Id } from '../protocol/id.ts'
+import { member } from '../protocol/message.ts'
+
+/**
+ * The requests that can be played again: those with an answer, and those that rightly never got one, because the client
+ * cancelled the request or because it opened a stream of notifications that lasted to the end.
+ */
+export class PlayableTurns {
+  readonly #store: TurnStore
+  readonly #unansweredByDesign = new Map<number, boolean>()
+  #cancelled: ReadonlySet<string> | undefined
+
+  constructor(store: TurnStore) {
+    this.#store = store
+  }
+
+  has(place: number): boolean {
+    const { trigger, answered } = this.#store.outline(place)
+    if (trigger !== 'request') return false
+    return answered || this.#isUnansweredByDesign(place)
+  }
+
+  #isUnansweredByDesign(place: number): boolean {
+    const known = this.#unansweredByDesign.get(place)
+    if (known !== undefined) return known
+    this.#cancelled ??= cancelledRequests(this.#store)
+    const turn = this.#store.turn(place)
+    const silent = turn !== undefined && isUnansweredByDesign(turn, this.#cancelled)
+    this.#unansweredByDesign.set(place, silent)
+    return silent
+  }
+}
+
+function cancelledRequests(store: TurnStore): ReadonlySet<string> {
+  const cancelled = new Set<string>()
+  const kinds = store.kinds().filter(({ method }) => method === 'notifications/cancelled')
+  const first = Math.min(store.size, ...kinds.map((kind) => kind.first))
+  for (let place = first; place < store.size; place++) {
+    const { trigger, method } = store.outline(place)
+    if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
+    const key = cancellationKey(store.turn(place)?.trigger)
+    if (key !== undefined) cancelled.add(key)
+  }
+  return cancelled
+}
+
+function cancellationKey(trigger: RecordedMessage | undefined): string | undefined {
+  if (trigger?.message.kind !== 'notification') return undefined
+  const id = member(trigger.message.params, 'requestId')
+  return isId(id) ? requestIdKey(trigger, id) : undefined
+}
+
+function isUnansweredByDesign({ trigger, steps, cut }: Turn, cancelled: ReadonlySet<string>): boolean {
+  if (trigger?.message.kind !== 'request' || cut !== undefined) return false
+  if (cancelled.has(requestIdKey(trigger, trigger.message.id))) return true
+  return trigger.message.method === 'subscriptions/listen' && steps.length > 0
+}
+
+function requestIdKey({ server, conn }: RecordedMessage, id: Id): string {
+  return JSON.stringify([server, conn, idKey(id)])
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { META_KEYS } from '../protocol/methods.ts'
+import { parseIgnoredPaths, requestKey } from './request-key.ts'
+
+test('the order of keys never matters, at any depth', () => {
+  expect(keyOf({ a: 1, b: { c: [{ x: 1, y: 2 }], d: 3 } })).toBe(
+    keyOf({ b: { d: 3, c: [{ y: 2, x: 1 }] }, a: 1 }),
+  )
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (params) => {
+      expect(keyOf(Object.fromEntries(Object.entries(params).toReversed()))).toBe(keyOf(params))
+    }),
+  )
+})
+
+test('server, method and every param tell requests apart', () => {
+  const keys = [
+    requestKey({ server: 'a', method: 'tools/list' }),
+    requestKey({ server: 'b', method: 'tools/list' }),
+    requestKey({ server: 'a', method: 'prompts/list' }),
+    requestKey({ server: 'a', method: 'tools/list', params: { cursor: '' } }),
+    requestKey({ server: 'a', method: 'tools/list', params: { cursor: 'x' } }),
+    keyOf({ name: 'x', requestState: 's' }),
+    keyOf({ name: 'x', inputResponses: {} }),
+    keyOf({ uri: 'file:///größe' }),
+    keyOf({ uri: 'file:///gr%C3%B6%C3%9Fe' }),
+    keyOf({ n: 1 }),
+    keyOf({ n: '1' }),
+    keyOf({ list: [1, 2] }),
+    keyOf({ list: [2, 1] }),
+    keyOf({ x: null }),
+    keyOf({ arguments: {} }),
+  ]
+  expect(new Set(keys).size).toBe(keys.length)
+})
+
+test("what the protocol puts in _meta is out, the user's own stays in", () => {
+  const protocol = {
+    progressToken: 7,
+    [META_KEYS.clientInfo]: { name: 'c', version: '1' },
+    'io.modelcontextprotocol/anything-new': 1,
+    traceparent: '00-1',
+    tracestate: 'x',
+    baggage: 'y',
+  }
+  expect(keyOf({ name: 'x', _meta: protocol })).toBe(keyOf({ name: 'x' }))
+  expect(keyOf({ name: 'x', _meta: { ...protocol, 'example.com/tenant': 1 } })).toBe(
+    keyOf({ name: 'x', _meta: { 'example.com/tenant': 1 } }),
+  )
+  expect(keyOf({ name: 'x', _meta: { 'example.com/tenant': 1 } })).not.toBe(keyOf({ name: 'x' }))
+  expect(keyOf({ name: 'x', _meta: 'odd' })).not.toBe(keyOf({ name: 'x' }))
+})
+
+test('empty params, and params that hold only an empty _meta, are no params', () => {
+  expect(keyOf({})).toBe(keyOf(undefined))
+  expect(keyOf({ _meta: {} })).toBe(keyOf(undefined))
+  expect(keyOf({ _meta: { progressToken: 1 } })).toBe(keyOf(undefined))
+  expect(keyOf({ cursor: 'a' }, ['params.cursor'])).toBe(keyOf(undefined))
+})
+
+test('the handshake is known by its method alone', () => {
+  for (const method of ['initialize', 'server/discover']) {
+    const params = {
+      clientInfo: { name: 'me' },
+      _meta: { [META_KEYS.protocolVersion]: '2026-07-28', mine: 1 },
+    }
+    expect(requestKey({ server: 's', method, params })).toBe(requestKey({ server: 's', method }))
+  }
+})
+
+test('a modern request is not the legacy request of the same content', () => {
+  expect(keyOf({ _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } })).not.toBe(keyOf({}))
+})
+
+test('what stands at an ignored path is not compared', () => {
+  const ignore = ['params.arguments.limit', 'params.arguments.items[*].id', 'params._meta.mine']
+  expect(
+    keyOf({ arguments: { q: 'a', limit: 1, items: [{ id: 1, n: 1 }] }, _meta: { mine: 1 } }, ignore),
+  ).toBe(keyOf({ arguments: { q: 'a', limit: 2, items: [{ id: 2, n: 1 }] } }, ignore))
+  expect(keyOf({ anything: 1 }, ['params'])).toBe(keyOf(undefined, ['params']))
+})
+
+test('an ignored path that cannot match anything is refused', () => {
+  expect(() => parseIgnoredPaths(['arguments.limit'])).toThrow(
+    expect.objectContaining({
+      code: 'PATH_INVALID',
+      message: 'the path "arguments.limit" does not start at "params"',
+      hint: expect.stringContaining('params.arguments.limit'),
+    }),
+  )
+})
+
+function keyOf(params: unknown, ignore: readonly string[] = []): string {
+  return requestKey({ server: 's', method: 'tools/call', params }, parseIgnoredPaths(ignore))
+}

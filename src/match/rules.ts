@@ -1,0 +1,86 @@
+import { formatPath, type PathPattern } from '../json/path.ts'
+import { calledTool } from './describe-request.ts'
+import { invalidMatchRule, type Comparison } from './comparisons/comparison.ts'
+import { COMPARISON_KINDS } from './comparisons/index.ts'
+import type { RequestContent } from './request-key.ts'
+import { parseJson } from '../json/parse.ts'
+import { parseRequestPath } from './request-path.ts'
+
+/** How one part of some requests is compared. */
+export interface MatchRule extends MatchRuleScope {
+  readonly path: PathPattern
+  readonly comparison: Comparison
+}
+
+/** The requests that a rule is for: all, or those of one server, method or tool. */
+export interface MatchRuleScope {
+  readonly server?: string
+  readonly method?: string
+  readonly tool?: string
+}
+
+/** Reads `tools/call search params.arguments.date relative-date`; what stands before the path may be left out. */
+export function parseMatchRule(text: string): MatchRule {
+  const { scope = '', path, as = '' } = RULE_PATTERN.exec(text.trim())?.groups ?? {}
+  if (path === undefined)
+    throw invalidMatchRule(
+      `${JSON.stringify(text)} holds no path that starts at "params", or nothing after it`,
+    )
+  return { ...parseScope(scope.trim(), text), path: parseRequestPath(path), comparison: parseComparison(as) }
+}
+
+/** The rule on one line, as `parseRule` reads it. */
+export function formatMatchRule({ server, method, tool, path, comparison }: MatchRule): string {
+  const words = [
+    server === undefined ? undefined : `server=${quoteName(server)}`,
+    method === undefined ? undefined : quoteName(method),
+    tool === undefined ? undefined : quoteName(tool),
+    formatPath(path),
+    comparison.text,
+  ]
+  return words.filter((word) => word !== undefined).join(' ')
+}
+
+export function parseComparison(text: string): Comparison {
+  const [name = ''] = text.split(' ', 1)
+  const kind = COMPARISON_KINDS.find((candidate) => candidate.name === name)
+  if (kind !== undefined) return kind.parse(text.slice(name.length).trim())
+  const known = COMPARISON_KINDS.map(({ usage }) => usage).join(', ')
+  throw invalidMatchRule(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
+}
+
+export function isRuleInScope({ server, method, tool }: MatchRuleScope, asked: RequestContent): boolean {
+  if (server !== undefined && server !== asked.server) return false
+  if (method !== undefined && method !== asked.method) return false
+  return tool === undefined || tool === calledTool(asked)
+}
+
+const STEP_PATTERN = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
+const WORD_PATTERN = String.raw`(?:server=)?(?:"(?:[^"\\]|\\.)*"|[^\s"]\S*)`
+const RULE_PATTERN = new RegExp(
+  String.raw`^(?<scope>(?:${WORD_PATTERN}\s+){0,3}?)(?<path>params${STEP_PATTERN}*)\s+(?<as>\S.*)$`,
+)
+
+/** A name that could be taken for something else is written as JSON. */
+function quoteName(name: string): string {
+  return /^[^\s"]\S*$/.test(name) && !/^(?:params|server=)/.test(name) ? name : JSON.stringify(name)
+}
+
+function unquoteName(word: string): string {
+  const name: unknown = word.startsWith('"') ? parseJson(word) : word
+  if (typeof name === 'string') return name
+  throw invalidMatchRule(`${word} is no name`, 'a name in quotes is written as in JSON')
+}
+
+function parseScope(text: string, rule: string): MatchRuleScope {
+  const words = text.match(new RegExp(WORD_PATTERN, 'g')) ?? []
+  const named = words[0]?.startsWith('server=') ? words.shift()?.slice('server='.length) : undefined
+  const server = named === undefined ? undefined : unquoteName(named)
+  const [method, tool, ...more] = words.map(unquoteName)
+  if (more.length > 0 || (tool !== undefined && method !== 'tools/call'))
+    throw invalidMatchRule(
+      `${JSON.stringify(rule)} has ${JSON.stringify(text)} before its path`,
+      'before the path may stand a server, a method and, after tools/call, a tool: server=github tools/call search',
+    )
+  return { ...(server && { server }), ...(method && { method }), ...(tool && { tool }) }
+}

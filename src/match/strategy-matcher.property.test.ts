@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { answerOf, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, member } from '../protocol/message.ts'
+import type { Matcher, MatchOutcome } from './matcher.ts'
+import { createMatcher } from './matcher-for.ts'
+
+type Params = Readonly<Record<string, unknown>>
+
+const value = fc.constantFrom(1, 2, 'x')
+const args = fc.record({ a: value, b: value, c: fc.record({ d: value }) }, { requiredKeys: [] })
+const params = fc.record(
+  { name: fc.constantFrom('s', 't'), arguments: args, requestState: fc.constantFrom('1', '2') },
+  { requiredKeys: ['name', 'arguments'] },
+)
+const many = fc.array(params, { maxLength: 10 })
+
+// What each strategy promises, said as simply as it can be.
+const DEFINITIONS: Readonly<Record<string, (recorded: unknown, live: unknown) => boolean>> = {
+  exact: isSame,
+  'method-and-params': isSame,
+  sequential: isSame,
+  method: () => true,
+  subset: (recorded, live) =>
+    member(recorded, 'name') === member(live, 'name') &&
+    isWithin(member(live, 'arguments'), member(recorded, 'arguments')),
+}
+
+test.each(Object.keys(DEFINITIONS))(
+  'match %s: each request gets an answer that its definition allows, no answer twice, and a miss only when none is left',
+  (match) => {
+    fc.assert(
+      fc.property(many, many, (recorded, live) => {
+        const matcher = createMatcher(tapeOf(...recorded.flatMap(exchange)).turns, { match })
+        const used = new Set<number>()
+        const faults = live.flatMap((asked) =>
+          faultsIn(match, { asked, outcome: lookup(matcher, asked), recorded, used }),
+        )
+        expect(faults).toEqual([])
+        expect(matcher.unconsumedKeys().map(({ frame }) => frame)).toEqual(
+          recorded.flatMap((_, place) => (used.has(place) ? [] : [frameOf(place)])),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  },
+)
+
+test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcomes', (match) => {
+  fc.assert(
+    fc.property(many, many, (recorded, live) => {
+      const { turns } = tapeOf(...recorded.flatMap(exchange))
+      const [first, second] = [
+        createMatcher(turns, { match }),
+        createMatcher(turns, { match }).forNewConnection(),
+      ]
+      const outcomes = live.map((asked) => placeIn(lookup(first, asked)))
+      expect(live.map((asked) => placeIn(lookup(second, asked)))).toEqual(outcomes)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+interface Case {
+  readonly asked: Params
+  readonly outcome: MatchOutcome
+  readonly recorded: readonly Params[]
+  readonly used: Set<number>
+}
+
+/** What a strategy's definition says against an outcome; nothing when all is well. A hit is counted as used. */
+function faultsIn(match: string, { asked, outcome, recorded, used }: Case): readonly string[] {
+  const allows = (candidate: unknown): boolean =>
+    isSame(stateOf(candidate), stateOf(asked)) && DEFINITIONS[match]?.(candidate, asked) === true
+  const left = recorded.flatMap((_, place) => (used.has(place) ? [] : [place]))
+  const own = left.filter((place) => isSame(recorded[place], asked))
+  const place = placeIn(outcome)
+  const faults =
+    place === undefined
+      ? {
+          'a miss though an answer is left':
+            outcome.kind !==
+            missOf(
+              match,
+              asked,
+              recorded,
+              left.some((one) => allows(recorded[one])),
+            ),
+        }
+      : {
+          'an answer that is not allowed': !allows(recorded[place]),
+          'an answer twice': used.has(place),
+          'out of order': match === 'sequential' && place !== left[0],
+          'the answer of another': own.length > 0 && !own.includes(place),
+        }
+  if (place !== undefined) used.add(place)
+  return Object.entries(faults).flatMap(([fault, isThere]) => (isThere ? [fault] : []))
+}
+
+/** What was recorded as it is asked is over-used, and is not answered by something else instead. */
+function missOf(match: string, asked: Params, recorded: readonly Params[], isAllowed: boolean): string {
+  if (match === 'sequential' && isAllowed) return 'out-of-order'
+  if (recorded.some((one) => isSame(one, asked))) return 'exhausted'
+  if (isAllowed) return 'hit'
+  return recorded.some((one) => isSame(stateOf(one), stateOf(asked)) && DEFINITIONS[match]?.(one, asked))
+    ? 'exhausted'
+    : 'unknown'
+}
+
+function lookup(matcher: Matcher, asked: Params): MatchOutcome {
+  return matcher.lookup({ server: 'demo', method: 'tools/call', params: asked })
+}
+
+function exchange(asked: Params, place: number): readonly Said[] {
+  return [client({ id: place, method: 'tools/call', params: asked }), server(answerOf(place, `${place}`))]
+}
+
+function frameOf(place: number): number {
+  return 2 * place + 1
+}
+
+function placeIn(outcome: MatchOutcome): number | undefined {
+  return outcome.kind === 'hit' ? ((outcome.turn.trigger?.n ?? 0) - 1) / 2 : undefined
+}
+
+function stateOf(asked: unknown): unknown {
+  return member(asked, 'requestState') ?? null
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b)
+}
+
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (!isObject(part) || !isObject(whole)) return isSame(part, whole)
+  return Object.entries(part).every(([name, inside]) => name in whole && isWithin(inside, whole[name]))
+}

@@ -1,0 +1,140 @@
+import { BoundedBytes } from '../wire/bounded-bytes.ts'
+
+/** One event of a stream, with the fields that it really had: an event without data is kept too, because replay needs it. */
+export interface SseEvent {
+  readonly id?: string
+  readonly event?: string
+  readonly retry?: number
+  /** The data lines, joined by line feeds; undefined when there was no data line. */
+  readonly data?: BoundedBytes
+}
+
+export interface SseReaderOptions {
+  /** Of data longer than this, only the beginning is kept. */
+  readonly maxBytes: number
+  readonly onEvent: (event: SseEvent) => void
+  readonly onComment: (text: string) => void
+}
+
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+const COLON = 58
+const SPACE = 32
+const MAX_FIELD_PREFIX = 'event: '.length
+const NEWLINE: Uint8Array = Uint8Array.of(LINE_FEED)
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+/**
+ * Reads server-sent events from bytes, however the chunks are cut. Data stays bytes and is not copied: a message of many
+ * megabytes goes to the tape as it came.
+ */
+export class SseReader {
+  readonly #options: SseReaderOptions
+  #line: BoundedBytes
+  #event: { -readonly [Key in keyof SseEvent]: SseEvent[Key] } = {}
+  #endedInReturn = false
+  #isFirstLine = true
+
+  constructor(options: SseReaderOptions) {
+    this.#options = options
+    this.#line = new BoundedBytes(options.maxBytes)
+  }
+
+  push(chunk: Uint8Array): void {
+    let start = this.#endedInReturn && chunk[0] === LINE_FEED ? 1 : 0
+    if (chunk.length > 0) this.#endedInReturn = false
+    for (let end = endOfLine(chunk, start); end >= 0; end = endOfLine(chunk, start)) {
+      this.#keep(chunk.subarray(start, end))
+      this.#finishLine()
+      start = end + 1
+      if (chunk[end] !== CARRIAGE_RETURN) continue
+      if (start === chunk.length) this.#endedInReturn = true
+      else if (chunk[start] === LINE_FEED) start++
+    }
+    this.#keep(chunk.subarray(start))
+  }
+
+  /** The stream is over: what stands without its blank line was never delivered to anyone, and is returned. */
+  end(): BoundedBytes {
+    const rest = new BoundedBytes(this.#options.maxBytes)
+    if (this.#event.data !== undefined) rest.addAll(this.#event.data)
+    if (rest.length > 0 && this.#line.length > 0) rest.add(NEWLINE)
+    rest.addAll(this.#line)
+    return rest
+  }
+
+  // The name of a field may be cut in two: short beginnings are joined with what follows.
+  #keep(part: Uint8Array): void {
+    const [first] = this.#line.parts
+    if (part.length === 0) return
+    if (first === undefined || this.#line.length >= MAX_FIELD_PREFIX) return this.#line.add(part)
+    this.#line = new BoundedBytes(this.#options.maxBytes)
+    this.#line.add(concatTwo(first, part))
+  }
+
+  #finishLine(): void {
+    const line = this.#line
+    if (line.length === 0) this.#dispatch()
+    else this.#field(line)
+    this.#line = new BoundedBytes(this.#options.maxBytes)
+    this.#isFirstLine = false
+  }
+
+  #dispatch(): void {
+    const event = this.#event
+    if (Object.keys(event).length === 0) return
+    this.#event = {}
+    this.#options.onEvent(event)
+  }
+
+  #field(line: BoundedBytes): void {
+    const [whole = NEWLINE] = line.parts
+    const first = this.#isFirstLine ? withoutByteOrderMark(whole) : whole
+    const colon = first.indexOf(COLON)
+    const name = decodeParts(colon < 0 ? [first] : [first.subarray(0, colon)])
+    const start = colon < 0 ? first.length : colon + (first[colon + 1] === SPACE ? 2 : 1)
+    const value = new BoundedBytes(this.#options.maxBytes)
+    if (line.isComplete) for (const part of [first.subarray(start), ...line.parts.slice(1)]) value.add(part)
+    else value.addAll(line)
+    this.#set(name, value)
+  }
+
+  #set(name: string, value: BoundedBytes): void {
+    if (name === 'data') return this.#addData(value)
+    const text = decodeParts(value.parts)
+    if (name === '') this.#options.onComment(text)
+    else if (name === 'event') this.#event.event = text
+    else if (name === 'id' && !text.includes('\0')) this.#event.id = text
+    else if (name === 'retry' && /^\d+$/.test(text)) this.#event.retry = Number(text)
+  }
+
+  #addData(value: BoundedBytes): void {
+    if (this.#event.data === undefined) this.#event.data = new BoundedBytes(this.#options.maxBytes)
+    else this.#event.data.add(NEWLINE)
+    this.#event.data.addAll(value)
+  }
+}
+
+/** Where a line ends: at a line feed, or at a carriage return, which may stand alone. */
+function endOfLine(chunk: Uint8Array, start: number): number {
+  const feed = chunk.indexOf(LINE_FEED, start)
+  const line = feed < 0 ? chunk.subarray(start) : chunk.subarray(start, feed)
+  const back = line.indexOf(CARRIAGE_RETURN)
+  return back < 0 ? feed : start + back
+}
+
+function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
+  return BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? bytes.subarray(3) : bytes
+}
+
+function decodeParts(parts: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder()
+  return parts.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
+}
+
+function concatTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}

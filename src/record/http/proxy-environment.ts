@@ -1,0 +1,47 @@
+import { isLoopback } from '../../transport/loopback.ts'
+
+export interface ProxyEnvironmentOptions {
+  /** The environment that the variables are added to. */
+  readonly env: NodeJS.ProcessEnv
+  readonly proxy: string
+  /** Files with certificates to trust, where there is a local CA. */
+  readonly trust: { readonly extra: string; readonly all: string } | undefined
+}
+
+/** The variables that send a program through a proxy, and have it trust the local CA: only those that differ. */
+export function proxyEnvironment({
+  env,
+  proxy,
+  trust,
+}: ProxyEnvironmentOptions): Readonly<Record<string, string>> {
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NODE_USE_ENV_PROXY: '1',
+    ...noProxy(env, 'NO_PROXY'),
+    ...noProxy(env, 'no_proxy'),
+    ...(trust && { NODE_EXTRA_CA_CERTS: trust.extra }),
+    ...(trust && unlessSet(env, 'SSL_CERT_FILE', trust.all)),
+    ...(trust && unlessSet(env, 'REQUESTS_CA_BUNDLE', trust.all)),
+  }
+}
+
+/** Servers on this machine are to be recorded too, and so is everything where a star would leave out all. */
+function noProxy(env: NodeJS.ProcessEnv, name: string): Record<string, string> {
+  const value = env[name]
+  if (value === undefined) return {}
+  const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+  return { [name]: entries.filter((entry) => entry !== '*' && !isLocalEntry(entry)).join(',') }
+}
+
+function isLocalEntry(entry: string): boolean {
+  const bare = entry.replace(/^\*?\./, '').replace(/\/\d+$/, '')
+  const host = /^\[(.+)\](:\d+)?$/.exec(bare)?.[1] ?? bare.replace(/^([^:]*):\d+$/, '$1')
+  return isLoopback(host)
+}
+
+function unlessSet(env: NodeJS.ProcessEnv, name: string, value: string): Record<string, string> {
+  return env[name] === undefined ? { [name]: value } : {}
+}

@@ -1,0 +1,148 @@
+import {
+  ForwardProxy,
+  type ForwardProxyOptions,
+  type ForwardProxyWatcher,
+} from '../../http/proxy/forward-proxy.ts'
+import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
+import type { HostAndPort } from '../../transport/request-target.ts'
+import type { TapeServer } from '../../tape/header.ts'
+import { forwardHeader } from '../tape-header.ts'
+import { serverNameFromUrl, type RedactionTools } from './url-recorder.ts'
+import { ExchangeRecorder } from './exchange-recorder.ts'
+import { pickLabels, type TapeLabelOptions } from '../../tape/labels.ts'
+import { messageFilterFor } from '../message-filter.ts'
+import { createRedaction, type RedactOption } from '../redaction.ts'
+import type { RecordingSummary } from '../recording-summary.ts'
+import { TapeLog } from '../tape-log.ts'
+import { openRecordingVault } from '../vault-for.ts'
+import type { RecordingRules } from '../tape-rules.ts'
+
+export interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
+  /** The tape file; an existing one is never written over. */
+  readonly tape: string
+  /** What to call every server on the tape; otherwise each is called by its host. */
+  readonly server: string | undefined
+  readonly maxMessageBytes: number
+  /** How secrets are treated; by default they are replaced by stand-ins. */
+  readonly redact?: RedactOption
+  /** Told of every tape that is begun. */
+  readonly onTape?: ((path: string) => void) | undefined
+  /** Told in words of a request that has had no answer for `pendingMs`. */
+  readonly onPending?: (words: string) => void
+  /** What the user should know, said once a host. */
+  readonly onNotice: (notice: ForwardProxyNotice) => void
+}
+
+export interface ForwardProxyNotice {
+  readonly kind: 'tunnelled' | 'distrusted'
+  readonly host: string
+}
+
+/** A forward proxy that waits for its clients. */
+export interface ForwardProxyRecording {
+  /** What clients are to be given as their proxy. */
+  readonly proxy: string
+  /** Undefined when the tape could not be made; then `failure` says why. */
+  readonly tape: string | undefined
+  readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
+  /** Whether any client has named a server yet. */
+  readonly isUsed: () => boolean
+  /** Ends what is under way and finishes the tape; may be called twice. */
+  readonly close: () => Promise<RecordingSummary>
+}
+
+/** Stands between clients and whatever servers they name, and makes a tape. */
+export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
+  const redaction = createRedaction(options.redact)
+  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
+  const proxy = new ForwardProxy(options)
+  const begin = (): ForwardProxyRecorder => new ForwardProxyRecorder(options, care)
+  const { origin, watcher } = await proxy.listen(begin)
+  const { log } = watcher.tape
+  const close = async (): Promise<RecordingSummary> => {
+    await proxy.close()
+    return watcher.finish()
+  }
+  return {
+    proxy: origin,
+    tape: log.path,
+    failure: log.failure,
+    keyTrouble: redaction?.trouble,
+    isUsed: () => watcher.isUsed,
+    close,
+  }
+}
+
+/** Names the servers as they come up, and tells what could not be looked at. */
+class ForwardProxyRecorder implements ForwardProxyWatcher {
+  readonly tape: ExchangeRecorder
+  readonly #onNotice: RecordForwardProxyOptions['onNotice']
+  readonly #seen = new Set<string>()
+  readonly #servers = new Map<string, TapeServer>()
+
+  constructor(options: RecordForwardProxyOptions, { redactor, vault }: RedactionTools) {
+    const { tape: path, server, maxMessageBytes, limits, onTape } = options
+    const labels = pickLabels(options)
+    const header = (started: Date): ReturnType<typeof forwardHeader> =>
+      forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
+    const log = new TapeLog({ path, header, redactor, vault, ...(limits && { limits }), onTape })
+    this.tape = new ExchangeRecorder({
+      log,
+      server: (line) => server ?? serverNameOf(line),
+      maxBytes: maxMessageBytes,
+      cutBytes: options.cutBytes,
+      look: messageFilterFor(options, log),
+    })
+    this.#onNotice = options.onNotice
+  }
+
+  readonly watch = (line: RequestLine): ReturnType<ExchangeRecorder['watch']> => {
+    this.#registerServer(line)
+    return this.tape.watch(line)
+  }
+
+  /** A tape that a limit begins later has in its header what had joined before. */
+  #registerServer(line: RequestLine): void {
+    const name = serverNameOf(line)
+    if (line.origin === undefined || name === undefined || !this.#isFirstTime(`server ${line.origin}`)) return
+    const info = { transport: 'http', url: line.origin }
+    this.tape.event('server', info, line)
+    this.#servers.set(name, info)
+  }
+
+  get isUsed(): boolean {
+    return this.#seen.size > 0
+  }
+
+  finish(): Promise<RecordingSummary> {
+    const names = [...this.#servers.keys()]
+    return this.tape.finish(names.length === 0 ? '' : `,"servers":${JSON.stringify(names)}`)
+  }
+
+  readonly refused = (why: string): void => this.tape.refused(why)
+
+  readonly tunnelled = (to: HostAndPort): void => this.#notice('tunnelled', to)
+
+  readonly distrusted = (to: HostAndPort): void => this.#notice('distrusted', to)
+
+  readonly unreachable = ({ authority }: HostAndPort, why: string): void =>
+    this.tape.event('unreachable', { host: authority, why })
+
+  #notice(kind: ForwardProxyNotice['kind'], { authority }: HostAndPort): void {
+    if (!this.#isFirstTime(`${kind} ${authority}`)) return
+    this.tape.event(kind, { host: authority })
+    this.#onNotice({ kind, host: authority })
+  }
+
+  #isFirstTime(fact: string): boolean {
+    if (this.#seen.has(fact)) return false
+    this.#seen.add(fact)
+    return true
+  }
+}
+
+function serverNameOf(line: RequestLine | undefined): string | undefined {
+  return line?.origin === undefined ? undefined : serverNameFromUrl(new URL(line.origin))
+}

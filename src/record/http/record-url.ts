@@ -1,0 +1,57 @@
+import { isLoopback } from '../../transport/loopback.ts'
+import { ReverseProxy } from '../../http/proxy/reverse-proxy.ts'
+import { parseServerUrl } from '../../http/client/upstream.ts'
+import { createRedaction } from '../redaction.ts'
+import type { RecordingSummary } from '../recording-summary.ts'
+import { openRecordingVault } from '../vault-for.ts'
+import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
+
+export interface RecordHttpOptions extends RecordUrlOptions {
+  /** Where to wait for the client: a free port of this machine, unless told otherwise. */
+  readonly listen?: { readonly host: string; readonly port: number }
+}
+
+/** A recorder that waits for its client. */
+export interface HttpRecording {
+  /** What the client is to be given in place of the server's URL. */
+  readonly url: string
+  /** Undefined when the tape could not be made; then `failure` says why. */
+  readonly tape: string | undefined
+  readonly failure: string | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  readonly keyTrouble: string | undefined
+  /** Whether other machines can reach it. */
+  readonly isOpen: boolean
+  /** Ends what is under way and finishes the tape; may be called twice. */
+  readonly close: () => Promise<RecordingSummary>
+}
+
+const DEFAULT_LISTEN = { host: '127.0.0.1', port: 0 }
+
+/**
+ * Stands between clients and a server at a URL, and makes a tape.
+ *
+ * @example
+ * const recording = await recordHttp({ url: 'https://host/mcp', tape: 'a.tape.jsonl' })
+ * // give recording.url to the client
+ * const { path, frames } = await recording.close()
+ */
+export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
+  const { listen = DEFAULT_LISTEN } = options
+  const url = parseServerUrl(options.url)
+  const redaction = createRedaction(options.redact)
+  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
+  const proxy = new ReverseProxy({ url, listen, own: addedHeadersOf(options) })
+  const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, care))
+  return {
+    url: origin + url.pathname + url.search,
+    tape: tape.log.path,
+    failure: tape.log.failure,
+    keyTrouble: redaction?.trouble,
+    isOpen: !isLoopback(listen.host),
+    close: async () => {
+      await proxy.close()
+      return tape.finish()
+    },
+  }
+}

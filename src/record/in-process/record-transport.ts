@@ -1,0 +1,145 @@
+import type { Direction } from '../../wire/direction.ts'
+import type { AnyTransport } from '../../transport/any-transport.ts'
+import type { MessageRecorder } from '../link-tape.ts'
+import { Recording, type RecordingOptions } from '../recording.ts'
+
+export type RecordTransportOptions = {
+  /** What to call the server on the tape. */
+  readonly server: string
+  /** Which end of the link the transport is; by default the client's. */
+  readonly side?: 'client' | 'server'
+} & (
+  | {
+      /** A tape that several transports share; whoever made it closes it. */
+      readonly recording: Recording
+    }
+  /** A tape of its own, which ends when the transport closes. */
+  | RecordingOptions
+)
+
+/**
+ * A transport that does what the given one does, and puts every message on a tape. It takes the transports of both SDKs, of
+ * clients and of servers.
+ *
+ * @example
+ * await client.connect(recordTransport(new StdioClientTransport({ command: 'my-server' }), { tape: 'a', server: 'mine' }))
+ */
+export function recordTransport(transport: AnyTransport, options: RecordTransportOptions): AnyTransport {
+  const isShared = 'recording' in options
+  const recording = isShared ? options.recording : new Recording(options)
+  const recorded = new RecordedTransport(transport, {
+    tape: recording.link({ server: options.server, info: { transport: 'in-process' } }),
+    sent: options.side === 'server' ? 's2c' : 'c2s',
+    onEnd: async () => {
+      if (!isShared) await recording.close()
+    },
+  })
+  return withOptionalMembers(recorded, transport)
+}
+
+interface RecordedTransportContext {
+  readonly tape: MessageRecorder
+  /** The direction of what this end sends. */
+  readonly sent: Direction
+  /** The link is over; may be called twice. */
+  readonly onEnd: () => Promise<void>
+}
+
+class RecordedTransport implements AnyTransport {
+  onmessage: AnyTransport['onmessage']
+  onclose: AnyTransport['onclose']
+  onerror: AnyTransport['onerror']
+  readonly #inner: AnyTransport
+  readonly #context: RecordedTransportContext
+  #isAttached = false
+  #isClosed = false
+
+  constructor(inner: AnyTransport, setting: RecordedTransportContext) {
+    this.#inner = inner
+    this.#context = setting
+  }
+
+  readonly start = async (): Promise<void> => {
+    this.#attach()
+    this.#context.tape.event('start')
+    await this.#recordingErrors(() => this.#inner.start())
+  }
+
+  readonly send = async (message: unknown, options?: unknown): Promise<void> => {
+    this.#attach()
+    const { tape, sent } = this.#context
+    tape.message(sent, message)
+    await this.#recordingErrors(() => this.#inner.send(message, options))
+  }
+
+  readonly close = async (): Promise<void> => {
+    this.#attach()
+    await this.#recordingErrors(() => this.#inner.close())
+    this.#onClosed()
+    await this.#context.onEnd()
+  }
+
+  /** Late, so that whoever has set a callback on the inner transport keeps it. */
+  #attach(): void {
+    if (this.#isAttached) return
+    this.#isAttached = true
+    const { tape, sent } = this.#context
+    const { onmessage, onclose, onerror } = this.#inner
+    const callbacks: Pick<AnyTransport, 'onmessage' | 'onclose' | 'onerror'> = {
+      onmessage: (message, extra) => {
+        tape.message(sent === 'c2s' ? 's2c' : 'c2s', message)
+        onmessage?.(message, extra)
+        this.onmessage?.(message, extra)
+      },
+      onerror: (error) => {
+        tape.event('error', { message: error.message })
+        onerror?.(error)
+        this.onerror?.(error)
+      },
+      onclose: () => {
+        onclose?.()
+        this.#onClosed()
+      },
+    }
+    Object.assign(this.#inner, callbacks)
+  }
+
+  /** A transport may say that it is closed, or only be done closing, or both. */
+  #onClosed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#context.tape.event('close')
+    void this.#context.onEnd()
+    this.onclose?.()
+  }
+
+  async #recordingErrors(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#context.tape.event('error', { message: error instanceof Error ? error.message : String(error) })
+      throw error
+    }
+  }
+}
+
+const OPTIONAL_MEMBERS: readonly PropertyKey[] = [
+  'sessionId',
+  'setProtocolVersion',
+  'setSupportedProtocolVersions',
+  'hasPerRequestStream',
+] satisfies (keyof AnyTransport)[]
+
+/** SDKs ask whether a transport has these members, and some get them late: so they are looked up in the inner transport each time. */
+function withOptionalMembers(recorded: RecordedTransport, inner: AnyTransport): AnyTransport {
+  const holder = (target: AnyTransport, name: PropertyKey): AnyTransport =>
+    OPTIONAL_MEMBERS.includes(name) ? inner : target
+  return new Proxy<AnyTransport>(recorded, {
+    has: (target, name) => Reflect.has(holder(target, name), name),
+    set: (target, name, value) => Reflect.set(holder(target, name), name, value),
+    get: (target, name) => {
+      const value: unknown = Reflect.get(holder(target, name), name)
+      return typeof value === 'function' && OPTIONAL_MEMBERS.includes(name) ? value.bind(inner) : value
+    },
+  })
+}

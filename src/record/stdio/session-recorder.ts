@@ -1,0 +1,101 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { Direction } from '../../wire/direction.ts'
+import { toAsciiJson } from '../ascii-json.ts'
+import { encodeEventMembers, encodeMembers } from '../frame-payloads.ts'
+import { LineBuffer } from '../held-lines.ts'
+import type { MessageFilter } from '../message-filter.ts'
+import { LineRecorder } from './line-recorder.ts'
+import type { TapeLog } from '../tape-log.ts'
+
+export interface StdioRecorderOptions {
+  readonly log: TapeLog
+  /** What the server is called on the tape. */
+  readonly server: string
+  /** Which of the tape's links to that server this is: the first, unless said. */
+  readonly conn?: number
+  readonly maxLineBytes: number
+  readonly onMessage?: (dir: Direction, text: string) => void
+  readonly look?: MessageFilter
+  /** Of longer messages only so much is taped. */
+  readonly cutBytes?: number | undefined
+}
+
+/** One direction of the link, as the tape sees it. */
+interface DirectionRecorder {
+  /** Puts a chunk on the tape, and has it handed on at once. */
+  readonly pass: (chunk: Uint8Array, handOn: () => void) => void
+  readonly end: () => void
+}
+
+/** The part of a tape that one session over pipes writes. */
+export class StdioRecorder {
+  readonly #options: StdioRecorderOptions
+  readonly #place: string
+  readonly #stderrDecoder = new StringDecoder('utf8')
+  readonly #stderrLines = new LineBuffer()
+
+  constructor(options: StdioRecorderOptions) {
+    this.#options = options
+    this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? 1}`
+  }
+
+  /** Undefined when the tape could not be made. */
+  get path(): string | undefined {
+    return this.#options.log.path
+  }
+
+  /** What puts one direction of the link on the tape. */
+  recordDirection(dir: Direction): DirectionRecorder {
+    const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
+    const link = { scope: '', place: this.#place }
+    const { writer: first } = log
+    if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
+    const tap = new LineRecorder({
+      writer: () => log.writer ?? first,
+      place: `${this.#place},"dir":"${dir}"`,
+      now: log.now,
+      maxLineBytes,
+      redactor: log.redactor,
+      cutBytes,
+      onUnchecked: log.validateLater,
+      ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
+      ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
+    })
+    return {
+      pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
+      end: () => log.guard(() => log.countMessages(tap.end())),
+    }
+  }
+
+  stderr(chunk: Buffer): void {
+    const text = this.#stderrDecoder.write(chunk)
+    this.#writeStderr(this.#options.log.redactor === undefined ? text : this.#stderrLines.add(text))
+  }
+
+  /** Half a character, or half a line, may be left when a server ends. */
+  endOfStderr(): void {
+    this.#writeStderr(this.#stderrLines.add(this.#stderrDecoder.end()) + this.#stderrLines.end())
+  }
+
+  #writeStderr(text: string): void {
+    if (text === '') return
+    const { log } = this.#options
+    log.guard(() =>
+      log.writeFrame(`${this.#place},"dir":"s2c"${encodeMembers({ stderr: text }, log.redactor)}`),
+    )
+  }
+
+  event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const { log } = this.#options
+    log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
+  }
+
+  /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */
+  #pass(tap: LineRecorder, chunk: Uint8Array, handOn: () => void): void {
+    const { log } = this.#options
+    const isMuch = tap.accept(chunk)
+    if (isMuch) handOn()
+    log.guard(() => log.countMessages(tap.write()))
+    if (!isMuch) handOn()
+  }
+}

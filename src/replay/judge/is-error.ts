@@ -1,0 +1,26 @@
+import { truncateAtWord } from '../../wire/first-words.ts'
+import { member } from '../../protocol/message.ts'
+import type { StepFinding } from '../verdict/finding.ts'
+import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+
+/** Whether the tool failed, or worked, as it had. */
+export function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
+  const [before, now] = [resultOfResponse(recorded), resultOfResponse(live)]
+  if (before === undefined || now === undefined) return []
+  const [expected, actual] = [failed(before), failed(now)]
+  if (expected === actual) return []
+  const message = actual
+    ? `the tool failed: ${firstText(now)}`
+    : 'the tool worked, and had failed when recorded'
+  return [{ layer: 'is-error', level: 'error', message, path: 'result.isError', expected, actual }]
+}
+
+function failed(result: unknown): boolean {
+  return member(result, 'isError') === true
+}
+
+function firstText(result: unknown): string {
+  const content = member(result, 'content')
+  const text = Array.isArray(content) ? member(content[0], 'text') : undefined
+  return typeof text === 'string' ? truncateAtWord(text, 200) : 'it says no more'
+}

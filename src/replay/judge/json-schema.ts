@@ -1,0 +1,59 @@
+import type { ErrorObject } from 'ajv'
+import { member } from '../../protocol/message.ts'
+import { formatPath, type PathSegment } from '../../json/path.ts'
+
+/** What a definition, by its reference, has against a value. */
+export type ValidateReference = (reference: string, value: unknown) => readonly ErrorObject[]
+
+/** What breaks a schema. Where one of several definitions would do, only what the one that was meant says. */
+export function intendedErrors(
+  errors: readonly ErrorObject[],
+  errorsBy: ValidateReference,
+): readonly ErrorObject[] {
+  const unions = errors.filter((error) => error.keyword === 'anyOf' && !isWithin(error, errors))
+  const outside = errors.filter((error) => !unions.some((union) => isAt(error, union.instancePath)))
+  return [...outside, ...unions.flatMap((union) => ofAlternative(union, errorsBy))]
+}
+
+function isWithin({ instancePath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  return errors.some(
+    (other) => other.keyword === 'anyOf' && instancePath.startsWith(`${other.instancePath}/`),
+  )
+}
+
+function isAt({ instancePath }: ErrorObject, place: string): boolean {
+  return instancePath === place || instancePath.startsWith(`${place}/`)
+}
+
+/** Meant is what has the fewest errors, if the members that are fixed, such as `type`, are as it says. */
+function ofAlternative(union: ErrorObject, errorsBy: ValidateReference): readonly ErrorObject[] {
+  const all: readonly unknown[] = Array.isArray(union.schema) ? union.schema : []
+  const found = all
+    .map((one) => member(one, '$ref'))
+    .filter((reference) => typeof reference === 'string')
+    .map((reference) => errorsBy(reference, union.data))
+    .filter((errors) => !errors.some(isOfAnother))
+    .toSorted((a, b) => a.length - b.length)[0]
+  if (found === undefined) return [union]
+  return found.map((error) => ({ ...error, instancePath: `${union.instancePath}${error.instancePath}` }))
+}
+
+function isOfAnother({ keyword, instancePath }: ErrorObject): boolean {
+  return keyword === 'const' && instancePath.lastIndexOf('/') === 0
+}
+
+/** What of the schema is broken, and how: wherever it stands, because items move and servers make up names. */
+export function kindOfError({ schemaPath, message }: ErrorObject): string {
+  return `${schemaPath} ${message}`
+}
+
+/** Where, in the grammar that the options take. */
+export function schemaErrorPath(root: readonly PathSegment[], { instancePath }: ErrorObject): string {
+  return formatPath([...root, ...instancePath.split('/').slice(1).map(segmentOf)])
+}
+
+// A member whose name is a number is spelled as an item of a list: a pointer does not tell them apart.
+function segmentOf(part: string): PathSegment {
+  const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  return /^\d+$/.test(name) ? Number(name) : name
+}

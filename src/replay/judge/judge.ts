@@ -1,0 +1,94 @@
+import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
+import { judgeIsError } from './is-error.ts'
+import { judgeJsonRpc } from './json-rpc.ts'
+import type { JudgedAnswer } from './judged-answer.ts'
+import type { OfficialJudge, OfficialSchemaUse } from './official-schema.ts'
+import { judgeOrder } from './order.ts'
+import type { ServerRequestJudge } from './server-requests.ts'
+import type { OutputSchemaJudge } from './output-schema.ts'
+import { judgeTiming } from './timing.ts'
+import { judgeTransport } from './transport.ts'
+import type { ValidationRule } from './comparison-rules.ts'
+import type { ValuesJudge } from './values.ts'
+
+/** What the judges are to know beside the two answers. */
+export interface JudgeOptions {
+  /** Off: answers are taken as they come. */
+  readonly validate?: boolean
+  /** Paths in answers that are not compared. */
+  readonly ignore?: readonly string[]
+  /** Names of members that are not compared, wherever in an answer they stand. */
+  readonly ignoreFields?: readonly string[]
+  /** Paths of arrays whose order means nothing. */
+  readonly unordered?: readonly string[]
+  /** The relative difference that two numbers may have. */
+  readonly numeric?: number
+  /** Milliseconds by which an answer may be slower than recorded. */
+  readonly slower?: number
+  /** How the values of some answers are compared, where it is not exactly. */
+  readonly validation?: readonly ValidationRule[]
+  /** What to do with answers that break the official schema of their revision; `changed` by default. */
+  readonly officialSchema?: OfficialSchemaUse
+  /** Warnings count as errors. */
+  readonly strict?: boolean
+}
+
+export interface Judges {
+  readonly schema: OutputSchemaJudge
+  readonly official: OfficialJudge
+  readonly values: ValuesJudge
+  readonly serverRequests: ServerRequestJudge
+  readonly judging: JudgeOptions
+}
+
+/** What was found, and the names of the rules by which values were compared. */
+export interface StepJudgement {
+  readonly findings: readonly StepFinding[]
+  readonly judgedBy: readonly string[]
+}
+
+/** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
+export function judgeAnswer(judged: JudgedAnswer, judges: Judges): StepJudgement {
+  // Whether the answer would have been as recorded, nobody knows.
+  if (judges.judging.validate === false || judged.end.kind === 'given-up')
+    return { findings: [], judgedBy: [] }
+  const findings = judgeLayers(judged, judges)
+  return {
+    findings: judges.judging.strict === true ? findings.map(asError) : findings,
+    judgedBy: judges.values.namesFor(judged),
+  }
+}
+
+function asError(finding: StepFinding): StepFinding {
+  return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
+}
+
+function judgeLayers(
+  judged: JudgedAnswer,
+  { schema, official, values, serverRequests, judging }: Judges,
+): readonly StepFinding[] {
+  const { slower } = judging
+  const timing = slower === undefined ? NO_BOUND : { timing: slower }
+  const told =
+    judged.asides.length === 0
+      ? NO_FINDINGS
+      : concatFindings(official.judgeMessages(judged), serverRequests.judge(judged))
+  const aside = concatFindings(told, concatFindings(judgeOrder(judged), judgeTiming(judged, timing)))
+  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
+    return concatFindings(official.judge(judged), concatFindings(values.judgeSame(judged), aside))
+  const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
+  if (kind !== undefined) return kind
+  return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
+}
+
+const NO_BOUND = {}
+
+// Mostly there is nothing, of which no list has to be made.
+function concatFindings(some: readonly StepFinding[], more: readonly StepFinding[]): readonly StepFinding[] {
+  if (some.length === 0) return more
+  return more.length === 0 ? some : [...some, ...more]
+}
+
+function hasFound(findings: readonly StepFinding[]): boolean {
+  return findings.length > 0
+}

@@ -1,0 +1,123 @@
+import type { ErrorObject } from 'ajv'
+import type { Turn } from '../../tape/turn.ts'
+import { member, type Response } from '../../protocol/message.ts'
+import { linkNameOf } from '../link-of.ts'
+import type { ProtocolRevisions } from '../plan/revisions.ts'
+import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
+import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { OfficialMessageJudge } from '../verdict/official-asides.ts'
+import { OfficialValidators } from './official-validators.ts'
+import { kindOfError, schemaErrorPath } from './json-schema.ts'
+
+/** Whether an answer that breaks the official schema is found only where the recorded one did not, always, or never. */
+export type OfficialSchemaUse = 'changed' | 'always' | 'off'
+
+export interface OfficialJudgeOptions {
+  readonly use: OfficialSchemaUse
+  readonly revisions: ProtocolRevisions
+  /** The whole recording. */
+  readonly turns: Iterable<Turn>
+  readonly onNote: (note: string) => void
+}
+
+/** Whether answers keep to the official schema of their revision. What was broken when it was recorded is a note, and told once. */
+export class OfficialJudge {
+  readonly #options: OfficialJudgeOptions
+  readonly #validators: OfficialValidators
+  readonly #messages: OfficialMessageJudge
+  /** By method, the tools of which an answer was looked at. */
+  readonly #looked = new Map<string, Set<string | undefined>>()
+  readonly #told = new Set<string>()
+
+  constructor(options: OfficialJudgeOptions) {
+    this.#options = options
+    this.#validators = new OfficialValidators((revision) => options.onNote(missingSchemaNote(revision)))
+    this.#messages = new OfficialMessageJudge(options, this.#validators)
+  }
+
+  judge(judged: JudgedAnswer): readonly StepFinding[] {
+    const { use, revisions } = this.#options
+    const { turn, live, end } = judged
+    if (use === 'off' || live === undefined) return NO_FINDINGS
+    this.#noteRevision(judged)
+    // The recorded bytes can only be broken as they were: to tell of that, one look at each tool is enough.
+    if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#wasChecked(judged))
+      return NO_FINDINGS
+    const revision = revisions.live(turn)
+    const broken = this.#validators.errorsInAnswer(live, answerContext(turn, revision))
+    const found = broken.length === 0 || use === 'always' ? broken : this.#newErrors(judged, broken)
+    return found.slice(0, MAX_ANSWER_FINDINGS).map((error) => answerFinding(error, live, revision))
+  }
+
+  /** Of what the server said on the way to the answer. */
+  judgeMessages(judged: JudgedAnswer): readonly StepFinding[] {
+    return this.#messages.judge(judged)
+  }
+
+  #noteRevision({ turn, live }: JudgedAnswer): void {
+    if (methodOf(turn) !== 'initialize') return
+    const revision = member(resultOfResponse(live), 'protocolVersion')
+    if (typeof revision === 'string') this.#options.revisions.setLive(linkNameOf(turn), revision)
+  }
+
+  #wasChecked(judged: JudgedAnswer): boolean {
+    const method = methodOf(judged.turn)
+    const tools = this.#looked.get(method) ?? new Set()
+    if (tools.has(judged.tool)) return true
+    this.#looked.set(method, tools.add(judged.tool))
+    return false
+  }
+
+  /** What is broken now and was not then; what was, is told. */
+  #newErrors(judged: JudgedAnswer, broken: readonly ErrorObject[]): readonly ErrorObject[] {
+    const { turn, recorded } = judged
+    const revision = this.#options.revisions.recorded(turn)
+    const before =
+      recorded === undefined ? [] : this.#validators.errorsInAnswer(recorded, answerContext(turn, revision))
+    const known = new Set(before.map(kindOfError))
+    const old = broken.find((error) => known.has(kindOfError(error)))
+    if (old !== undefined) this.#noteOnce(judged, old)
+    return broken.filter((error) => !known.has(kindOfError(error)))
+  }
+
+  #noteOnce(judged: JudgedAnswer, error: ErrorObject): void {
+    const name = callName(judged)
+    if (this.#told.has(name)) return
+    this.#told.add(name)
+    const revision = this.#options.revisions.live(judged.turn)
+    this.#options.onNote(
+      `${name} breaks the official schema of ${revision}, as it did when it was recorded: ${errorPath(error, judged.live)} ${error.message}`,
+    )
+  }
+}
+
+/** Of an answer that is wrong all over, the first errors tell enough. */
+const MAX_ANSWER_FINDINGS = 10
+
+function missingSchemaNote(revision: string): string {
+  return `the official schema of ${revision} does not come with this build of Reelay: no answer is held against it`
+}
+
+function answerContext(
+  turn: Turn,
+  revision: string | undefined,
+): { method: string; revision: string | undefined } {
+  return { method: methodOf(turn), revision }
+}
+
+function methodOf({ trigger }: Turn): string {
+  return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : 'undefined'
+}
+
+function callName({ turn, tool }: JudgedAnswer): string {
+  return tool === undefined ? methodOf(turn) : `${methodOf(turn)} ${tool}`
+}
+
+function answerFinding(error: ErrorObject, answer: Response, revision: string | undefined): StepFinding {
+  const message = `${error.message} (official schema of ${revision})`
+  return { layer: 'schema', source: 'official', level: 'error', message, path: errorPath(error, answer) }
+}
+
+function errorPath(error: ErrorObject, answer: Response | undefined): string {
+  return schemaErrorPath(answer !== undefined && 'result' in answer.outcome ? ['result'] : [], error)
+}

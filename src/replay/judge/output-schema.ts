@@ -1,0 +1,59 @@
+import type { ErrorObject } from 'ajv'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
+import { member } from '../../protocol/message.ts'
+import type { ToolDescriptions } from '../plan/tool-safety.ts'
+import type { StepFinding } from '../verdict/finding.ts'
+import { passesSchema } from '../verdict/is-valid.ts'
+import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { createAjv } from '../verdict/new-ajv.ts'
+import { schemaErrorPath } from './json-schema.ts'
+
+/** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
+export class OutputSchemaJudge {
+  readonly #tools: () => ToolDescriptions
+  #ajv: Ajv2020 | undefined
+  readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
+
+  constructor(tools: () => ToolDescriptions) {
+    this.#tools = tools
+  }
+
+  judge({ tool, live }: JudgedAnswer): readonly StepFinding[] {
+    const result = resultOfResponse(live)
+    const schema = member(this.#tools().get(tool ?? ''), 'outputSchema')
+    if (schema === undefined || result === undefined || member(result, 'isError') === true) return []
+    const content = member(result, 'structuredContent')
+    if (content === undefined) return [noContent()]
+    const validate = this.#validatorFor(schema)
+    if (validate === undefined || passesSchema(validate, content)) return []
+    return (validate.errors ?? []).map(asFinding)
+  }
+
+  #validatorFor(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
+    if (this.#validators.has(schema)) return this.#validators.get(schema)
+    const validate = this.#compiled(schema)
+    this.#validators.set(schema, validate)
+    return validate
+  }
+
+  #compiled(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
+    this.#ajv ??= createAjv()
+    try {
+      return this.#ajv.compile(schema as object)
+    } catch {
+      return undefined // a schema of a stranger may be broken, or refer to what we do not have
+    }
+  }
+}
+
+function noContent(): StepFinding {
+  const message = 'the tool has an outputSchema and answered without structured content'
+  return { ...OWN, message, path: 'result.structuredContent' }
+}
+
+function asFinding(error: ErrorObject): StepFinding {
+  const path = schemaErrorPath(['result', 'structuredContent'], error)
+  return { ...OWN, message: `${error.message} (outputSchema)`, path }
+}
+
+const OWN = { layer: 'schema', source: 'outputSchema', level: 'error' } as const

@@ -1,0 +1,77 @@
+import { expandStep, isUnchanged, type StepOutcome } from '../as-recorded.ts'
+import { hasFailed } from '../failed.ts'
+import type { LiveNotifications } from '../session/live-notifications.ts'
+import type { TrailingNotifications } from '../last-news.ts'
+import type { ReplayPlan } from '../plan/plan.ts'
+import type { ReplayStep } from '../steps/step.ts'
+import type { StepFinding } from '../verdict/finding.ts'
+import type { ResourceUpdatesJudge } from './resource-updates.ts'
+
+export interface TrailingChecksOptions {
+  readonly plan: ReplayPlan
+  readonly notificationsOn: (link: string) => LiveNotifications | undefined
+  /** Milliseconds that the server may be late. */
+  readonly grace: number
+  /** Whether somebody looks at a step that failed before the run goes on. */
+  readonly pausesOnFailure: boolean
+  readonly isStrict: boolean
+  readonly isStopped: () => boolean
+  readonly judgeUpdates: ResourceUpdatesJudge['judge']
+}
+
+/** Holds back what became of the last message of a link until the server has told what it had told after it: no further message waits for that. */
+export class TrailingChecks {
+  readonly #options: TrailingChecksOptions
+  readonly #expected: ReturnType<ReplayPlan['trailingNotifications']>
+  readonly #deferred: StepOutcome[] = []
+
+  constructor(options: TrailingChecksOptions) {
+    this.#options = options
+    this.#expected = options.plan.trailingNotifications()
+  }
+
+  /** Whether it is told of later. */
+  defer(outcome: StepOutcome): boolean {
+    if (!this.#expected.has(outcome.index)) return false
+    if (!isUnchanged(outcome) && (!wasSent(outcome) || (this.#options.pausesOnFailure && hasFailed(outcome))))
+      return false
+    this.#deferred.push(outcome)
+    return true
+  }
+
+  /** What was held back, with what the server did not tell. */
+  finish(): Promise<readonly StepOutcome[]> {
+    return Promise.all(this.#deferred.splice(0).map((outcome) => this.#settle(outcome)))
+  }
+
+  async #settle(outcome: StepOutcome): Promise<StepOutcome> {
+    const { plan, notificationsOn, isStopped } = this.#options
+    const ending = this.#expected.get(outcome.index)
+    const now = ending && notificationsOn(ending.link)
+    if (ending === undefined || now === undefined || isStopped()) return outcome
+    const found = await this.#found(ending, now)
+    if (found.length === 0 || isStopped()) return outcome
+    const step = isUnchanged(outcome) ? expandStep(outcome, plan.at(outcome.index)) : outcome
+    return { ...step, findings: [...step.findings, ...found] }
+  }
+
+  async #found(
+    { link, counts: wanted }: TrailingNotifications,
+    now: LiveNotifications,
+  ): Promise<readonly StepFinding[]> {
+    const { grace, isStrict, judgeUpdates } = this.#options
+    const level = isStrict ? 'error' : 'warn'
+    const missing = (await now.waitForCounts(wanted, grace)).map((method) =>
+      missingNotification(method, level),
+    )
+    return [...missing, ...(await judgeUpdates({ link, wanted, now }))]
+  }
+}
+
+function wasSent({ sentAt, isInjected }: ReplayStep): boolean {
+  return sentAt !== undefined && isInjected !== true
+}
+
+function missingNotification(method: string, level: StepFinding['level']): StepFinding {
+  return { layer: 'order', level, message: `${method} of the server no longer comes after this` }
+}

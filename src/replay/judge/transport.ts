@@ -1,0 +1,14 @@
+import type { StepFinding } from '../verdict/finding.ts'
+import type { JudgedAnswer } from './judged-answer.ts'
+
+/** Whether an answer came at all, where one had come. */
+export function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {
+  if (end.kind === 'answered')
+    return live === undefined
+      ? [{ layer: 'transport', level: 'error', message: 'the answer is no JSON-RPC response' }]
+      : []
+  if (end.kind === 'open' || end.kind === 'given-up' || recorded === undefined) return []
+  const message =
+    end.kind === 'timeout' ? `no answer came within ${end.after} ms` : `the answer was lost: ${end.why}`
+  return [{ layer: 'transport', level: 'error', message, expected: `an answer (#${turn.response?.n})` }]
+}

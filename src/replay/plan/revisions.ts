@@ -1,0 +1,44 @@
+import type { Turn } from '../../tape/turn.ts'
+import { member } from '../../protocol/message.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { linkNameOf } from '../link-of.ts'
+
+/** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
+export class ProtocolRevisions {
+  readonly #recorded: ReadonlyMap<string, string>
+  readonly #live = new Map<string, string>()
+
+  /** With the turns that opened the recorded conversations. */
+  constructor(openings: readonly Turn[]) {
+    this.#recorded = new Map(openings.flatMap(recordedRevision))
+  }
+
+  /** The live server has agreed to speak this one. */
+  setLive(link: string, revision: string): void {
+    this.#live.set(link, revision)
+  }
+
+  /** The recorded one, as long as the live server has not said otherwise. */
+  live(turn: Turn): string | undefined {
+    return envelopeRevision(turn) ?? this.#live.get(linkNameOf(turn)) ?? this.recorded(turn)
+  }
+
+  recorded(turn: Turn): string | undefined {
+    const [first] = this.#recorded.values()
+    return envelopeRevision(turn) ?? this.#recorded.get(linkNameOf(turn)) ?? first
+  }
+}
+
+function recordedRevision(turn: Turn): readonly (readonly [string, string])[] {
+  const { trigger, response } = turn
+  if (member(trigger?.message, 'method') !== 'initialize' || response?.message.kind !== 'response') return []
+  const { outcome } = response.message
+  const revision = 'result' in outcome ? member(outcome.result, 'protocolVersion') : undefined
+  return typeof revision === 'string' ? [[linkNameOf(turn), revision]] : []
+}
+
+function envelopeRevision({ trigger }: Turn): string | undefined {
+  const params = trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined
+  const revision = metaValue(params, META_KEYS.protocolVersion)
+  return typeof revision === 'string' ? revision : undefined
+}

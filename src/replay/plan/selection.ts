@@ -1,0 +1,61 @@
+import type { Notification, Request } from '../../protocol/message.ts'
+import { isHandshake } from '../is-handshake.ts'
+import type { PlanCandidate, SendDecision } from './plan.ts'
+
+export interface MessageSelection {
+  /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+  /** Leaves out what was sent before, or after, this many milliseconds of the tape. */
+  readonly from?: number
+  readonly to?: number
+  readonly skipNotifications?: boolean
+  /** Leaves out requests that were answered with an error. */
+  readonly skipErrors?: boolean
+  readonly handshake: 'own' | 'recorded' | 'none'
+}
+
+/** Why a message is not to be sent; undefined when it is. */
+export function skipUnselected(
+  planned: PlanCandidate,
+  selection: MessageSelection,
+): SendDecision | undefined {
+  const why = isHandshake(planned.message)
+    ? handshakeReason(selection.handshake)
+    : reasonFor(planned, selection)
+  return why === undefined ? undefined : { kind: 'skip', why }
+}
+
+function handshakeReason(handshake: MessageSelection['handshake']): string | undefined {
+  if (handshake === 'recorded') return undefined
+  return handshake === 'own' ? 'the handshake is our own' : 'no handshake was wanted'
+}
+
+function reasonFor(
+  { message, tool, at, turn }: PlanCandidate,
+  { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: MessageSelection,
+): string | undefined {
+  const named = (pattern: string): boolean => matchesPattern(pattern, message, tool)
+  if (include !== undefined && !include.some(named)) return 'not included'
+  if (exclude.some(named)) return 'excluded'
+  if (at < from) return 'before the chosen part of the tape'
+  if (at > to) return 'after the chosen part of the tape'
+  if (skipNotifications && message.kind === 'notification') return 'notifications are left out'
+  const answer = turn.response?.message
+  const failed = answer?.kind === 'response' && 'error' in answer.outcome
+  return skipErrors && failed ? 'it was answered with an error' : undefined
+}
+
+function matchesPattern(
+  pattern: string,
+  { method }: Request | Notification,
+  tool: string | undefined,
+): boolean {
+  const names = tool === undefined ? [method] : [method, `${method}:${tool}`]
+  const expression = pattern.split('*').map(escaped).join('.*')
+  return names.some((name) => new RegExp(`^${expression}$`).test(name))
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+}

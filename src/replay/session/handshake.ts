@@ -1,0 +1,101 @@
+import { ReelayError } from '../../errors.ts'
+import type { Turn } from '../../tape/turn.ts'
+import { VERSION } from '../../version.ts'
+import type { Era } from '../../protocol/era.ts'
+import { classifyMessage, isObject, member } from '../../protocol/message.ts'
+import { LEGACY_VERSIONS, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { CallEnd } from './live-calls.ts'
+import type { LiveSession } from './live-session.ts'
+
+/** Its own kind of id, so that no recorded request can be taken for it. */
+const HANDSHAKE_ID = '__handshake__'
+
+/** What the live server said of itself. */
+export interface HandshakeResult {
+  readonly version: string | undefined
+  readonly result: unknown
+}
+
+/** Opens the conversation in the era of the tape, as a client named reelay that can do what the recorded one could. */
+export async function performHandshake(
+  session: LiveSession,
+  { turns, era, timeout }: { turns: readonly Turn[]; era: Era; timeout: number },
+): Promise<HandshakeResult> {
+  const opening = era === 'modern' ? discover(turns) : initialize(turns)
+  const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, ...opening })
+  const end = await session.call({ text, id: HANDSHAKE_ID, token: undefined, timeout }).done
+  const result = resultIn(end, opening.method)
+  if (era === 'legacy') session.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  return { version: revisionIn(result, era), result }
+}
+
+interface HandshakeRequest {
+  readonly method: string
+  readonly params: unknown
+}
+
+const CLIENT_INFO = { name: 'reelay', version: VERSION }
+
+function initialize(turns: readonly Turn[]): HandshakeRequest {
+  const params = recordedParams(turns, 'initialize')
+  const protocolVersion = member(params, 'protocolVersion') ?? LEGACY_VERSIONS[0]
+  const capabilities = member(params, 'capabilities') ?? {}
+  return { method: 'initialize', params: { protocolVersion, capabilities, clientInfo: CLIENT_INFO } }
+}
+
+function discover(turns: readonly Turn[]): HandshakeRequest {
+  const params = recordedParams(turns, 'server/discover') ?? anyEnvelope(turns)
+  const meta = member(params, '_meta')
+  const version = metaValue(params, META_KEYS.protocolVersion) ?? MODERN_VERSION
+  const own = { [META_KEYS.protocolVersion]: version, [META_KEYS.clientInfo]: CLIENT_INFO }
+  const capabilities = {
+    [META_KEYS.clientCapabilities]: metaValue(params, META_KEYS.clientCapabilities) ?? {},
+  }
+  return {
+    method: 'server/discover',
+    params: { _meta: { ...(isObject(meta) && meta), ...capabilities, ...own } },
+  }
+}
+
+function recordedParams(turns: readonly Turn[], method: string): unknown {
+  const turn = turns.find(
+    ({ trigger }) => trigger?.message.kind === 'request' && trigger.message.method === method,
+  )
+  return turn?.trigger !== undefined && 'params' in turn.trigger.message
+    ? turn.trigger.message.params
+    : undefined
+}
+
+function anyEnvelope(turns: readonly Turn[]): unknown {
+  const params = turns.map(({ trigger }) =>
+    trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined,
+  )
+  return params.find((one) => metaValue(one, META_KEYS.protocolVersion) !== undefined)
+}
+
+function resultIn(end: CallEnd, method: string): unknown {
+  if (end.kind !== 'answered') throw handshakeRefused(method, describeCallEnd(end), end.kind)
+  const message = classifyMessage(parseJson(end.text))
+  const outcome = message.kind === 'response' ? message.outcome : { error: undefined }
+  if ('result' in outcome) return outcome.result
+  throw handshakeRefused(method, `it answered ${JSON.stringify(outcome.error)}`, 'error')
+}
+
+function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
+  if (end.kind === 'lost') return end.why
+  return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : 'no answer came'
+}
+
+function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | 'error'): ReelayError {
+  const hint =
+    kind === 'error'
+      ? 'the server may speak only the other era, which this tape was not recorded in: record it anew, or use --handshake recorded to send what the tape holds'
+      : 'start the server by hand and see whether it answers; --timeout gives it more time'
+  return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
+}
+
+function revisionIn(result: unknown, era: Era): string | undefined {
+  const version = era === 'legacy' ? member(result, 'protocolVersion') : undefined
+  return typeof version === 'string' ? version : undefined
+}

@@ -1,0 +1,97 @@
+import {
+  inputResponseTexts,
+  inputRequestTexts,
+  type RoundInputTexts,
+} from '../../bindings/carry/input-names.ts'
+import type { Turn } from '../../tape/turn.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { findRange } from '../../json/find.ts'
+import { member, type Request } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import { inputRoundsOf } from '../recorded-rounds.ts'
+
+const INPUT_RESPONSES = ['params', 'inputResponses']
+
+export interface InputRoundsOptions {
+  /** Answers what was never recorded: the outcome as JSON members. */
+  readonly ask: (request: Request) => Promise<string>
+  readonly onNote: (note: string) => void
+}
+
+/** Rounds of input in the modern era: a live server that asks for more than the recorded one did is answered all the same. */
+export class InputRounds {
+  readonly #options: InputRoundsOptions
+  /** For each request that answers a round, the turn whose answer asked for it; by their keys, as turns may be read anew. */
+  readonly #askedIn = new Map<string, string>()
+  readonly #live = new Map<string, RoundInputTexts>()
+  /** The recorded answer to each wish. */
+  readonly #answers = new Map<string, string>()
+
+  constructor(turns: Iterable<Turn>, options: InputRoundsOptions) {
+    this.#options = options
+    for (const [retry, asked] of inputRoundsOf(turns)) {
+      this.#askedIn.set(turnKey(retry), turnKey(asked))
+      this.#remember(retry, asked)
+    }
+  }
+
+  /** Takes what the live server asks for. */
+  learn(turn: Turn, answer: string): void {
+    const inputs = this.#askedIn.size === 0 ? undefined : inputRequestTexts(answer)
+    if (inputs !== undefined) this.#live.set(turnKey(turn), inputs)
+  }
+
+  /** A request with answers to everything that the live server wants before it goes on. */
+  complete(turn: Turn, text: string): string | Promise<string> {
+    const asked = this.#askedIn.size === 0 ? undefined : this.#askedIn.get(turnKey(turn))
+    const wanted = asked === undefined ? undefined : this.#live.get(asked)
+    const given = wanted === undefined ? undefined : inputResponseTexts(text)
+    if (wanted === undefined || given === undefined) return text
+    const more = [...wanted].filter(([name]) => !given.has(name))
+    return more.length === 0 ? text : this.#withMore(text, more)
+  }
+
+  async #withMore(text: string, wishes: readonly (readonly [string, string])[]): Promise<string> {
+    const more: string[] = []
+    for (const [name, json] of wishes) {
+      const answer = await this.#answerTo(name, json)
+      if (answer !== undefined) more.push(`${JSON.stringify(name)}:${answer}`)
+    }
+    return appendResponses(text, more)
+  }
+
+  async #answerTo(name: string, json: string): Promise<string | undefined> {
+    const wish = parseJson(json)
+    const recorded = this.#answers.get(canonicalJson(wish))
+    if (recorded !== undefined) return recorded
+    const method = String(member(wish, 'method'))
+    const outcome = await this.#options.ask({
+      kind: 'request',
+      id: name,
+      method,
+      params: member(wish, 'params'),
+    })
+    const result = findRange(`{${outcome}}`, ['result'])
+    const what = `the server asks ${method} as ${JSON.stringify(name)} in a round of input, which was not recorded`
+    this.#options.onNote(`${what}: ${result === undefined ? 'left without an answer' : 'answered by policy'}`)
+    return result === undefined ? undefined : `{${outcome}}`.slice(result.start, result.end)
+  }
+
+  #remember(retry: Turn, asked: Turn): void {
+    const answers = inputResponseTexts(retry.trigger?.text ?? '')
+    for (const [name, json] of inputRequestTexts(asked.response?.text ?? '') ?? []) {
+      const answer = answers?.get(name)
+      if (answer !== undefined) this.#answers.set(canonicalJson(parseJson(json)), answer)
+    }
+  }
+}
+
+function turnKey({ trigger }: Turn): string {
+  return `${trigger?.n} ${trigger?.item}`
+}
+
+function appendResponses(text: string, more: readonly string[]): string {
+  const { start, end } = findRange(text, INPUT_RESPONSES) ?? { start: 0, end: 0 }
+  const before = text.slice(start + 1, end - 1).trim()
+  return `${text.slice(0, start)}{${[...(before === '' ? [] : [before]), ...more].join(',')}}${text.slice(end)}`
+}

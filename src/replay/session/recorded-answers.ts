@@ -1,0 +1,113 @@
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { createDiffer } from '../../diff/diff.ts'
+import { findRange } from '../../json/find.ts'
+import { isObject, type Request } from '../../protocol/message.ts'
+import type { CarriedValues } from '../values/carried-values.ts'
+
+/** What to do with a request of the server that was never recorded. */
+export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
+
+export interface ServerRequestReport {
+  readonly method: string
+  /** `recorded`: this very question is on the tape; `own`: answered by policy. */
+  readonly by: 'recorded' | 'own'
+}
+
+/** Answers the live server's requests with what the recorded client answered. */
+export class RecordedAnswers {
+  readonly #requests = new Map<string, RecordedRequest[]>()
+  readonly #policy: ServerRequestPolicy
+  readonly #carrier: () => CarriedValues
+
+  constructor(
+    turns: Iterable<Turn>,
+    { policy, carrier }: { policy: ServerRequestPolicy; carrier: () => CarriedValues },
+  ) {
+    this.#policy = policy
+    this.#carrier = carrier
+    for (const { steps } of turns)
+      for (const step of steps)
+        if (step.kind === 'ask' && step.answer !== undefined) this.#add(step.request, step.answer)
+  }
+
+  /** The outcome as JSON members, and whether it was recorded. */
+  async answer(
+    request: Request,
+  ): Promise<{ readonly outcome: string; readonly report: ServerRequestReport }> {
+    const { method } = request
+    if (method === 'ping') return { outcome: '"result":{}', report: { method, by: 'recorded' } }
+    const recorded = this.#find(request)
+    if (recorded !== undefined)
+      return { outcome: outcomeOf(this.#carrier().fillAnswer(recorded)), report: { method, by: 'recorded' } }
+    return { outcome: await this.#byPolicy(request), report: { method, by: 'own' } }
+  }
+
+  #add({ message }: RecordedMessage, answer: RecordedMessage): void {
+    if (message.kind !== 'request') return
+    const asks = this.#requests.get(message.method) ?? []
+    asks.push({ content: contentOf(message.params), answer, isUsed: false })
+    this.#requests.set(message.method, asks)
+  }
+
+  /** The first that was not given yet; a question that comes more often than it had gets its last answer again. */
+  #find({ method, params }: Request): RecordedMessage | undefined {
+    const content = contentOf(params)
+    const asks = this.#requests.get(method) ?? []
+    const isSame = (ask: RecordedRequest): boolean => this.#isSame(ask.content, content)
+    const found = asks.find((ask) => !ask.isUsed && isSame(ask)) ?? asks.findLast(isSame)
+    if (found !== undefined) found.isUsed = true
+    return found?.answer
+  }
+
+  #isSame(recorded: unknown, live: unknown): boolean {
+    return DIFFER.values(recorded, live).every(
+      ({ kind, expected, actual, path }) =>
+        kind === 'changed' && this.#carrier().explains(expected, actual, path),
+    )
+  }
+
+  async #byPolicy(request: Request): Promise<string> {
+    if (typeof this.#policy === 'function') return answerByFunction(this.#policy, request)
+    if (this.#policy === 'decline' && request.method === 'elicitation/create')
+      return '"result":{"action":"decline"}'
+    return errorOutcome(`Reelay has no recorded answer to ${request.method}`)
+  }
+}
+
+/** The server waits for an answer, also when whoever was asked for one fails. */
+async function answerByFunction(
+  policy: (request: Request) => Promise<object>,
+  request: Request,
+): Promise<string> {
+  try {
+    return `"result":${JSON.stringify(await policy(request))}`
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return errorOutcome(`nobody could answer ${request.method}: ${why}`)
+  }
+}
+
+function errorOutcome(message: string): string {
+  return `"error":${JSON.stringify({ code: -1, message })}`
+}
+
+interface RecordedRequest {
+  readonly content: unknown
+  readonly answer: RecordedMessage
+  isUsed: boolean
+}
+
+const DIFFER = createDiffer({ order: 'kept' })
+
+/** Progress tokens and the like differ from run to run. */
+function contentOf(params: unknown): unknown {
+  if (!isObject(params)) return {}
+  const { _meta, ...content } = params
+  return content
+}
+
+function outcomeOf(text: string): string {
+  const name = findRange(text, ['result']) === undefined ? 'error' : 'result'
+  const range = findRange(text, [name])
+  return `"${name}":${text.slice(range?.start, range?.end)}`
+}

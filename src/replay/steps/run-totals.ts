@@ -1,0 +1,90 @@
+import { isUnchanged, type UnchangedStep, type StepOutcome } from '../as-recorded.ts'
+import { hasFailed } from '../failed.ts'
+import { Histogram } from './histogram.ts'
+import { STOPPED_BEFORE_ANSWER, RUN_STOPPED, type ReplayStep } from './step.ts'
+import { LAYERS, type Layer } from '../verdict/finding.ts'
+
+/** The numbers of a run, counted as its steps come. */
+export class RunTotals {
+  readonly histogram: Histogram = new Histogram()
+  readonly errors: { readonly index: number; readonly method: string; readonly why: string }[] = []
+  readonly layers: Record<Layer, number> = Object.fromEntries(LAYERS.map((layer) => [layer, 0])) as Record<
+    Layer,
+    number
+  >
+  readonly #states = new Map<ReplayStep['state'], number>()
+  total = 0
+  sent = 0
+  /** Requests that were made to fail instead of being sent. */
+  injected = 0
+  /** Requests that were sent or made to fail, those of them that got no answer, and those that are not as recorded. */
+  requests = 0
+  unanswered = 0
+  failedRequests = 0
+  /** Requests that were not answered, or not as recorded. */
+  badRequests = 0
+  /** Requests that a rule took out of the verdict. */
+  skippedByRule = 0
+  /** Requests whose answers nobody compared, because the user did not want it. */
+  unjudged = 0
+  /** Whether anything at all is not as recorded. */
+  hasFailed = false
+  /** Whether anything was to be sent, and could not be. */
+  isIncomplete = false
+  /** Names of the rules that changed a message. */
+  readonly rules: Set<string> = new Set()
+
+  add(outcome: StepOutcome): void {
+    this.total++
+    if (isUnchanged(outcome)) return this.#addAnswer(outcome)
+    this.#addStep(outcome)
+  }
+
+  count(state: ReplayStep['state']): number {
+    return this.#states.get(state) ?? 0
+  }
+
+  #addAnswer({ duration, judgedBy }: UnchangedStep): void {
+    this.sent++
+    this.requests++
+    if (judgedBy.length === 0) this.unjudged++
+    this.histogram.add(duration)
+  }
+
+  #addStep(step: ReplayStep): void {
+    const { index, method, state, sentAt, why, transformedBy } = step
+    this.#states.set(state, this.count(state) + 1)
+    this.hasFailed ||= hasFailed(step)
+    this.isIncomplete ||= state === 'held' || state === 'unbound' || wasStopped(why)
+    for (const name of transformedBy) this.rules.add(name)
+    if (step.isInjected) this.injected++
+    else if (sentAt !== undefined) this.sent++
+    if (isRequestSent(step)) this.#addRequest(step)
+    if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
+  }
+
+  #addRequest(step: ReplayStep): void {
+    this.requests++
+    if (step.state !== 'done') this.unanswered++
+    else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
+    if (hasFailed(step)) this.failedRequests++
+    if (hasFailed(step) || step.state !== 'done') this.badRequests++
+    if (isSkippedByRule(step)) this.skippedByRule++
+    if (step.judgedBy.length === 0) this.unjudged++
+    for (const { layer } of step.findings) this.layers[layer]++
+  }
+}
+
+/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
+export function isSkippedByRule(step: ReplayStep): boolean {
+  return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
+}
+
+/** Whether the end of the run came before its own. */
+function wasStopped(why: string | undefined): boolean {
+  return why === RUN_STOPPED || why === STOPPED_BEFORE_ANSWER
+}
+
+function isRequestSent({ sentAt, duration, state }: ReplayStep): boolean {
+  return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
+}

@@ -1,0 +1,137 @@
+import { styleText } from 'node:util'
+import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { formatDuration } from '../duration.ts'
+import { messageLines, messageTitle } from '../inspect-messages.ts'
+import { missedExchanges, type Inspection } from './inspect.ts'
+import type { ExchangeOutcome } from '../outcome.ts'
+import { escapeControlChars } from '../../text.ts'
+
+/** So many lines of a kind are shown to who does not want them all. */
+export const MAX_NOTE_LINES = 5
+
+/** What is worth knowing of a tape beside its exchanges. */
+export interface InspectionNotes extends Pick<
+  Inspection,
+  'latency' | 'problems' | 'ended' | 'unknownFrames'
+> {
+  readonly misses: readonly MissedRequest[]
+  readonly outside: readonly string[]
+  readonly stderr: TruncatedLines
+  readonly raw: TruncatedLines
+  readonly events: readonly string[]
+}
+
+/** A request that a tape, played as a server, could not answer. */
+export interface MissedRequest {
+  readonly sequence: number
+  readonly message: string
+}
+
+/** The first of some lines, and how many there are. */
+export interface TruncatedLines {
+  readonly lines: readonly string[]
+  readonly count: number
+}
+
+/** Each note under its own word; nothing is said about what did not happen. */
+export function noteLines(notes: InspectionNotes): readonly string[] {
+  return [
+    ...labelledLines('latency', latencyLines(notes)),
+    ...labelledLines('misses', notes.misses.map(missLine)),
+    ...labelledLines('outside', notes.outside),
+    ...labelledLines('stderr', truncatedNote(notes.stderr)),
+    ...labelledLines('raw', truncatedNote(notes.raw)),
+    ...labelledLines('events', notes.events),
+    ...labelledLines('problems', problemLines(notes)),
+  ]
+}
+
+/** The notes of a tape in memory. */
+export function collectNotes(inspection: Inspection, verbose: boolean): InspectionNotes {
+  const { outside, stderr, raw, events } = inspection
+  const most = verbose ? Infinity : MAX_NOTE_LINES
+  return {
+    ...inspection,
+    misses: missedExchanges(inspection).map(({ sequence, outcome }) => ({
+      sequence,
+      message: missMessage(outcome),
+    })),
+    outside: verbose ? outside.flatMap(messageLines) : countTitles(outside.map(outsideMessageTitle)),
+    stderr: truncateLines(stderrLines(stderr), most),
+    raw: truncateLines(raw.map(rawLine), most),
+    events: verbose ? events.map(eventLine) : [],
+  }
+}
+
+function labelledLines(label: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `${styleText('dim', (index === 0 ? label : '').padEnd(9))} ${line}`)
+}
+
+function latencyLines({ latency }: InspectionNotes): readonly string[] {
+  if (latency === undefined) return []
+  const { answered, medianMs, p95Ms, maxMs } = latency
+  const [median, p95, longest] = [medianMs, p95Ms, maxMs].map(formatDuration)
+  return [`${answered} answered: median ${median}, p95 ${p95}, longest ${longest}`]
+}
+
+function missLine({ sequence, message }: MissedRequest): string {
+  return escapeControlChars(`exchange ${sequence}: ${message}`)
+}
+
+function missMessage(outcome: ExchangeOutcome): string {
+  return outcome.kind === 'miss' ? outcome.message : ''
+}
+
+/** What a message outside of exchanges is, in a few words. */
+export function outsideMessageTitle(spoken: RecordedMessage): string {
+  return `${spoken.dir === 'c2s' ? '→' : '←'} ${messageTitle(spoken)}`
+}
+
+function countTitles(titles: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1)
+  return formatTitleCounts(counts)
+}
+
+export function formatTitleCounts(counts: ReadonlyMap<string, number>): readonly string[] {
+  return [...counts].map(([title, count]) => (count === 1 ? title : `${title}, ${count} times`))
+}
+
+/** Chunks of stderr are cut anywhere, so lines are made after joining those of one link. */
+function stderrLines(frames: readonly StderrFrame[]): readonly string[] {
+  const texts = new Map<string, string>()
+  for (const { server, conn, stderr } of frames) {
+    const key = JSON.stringify([server, conn])
+    texts.set(key, (texts.get(key) ?? '') + stderr)
+  }
+  return [...texts.values()]
+    .flatMap((text) => text.replace(/\r?\n$/, '').split(/\r?\n/))
+    .map(escapeControlChars)
+}
+
+export function rawLine({ dir, raw, why }: RawFrame): string {
+  return escapeControlChars(`${dir === 'c2s' ? '→' : '←'} ${raw} (${why})`)
+}
+
+function eventLine({ t, event, details }: EventFrame): string {
+  return escapeControlChars(`+${formatDuration(t)} ${event} ${canonicalJson(details)}`)
+}
+
+function problemLines({ problems, ended, unknownFrames }: InspectionNotes): readonly string[] {
+  const lines = problems.map(({ line, why }) => escapeControlChars(`line ${line}: ${why}`))
+  if (!ended) lines.push('the tape has no end: it was cut, or is still being written')
+  if (unknownFrames > 0) lines.push(`${unknownFrames} frames are of a kind that this version does not know`)
+  return lines.map((line) => styleText('yellow', line))
+}
+
+/** As many of them as are shown. */
+function truncateLines(lines: readonly string[], most: number = MAX_NOTE_LINES): TruncatedLines {
+  return { lines: lines.slice(0, most), count: lines.length }
+}
+
+function truncatedNote({ lines, count }: TruncatedLines): readonly string[] {
+  if (count <= lines.length) return lines
+  return [...lines, styleText('dim', `and ${count - lines.length} more, shown by -v`)]
+}

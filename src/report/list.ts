@@ -1,0 +1,39 @@
+import type { ListedProblem, TapeSummary } from '../store/file/list.ts'
+import { TEXT_LABELS } from '../tape/labels.ts'
+import { alignRows, columnTitle, type TableCell } from './table.ts'
+import { truncateText } from '../text.ts'
+
+/** One line a tape: its name, when it was recorded, its size, which servers it holds. */
+export function listAsText(tapes: readonly TapeSummary[]): string {
+  const headings = [
+    columnTitle('name'),
+    columnTitle('recorded'),
+    columnTitle('size', 'right'),
+    columnTitle('servers'),
+  ]
+  const rows = alignRows([headings, ...tapes.map(tapeRow)])
+  return rows.map((row) => `${row}\n`).join('')
+}
+
+function tapeRow(tape: TapeSummary): readonly TableCell[] {
+  const name: TableCell = { text: truncateText(tape.name, 60), style: 'bold' }
+  const size: TableCell = { text: sizeText(tape.bytes), align: 'right' }
+  if (tape.kind === 'problem')
+    return [name, { text: '' }, size, { text: truncateText(problemText(tape), 100), style: 'yellow' }]
+  const ids = TEXT_LABELS.filter((id) => tape.labels[id] !== undefined).map(
+    (id) => ` ${id}=${tape.labels[id]}`,
+  )
+  const servers = truncateText(tape.servers.join(', '), 60) + truncateText(ids.join(''), 60)
+  const state = tape.ended ? '' : ' (no end: cut, or still being written)'
+  return [name, { text: truncateText(tape.started, 30) }, size, { text: servers + state }]
+}
+
+/** The reason without the path, which the name already tells. */
+function problemText({ path, problem }: ListedProblem): string {
+  return problem.startsWith(`${path}: `) ? problem.slice(path.length + 2) : problem
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

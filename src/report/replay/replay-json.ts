@@ -1,0 +1,58 @@
+import { stepsOf } from '../../replay/kept-steps.ts'
+import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import { timelineOf } from '../../replay/report.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
+import type { StepFinding } from '../../replay/verdict/finding.ts'
+import { streamJson, StreamedList } from '../long-json.ts'
+import { toSerializable, parseOrKeepText } from '../spared.ts'
+
+/** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
+export function replayAsJson(report: RepeatedReport): Iterable<string> {
+  const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise, unstable } = report
+  const kept = stepsOf(report)
+  return streamJson({
+    reelayReport: 1,
+    summary,
+    performance,
+    validation,
+    errors,
+    bindings,
+    guesses,
+    notes,
+    runs,
+    noise,
+    timeline: new StreamedList(() => timelineOf(kept.outcomes())),
+    unstable: unstable.map(({ index, finding, inRuns }) => ({
+      index,
+      finding: findingJson(finding),
+      inRuns,
+    })),
+    steps: new StreamedList(() => stepsJson(kept.steps())),
+  })
+}
+
+function* stepsJson(steps: Iterable<ReplayStep>): Generator<object> {
+  for (const step of steps) yield stepJson(step)
+}
+
+// Messages as JSON, not as text inside of JSON.
+function stepJson(step: ReplayStep): object {
+  return {
+    ...step,
+    sent: parseOrKeepText(step.sent),
+    answer: parseOrKeepText(step.answer),
+    recordedAnswer: parseOrKeepText(step.recordedAnswer),
+    findings: step.findings.map(findingJson),
+    acceptable: undefined,
+  }
+}
+
+function findingJson(finding: StepFinding): object {
+  const { expected, actual } = finding
+  return {
+    ...finding,
+    difference: undefined,
+    expected: toSerializable(expected),
+    actual: toSerializable(actual),
+  }
+}

@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest'
+import { HeldClock } from '../../../test/serve/held-clock.ts'
+import { playingWith, type Run } from '../../../test/serve/played.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../../../test/serve/tape-of.ts'
+import { describeFaultRule, parseFaultRules, type FaultSetting } from './fault-rules.ts'
+import type { SessionPlayerOptions } from '../player/session-player.ts'
+
+const SESSION: readonly Said[] = [
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'a' }, 'A'),
+  ...call(2, 'search', { q: 'b' }, 'B'),
+  ...call(3, 'count', {}, 'one'),
+]
+const A = callOf('a', 'search', { q: 'a' })
+
+test('a delay holds the answer back on the clock', () => {
+  const clock = new HeldClock()
+  const run = struck([{ tool: 'search', delay: '2s' }], { clock })
+  run.say(A)
+  clock.pass(1999)
+  expect(run.heard()).toEqual([])
+  clock.pass(1)
+  expect(run.heard()).toEqual(['answer "a": A'])
+})
+
+test('a delayed request that is cancelled is not answered', () => {
+  const clock = new HeldClock()
+  const run = struck([{ tool: 'search', delay: 5 }], { clock })
+  run.say(A, { method: 'notifications/cancelled', params: { requestId: 'a' } })
+  clock.pass(10)
+  expect(run.out).toEqual([])
+})
+
+test('a timeout never answers', () => {
+  const run = struck([{ method: 'tools/call', timeout: true }])
+  run.say(A)
+  expect(run.out).toEqual([])
+})
+
+test('an error stands in for the answer, and a retry gets the recorded one', () => {
+  const run = struck([
+    { tool: 'search', nth: 1, error: { code: -32000, message: 'busy', data: { after: 1 } } },
+  ])
+  run.say(A, { ...A, id: 'again' })
+  expect(run.out[0]).toBe(
+    '{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"busy","data":{"after":1}}}',
+  )
+  expect(run.heard()[1]).toBe('answer "again": A')
+})
+
+test.each([
+  ['truncated', '{"jsonrpc":"2.0","id":"a","result":{"c'],
+  ['not-json', 'Internal Server Error'],
+  ['wrong-id', '{"jsonrpc":"2.0","id":"reelay-wrong-id","result":{"content":[{"type":"text","text":"A"}]}}'],
+])('a malformed answer can be %s', (malformed, text) => {
+  const run = struck([{ tool: 'search', malformed }])
+  run.say(A)
+  expect(run.out).toEqual([text])
+})
+
+test('an answer can come twice', () => {
+  const run = struck([{ tool: 'search', duplicate: true }])
+  run.say(A)
+  expect(run.heard()).toEqual(['answer "a": A', 'answer "a": A'])
+})
+
+test('a late answer comes when the client has cancelled, and not before', () => {
+  const run = struck([{ tool: 'search', late: true }])
+  run.say(A)
+  expect(run.out).toEqual([])
+  run.say({ method: 'notifications/cancelled', params: { requestId: 'a' } })
+  expect(run.heard()).toEqual(['answer "a": A'])
+})
+
+test('a dropped stream brings what came before the answer, and no answer', () => {
+  const said = [
+    client(callOf(1, 'work', {})),
+    server({ method: 'notifications/message', params: { data: 'working' } }),
+    server(answerOf(1, 'done')),
+  ]
+  const dropped: string[] = []
+  const link = { drop: () => dropped.push('dropped') }
+  const run = playingWith({ faults: parseFaultRules([{ drop: true }]), link }, ...said)
+  run.say(callOf(1, 'work', {}))
+  expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
+  expect(dropped).toEqual(['dropped'])
+})
+
+test('what only a link can do is asked of the link', () => {
+  const done: unknown[] = []
+  const link = {
+    disconnect: (): void => void done.push('disconnect'),
+    http: (answer: unknown): void => void done.push(answer),
+  }
+  const faults = parseFaultRules([
+    { tool: 'count', disconnect: true },
+    { tool: 'search', nth: 1, http: 503 },
+    { tool: 'search', nth: 2, http: { status: 429, headers: { 'retry-after': 7 }, body: 'later' } },
+  ])
+  const run = playingWith({ faults, link }, ...SESSION)
+  run.say(A, A, callOf(1, 'count', {}))
+  expect(run.out).toEqual([])
+  expect(done).toEqual([
+    { status: 503, headers: {}, body: '' },
+    { status: 429, headers: { 'retry-after': '7' }, body: 'later' },
+    'disconnect',
+  ])
+})
+
+test('a link that cannot carry a fault out refuses it at the start', () => {
+  expect(() => struck([{ tool: 'search', http: 500 }])).toThrow(
+    'this link cannot carry out: each call of search is answered with HTTP 500',
+  )
+})
+
+test('a storm tells again and again that a list changed, and then the answer comes', () => {
+  const run = struck([{ tool: 'search', storm: { count: 3, list: 'prompts' } }])
+  run.say(A)
+  expect(run.heard()).toEqual([
+    ...Array.from({ length: 3 }, () => 'notifications/prompts/list_changed'),
+    'answer "a": A',
+  ])
+})
+
+test('faults are no doing of the client: they are listed, and nothing drifts', () => {
+  const run = struck([{ tool: 'search', timeout: true }])
+  run.say(A, callOf('b', 'search', { q: 'b' }), callOf('c', 'count', {}))
+  expect(run.player.drift()).toEqual({
+    answered: 1,
+    leftOver: [],
+    misses: [],
+    notes: [],
+    faults: [
+      'tools/call search {"q":"a"} is never answered',
+      'tools/call search {"q":"b"} is never answered',
+    ],
+  })
+})
+
+test('a request that is not on the tape can be struck too, and is then no miss', () => {
+  const run = struck([{ tool: 'search', error: { code: 1, message: 'no' } }])
+  run.say(callOf(1, 'search', { q: 'never recorded' }))
+  expect(run.player.drift().misses).toEqual([])
+})
+
+test('every second call, or the calls with some params, are struck', () => {
+  const error = { code: 1, message: 'no' }
+  const second = struck([{ tool: 'search', every: 2, error }])
+  const ofA = struck([{ params: { arguments: { q: 'a' } }, error }])
+  for (const run of [second, ofA]) run.say(A, callOf('b', 'search', { q: 'b' }))
+  expect(second.out.map((text) => 'error' in JSON.parse(text))).toEqual([false, true])
+  expect(ofA.out.map((text) => 'error' in JSON.parse(text))).toEqual([true, false])
+})
+
+test('chance strikes the same calls for the same seed, and others for another', () => {
+  expect(strikes(7)).toBe(strikes(7))
+  expect(strikes(7)).not.toBe(strikes(8))
+  expect(strikes(7).split(',').length).toBeGreaterThan(8)
+})
+
+test.each([
+  [{ tool: 'search' }, 'faults[0]: a fault is of one kind'],
+  [{ timeout: true, delay: 1 }, 'faults[0]: a fault is of one kind'],
+  [{ timeout: 'yes' }, 'faults[0]: "timeout" makes no sense'],
+  [{ delay: '3 weeks' }, 'faults[0]: "delay" makes no sense'],
+  [{ http: 200 }, 'faults[0]: "http" makes no sense'],
+  [{ storm: 0 }, 'faults[0]: "storm" makes no sense'],
+  [{ error: { code: 'x', message: '' } }, 'faults[0]: "error" makes no sense'],
+  [{ tooll: 'x', timeout: true }, 'faults[0]: "tooll" means nothing here'],
+  [{ nth: 0, timeout: true }, 'faults[0]: "nth" is not a whole number from 1 on'],
+  [{ every: 1.5, timeout: true }, 'faults[0]: "every" is not a whole number from 1 on'],
+  [{ probability: 2, timeout: true }, 'faults[0]: "probability" is not a number from 0 to 1'],
+  [{ method: 1, timeout: true }, 'faults[0]: "method" is not a string'],
+  [17, 'faults[0]: this entry is no object'],
+])('a fault that makes no sense is refused with its place: %j', (fault, message) => {
+  expect(() => parseFaultRules({ faults: [fault] })).toThrow(message)
+})
+
+test('a fault can be said in words', () => {
+  const rules = parseFaultRules([
+    { tool: 'search', nth: 2, timeout: true },
+    { method: 'tools/list', probability: 0.25, delay: 250 },
+    { every: 3, params: { x: 1 }, duplicate: true },
+  ])
+  expect(rules.map(describeFaultRule)).toEqual([
+    'each call of search, number 2 only, is never answered',
+    'each tools/list, with a chance of 25 %, is answered 250 ms late',
+    'each request with {"x":1}, one in 3, is answered twice',
+  ])
+})
+
+/** The pings that came through. */
+function strikes(seed: number): string {
+  const run = struck([{ method: 'ping', probability: 0.5, timeout: true }], { seed })
+  for (let id = 0; id < 40; id++) run.say({ id, method: 'ping' })
+  return run.out.map((text) => JSON.parse(text).id).join()
+}
+
+function struck(faults: readonly FaultSetting[], options: Partial<SessionPlayerOptions> = {}): Run {
+  return playingWith({ faults: parseFaultRules(faults), ...options }, ...SESSION)
+}

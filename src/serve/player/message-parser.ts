@@ -1,0 +1,66 @@
+import { markImmutable } from '../../match/lasting.ts'
+import type { Id } from '../../protocol/id.ts'
+import { findRange, type JsonRange } from '../../json/find.ts'
+import { classifyMessage, type Message, type Request } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import { findIdAtEdge } from '../../protocol/find-id-in-text.ts'
+
+const MAX_CACHED_TEXT = 16 * 1024
+const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024
+
+/** Reads what clients send. A request that differs from an earlier one by nothing but its id is not parsed again. */
+export class MessageParser {
+  /** By the text around the id. */
+  readonly #requests = new Map<string, Omit<Request, 'id'>>()
+  #characters = 0
+
+  /** The message in a text; none when it is no JSON. */
+  parse(text: string): Message | undefined {
+    const range = text.length <= MAX_CACHED_TEXT ? findIdAtEdge(text) : undefined
+    return range === undefined ? parseMessage(text) : this.#parseRequest(text, range)
+  }
+
+  #parseRequest(text: string, range: JsonRange): Message | undefined {
+    const around = textAroundId(text, range)
+    const known = this.#requests.get(around)
+    if (known !== undefined) return withId(known, plainId(text, range))
+    const message = parseMessage(text)
+    if (message?.kind === 'request' && isIdOf(text, range)) this.#remember(around, message)
+    return message
+  }
+
+  #remember(around: string, { kind, method, params }: Request): void {
+    this.#characters += around.length
+    if (this.#characters > MAX_CACHED_CHARACTERS) {
+      this.#requests.clear()
+      this.#characters = around.length
+    }
+    markImmutable(params)
+    this.#requests.set(around, { kind, method, params })
+  }
+}
+
+/** The text but for the id and for what is the same in all texts that have it there; a slice is not copied. */
+function textAroundId(text: string, { start, end }: JsonRange): string {
+  return end === text.length - 1 ? text.slice(0, start) : text.slice(end)
+}
+
+/** Such a range holds a short whole number, or a string without escapes. */
+function plainId(text: string, { start, end }: JsonRange): Id {
+  return text.startsWith('"', start) ? text.slice(start + 1, end - 1) : Number(text.slice(start, end))
+}
+
+function withId({ kind, method, params }: Omit<Request, 'id'>, id: Id): Request {
+  return { kind, id, method, params }
+}
+
+function parseMessage(text: string): Message | undefined {
+  const value = parseJson(text)
+  return value === undefined ? undefined : classifyMessage(value)
+}
+
+/** Whether the stretch that looks like the id is what counts as the id. */
+function isIdOf(text: string, { start, end }: JsonRange): boolean {
+  const id = findRange(text, ['id'])
+  return id?.start === start && id.end === end
+}

@@ -1,0 +1,32 @@
+import type { InjectedHttpResponse, LinkFaultActions } from '../faults/fault.ts'
+import type { SendReply } from '../reply.ts'
+
+/** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
+export interface ReplyChannel {
+  /** Tells its ids from those of other outlets; the same for all where ids belong to the connection. */
+  readonly scope: string
+  /** Takes what comes before and after the answer. */
+  readonly send: (text: string) => void
+  /** Takes the answer to the request, or to the batch. */
+  readonly reply: SendReply
+  /** Ends an HTTP exchange that goes wrong on purpose: with this in place of a message, or else by breaking off. */
+  readonly breakOff?: (answer?: InjectedHttpResponse) => void
+}
+
+/** The only way out of a connection that has one. */
+export function singleReplyChannel(send: (text: string) => void): ReplyChannel {
+  return {
+    scope: '',
+    send,
+    reply: (text) => {
+      if (text !== undefined) send(text)
+    },
+  }
+}
+
+/** Where every exchange has an outlet of its own, each goes wrong by itself. */
+export const FAULTS_PER_CHANNEL: LinkFaultActions = {
+  http: (answer, outlet) => outlet.breakOff?.(answer),
+  drop: (outlet) => outlet.breakOff?.(),
+  disconnect: (outlet) => outlet.breakOff?.(),
+}

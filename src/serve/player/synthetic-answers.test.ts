@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
+import { discoverResultFrom } from '../discovery.ts'
+import { SessionPlayer } from './session-player.ts'
+import { RecordedServer } from './recorded-server.ts'
+
+const INFO = { name: 'quiet', version: '3' }
+const SESSION: readonly Said[] = [
+  ...asked(0, 'tools/list', { tools: [] }),
+  ...asked(1, 'completion/complete', { completion: { values: [] } }),
+  client({
+    id: 'l',
+    method: 'subscriptions/listen',
+    params: { notifications: { promptsListChanged: true, toolsListChanged: true }, _meta: ENVELOPE },
+  }),
+  server({
+    method: 'notifications/subscriptions/acknowledged',
+    params: {
+      notifications: { promptsListChanged: false, toolsListChanged: true },
+      _meta: { [META_KEYS.subscriptionId]: 'l' },
+    },
+  }),
+  client({ id: 2, method: 'resources/list', params: { _meta: ENVELOPE } }),
+  server({ id: 2, error: { code: -32601, message: 'Method not found' } }),
+]
+
+test('a modern server is known by its tape: its version, its name, and the capabilities that were seen at work', () => {
+  expect(discoverResultFrom(tapeOf(...SESSION).turns, MODERN_VERSION)).toEqual({
+    supportedVersions: [MODERN_VERSION],
+    capabilities: { tools: { listChanged: true }, completions: {} },
+    resultType: 'complete',
+    ttlMs: 0,
+    cacheScope: 'private',
+    _meta: { [META_KEYS.serverInfo]: INFO },
+  })
+})
+
+test('log messages and resource subscriptions show their capabilities too', () => {
+  const granted = { resourceSubscriptions: ['file:///a'], resourcesListChanged: true }
+  const { turns } = tapeOf(
+    client({ id: 'l', method: 'subscriptions/listen', params: { notifications: granted, _meta: ENVELOPE } }),
+    server({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: granted, _meta: { [META_KEYS.subscriptionId]: 'l' } },
+    }),
+    server({ method: 'notifications/message', params: { level: 'info', data: 'x' } }),
+  )
+  expect(discoverResultFrom(turns, MODERN_VERSION)).toMatchObject({
+    capabilities: { resources: { listChanged: true, subscribe: true }, logging: {} },
+  })
+})
+
+test('a modern tape without server/discover answers it as often as it is asked, and says so once', () => {
+  const out: string[] = []
+  const { turns } = tapeOf(...SESSION)
+  const player = new SessionPlayer({
+    script: new RecordedServer({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
+    send: (text) => out.push(text),
+  })
+  for (const id of ['probe', 7])
+    player.handleText(
+      JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: ENVELOPE } }),
+    )
+  expect(out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { id: 'probe', result: { supportedVersions: [MODERN_VERSION] } },
+    { id: 7, result: { supportedVersions: [MODERN_VERSION] } },
+  ])
+  expect(player.drift()).toMatchObject({
+    misses: [],
+    notes: ['server/discover is not on the tape: answered by what the rest of the tape shows of the server'],
+  })
+})
+
+function asked(id: number, method: string, result: object): readonly Said[] {
+  return [
+    client({ id, method, params: { _meta: ENVELOPE } }),
+    server({ id, result: { ...result, resultType: 'complete', _meta: { [META_KEYS.serverInfo]: INFO } } }),
+  ]
+}

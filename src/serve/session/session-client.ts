@@ -1,0 +1,159 @@
+import { ReelayError } from '../../errors.ts'
+import { describeRequest } from '../../match/describe-request.ts'
+import type { Miss } from '../../match/miss/miss.ts'
+import { idKey, isId, type Id } from '../../protocol/id.ts'
+import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
+import { META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
+import { parseJson } from '../../json/parse.ts'
+import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
+import type { SessionMessage } from './method-name.ts'
+import { ServerError } from './server-error.ts'
+import { castRecorded } from './recorded-value.ts'
+import type { CallOptions } from './session-params.ts'
+
+export type SessionCallOutcome =
+  | { readonly kind: 'answered'; readonly response: Response; readonly value: JsonObject }
+  | { readonly kind: 'missed'; readonly miss: Miss; readonly value: JsonObject }
+
+type SessionHandler = (heard: SessionMessage) => unknown
+
+/** A client of the recorded server without a wire between them: what needs no time is answered before the call returns. */
+export class SessionClient {
+  readonly player: SessionPlayer
+  readonly #isModern: boolean
+  readonly #pending = new Map<string, (outcome: SessionCallOutcome) => void>()
+  readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
+  readonly #handlers = new Map<string, SessionHandler>()
+  #missed: Miss | undefined
+  #count = 0
+
+  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
+    this.#isModern = options.script.era.era === 'modern'
+    this.player = new SessionPlayer({
+      ...options,
+      send: (text) => this.#receive(parseJson(text)),
+      onMiss: (miss) => {
+        this.#missed = miss
+        options.onMiss?.(miss)
+      },
+      isAnsweredByTape: (method) => !this.#handlers.has(method),
+    })
+    this.player.start()
+  }
+
+  /** Is told what the server tells by this method, or answers what it asks. */
+  handle(method: string, handler: SessionHandler): void {
+    this.#handlers.set(method, handler)
+  }
+
+  request(
+    method: string,
+    params: unknown,
+    { onprogress, signal }: CallOptions,
+    settle: (outcome: SessionCallOutcome) => void,
+  ): void {
+    const id = `session-${++this.#count}`
+    if (onprogress !== undefined) this.#progress.set(id, onprogress)
+    const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META_KEYS.progressToken]: id })
+    const give = (outcome: SessionCallOutcome): void => {
+      this.#progress.delete(id)
+      settle(outcome)
+    }
+    this.send({ id, method, ...(sent !== undefined && { params: sent }) }, give)
+    signal?.addEventListener('abort', () => this.#cancel(id), { once: true })
+  }
+
+  /** Sends a message as it stands; its answer, if it gets one, is given to `settle`. */
+  send(message: object, settle?: (outcome: SessionCallOutcome) => void): void {
+    const id = member(message, 'id')
+    if (settle !== undefined && isId(id)) this.#pending.set(idKey(id), settle)
+    this.player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  }
+
+  #cancel(id: Id): void {
+    if (!this.#pending.delete(idKey(id))) return
+    this.send({ method: 'notifications/cancelled', params: { requestId: id } })
+  }
+
+  #withMeta(params: unknown, own: JsonObject): unknown {
+    const meta = { ...(this.#isModern ? ENVELOPE : {}), ...own }
+    if (Object.keys(meta).length === 0) return params
+    const given = isObject(params) ? params : {}
+    const before = member(given, '_meta')
+    return { ...given, _meta: { ...meta, ...(isObject(before) ? before : {}) } }
+  }
+
+  #receive(value: unknown): void {
+    const message = classifyMessage(value)
+    if (message.kind === 'response' && isObject(value)) this.#receiveResponse(message, value)
+    else if (message.kind === 'notification') this.#notify(message.method, message.params)
+    else if (message.kind === 'request') void this.#answer(message.id, message.method, message.params)
+  }
+
+  #receiveResponse(response: Response, value: JsonObject): void {
+    const miss = this.#missed
+    this.#missed = undefined
+    const key = response.id === null ? '' : idKey(response.id)
+    const settle = this.#pending.get(key)
+    this.#pending.delete(key)
+    settle?.(miss === undefined ? { kind: 'answered', response, value } : { kind: 'missed', miss, value })
+  }
+
+  #notify(method: string, params: unknown): void {
+    const onprogress = this.#progress.get(member(params, META_KEYS.progressToken))
+    if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(progressIn(params))
+    this.#handlers.get(method)?.({ method, params })
+  }
+
+  #answer(id: Id, method: string, params: unknown): void | Promise<void> {
+    const answer = (result: unknown): void => this.send({ id, result })
+    const refuse = (thrown: unknown): void => this.send({ id, error: errorOf(thrown) })
+    try {
+      const result = this.#handlers.get(method)?.({ method, params })
+      return result instanceof Promise ? result.then(answer, refuse) : answer(result)
+    } catch (thrown) {
+      return refuse(thrown)
+    }
+  }
+}
+
+/** The result of an answer; throws what the server answered with, and a miss unless it is to be null. */
+export function resultOrThrow(outcome: SessionCallOutcome, missIsNull: boolean): unknown {
+  if (outcome.kind === 'missed') {
+    if (missIsNull && outcome.miss.reason !== 'ANSWER_DRIFT') return null
+    throw notRecorded(outcome.miss)
+  }
+  const { outcome: answer } = outcome.response
+  if ('error' in answer) throw new ServerError(answer.error)
+  return answer.result
+}
+
+function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
+  const fix = fixes.find(({ kind }) => kind === 'run')
+  const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `${tape} has no answer to ${describeRequest(asked, 400)}: ${reason}: ${why}`,
+    { hint },
+  )
+}
+
+const ENVELOPE: JsonObject = {
+  [META_KEYS.protocolVersion]: MODERN_VERSION,
+  [META_KEYS.clientCapabilities]: {},
+  [META_KEYS.clientInfo]: { name: 'reelay', version: '1' },
+}
+
+/** What an SDK's client tells of progress: the token is its own affair. */
+function progressIn(params: unknown): Parameters<NonNullable<CallOptions['onprogress']>>[0] {
+  const { [META_KEYS.progressToken]: _, ...progress } = isObject(params) ? params : {}
+  return castRecorded(progress)
+}
+
+function errorOf(thrown: unknown): JsonObject {
+  const code = metaValue({ _meta: thrown }, 'code')
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return { code: typeof code === 'number' ? code : INTERNAL_ERROR, message }
+}
+
+const INTERNAL_ERROR = -32603

@@ -1,0 +1,202 @@
+import type { ClientLink, OpenLink } from '../../link/client-link.ts'
+import type { Direction } from '../../wire/direction.ts'
+import { idKey, isId, type Id } from '../../protocol/id.ts'
+import { replaceValue } from '../../json/find.ts'
+import {
+  classifyMessage,
+  member,
+  type Message,
+  type Notification,
+  type Request,
+  type Response,
+} from '../../protocol/message.ts'
+import { META_KEYS } from '../../protocol/methods.ts'
+import { jsonOnOneLine } from '../../wire/one-line.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { ReplyRoute } from '../answering.ts'
+import type { UpstreamServer } from './upstream.ts'
+import { UpstreamServerRequests } from '../live-asks.ts'
+import { UPSTREAM_HANDSHAKE_KEY, UpstreamHandshake } from '../live-handshake.ts'
+import { markAsLive } from '../live-mark.ts'
+import { forwardNotification } from '../live-notice.ts'
+import type { ReplyChannel } from '../player/reply-channel.ts'
+import { responseText } from '../player/synthetic-answers.ts'
+import { ForwardedRequests, type ForwardedRequest } from './forwarded-messages.ts'
+
+export interface PassthroughOptions {
+  /** The way to the live server, opened with the first request that goes there. */
+  readonly open: OpenLink
+  /** Told of everything that crosses the live link. */
+  readonly onMessage?: ((dir: Direction, text: string) => void) | undefined
+  /** There is no tape to play: everything goes to the live server, and answers are not marked. */
+  readonly isAlone?: boolean
+}
+
+/** Passes on to a live server what the tape cannot answer, and back what that server says. For one client. */
+export class Passthrough implements UpstreamServer {
+  readonly #options: PassthroughOptions
+  readonly #handshake = new UpstreamHandshake()
+  readonly #requests = new ForwardedRequests()
+  readonly #serverRequests = new UpstreamServerRequests()
+  readonly #sent = new WeakSet<ForwardedRequest>()
+  #opening: Promise<ClientLink> | undefined
+  #server: Promise<ClientLink> | undefined
+  #failure: string | undefined
+  #wake: () => void = () => {}
+
+  constructor(options: PassthroughOptions) {
+    this.#options = options
+  }
+
+  get isAlone(): boolean {
+    return this.#options.isAlone === true
+  }
+
+  observe(text: string, message: Message): boolean {
+    if (!this.isAlone) this.#handshake.observe(text, message)
+    if (message.kind === 'response') return this.#forwardAnswer(text, message) || this.isAlone
+    if (message.kind !== 'notification') return false
+    if (message.method === 'notifications/cancelled')
+      return this.#forwardCancellation(text, message) || this.isAlone
+    if (this.#server !== undefined || this.isAlone) this.#whenConnected((link) => this.#send(link, text))
+    return this.isAlone
+  }
+
+  forward(text: string, request: Request, ways: ReplyRoute): void {
+    const passed = this.#requests.add(text, request, ways)
+    if (this.#failure !== undefined) return this.#sendFailure(passed, this.#failure)
+    this.#whenConnected((link) => {
+      if (!this.#requests.has(passed)) return // cancelled before the server was there
+      this.#sent.add(passed)
+      this.#send(link, passed.text)
+    })
+  }
+
+  cancel(id: Id, { scope }: ReplyChannel): void {
+    const passed = this.#requests.byClientId(id, scope)
+    if (passed !== undefined) this.#cancelRequest(passed, cancelText(passed.id))
+  }
+
+  async close(stop: AbortSignal): Promise<void> {
+    if (this.#opening === undefined) return
+    stop.addEventListener('abort', () => this.#wake())
+    while (this.#requests.hasUnanswered && !stop.aborted)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    // One that never was there needs no end, and everyone who waited for it was told.
+    const link = await this.#opening.catch(() => undefined)
+    await link?.close()
+    this.#fail('it was ended with its client')
+  }
+
+  /** A legacy server is opened as the client opened the recorded one. */
+  async #start(): Promise<ClientLink> {
+    this.#opening = this.#options.open({
+      onText: (text, of) => this.#receive(text, of),
+      onLost: (key, why) => this.#failRequest(key, why),
+      onEnd: (why) => this.#fail(why),
+    })
+    const link = await this.#opening
+    await this.#handshake.perform((text) => this.#send(link, text))
+    return link
+  }
+
+  #whenConnected(act: (link: ClientLink) => unknown): void {
+    this.#server ??= this.#start()
+    this.#server.then(act, (error: unknown) =>
+      this.#fail(error instanceof Error ? error.message : String(error)),
+    )
+  }
+
+  #send(link: ClientLink, text: string): void {
+    const line = jsonOnOneLine(text)
+    this.#options.onMessage?.('c2s', line)
+    link.send(line)
+  }
+
+  #forwardAnswer(text: string, { id }: Response): boolean {
+    const theirs = this.#serverRequests.take(id)
+    if (theirs === undefined) return false
+    this.#whenConnected((link) => this.#send(link, replaceValue(text, ['id'], theirs)))
+    return true
+  }
+
+  #forwardCancellation(text: string, { params }: Notification): boolean {
+    const id = member(params, 'requestId')
+    const passed = isId(id) ? this.#requests.byClientId(id, '') : undefined
+    if (passed === undefined) return false
+    this.#cancelRequest(passed, replaceValue(text, ['params', 'requestId'], String(passed.id)))
+    return true
+  }
+
+  /** A server that is there is told by the end of its stream, where that means something, and else in words. */
+  #cancelRequest(passed: ForwardedRequest, inWords: string): void {
+    this.#requests.close(passed)
+    passed.ways.reply(undefined)
+    this.#wake()
+    if (!this.#sent.has(passed)) return
+    this.#whenConnected((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
+  }
+
+  #receive(said: string, of: string | undefined): void {
+    const text = jsonOnOneLine(said)
+    const message = classifyMessage(parseJson(text))
+    if (message.kind === 'invalid') return // a print on stdout, which is no message for anyone
+    this.#options.onMessage?.('s2c', text)
+    if (message.kind === 'response') this.#deliverResponse(text, message)
+    else if (message.kind === 'request') this.#channelFor(of)?.send(this.#serverRequests.add(text))
+    else if (message.kind === 'notification') this.#deliverNotification(text, message, of)
+  }
+
+  #deliverResponse(text: string, message: Response): void {
+    const { id, outcome } = message
+    if (this.#handshake.receiveAnswer(message)) return
+    const passed = id === null ? undefined : this.#requests.byLinkId(id)
+    if (passed === undefined) return
+    this.#requests.close(passed, outcome)
+    const named = replaceValue(text, ['id'], passed.live.id)
+    const known = replaceValue(named, ['result', '_meta', META_KEYS.subscriptionId], passed.live.id)
+    passed.ways.reply(this.isAlone ? known : markAsLive(known), outcome)
+    this.#wake()
+  }
+
+  #deliverNotification(text: string, notification: Notification, of: string | undefined): void {
+    const notice = forwardNotification(text, notification, {
+      requests: this.#requests,
+      asks: this.#serverRequests,
+    })
+    if (notice === undefined) return
+    const outlet = notice.of?.ways.outlet ?? this.#channelFor(of)
+    outlet?.send(notice.text)
+  }
+
+  /** `of` is the request in whose stream it came, where the link can tell. */
+  #channelFor(of: string | undefined): ReplyChannel | undefined {
+    const own = this.#requests.all().find(({ id }) => idKey(id) === of)
+    return (own ?? this.#requests.likelySubject)?.ways.outlet
+  }
+
+  #failRequest(key: string, why: string): void {
+    if (key === UPSTREAM_HANDSHAKE_KEY) return this.#handshake.fail(why)
+    const passed = this.#requests.all().find(({ id }) => idKey(id) === key)
+    if (passed !== undefined) this.#sendFailure(passed, why)
+  }
+
+  #fail(why: string): void {
+    this.#failure ??= why
+    this.#handshake.fail(why)
+    for (const passed of this.#requests.all()) this.#sendFailure(passed, this.#failure)
+  }
+
+  #sendFailure(passed: ForwardedRequest, why: string): void {
+    this.#requests.close(passed)
+    const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${why}` }
+    passed.ways.reply(responseText(passed.live.id, { error }), { error })
+    this.#wake()
+  }
+}
+
+const INTERNAL_ERROR = -32603
+
+function cancelText(requestId: number): string {
+  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+}

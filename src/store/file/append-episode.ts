@@ -1,0 +1,161 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { ReelayError } from '../../errors.ts'
+import { decodeFrame, encodeFrame, type BrokenLine } from '../../tape/codec.ts'
+import type { EventFrame, Frame, MessageFrame } from '../../tape/frame.ts'
+import type { TapeHeader } from '../../tape/header.ts'
+import type { Direction } from '../../wire/direction.ts'
+import { classifyMessage } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+import { openTape, type TapeReader } from './read.ts'
+
+/** What crossed the live links while a tape was played. */
+export interface Episode {
+  readonly server: string
+  /** The messages of each link, in their order: one link for each client. */
+  readonly links: readonly (readonly EpisodeMessage[])[]
+  /** What replaces secrets on this tape, if anything does. */
+  readonly redaction?: (header: TapeHeader) => { readonly text: (text: string) => string } | undefined
+}
+
+export interface EpisodeMessage {
+  readonly dir: Direction
+  readonly text: string
+  /** When, by the clock on the wall. */
+  readonly at: number
+}
+
+/**
+ * Adds an episode to a tape, each of its links as a further connection to the server. A tape that ended well is closed for writing, so the file is
+ * written anew beside the old one, which it then replaces: whoever reads meanwhile reads the old one to its end.
+ */
+export async function appendEpisode(path: string, episode: Episode): Promise<void> {
+  const reader = await openTape(path)
+  const tail = await readTail(reader)
+  const fresh = `${path}.${process.pid}.new`
+  try {
+    await pipeline(createReadStream(path, { end: tail.bytes - 1 }), createWriteStream(fresh, NEW_FILE))
+    await pipeline(episodeLines(episode, reader, tail), createWriteStream(fresh, { flags: 'a' }))
+    await rename(fresh, path)
+  } catch (cause) {
+    await rm(fresh, { force: true })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ReelayError('TAPE_UNWRITABLE', `${path} was not given its new episode: ${why}`, {
+      hint: 'the tape is as it was; check its folder and the space on the disk',
+      cause,
+    })
+  }
+}
+
+/** Whether the live server said anything: what was only said to it can never be played. */
+export function hasServerMessages(messages: readonly EpisodeMessage[]): boolean {
+  return messages.some(({ dir }) => dir === 's2c')
+}
+
+const NEW_FILE = { flags: 'wx', mode: 0o600 } as const
+
+/** What an episode continues. */
+interface TapeTail {
+  /** How much of the file stays: all but the end frame, or a line that was cut off. */
+  readonly bytes: number
+  readonly frames: number
+  readonly n: number
+  readonly t: number
+  readonly conns: ReadonlyMap<string, number>
+  readonly end: Readonly<Record<string, unknown>>
+}
+
+async function readTail(reader: TapeReader): Promise<TapeTail> {
+  const conns = new Map<string, number>()
+  let [n, t] = [0, 0]
+  let end: TapeTail['end'] = {}
+  for await (const frame of reader.frames()) {
+    if (isEndFrame(frame)) end = frame.details
+    else n = Math.max(n, frame.n)
+    t = Math.max(t, frame.t)
+    if ('server' in frame && frame.server !== undefined)
+      conns.set(frame.server, Math.max(conns.get(frame.server) ?? 0, frame.conn ?? 0))
+  }
+  const bytes = await bytesToKeep(reader.path)
+  return { bytes, frames: (await countLines(reader.path, bytes)) - 1, n, t, conns, end }
+}
+
+function isEndFrame(frame: Frame | BrokenLine): frame is EventFrame {
+  return frame.kind === 'event' && frame.event === 'end'
+}
+
+const LAST_LINES_BYTES = 64 * 1024
+
+/** Up to the end frame, which is short, or to the last line feed. */
+async function bytesToKeep(path: string): Promise<number> {
+  const { size } = await stat(path)
+  const start = Math.max(0, size - LAST_LINES_BYTES)
+  const chunks: Buffer[] = []
+  for await (const chunk of createReadStream(path, { start })) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks)
+  const lastFeed = text.lastIndexOf('\n')
+  const lineStart = text.lastIndexOf('\n', lastFeed - 1) + 1
+  const last = decodeFrame(text.subarray(lineStart, lastFeed).toString('utf8'))
+  return start + (isEndFrame(last) ? lineStart : lastFeed + 1)
+}
+
+async function countLines(path: string, bytes: number): Promise<number> {
+  let lines = 0
+  for await (const chunk of createReadStream(path, { end: bytes - 1 }))
+    for (const byte of chunk as Buffer) if (byte === LINE_FEED) lines++
+  return lines
+}
+
+const LINE_FEED = 10
+
+function* episodeLines(episode: Episode, { header }: TapeReader, tail: TapeTail): Generator<string> {
+  const began = Date.parse(header.started)
+  const redacted = episode.redaction?.(header)?.text ?? String
+  const { server } = episode
+  let { n, t } = tail
+  for (const { at, conn, message } of eventsInOrder(episode, (tail.conns.get(server) ?? 0) + 1)) {
+    t = Math.max(t, at - began)
+    const place = { n: ++n, t, server, conn }
+    if (message === undefined) yield frameLine({ ...place, kind: 'event', event: 'episode', details: {} })
+    else yield frameLine({ ...place, ...messageFrame(message, redacted) })
+  }
+  const lost = typeof tail.end['lost'] === 'number' ? tail.end['lost'] : 0
+  const details = { ...tail.end, frames: tail.frames + lost + (n - tail.n) + 1 }
+  yield frameLine({ kind: 'event', n: n + 1, t, event: 'end', details })
+}
+
+/** A moment of an episode: the beginning of a link, or what was said on it. */
+interface EpisodeEvent {
+  readonly at: number
+  readonly conn: number
+  readonly message: EpisodeMessage | undefined
+}
+
+/** The moments of all links as time had them; a clock that was set back changes the order of none. */
+function eventsInOrder({ links }: Episode, firstConn: number): readonly EpisodeEvent[] {
+  const moments = links.flatMap((messages, link) => eventsOfLink(messages, firstConn + link))
+  return moments.toSorted((a, b) => a.at - b.at)
+}
+
+function eventsOfLink(messages: readonly EpisodeMessage[], conn: number): readonly EpisodeEvent[] {
+  let at = messages[0]?.at ?? 0
+  const moments = messages.map((message): EpisodeEvent => ({
+    at: (at = Math.max(at, message.at)),
+    conn,
+    message,
+  }))
+  return [{ at: messages[0]?.at ?? 0, conn, message: undefined }, ...moments]
+}
+
+function messageFrame(
+  { dir, text: said }: EpisodeMessage,
+  redacted: (text: string) => string,
+): Pick<MessageFrame, 'kind' | 'dir' | 'text' | 'message'> {
+  const text = redacted(said)
+  return { kind: 'message', dir, text, message: classifyMessage(parseJson(text)) }
+}
+
+function frameLine(frame: Frame): string {
+  return `${encodeFrame(frame)}\n`
+}

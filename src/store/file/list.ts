@@ -1,0 +1,118 @@
+import { open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ReelayError } from '../../errors.ts'
+import { decodeFrame } from '../../tape/codec.ts'
+import type { EventFrame } from '../../tape/frame.ts'
+import { pickLabels, type TapeLabels } from '../../tape/labels.ts'
+import { TAPE_EXTENSION } from '../home.ts'
+import { openTape } from './read.ts'
+
+/** A file in the tape folder: a tape, or something with a tape's ending that cannot be read as one. */
+export type TapeSummary = ListedTape | ListedProblem
+
+interface ListedTape {
+  readonly kind: 'tape'
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+  readonly started: string
+  readonly servers: readonly string[]
+  readonly labels: TapeLabels
+  readonly isRedacted: boolean
+  readonly ended: boolean
+}
+
+export interface ListedProblem {
+  readonly kind: 'problem'
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+  readonly problem: string
+}
+
+/** The tapes of a folder, newest first and what is no tape last. It reads only the header and the end of each. */
+export async function listTapes(folder: string): Promise<readonly TapeSummary[]> {
+  const summaries: TapeSummary[] = []
+  for (const file of await fileNamesIn(folder)) {
+    if (file.endsWith(TAPE_EXTENSION)) summaries.push(await summaryOf(folder, file))
+  }
+  return summaries.toSorted(newestFirst)
+}
+
+async function fileNamesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).toSorted()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [] // nothing was recorded yet
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ReelayError('TAPE_UNREADABLE', `the tape folder ${folder} cannot be read: ${why}`, {
+      hint: 'check who may read the folder, or set REELAY_HOME to another one',
+      cause: error,
+    })
+  }
+}
+
+async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
+  const path = join(folder, file)
+  const name = file.slice(0, -TAPE_EXTENSION.length)
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => 0, // a link to nowhere: opening it says so
+  )
+  try {
+    const { header } = await openTape(path)
+    const end = await readEndFrame(path, bytes)
+    return {
+      kind: 'tape',
+      name,
+      path,
+      bytes,
+      started: header.started,
+      servers: [...new Set([...Object.keys(header.servers), ...joinedServersIn(end)])],
+      labels: pickLabels(header),
+      isRedacted: header.redaction !== undefined,
+      ended: end !== undefined,
+    }
+  } catch (error) {
+    return {
+      kind: 'problem',
+      name,
+      path,
+      bytes,
+      problem: error instanceof Error ? error.message : String(error),
+    }
+  }
+}
+
+const TAIL_BYTES = 4096
+
+async function readEndFrame(path: string, bytes: number): Promise<EventFrame | undefined> {
+  const file = await open(path, 'r')
+  try {
+    const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes))
+    await file.read(tail, 0, tail.length, bytes - tail.length)
+    return endFrameIn(tail.toString('utf8'))
+  } finally {
+    await file.close()
+  }
+}
+
+function endFrameIn(tail: string): EventFrame | undefined {
+  const lines = tail.split('\n')
+  const frame = lines.pop() === '' ? decodeFrame(lines.pop() ?? '') : undefined
+  return frame?.kind === 'event' && frame.event === 'end' ? frame : undefined
+}
+
+/** The servers that the header could not name yet stand in the end. */
+function joinedServersIn(end: EventFrame | undefined): readonly string[] {
+  const servers = end?.details['servers']
+  return Array.isArray(servers) ? servers.filter((name) => typeof name === 'string') : []
+}
+
+function newestFirst(a: TapeSummary, b: TapeSummary): number {
+  return startTimeOf(b) - startTimeOf(a)
+}
+
+function startTimeOf(summary: TapeSummary): number {
+  return summary.kind === 'tape' ? Date.parse(summary.started) : Number.MIN_SAFE_INTEGER
+}

@@ -1,0 +1,50 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { idKey, isId } from '../../protocol/id.ts'
+import { isObject, member, type JsonObject } from '../../protocol/message.ts'
+import { parseJson } from '../../json/parse.ts'
+
+const OPENING_METHODS: ReadonlySet<unknown> = new Set([
+  'initialize',
+  'notifications/initialized',
+  'server/discover',
+])
+const SCANNED_BYTES = 256 * 1024
+
+/** The frames at the beginning of a tape that open its sessions, each as what follows its time. */
+export function openingFrames(path: string): readonly string[] {
+  const lines = firstLines(path).flatMap((line) => {
+    const [place] = /^\{"n":\d+,"t":[\d.]+/.exec(line) ?? []
+    const frame = place === undefined ? undefined : parseJson(line)
+    return place !== undefined && isObject(frame) ? [{ frame, rest: line.slice(place.length, -1) }] : []
+  })
+  const exchanges = new Set(lines.flatMap(({ frame }) => (isOpening(frame) ? [frame['x']] : [])))
+  exchanges.delete(undefined) // over stdio there are none
+  const owed = new Set<string>()
+  return lines
+    .filter(({ frame }) => isOpeningExchange(frame, owed) || exchanges.has(frame['x']))
+    .map(({ rest }) => rest)
+}
+
+function firstLines(path: string): readonly string[] {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(SCANNED_BYTES)
+    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, SCANNED_BYTES, 0))
+    return text.slice(0, text.lastIndexOf('\n')).split('\n')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The message itself, or the first answer to it. */
+function isOpeningExchange(frame: JsonObject, owed: Set<string>): boolean {
+  const id = member(frame['msg'], 'id')
+  const key = JSON.stringify([frame['server'], frame['conn'], isId(id) ? idKey(id) : null])
+  if (!isOpening(frame)) return frame['dir'] === 's2c' && owed.delete(key)
+  if (isId(id)) owed.add(key)
+  return true
+}
+
+function isOpening({ dir, msg }: JsonObject): boolean {
+  return dir === 'c2s' && OPENING_METHODS.has(member(msg, 'method'))
+}

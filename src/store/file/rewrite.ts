@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ReelayError } from '../../errors.ts'
+import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import { replaceValue } from '../../json/find.ts'
+import { fileChunks } from '../tape-file.ts'
+
+const ENVELOPE_BYTES = 64 * 1024
+
+/**
+ * Writes a tape anew with other messages in some of its frames, every other byte as it was. The file is replaced in one
+ * step: whoever reads it meanwhile sees the old one, and a failure leaves it alone.
+ */
+export async function rewriteMessages(path: string, messages: ReadonlyMap<number, string>): Promise<number> {
+  const draft = join(dirname(path), `.${randomUUID()}.tape.tmp`)
+  try {
+    const changed = await writeDraft(path, draft, messages)
+    await rename(draft, path)
+    return changed
+  } catch (error) {
+    await rm(draft, { force: true })
+    if (error instanceof ReelayError) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    const hint = 'check the folder and the room on the disk; the tape is as it was'
+    throw new ReelayError('TAPE_UNWRITABLE', `${path} cannot be rewritten: ${why}`, { hint, cause: error })
+  }
+}
+
+async function writeDraft(
+  path: string,
+  draft: string,
+  messages: ReadonlyMap<number, string>,
+): Promise<number> {
+  const { mode } = await stat(path)
+  const file = await open(draft, 'wx', mode & 0o777)
+  let changed = 0
+  let lines: Uint8Array[] = []
+  const splitter = new LineSplitter({
+    maxBytes: HARD_MAX_LINE_BYTES + ENVELOPE_BYTES,
+    onLine: (line) => {
+      const replaced = rewriteLine(line, messages)
+      if (replaced !== undefined) changed++
+      lines.push(replaced ?? line, NEWLINE)
+    },
+  })
+  try {
+    for await (const chunk of fileChunks(path)) {
+      splitter.push(chunk)
+      for (const line of lines) await file.write(line)
+      lines = []
+    }
+    splitter.end()
+    for (const line of lines) await file.write(line)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return changed
+}
+
+const NEWLINE: Uint8Array = Uint8Array.of(10)
+const FRAME_START = /^\{"n":(\d+),/
+
+function rewriteLine(line: Uint8Array, messages: ReadonlyMap<number, string>): Uint8Array | undefined {
+  const bytes = Buffer.from(line.buffer, line.byteOffset, line.length)
+  const number = FRAME_START.exec(bytes.toString('latin1', 0, 64))?.[1]
+  const message = messages.get(Number(number ?? -1))
+  return message === undefined
+    ? undefined
+    : Buffer.from(replaceValue(bytes.toString('utf8'), ['msg'], message))
+}

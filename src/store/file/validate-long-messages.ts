@@ -1,0 +1,84 @@
+import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { isAscii } from 'node:buffer'
+import { JsonValidator } from '../../json/validator.ts'
+import { rawPayload } from '../raw-payload.ts'
+
+/** Where a message stands in a tape file, in bytes. */
+export interface PayloadRange {
+  readonly start: number
+  readonly end: number
+}
+
+const SLICE_BYTES = 256 * 1024
+const KEY_BYTES = '"msg":'.length
+
+/**
+ * Looks again at long messages that were written without a close look. One that is not JSON after all becomes a raw
+ * frame with the same text, so that every line of a tape that ended well can be read by any JSON parser.
+ */
+export function revalidateMessages(path: string, payloads: readonly PayloadRange[]): void {
+  if (payloads.length === 0) return
+  const fd = openSync(path, 'r')
+  try {
+    const broken = payloads.filter((payload) => !isValidJson(fd, payload))
+    if (broken.length > 0) rewriteAsRaw(path, fd, broken)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function isValidJson(fd: number, { start, end }: PayloadRange): boolean {
+  const check = new JsonValidator()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for (const slice of slices(fd, start, end)) {
+      check.feed(slice, 0, slice.length)
+      if (!isAscii(slice)) decoder.decode(slice, { stream: true })
+    }
+    decoder.decode()
+  } catch {
+    return false // not UTF-8
+  }
+  return check.isComplete()
+}
+
+function rewriteAsRaw(path: string, from: number, broken: readonly PayloadRange[]): void {
+  const mended = `${path}.mended`
+  const to = openSync(mended, 'wx', 0o600)
+  try {
+    let at = 0
+    for (const { start, end } of broken) {
+      copy(from, to, at, start - KEY_BYTES)
+      writeSync(to, rawPayload(readRange(from, start, end)) ?? '')
+      at = end
+    }
+    copy(from, to, at, Infinity)
+    renameSync(mended, path)
+  } catch (error) {
+    rmSync(mended, { force: true })
+    throw error
+  } finally {
+    closeSync(to)
+  }
+}
+
+function readRange(fd: number, start: number, end: number): Buffer {
+  return Buffer.concat([...slices(fd, start, end)].map((slice) => Buffer.from(slice)))
+}
+
+function copy(from: number, to: number, start: number, end: number): void {
+  for (const slice of slices(from, start, end)) {
+    for (let at = 0; at < slice.length;) at += writeSync(to, slice, at)
+  }
+}
+
+/** The same buffer again and again: a slice is good until the next one. */
+function* slices(fd: number, start: number, end: number): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(SLICE_BYTES)
+  for (let at = start; at < end;) {
+    const read = readSync(fd, buffer, 0, Math.min(SLICE_BYTES, end - at), at)
+    if (read === 0) return
+    yield buffer.subarray(0, read)
+    at += read
+  }
+}

@@ -1,0 +1,190 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import type { RequestContent } from '../../match/request-key.ts'
+import { RecordingIndex } from '../../match/recording-index.ts'
+import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
+
+const HEADER =
+  '{"reelay":1,"id":"x","started":"2026-11-15T00:00:00.000Z","by":"t","servers":{"a":{"transport":"stdio"}},"tags":{}}'
+
+test('a large tape leaves an index beside it that only its owner can read, of at most 64 bytes a call', async () => {
+  const path = tapeOf(20_000)
+  await opened(path)
+  const { mode, size } = statSync(`${path}.idx`)
+  expect(size / 20_000).toBeLessThanOrEqual(64)
+  expect(mode & 0o077).toBe(process.platform === 'win32' ? mode & 0o077 : 0)
+})
+
+test('a small tape gets no second file', async () => {
+  const path = tapeOf(3)
+  const tape = await openIndexedTape(path)
+  tape.close()
+  expect(readdirSync(join(path, '..'))).toEqual(['any.tape.jsonl'])
+})
+
+test('the index in the file is used, and what it says of a line is not believed when the line says otherwise', async () => {
+  const path = tapeOf(200)
+  utimesSync(path, 1_000_000, 1_000_000)
+  await opened(path)
+  const text = readFileSync(path, 'utf8')
+  const edited = text
+    .replace('{"i":100}', '{"i":999}')
+    .replace('"id":101,"method":"tools/call"', OTHER_METHOD)
+  writeFileSync(path, edited.replace('"id":102,"result"', '"id":902,"result"'))
+  utimesSync(path, 1_000_000, 1_000_000)
+  const { turns } = await opened(path)
+  expect([99, 100, 101, 102].map((place) => turns.turn(place)?.trigger?.n)).toEqual([
+    199,
+    201,
+    undefined,
+    undefined,
+  ])
+  const index = new RecordingIndex(turns)
+  expect([99, 100, 101, 102, 999].map((i) => index.lookup(askedFor(i)).kind)).toEqual([
+    'hit',
+    'unknown',
+    'unknown',
+    'unanswered',
+    'unknown',
+  ])
+})
+
+const OTHER_METHOD = '"id":101,"method":"tools/cali"'
+
+test('an index is made anew when the tape was written to, in the middle or at its end', async () => {
+  const path = tapeOf(200)
+  utimesSync(path, 1_000_000, 1_000_000)
+  await opened(path)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('{"i":100}', '{"i":999}'))
+  const { turns } = await opened(path)
+  expect(new RecordingIndex(turns).lookup(askedFor(999)).kind).toBe('hit')
+  appendFileSync(path, `${callLines(200).join('\n')}\n`)
+  expect(answers(await opened(path)).at(-1)).toBe('answer 200')
+})
+
+test('where no index can be written, the tape is served without one, and nothing is left behind', async () => {
+  const path = tapeOf(3)
+  mkdirSync(`${path}.idx`)
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  expect(readdirSync(join(path, '..')).toSorted()).toEqual(['any.tape.jsonl', 'any.tape.jsonl.idx'])
+})
+
+test('whatever stands in the index file, a call gets its own recorded answer or none', async () => {
+  const path = tapeOf(8)
+  await opened(path)
+  const good = readFileSync(`${path}.idx`)
+  const harm = fc.record({ at: fc.nat(good.length - 1), byte: fc.nat(255) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(harm, { minLength: 1, maxLength: 40 }), fc.boolean(), async (harms, cut) => {
+      const bad = Buffer.from(good)
+      for (const { at, byte } of harms) bad[at] = byte
+      writeFileSync(`${path}.idx`, cut ? bad.subarray(0, harms[0]?.at) : bad)
+      const tape = await opened(path)
+      const answered = [...tape.turns].filter(({ response }) => response !== undefined)
+      const asked = answered.map(({ trigger }) => /"i":(\d)/.exec(trigger?.text ?? '')?.[1])
+      const given = answered.map(({ response }) => /answer (\d)/.exec(response?.text ?? '')?.[1])
+      expect(given).toEqual(asked)
+      expect(wronglyAnswered(tape, 8)).toEqual([])
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test.each([
+  ['cut to nothing', (path: string) => truncateSync(path, 0)],
+  ['cut in its middle', (path: string) => truncateSync(path, statSync(path).size >> 1)],
+  ['overwritten', (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size, 0xa5))],
+])(
+  'an index file that is %s while it is in use costs answers, and never gives another one',
+  async (_, harm) => {
+    const path = tapeOf(9_000)
+    await opened(path)
+    const tape = await opened(path)
+    expect(wronglyAnswered(tape, 2)).toEqual([])
+    harm(`${path}.idx`)
+    expect(wronglyAnswered(tape, 9_000)).toEqual([])
+  },
+)
+
+test('what an answer does not need of an index file is not read', async () => {
+  const path = tapeOf(30_000)
+  await opened(path)
+  const tape = await opened(path)
+  const index = new RecordingIndex(tape.turns)
+  const hit = index.lookup(askedFor(0))
+  truncateSync(`${path}.idx`, 0)
+  expect([hit.kind, index.forNewConnection().lookup(askedFor(0)).kind]).toEqual(['hit', 'hit'])
+  expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(askedFor(i)).kind)).toContain('unknown')
+})
+
+test('an index of another version, or of another tape, is as if it were not there', async () => {
+  const path = tapeOf(3)
+  await opened(path)
+  const other = tapeOf(2)
+  writeFileSync(`${other}.idx`, readFileSync(`${path}.idx`))
+  expect(answers(await opened(other))).toEqual(['answer 0', 'answer 1'])
+  const newer = readFileSync(`${path}.idx`)
+  newer[8] = 99
+  writeFileSync(`${path}.idx`, newer)
+  expect(answers(await opened(path))).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  expect(readFileSync(`${path}.idx`)[8]).toBe(3)
+})
+
+function tapeOf(calls: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-sidecar-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'any.tape.jsonl')
+  const lines = Array.from({ length: calls }, (_, i) => callLines(i)).flat()
+  writeFileSync(path, [HEADER, ...lines, ''].join('\n'))
+  return path
+}
+
+function callLines(i: number): readonly string[] {
+  const params = `{"name":"n","arguments":{"i":${i}}}`
+  const result = `{"content":[{"type":"text","text":"answer ${i}"}]}`
+  const place = '"t":1,"server":"a","conn":1'
+  return [
+    `{"n":${i * 2 + 1},${place},"dir":"c2s","msg":{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":${params}}}`,
+    `{"n":${i * 2 + 2},${place},"dir":"s2c","msg":{"jsonrpc":"2.0","id":${i},"result":${result}}}`,
+  ]
+}
+
+function askedFor(i: number): RequestContent {
+  return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
+}
+
+/** Those of the calls that get the answer of another. */
+function wronglyAnswered({ turns }: IndexedTape, calls: number): readonly number[] {
+  const index = new RecordingIndex(turns)
+  return Array.from({ length: calls }, (_, i) => i).filter((i) => {
+    const outcome = index.lookup(askedFor(i))
+    return outcome.kind === 'hit' && outcome.turn.response?.text.includes(`"answer ${i}"`) !== true
+  })
+}
+
+/** With an index file, however short the tape is. */
+async function opened(path: string): Promise<IndexedTape> {
+  const tape = await openIndexedTape(path, { smallBytes: 0 })
+  onTestFinished(() => tape.close())
+  expect(existsSync(`${path}.idx`)).toBe(true)
+  return tape
+}
+
+function answers({ turns }: IndexedTape): readonly (string | undefined)[] {
+  return Array.from(turns, ({ response }) => /answer \d+/.exec(response?.text ?? '')?.[0])
+}

@@ -1,0 +1,140 @@
+import { isUtf8 } from 'node:buffer'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { requestKey } from '../../match/request-key.ts'
+import { isObject } from '../../protocol/message.ts'
+import { toolOrPromptName } from '../../wire/name.ts'
+import { parseJson } from '../../json/parse.ts'
+import { RequestScanner, type RequestKeyHash } from './request-scanner.ts'
+import { JsonHasher } from '../../json/hash.ts'
+
+const hash = new JsonHasher()
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('a', 'b', '_meta', '__proto__', '\n"\\'),
+)
+const scalar = fc.oneof(fc.integer(), fc.double(), fc.boolean(), fc.constant(null), text)
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { weight: 2, arbitrary: scalar },
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 5 }),
+  ),
+}))
+const meta = fc.record(
+  {
+    progressToken: fc.oneof(fc.nat(), fc.string()),
+    'io.modelcontextprotocol/protocolVersion': fc.constant('2026-07-28'),
+    traceparent: fc.string(),
+    own: fc.nat(2),
+  },
+  { requiredKeys: [] },
+)
+const params = fc.oneof(
+  fc.dictionary(text, value, { maxKeys: 4 }),
+  fc.record({ arguments: value, name: fc.string(), task: value, _meta: meta }, { requiredKeys: [] }),
+)
+const call = fc.record(
+  {
+    id: fc.oneof(fc.nat(), fc.string()),
+    method: fc.constantFrom('tools/call', 'ping', 'initialize', 'tasks/get', 'notifications/x'),
+    params: fc.option(params, { nil: undefined }),
+  },
+  { requiredKeys: ['id', 'method'] },
+)
+
+/** The same value, its members in another order, spelled as JSON.stringify does or with everything escaped. */
+function respelled(given: unknown, isEscaped: boolean): string {
+  if (typeof given === 'string' && isEscaped) return escaped(given)
+  if (typeof given !== 'object' || given === null) return JSON.stringify(given) ?? 'null'
+  if (Array.isArray(given)) return `[${given.map((item) => respelled(item, isEscaped)).join(',')}]`
+  const members = Object.entries(given).filter(([, item]) => item !== undefined)
+  return `{${members
+    .toReversed()
+    .map(([key, item]) => `${respelled(key, isEscaped)}:${respelled(item, isEscaped)}`)
+    .join(',')}}`
+}
+
+function escaped(given: string): string {
+  const units = Array.from({ length: given.length }, (_, at) => given.charCodeAt(at))
+  return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`
+}
+
+const calls = new RequestScanner()
+
+interface Read {
+  readonly id: unknown
+  readonly method: unknown
+  readonly found: RequestKeyHash
+}
+
+function scanned(said: Buffer): Read | undefined {
+  const read = calls.read('a', said, 0, said.length)
+  return read && { id: read.message.id, method: read.message.method, found: read.key }
+}
+
+/** What a parser makes of it; none when it is no JSON. */
+function parsed(said: Buffer): Read | undefined {
+  const told = parseJson(said.toString())
+  if (!isObject(told) || typeof told['method'] !== 'string') return undefined
+  const { id, method, params: given } = told
+  const key = hash.hashCanonical(requestKey({ server: 'a', method, params: given }))
+  return {
+    id,
+    method,
+    found: { ...key, sketch: hash.sketch, name: toolOrPromptName({ method, params: given }) },
+  }
+}
+
+test('a request that is hashed by its bytes has the hash of its key, however it is spelled', () => {
+  fc.assert(
+    fc.property(call, fc.boolean(), (given, isEscaped) => {
+      const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, isEscaped))
+      expect([undefined, parsed(said)]).toContainEqual(scanned(said))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('of bytes that are no JSON nothing is taken', () => {
+  const harm = fc.record({ at: fc.nat(), byte: fc.nat(127) })
+  fc.assert(
+    fc.property(call, fc.array(harm, { minLength: 1, maxLength: 3 }), (given, harms) => {
+      const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, false))
+      for (const { at, byte } of harms) said[at % said.length] = byte
+      fc.pre(isUtf8(said)) // other lines are never scanned
+      expect([undefined, parsed(said)]).toContainEqual(scanned(said))
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test.each([
+  [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"n","arguments":{"b":[1,-2.5,null],"a":"é\\n"}}}',
+  ],
+  ['{"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"n"},"jsonrpc":"2.0","id":"x"}'],
+  ['{"method":"ping","jsonrpc":"2.0","id":0}'],
+  ['{"method":"tools/call","params":{"a\\"_meta":1,"b\\"name":"n"},"jsonrpc":"2.0","id":1}'],
+])('what clients usually send is read without parsing it: %s', (said) => {
+  const bytes = Buffer.from(said)
+  expect(scanned(bytes)).toEqual(parsed(bytes))
+})
+
+test.each([
+  ['1.0'],
+  ['-0'],
+  ['1e2'],
+  ['12345678901234567890'],
+  ['"\\u0041"'],
+  ['"\\/"'],
+  ['{"a":1,"a":2}'],
+  ['[1, 2]'],
+  ['['.repeat(90) + ']'.repeat(90)],
+  ['NaN'],
+  ['[1,]'],
+])('what may be spelled in several ways is left to the parser: %s', (spelled) => {
+  const bytes = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${spelled}}}`)
+  expect(scanned(bytes)).toBeUndefined()
+})

@@ -1,0 +1,135 @@
+import { itemRanges } from '../json/find.ts'
+import { Conversation, type TurnLog } from './conversation.ts'
+import type { Frame, MessageFrame, RawFrame } from './frame.ts'
+import type { RecordedMessage, TurnStep, Turn } from './turn.ts'
+
+/** Assembles turns from frames as they come: pairs requests with answers, and gives what the server sent to its turn. */
+export class TurnBuilder {
+  readonly #log = new InMemoryTurnLog()
+  readonly #conversations = new TapeConversations(this.#log)
+
+  add(frame: Frame): void {
+    if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
+    if (frame.kind !== 'message') return
+    for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+  }
+
+  /** The turns in the order in which the client spoke. */
+  turns(): readonly Turn[] {
+    return this.#log.turns
+  }
+
+  /** What belongs to no turn: answers to nothing, and values that are no JSON-RPC messages. */
+  strays(): readonly RecordedMessage[] {
+    return this.#log.strays
+  }
+}
+
+/** The conversations of a tape, one for each connection, all in one log. */
+export class TapeConversations<Kept, Ask> {
+  readonly #log: TurnLog<Kept, Ask>
+  readonly #byConnection = new Map<string, Conversation<Kept, Ask>>()
+  /** Most messages are of the connection that the one before was of. */
+  #last:
+    | (Pick<RecordedMessage, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> })
+    | undefined
+
+  constructor(log: TurnLog<Kept, Ask>) {
+    this.#log = log
+  }
+
+  add(spoken: RecordedMessage): void {
+    this.#conversationOf(spoken).add(spoken)
+  }
+
+  addCut(frame: RawFrame): void {
+    this.#conversationOf(frame).addCut(frame)
+  }
+
+  #conversationOf({ server, conn }: Pick<RecordedMessage, 'server' | 'conn'>): Conversation<Kept, Ask> {
+    if (this.#last?.conn === conn && this.#last.server === server) return this.#last.conversation
+    const key = `${conn} ${server}`
+    const conversation = this.#byConnection.get(key) ?? new Conversation(this.#log)
+    this.#byConnection.set(key, conversation)
+    this.#last = { server, conn, conversation }
+    return conversation
+  }
+}
+
+interface OpenTurn extends Turn {
+  steps: TurnStep[]
+  response: RecordedMessage | undefined
+  cut?: number
+}
+
+interface OpenServerRequest {
+  readonly kind: 'ask'
+  readonly request: RecordedMessage
+  answer: RecordedMessage | undefined
+}
+
+class InMemoryTurnLog implements TurnLog<OpenTurn, OpenServerRequest> {
+  readonly turns: Turn[] = []
+  readonly strays: RecordedMessage[] = []
+
+  begin(trigger: RecordedMessage | undefined): OpenTurn {
+    const turn = { trigger, steps: NO_STEPS, response: undefined }
+    this.turns.push(turn)
+    return turn
+  }
+
+  notify(turn: OpenTurn, message: RecordedMessage): void {
+    this.#add(turn, { kind: 'notify', message })
+  }
+
+  ask(turn: OpenTurn, request: RecordedMessage): OpenServerRequest {
+    const ask: OpenServerRequest = { kind: 'ask', request, answer: undefined }
+    this.#add(turn, ask)
+    return ask
+  }
+
+  answer(ask: OpenServerRequest, message: RecordedMessage): void {
+    ask.answer = message
+  }
+
+  respond(turn: OpenTurn, message: RecordedMessage): void {
+    turn.response = message
+    this.#add(turn, { kind: 'respond', message })
+  }
+
+  cut(turn: OpenTurn, frame: number): void {
+    turn.cut = frame
+  }
+
+  stray(message: RecordedMessage): void {
+    this.strays.push(message)
+  }
+
+  // Most turns have one step, and a list that grows has room for many from the start.
+  #add(turn: OpenTurn, step: TurnStep): void {
+    if (turn.steps.length === 0) turn.steps = [step]
+    else turn.steps.push(step)
+  }
+}
+
+/** Of every turn before its first step. */
+const NO_STEPS: TurnStep[] = []
+
+export function buildTurns(frames: Iterable<Frame>): readonly Turn[] {
+  const builder = new TurnBuilder()
+  for (const frame of frames) builder.add(frame)
+  return builder.turns()
+}
+
+/** The messages of a frame, each with its own bytes: one, or the items of a batch. */
+export function messagesInFrame(frame: MessageFrame): readonly RecordedMessage[] {
+  const { n, t, server, conn, x, dir, text, message } = frame
+  if (message.kind !== 'batch' && x === undefined) return [{ n, t, server, conn, dir, text, message }]
+  const place = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
+  if (message.kind !== 'batch') return [{ ...place, text, message }]
+  const ranges = itemRanges(text)
+  return message.items.flatMap((one, item) => {
+    if (one.kind === 'batch') return [] // a batch inside a batch is invalid, and classified as such
+    return [{ ...place, text: text.slice(ranges[item]?.start, ranges[item]?.end), message: one, item }]
+  })
+}

@@ -1,0 +1,182 @@
+import { ReelayError } from '../../errors.ts'
+import { homeFolder, tapeFolder } from '../../store/home.ts'
+import { readBridgedServer } from '../bridged-server.ts'
+import { checkRecorder, type RecorderCheckCache } from '../check-recorder.ts'
+import { checkRemoteServer, type ProbeTimeout, type RemoteServerState } from './check-remote.ts'
+import { checkTapeFolder } from '../check-tapes.ts'
+import type { UserEnvironment } from '../clients/client.ts'
+import type { DoctorFinding } from './local-checks.ts'
+import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
+import { findNewestTape, type NewestTape } from '../newest-tape.ts'
+import {
+  openClientConfigs,
+  type ConfigOpenResult,
+  type OpenConfig,
+  type LocatedConfigEntry,
+} from '../open-config.ts'
+import { selectTargetsWithWrapped, realConfigPath } from '../client-configs.ts'
+import { parseWrappedCommand, type WrappedCommand } from '../entries/command-entry.ts'
+
+/** An entry that is wrapped, or was. */
+export interface DoctorEntry {
+  readonly client: string
+  readonly file: string
+  readonly server: string
+  readonly wrapped: boolean
+  readonly since: string | null
+  readonly tape: string | null
+  readonly newest: NewestTape | null
+  /** The server behind a bridge; null when a command is wrapped. */
+  readonly remote: (RemoteServerState & { readonly where: string }) | null
+  readonly findings: readonly DoctorFinding[]
+}
+
+/** A config file that was found. */
+export interface DoctorConfig {
+  readonly client: string
+  readonly file: string
+  readonly servers: readonly string[]
+  readonly findings: readonly DoctorFinding[]
+}
+
+export interface DoctorReport {
+  readonly configs: readonly DoctorConfig[]
+  readonly entries: readonly DoctorEntry[]
+  readonly tapes: { readonly folder: string; readonly findings: readonly DoctorFinding[] }
+  readonly healthy: boolean
+}
+
+export interface DoctorOptions {
+  /** How many milliseconds the servers behind bridges are waited for; `never` asks none of them. */
+  readonly probeTimeoutMs?: number | 'never'
+}
+
+const PROBE_TIMEOUT_MS = 5000
+
+/** Looks at every config of every client, at every entry that is or was wrapped in them, and at the tape folder. */
+export async function runDoctor(
+  where: UserEnvironment,
+  { probeTimeoutMs = PROBE_TIMEOUT_MS }: DoctorOptions = {},
+): Promise<DoctorReport> {
+  const memory = new WrappedEntryStore(homeFolder(where.env))
+  const looked = openClientConfigs(selectTargetsWithWrapped({ where }, memory.entries))
+  const timeoutMs = probeTimeoutMs === 'never' ? undefined : probeTimeoutMs
+  const rounds = { memory, where, timeoutMs, recorderChecks: new Map() }
+  const open = looked.filter((each) => each.kind === 'open')
+  const checked = await Promise.all(open.map((each) => checkEntries(each, rounds)))
+  const entries = checked.flat()
+  entries.push(...memory.entries.filter((entry) => isStaleEntry(entry, looked)).map(staleEntry))
+  const folder = tapeFolder(where.env)
+  const tapes = { folder, findings: checkTapeFolder(folder, where.platform) }
+  const configs = looked.map(describeConfig)
+  const healthy = [...configs, ...entries, tapes].every(({ findings }) => findings.length === 0)
+  return { configs, entries, tapes, healthy }
+}
+
+interface CheckContext {
+  readonly memory: WrappedEntryStore
+  readonly where: UserEnvironment
+  readonly timeoutMs: ProbeTimeout
+  readonly recorderChecks: RecorderCheckCache
+}
+
+/** All at once: a server that does not answer keeps nobody waiting but itself. */
+async function checkEntries(open: OpenConfig, rounds: CheckContext): Promise<readonly DoctorEntry[]> {
+  const checks = open.entries.map(async (entry) => {
+    const command = parseWrappedCommand(entry.link)
+    return command === undefined ? [] : [await checkEntry(open, entry, { ...rounds, command })]
+  })
+  return (await Promise.all(checks)).flat()
+}
+
+async function checkEntry(
+  { target, config }: OpenConfig,
+  entry: LocatedConfigEntry,
+  { command, memory, where, timeoutMs, recorderChecks }: CheckContext & { readonly command: WrappedCommand },
+): Promise<DoctorEntry> {
+  const { root, server } = entry
+  const remembered = memory.find({ file: config.path, root, server })
+  const tape = command.tape ?? null
+  const bridged = readBridgedServer(entry, where.env)
+  const [recorder, remote, recorded] = await Promise.all([
+    checkRecorder(command.recorderCommand, server, recorderChecks),
+    bridged && checkRemoteServer(bridged, server, timeoutMs),
+    tape === null ? NO_RECORDING : findRecording(tape, where.env),
+  ])
+  return {
+    client: target.client.name,
+    file: target.file,
+    server,
+    wrapped: true,
+    since: remembered?.since ?? null,
+    tape,
+    newest: recorded.newest,
+    remote: remote === undefined ? null : { where: remote.where, ...remote.state },
+    findings: [
+      ...(remembered === undefined ? [notRememberedFinding(server)] : []),
+      ...recorder,
+      ...(remote?.findings ?? []),
+      ...recorded.findings,
+    ],
+  }
+}
+
+const NO_RECORDING = { newest: null, findings: [] }
+
+async function findRecording(
+  tape: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<DoctorEntry, 'newest' | 'findings'>> {
+  try {
+    return { newest: (await findNewestTape(tape, env)) ?? null, findings: [] }
+  } catch (error) {
+    if (!(error instanceof ReelayError)) throw error
+    const { message, hint = 'wrap the entry again' } = error
+    return { newest: null, findings: [{ kind: 'tape-unusable', about: message, hint }] }
+  }
+}
+
+function notRememberedFinding(server: string): DoctorFinding {
+  return {
+    kind: 'not-remembered',
+    about: 'it is wrapped, and Reelay does not remember how it was before',
+    hint: `reelay unwrap ${server} restores what it means; its formatting may differ`,
+  }
+}
+
+/** Remembered as wrapped in a config that could be read, or is gone, and does not say so. */
+function isStaleEntry(entry: WrappedEntry, looked: readonly ConfigOpenResult[]): boolean {
+  return !looked.some((each) => {
+    if (each.kind === 'refused') return realConfigPath(each.target.file) === entry.file
+    const file = each.config.path
+    return each.entries.some(
+      ({ root, server, link }) =>
+        isSameEntry({ file, root, server }, entry) && parseWrappedCommand(link) !== undefined,
+    )
+  })
+}
+
+function staleEntry({ client, file, server, since, tape }: WrappedEntry): DoctorEntry {
+  const about = 'it was wrapped, and is so no longer: the config was changed by someone else'
+  const finding = { kind: 'no-longer-wrapped', about, hint: `reelay unwrap ${server} forgets it` } as const
+  return {
+    client,
+    file,
+    server,
+    wrapped: false,
+    since,
+    tape,
+    newest: null,
+    remote: null,
+    findings: [finding],
+  }
+}
+
+function describeConfig(looked: ConfigOpenResult): DoctorConfig {
+  const { client, file } = looked.target
+  const place = { client: client.name, file }
+  if (looked.kind === 'open')
+    return { ...place, servers: looked.entries.map(({ server }) => server), findings: [] }
+  const { message, hint = 'mend the file' } = looked.error
+  return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }] }
+}
