@@ -1,4 +1,4 @@
-// From the text of a request to its place on the tape: heard before, and not; beside parsing, writing in canonical form and SHA-256.
+// From the text of a request to its place on the tape: parsed before, and not; beside parsing, writing in canonical form and SHA-256.
 import { hash } from 'node:crypto'
 import { goal, interleave, median } from './measure.mjs'
 
@@ -14,30 +14,37 @@ export async function match({ rounds }) {
     for (const [name, values] of Object.entries(results))
       console.log(`  ${name.padEnd(36)} ${Math.round(median(values)).toLocaleString('en')}`)
     const beside = median(
-      results['heard before'].map((value, round) => value / results['parse, canonical, SHA-256'][round]),
+      results['parsed before'].map((value, round) => value / results['parse, canonical, SHA-256'][round]),
     )
-    met.push(goal(`heard before, beside parse, canonical and SHA-256, at ${size}`, beside, least, 'at least'))
+    met.push(
+      goal(`parsed before, beside parse, canonical and SHA-256, at ${size}`, beside, least, 'at least'),
+    )
   }
   return met
 }
 
 // Loaded when they are there: the bench builds before it runs.
 async function builtParts() {
-  const files = ['match/recording-index', 'tape/turns', 'serve/heard-texts', 'wire/message']
+  const files = [
+    'match/recording-index',
+    'tape/turn-builder',
+    'serve/player/message-parser',
+    'protocol/message',
+  ]
   return Object.assign({}, ...(await Promise.all(files.map((file) => import(`../dist/${file}.js`)))))
 }
 
 function variantsFor(rows, parts) {
-  const { HeardTexts, classify } = parts
+  const { MessageParser, classifyMessage } = parts
   const args = JSON.stringify({ query: 'a question of some length', limit: 10, rows: rowsOf(rows) })
   const request = (id) =>
     `{"method":"tools/call","params":{"name":"echo","arguments":${args}},"jsonrpc":"2.0","id":${id}}`
   const texts = Array.from({ length: 64 }, (_, id) => request(id))
   const index = indexOf(request(0), parts)
-  const heard = new HeardTexts()
+  const parser = new MessageParser()
   return {
-    'heard before': (n) => index.lookup(asked(heard.read(texts[n & 63]))),
-    'read for the first time': (n) => index.lookup(asked(classify(JSON.parse(texts[n & 63])))),
+    'parsed before': (n) => index.lookup(asked(parser.parse(texts[n & 63]))),
+    'read for the first time': (n) => index.lookup(asked(classifyMessage(JSON.parse(texts[n & 63])))),
     'parse, canonical, SHA-256': (n) => hash('sha256', canonicalize(JSON.parse(texts[n & 63]).params), 'hex'),
   }
 }
@@ -67,7 +74,7 @@ function asked({ method, params }) {
 }
 
 /** One call and its answer, which is given again and again. */
-function indexOf(text, { RecordingIndex, turnsOf, classify }) {
+function indexOf(text, { RecordingIndex, buildTurns, classifyMessage }) {
   const frame = (n, dir, said) => ({
     kind: 'message',
     n,
@@ -76,10 +83,10 @@ function indexOf(text, { RecordingIndex, turnsOf, classify }) {
     conn: 1,
     dir,
     text: said,
-    message: classify(JSON.parse(said)),
+    message: classifyMessage(JSON.parse(said)),
   })
   const frames = [frame(1, 'c2s', text), frame(2, 's2c', '{"jsonrpc":"2.0","id":0,"result":{}}')]
-  return new RecordingIndex(turnsOf(frames), { permissive: true })
+  return new RecordingIndex(buildTurns(frames), { permissive: true })
 }
 
 function rateOf(once) {

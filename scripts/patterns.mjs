@@ -5,13 +5,13 @@ import { pathToFileURL } from 'node:url'
 import { root, runTool } from './run.mjs'
 
 const HEAD = `// Made by \`npm run patterns\`. Do not edit by hand.
-import type { GateImage } from './gate-tables.ts'
+import type { PrefilterImage } from './tables.ts'
 
 /** What the default rules look for: every recorder needs it before it hands the first message on, and to work it out takes milliseconds. */
-export const DEFAULT_IMAGE: GateImage =`
+export const DEFAULT_IMAGE: PrefilterImage =`
 
-const load = (name) => import(pathToFileURL(join(root, 'dist', 'redact', `${name}.js`)).href)
-const { defaultImage } = await load('default-patterns')
-const file = join('src', 'redact', 'default-image.ts')
-writeFileSync(join(root, file), `${HEAD} ${JSON.stringify(defaultImage())}\n`)
+const load = (name) => import(pathToFileURL(join(root, 'dist', 'redact', 'prefilter', `${name}.js`)).href)
+const { buildDefaultImage } = await load('build-default-image')
+const file = join('src', 'redact', 'prefilter', 'default-image.ts')
+writeFileSync(join(root, file), `${HEAD} ${JSON.stringify(buildDefaultImage())}\n`)
 process.exitCode = runTool('oxfmt', [file])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { truncateText, escapeControlChars, escapeControlCharsInJson } from './text.ts'
+import { truncateText, escapeControlChars, escapeControlCharsInJson, truncateAtWord } from './text.ts'
 
 test('colours, cursor moves, carriage returns, bidi and invisible characters are spelled out', () => {
   expect(escapeControlChars('\u001b[31mred\u001b[0m\r\n\tend')).toBe(
@@ -31,4 +31,13 @@ test('JSON that was made visible means the same and holds nothing unseen', () =>
 test('a long text is cut to its width after it was made visible', () => {
   expect(truncateText('abcdef', 6)).toBe('abcdef')
   expect(truncateText('abc\u001bdef', 6)).toBe(String.raw`abc\u…`)
+})
+
+test.each([
+  ['short enough', 'short enough'],
+  ['the token is ghp_0123456789 now', 'the token is…'],
+  ['ends right here and goes on', 'ends right here…'],
+  ['0123456789012345678901234', '…'],
+])('of %j whole words stay', (text, shown) => {
+  expect(truncateAtWord(text, 15)).toBe(shown)
 })

@@ -26,3 +26,20 @@ export function truncateText(text: string, width: number): string {
 function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
+
+/** The beginning of a text, in whole words: half of a secret at its end could not be told for one. */
+export function truncateAtWord(text: string, most: number): string {
+  if (text.length <= most) return text
+  const end = text.slice(0, most + 1).search(/\s\S*$/)
+  return `${text.slice(0, Math.max(end, 0))}…`
+}
+
+/** How many characters two texts have in common at their beginnings and, beyond these, at their ends. */
+export function commonAffixLength(a: string, b: string): number {
+  const shortest = Math.min(a.length, b.length)
+  let head = 0
+  while (head < shortest && a[head] === b[head]) head++
+  let tail = 0
+  while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
+  return head + tail
+}

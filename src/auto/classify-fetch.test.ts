@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classifyFetch } from './mcp-fetch.ts'
+import { classifyFetch } from './hooks.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const BOTH = { accept: 'application/json, text/event-stream' }

@@ -1,10 +1,9 @@
 import { ReelayError } from '../errors.ts'
 import { createReportRedactor } from '../serve/redaction/report-redactor.ts'
 import { escapeControlChars } from '../text.ts'
-import { hookFetch } from './fetch-hook.ts'
+import { hookFetch, hookSpawn } from './hooks.ts'
 import { recordServers } from './record-servers.ts'
 import { replayServers } from './replay-servers.ts'
-import { hookSpawn } from './spawn-hook.ts'
 import { readSwitches } from './switches.ts'
 
 /** Does what the switches ask: from now on, the servers of an MCP SDK are recorded, or played from a tape. */

@@ -1,12 +1,17 @@
+import { setMaxListeners } from 'node:events'
+import type { ServerOnTape } from './server-lookup.ts'
+import { parseJson } from '../json/parse.ts'
+import { classifyMessage, type Message } from '../protocol/message.ts'
+import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 import type { Drift } from '../serve/drift.ts'
-import type { SessionPlayerOptions } from '../serve/player/session-player.ts'
+import { sseEventText } from '../serve/http/sse-writer.ts'
+import { ClientPauses } from '../serve/player/clock.ts'
+import type { ReplyChannel } from '../serve/player/reply-channel.ts'
+import { type SessionPlayerOptions, SessionPlayer } from '../serve/player/session-player.ts'
+import { firstMessageOf } from '../serve/player/turn-filters.ts'
+import type { Tape } from '../store/file/read.ts'
 import type { Turn } from '../tape/turn.ts'
-import { classifyMessage, type Message } from '../protocol/message.ts'
-import { parseJson } from '../json/parse.ts'
-import type { RecordedHttpSessions } from './http-cast.ts'
-import { RecordedEndpointSession } from './played-session.ts'
-import { SseResponseStream } from './sse-stream.ts'
 
 /** A server on a tape, and how to play its turns. */
 export interface EndpointRecording {
@@ -100,4 +105,175 @@ function takeRefusal({ refusals }: RecordedHttpSessions, message: Message): Resp
   if (refusal === undefined) return undefined
   const { status, text } = refusal
   return new Response(text, { status, headers: { 'content-type': 'application/json' } })
+}
+
+/** One client of a played server over HTTP: each answer leaves by the stream that waits for it. */
+class RecordedEndpointSession {
+  readonly #player: SessionPlayer
+  /** Those that wait for an answer, the newest last. */
+  readonly #streams = new Set<SseResponseStream>()
+  readonly #waiting: string[] = []
+  #standing: SseResponseStream | undefined
+
+  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later'>) {
+    this.#player = new SessionPlayer({ ...options, send: this.#send, later: new ClientPauses().later })
+    this.#player.start()
+  }
+
+  drift(): Drift {
+    return this.#player.drift()
+  }
+
+  /** Everything leaves by this one stream, as in the legacy SSE transport. */
+  useStandingStream(stream: SseResponseStream): void {
+    this.#standing = stream
+    this.#sendWaiting(stream)
+  }
+
+  /** Takes a message; the answer to a request comes by the stream that is returned, or by the standing one. */
+  post(
+    text: string,
+    message: Message,
+    signal: AbortSignal | null | undefined,
+  ): SseResponseStream | undefined {
+    const isAnsweredHere = message.kind === 'request' && this.#standing === undefined
+    const stream = isAnsweredHere ? this.#open(signal) : undefined
+    setImmediate(() => this.#player.handle(text, message, stream && this.#outletOf(stream)))
+    return stream
+  }
+
+  #open(signal: AbortSignal | null | undefined): SseResponseStream {
+    const stream = new SseResponseStream(signal)
+    this.#streams.add(stream)
+    this.#sendWaiting(stream)
+    return stream
+  }
+
+  #outletOf(stream: SseResponseStream): ReplyChannel {
+    return {
+      scope: '',
+      send: (text) => (stream.isOpen ? stream.write(text) : this.#send(text)),
+      reply: (text) => {
+        if (text === undefined) return
+        this.#streams.delete(stream)
+        stream.write(text)
+        stream.end()
+      },
+    }
+  }
+
+  /** What belongs to no request, or to one that is over, goes with the newest. */
+  readonly #send = (text: string): void => {
+    const open = [...this.#streams].filter(({ isOpen }) => isOpen)
+    const stream = this.#standing ?? open.at(-1)
+    if (stream === undefined) this.#waiting.push(text)
+    else stream.write(text)
+  }
+
+  #sendWaiting(stream: SseResponseStream): void {
+    for (const text of this.#waiting.splice(0)) stream.write(text)
+  }
+}
+
+/** A handshake that the recorded server turned down by its HTTP status. */
+interface RecordedRefusal {
+  readonly method: string
+  readonly status: number
+  readonly text: string
+}
+
+/** A server's part of a tape, as clients over HTTP ask for it. */
+interface RecordedHttpSessions {
+  /** What was said in each session, in the order in which they began. */
+  readonly sessions: (readonly Turn[])[]
+  /** What was said outside of a session: everything, in the modern era. */
+  readonly sessionless: readonly Turn[]
+  readonly refusals: RecordedRefusal[]
+}
+
+export function recordedHttpSessions({ tape, server }: ServerOnTape): RecordedHttpSessions {
+  const turns = tape.turns.filter((turn) => firstMessageOf(turn)?.server === server)
+  const refused = turns.flatMap((turn) => refusalOf(tape, turn))
+  const told = turns.filter((turn) => !refused.some((refusal) => refusal.turn === turn))
+  const conns = new Set(told.map((turn) => firstMessageOf(turn)?.conn))
+  const ofConn = (conn: number | undefined): readonly Turn[] =>
+    told.filter((turn) => firstMessageOf(turn)?.conn === conn)
+  const sessions = [...conns].map(ofConn).filter(isRecordedSession)
+  return {
+    sessions,
+    sessionless: told.filter((turn) => !sessions.some((session) => session.includes(turn))),
+    refusals: refused.map(({ refusal }) => refusal),
+  }
+}
+
+// Without a session each exchange is a connection of its own, so more than one turn makes a session.
+function isRecordedSession(turns: readonly Turn[]): boolean {
+  return turns.length > 1 && turns.some((turn) => methodOf(turn) === 'initialize')
+}
+
+function refusalOf(tape: Tape, turn: Turn): { turn: Turn; refusal: RecordedRefusal }[] {
+  const [x, method] = [turn.trigger?.x, methodOf(turn)]
+  if (x === undefined || method === undefined || !HANDSHAKE_METHODS.has(method)) return []
+  const head = tape.rest.find((frame) => frame.kind === 'http' && frame.x === x && 'status' in frame.http)
+  const status = head?.kind === 'http' && 'status' in head.http ? head.http.status : 200
+  if (status < 400) return []
+  const text = turn.response?.text ?? tape.strays.find((stray) => stray.x === x)?.text ?? ''
+  return [{ turn, refusal: { method, status, text } }]
+}
+
+function methodOf({ trigger }: Turn): string | undefined {
+  return trigger?.message.kind === 'request' ? trigger.message.method : undefined
+}
+
+const KEEP_ALIVE_MS = 2 ** 30
+/** A client has one signal for all that is under way. */
+const MAX_LISTENERS = 1500
+
+/** A stream of server-sent events that a played server answers with. */
+class SseResponseStream {
+  readonly #body: ReadableStream<Uint8Array>
+  readonly #signal: AbortSignal | null | undefined
+  /** A program waits for an answer that is on its way over a socket; without one, it would have nothing to wait for. */
+  readonly #open = setInterval(() => {}, KEEP_ALIVE_MS)
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+
+  constructor(signal: AbortSignal | null | undefined) {
+    this.#signal = signal
+    this.#body = new ReadableStream({
+      start: (controller) => void (this.#controller = controller),
+      cancel: () => this.#leave(),
+    })
+    if (!signal) return
+    setMaxListeners(MAX_LISTENERS, signal)
+    signal.addEventListener('abort', this.#abort)
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined
+  }
+
+  /** The answer that carries the stream. */
+  response(headers: Readonly<Record<string, string>>): Response {
+    return new Response(this.#body, { headers: { 'content-type': 'text/event-stream', ...headers } })
+  }
+
+  write(data: string, event = 'message'): void {
+    this.#controller?.enqueue(Buffer.from(sseEventText(data, { event })))
+  }
+
+  end(): void {
+    this.#controller?.close()
+    this.#leave()
+  }
+
+  readonly #abort = (): void => {
+    this.#controller?.error(this.#signal?.reason)
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#controller = undefined
+    this.#signal?.removeEventListener('abort', this.#abort)
+    clearInterval(this.#open)
+  }
 }

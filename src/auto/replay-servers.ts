@@ -10,13 +10,17 @@ import { sessionPlayerOptions, type ServeOptions } from '../serve/serve-options.
 import { serveStdio } from '../serve/serve-stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import { recordedHttpSessions } from './http-cast.ts'
+import { recordedHttpSessions, RecordedEndpoint, type EndpointRecording } from './recorded-endpoint.ts'
 import type { ServerHooks } from './hooks.ts'
-import { nthConnection } from './nth-connection.ts'
-import { RecordedEndpoint, type EndpointRecording } from './recorded-endpoint.ts'
+import {
+  nthConnection,
+  ServerNames,
+  TapeSet,
+  queryForCommand,
+  queryForUrl,
+  type ServerOnTape,
+} from './server-lookup.ts'
 import { RecordedProcess, type RecordedProcessOptions } from './recorded-process.ts'
-import { ServerNames } from './server-names.ts'
-import { TapeSet, queryForCommand, queryForUrl, type ServerOnTape } from './server-lookup.ts'
 
 /** Plays every server that this process talks to from the tape: no process is started, no socket opened. */
 export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSdkFetch, isSdkSpawn } from './sdk-caller.ts'
+import { isSdkFetch, isSdkSpawn } from './hooks.ts'
 
 const CROSS_SPAWN = '    at spawn (/app/node_modules/cross-spawn/index.js:12:24)'
 const PROMISE = '    at new Promise (<anonymous>)'

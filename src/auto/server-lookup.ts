@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
-import { serverName } from '../record/server-name.ts'
 import { serverNameFromUrl } from '../record/http/url-recorder.ts'
+import { serverName } from '../record/server-name.ts'
+import { firstMessageOf } from '../serve/player/turn-filters.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { numberedPath } from '../store/file/create.ts'
-import { resolveTape } from '../store/home.ts'
 import { loadTape, type Tape } from '../store/file/read.ts'
+import { resolveTape } from '../store/home.ts'
 import type { TapeServer } from '../tape/header.ts'
 
 /** A server on a tape. */
@@ -15,7 +16,7 @@ export interface ServerOnTape {
 }
 
 /** A server that a program wants to talk to. */
-export interface ServerQuery {
+interface ServerQuery {
   /** What it is called, unless another has that name. */
   readonly name: string
   readonly isSame: (info: TapeServer) => boolean
@@ -97,4 +98,42 @@ function serverNotFound(name: string, held: readonly string[], { words }: Server
       hint: 'record it with REELAY_RECORD, or leave it live with REELAY_REPLAY_SERVER=<the others>',
     },
   )
+}
+
+/** The part of the tape that was recorded when the server was started for the nth time. */
+export function nthConnection({ tape, server }: ServerOnTape, conn: number): ServerOnTape {
+  // Over HTTP a connection may be a single exchange, and what is played over pipes is all of them.
+  if (tape.header.servers[server]?.transport === 'http') return { tape, server }
+  const ofServer = tape.turns.filter((turn) => firstMessageOf(turn)?.server === server)
+  const recorded = ofServer.reduce((most, turn) => Math.max(most, firstMessageOf(turn)?.conn ?? 0), 0)
+  if (conn > Math.max(recorded, 1)) throw startedTooOften(tape, server, recorded)
+  return { tape: { ...tape, turns: ofServer.filter((turn) => firstMessageOf(turn)?.conn === conn) }, server }
+}
+
+function startedTooOften({ path }: Tape, server: string, recorded: number): ReelayError {
+  const often = recorded === 1 ? 'once' : `${recorded} times`
+  const message = `the server ${server} was started ${often} on ${path}, and now once more`
+  return new ReelayError('REPLAY_DRIFT', message, { hint: 'record the run again, as it is now' })
+}
+
+/** Names servers: one command or URL has one name, and two never share one. */
+export class ServerNames {
+  readonly #names = new Map<string, string>()
+
+  /** `wanted` is the name that it gets unless another has it. */
+  nameOf(key: string | readonly string[], wanted: string): string {
+    const known = this.#names.get(JSON.stringify(key))
+    if (known !== undefined) return known
+    const name = this.#free(wanted)
+    this.#names.set(JSON.stringify(key), name)
+    return name
+  }
+
+  #free(base: string): string {
+    const taken = new Set(this.#names.values())
+    for (let copy = 1; ; copy++) {
+      const name = copy === 1 ? base : `${base}-${copy}`
+      if (!taken.has(name)) return name
+    }
+  }
 }

@@ -3,7 +3,7 @@ import { resolveTape } from '../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 
 /** What the environment asks of this process. */
-export type Switches =
+type Switches =
   | { readonly kind: 'off' }
   | {
       readonly kind: 'record' | 'replay'

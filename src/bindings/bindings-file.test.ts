@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { call, client, tapeOf } from '../../test/serve/tape-of.ts'
 import { turnsInMemory } from '../tape/turn-store.ts'
-import { applyBindingsFile } from '../correlate/apply-file.ts'
-import { toBindingsFile, readBindingsFile } from './bindings-file.ts'
+import { applyBindingsFile, toBindingsFile, readBindingsFile, BindingsByConsumer } from './bindings-file.ts'
 import { findBindings } from './find/find-bindings.ts'
-import { BindingsByConsumer } from '../correlate/origins.ts'
-import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
+import { formatTapeLocation, formatProducer } from './location-text.ts'
 import { LiveValueBinder } from './carry/live-value-binder.ts'
 
 const TAPE = tapeOf(

@@ -2,7 +2,7 @@
  * How sure it is that two equal values are one: `strong` when nobody makes it up twice, `fair` when names must agree,
  * `weak` for small numbers and plain words, `none` for what can be no handle at all.
  */
-export type Distinctness = 'strong' | 'fair' | 'weak' | 'none'
+type Distinctness = 'strong' | 'fair' | 'weak' | 'none'
 
 export function distinctnessOf(value: string): Distinctness {
   if (NEVER.has(value)) return 'none'

@@ -1,7 +1,7 @@
+import type { BindingProducer, LocationStep, TapeLocation } from './binding.ts'
 import { ReelayError } from '../errors.ts'
 import type { JsonPath } from '../json/find.ts'
-import { EVERY_ITEM, parsePath } from '../json/path.ts'
-import type { BindingProducer } from './binding.ts'
+import { EVERY_ITEM, parsePath, formatPath } from '../json/path.ts'
 
 /** A place as a user wrote it: what stands in a text is named by its surroundings. */
 export interface WrittenLocation {
@@ -86,4 +86,33 @@ function invalidLocation(text: string, why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot read the place ${JSON.stringify(text)}: ${why}`, {
     hint: 'write it like "#12 result.structuredContent.id", "#12 result.content[0].text > json issue.id" or \'#12 result.content[0].text > text "issue {} was"\'; `reelay inspect --bindings` prints places in this form',
   })
+}
+
+/** A place as a bindings file writes it: `#12 result.content[0].text > json issue.id`. */
+export function formatTapeLocation({ frame, item, path, inside }: Omit<TapeLocation, 'turn'>): string {
+  const at = item === undefined ? `#${frame}` : `#${frame}/${item}`
+  return [`${at} ${formatPath(path)}`, ...inside.map(formatLocationStep)].join(' > ')
+}
+
+/** Who made a value, as a bindings file writes it. */
+export function formatProducer(producer: BindingProducer): string {
+  if (producer.kind === 'message') return formatTapeLocation(producer)
+  const { unit, offset } = producer
+  const amount = unit === 'day' ? offset : Math.round(offset / 1000)
+  return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit === 'day' ? 'days' : 'seconds'}`
+}
+
+function formatLocationStep(lens: LocationStep): string {
+  switch (lens.kind) {
+    case 'json':
+      return `json ${formatPath(lens.path)}`
+    case 'base64':
+      return 'base64'
+    case 'token':
+      return `text ${JSON.stringify(`${lens.token.before.trimStart()}{}${lens.token.after}`)}`
+    case 'span':
+      return `characters ${lens.start}-${lens.end}`
+    case 'key':
+      return `key ${lens.index}`
+  }
 }

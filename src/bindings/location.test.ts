@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findToken, describeToken } from '../correlate/token-place.ts'
+import { findToken, describeToken } from './location.ts'
 
 function foundIn(recorded: string, token: string, live: string): string | undefined {
   const start = recorded.indexOf(token)

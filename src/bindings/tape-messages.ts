@@ -1,8 +1,7 @@
 import { ReelayError } from '../errors.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
-import type { Direction } from '../wire/direction.ts'
-import { isObject, member } from '../protocol/message.ts'
+import { type Direction, isObject, member } from '../protocol/message.ts'
 import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 import { nameWords } from './names.ts'
 

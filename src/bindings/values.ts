@@ -1,8 +1,7 @@
-import { jsonLeaves, decodeLeaf } from '../json/leaves.ts'
-import { memberRanges, findRange, type JsonPath } from '../json/find.ts'
-import { parseJson } from '../json/parse.ts'
-import { decodeBase64Text } from '../correlate/base64.ts'
 import type { ValueLocation } from './binding.ts'
+import { memberRanges, findRange, type JsonPath } from '../json/find.ts'
+import { jsonLeaves, decodeLeaf } from '../json/leaves.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** A value of a message: a leaf, or what stands in the JSON or base64 that a leaf holds. */
 export interface MessageValue extends ValueLocation {
@@ -65,4 +64,162 @@ function inputNameValues(text: string): readonly MessageValue[] {
     const keys = [...memberRanges(text.slice(range.start, range.end)).keys()]
     return keys.map((key, index) => ({ text: key, path, inside: [{ kind: 'key', index }], opened: false }))
   })
+}
+
+/** The text that a base64 string encodes; undefined when it is no base64, or encodes no readable text. */
+export function decodeBase64Text(text: string): string | undefined {
+  if (text.length < 8 || text.length > LONGEST_BASE64 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text))
+    return undefined
+  try {
+    const plain = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+    const binary = atob(plain)
+    if (NOT_TEXT.test(binary)) return undefined
+    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0))
+    const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return isReadable(decoded) && encodeBase64Like(text, decoded) === text ? decoded : undefined
+  } catch {
+    return undefined // most strings of these letters are no base64
+  }
+}
+
+// Control characters, and bytes that no UTF-8 has: a uuid has the letters of base64, and to catch an error takes longer than to look.
+const NOT_TEXT = /[^\t\n\r\x20-\x7e\x80-\xbf\xc2-\xf4]|^[\x80-\xbf]/
+
+const LONGEST_BASE64 = 8192 // cursors and states are short; a picture is no handle
+
+/** Encodes a text in the alphabet and with the padding of another one. */
+export function encodeBase64Like(model: string, text: string): string {
+  const plain = btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+  const padded = model.endsWith('=') || model.length % 4 === 0 ? plain : plain.replace(/=+$/, '')
+  return /[-_]/.test(model) ? padded.replaceAll('+', '-').replaceAll('/', '_') : padded
+}
+
+// Text that was encoded on purpose holds no control characters; random letters that happen to decode do.
+function isReadable(text: string): boolean {
+  return !/[^\P{C}\t\n\r]/u.test(text)
+}
+
+/** A stretch of a text that may be a value of its own. */
+export interface TextPiece {
+  readonly start: number
+  readonly end: number
+}
+
+// A path, a URI or a uuid is made of a few runs; a longer piece is none of them.
+const MOST_RUNS = 12
+
+/**
+ * The stretches of a text that are meant: each starts and ends at the edge of a run of letters and digits, without a space
+ * inside. So tokens, parts of a composite, segments and query values of a URI and folders of a path are found. Of pieces in
+ * one place the longest comes first, because a uuid is no five handles.
+ */
+export function findPieces(text: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
+  return findPiecesByWord(text, (word) => findPiecesInWord(word, isMeant))
+}
+
+/** The same for whoever knows the pieces of a word: they hang on nothing around it. */
+export function findPiecesByWord(
+  text: string,
+  inWord: (word: string) => readonly TextPiece[],
+): readonly TextPiece[] {
+  const pieces: TextPiece[] = []
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    for (const { start, end } of inWord(word)) pieces.push({ start: start + index, end: end + index })
+  }
+  return pieces
+}
+
+/** The pieces of one word. */
+export function findPiecesInWord(word: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
+  const pieces: TextPiece[] = []
+  for (const piece of piecesOfWord(word))
+    for (const one of pieceVariants(word, piece))
+      if (isMeant(word.slice(one.start, one.end))) pieces.push(one)
+  return pieces
+}
+
+// Most words of most texts are plain, and are one run.
+const PLAIN_WORD = /^[A-Za-z]+(?=[.,;:!?]?$)/
+
+function piecesOfWord(word: string): Iterable<TextPiece> {
+  const plain = PLAIN_WORD.exec(word)
+  return plain === null ? runCombinations(word) : [{ start: 0, end: plain[0].length }]
+}
+
+function* runCombinations(word: string): Iterable<TextPiece> {
+  const runs = [...word.matchAll(WORD_RUNS)].map(({ 0: { length }, index }) => ({
+    start: index,
+    end: index + length,
+  }))
+  for (let size = Math.min(MOST_RUNS, runs.length); size > 0; size--) {
+    for (let first = 0; first + size <= runs.length; first++)
+      yield { start: runs[first]?.start ?? 0, end: runs[first + size - 1]?.end ?? 0 }
+  }
+}
+
+// An absolute path starts with its slash, and base64 may end in its padding.
+function pieceVariants(text: string, piece: TextPiece): readonly TextPiece[] {
+  const { start, end } = piece
+  if (text[start - 1] !== '/' && text[end] !== '=') return [piece]
+  const isPath = /(^|[\s"'`=(]|:\/\/)\/$/.test(text.slice(Math.max(0, start - 5), start))
+  const padding = /^={1,2}(?![\p{L}\p{N}])/u.exec(text.slice(end, end + 3))?.[0] ?? ''
+  return [
+    ...(isPath ? [{ start: start - 1, end }] : []),
+    ...(padding === '' ? [] : [{ start, end: end + padding.length }]),
+    piece,
+  ]
+}
+
+/** The words that name a piece: what stands right before it in its text, behind the last number. */
+export function labelWordsBefore(text: string, start: number): readonly string[] {
+  const lead = text.slice(Math.max(0, start - 40), start).replace(/^.*\p{N}/su, '')
+  return (lead.match(/\p{L}+/gu) ?? []).slice(-3)
+}
+
+/**
+ * The runs of letters and digits that a text is made of; a uuid is one of them. Its groups are short and no values by
+ * themselves: among many uuids each of them stands in another one, or is some number of the client, by chance.
+ */
+export const WORD_RUNS: RegExp = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\p{N}])|[\p{L}\p{N}]+/giu
+
+/** Whether a run of plain letters and digits goes on at a character, of which so many belong to it already. */
+export function continuesRun(text: string, at: number, length: number): boolean {
+  const code = text.charCodeAt(at)
+  return isAsciiAlphanumeric(code) || (code === DASH && isUuidDash(length) && isUuidAt(text, at - length))
+}
+
+export function isAsciiLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+function isUuidAt(text: string, start: number): boolean {
+  for (let at = 0; at < UUID_LENGTH; at++) {
+    const code = text.charCodeAt(start + at)
+    if (isUuidDash(at) ? code !== DASH : !isHexDigit(code)) return false
+  }
+  return !isAsciiAlphanumeric(text.charCodeAt(start + UUID_LENGTH))
+}
+
+const UUID_LENGTH = 36
+const DASH = 0x2d
+
+function isUuidDash(at: number): boolean {
+  return at === 8 || at === 13 || at === 18 || at === 23
+}
+
+function isAsciiAlphanumeric(code: number): boolean {
+  return isAsciiLetter(code) || isDigit(code)
+}
+
+function isHexDigit(code: number): boolean {
+  return isDigit(code) || (code >= 0x61 && code <= 0x66) || (code >= 0x41 && code <= 0x46)
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+/** A copy of plain data that stands alone: a text that was cut out of a longer one keeps all of that in memory. */
+export function detachedCopy<Data>(data: Data): Data {
+  return structuredClone(data)
 }

@@ -5,7 +5,7 @@ import { IMPORT_FORMATS, readImportedRecording } from '../convert/import/index.t
 import { ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
-import { jsonOnOneLine } from '../wire/one-line.ts'
+import { jsonOnOneLine } from '../json/parse.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 

@@ -1,24 +1,25 @@
 import { Command } from 'commander'
 import { readBindingsFile } from '../bindings/bindings-file.ts'
-import { bindingsAsJson } from '../report/bindings-json.ts'
-import { bindingsAsText } from '../report/bindings-text.ts'
-import { bindingsAsYaml } from '../report/bindings-yaml.ts'
-import { bindingFacts, findTapeBindings, type BindingsTape } from '../report/bindings.ts'
+import {
+  bindingsAsJson,
+  bindingsAsText,
+  bindingsAsYaml,
+  bindingFacts,
+  findTapeBindings,
+  type BindingsTape,
+} from '../report/bindings.ts'
 import { inspectAsJson } from '../report/inspect/inspect-json.ts'
 import { jsonDocument, jsonValue } from '../report/json-text.ts'
-import { inspectAsText, overviewLines } from '../report/inspect/inspect-text.ts'
-import { inspectTape } from '../report/inspect/inspect.ts'
-import { selectTapeServers } from '../report/only-servers.ts'
-import { readOverview } from '../report/overview.ts'
-import { withBindingsFilePath, readBindingsForTape } from '../store/bindings-file.ts'
+import { inspectAsText, overviewLines, readOverview } from '../report/inspect/inspect-text.ts'
+import { inspectTape, selectTapeServers } from '../report/inspect/inspect.ts'
+import { withBindingsFilePath, readBindingsForTape } from '../store/companion-files.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { openTape, readTape, type Tape } from '../store/file/read.ts'
 import { formatForecast, forecastFaults } from '../serve/faults/fault-forecast.ts'
 import { readSeed } from './options/serve-options.ts'
 import { readFaultsFile } from './options/read-serve-options.ts'
-import { printLines } from './print-lines.ts'
-import { print } from './output/print.ts'
+import { printLines, print } from './output/print.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'
 
 export const inspectCommand: Command = new Command('inspect')

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { redactTapeLabels } from '../redact/redact-tape.ts'
-import { listAsJson } from '../report/list-json.ts'
-import { listAsText } from '../report/list.ts'
+import { listAsJson, listAsText } from '../report/list.ts'
 import { tapeFolder } from '../store/home.ts'
 import { listTapes, type TapeSummary } from '../store/file/list.ts'
 import { parseServerFilter } from '../tape/server-filter.ts'

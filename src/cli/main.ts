@@ -2,7 +2,7 @@
 // The server is spawned before the rest of the recorder runs: it boots while we do.
 import type { Command } from 'commander'
 import { resolveTape } from '../store/home.ts'
-import { signalGroup } from '../transport/process-group.ts'
+import { signalGroup } from '../link/process/end.ts'
 import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/read-record-options.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
@@ -10,7 +10,8 @@ import { runStdioRecording } from './record/record-stdio.ts'
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
-  if (verb === 'serve' && isSingleName(rest)) return (await import('./serve-one.ts')).serveSingleTape(rest[0])
+  if (verb === 'serve' && isSingleName(rest))
+    return (await import('./serve/serve-tapes.ts')).serveSingleTape(rest[0])
   const { runProgram } = await import('./run-program.ts')
   await runProgram(process.argv, await commandsFor(verb))
 }
@@ -22,7 +23,7 @@ function isSingleName(words: readonly string[]): words is readonly [string] {
 /** A client waits for `serve` to answer: it loads no other command. */
 async function commandsFor(verb: string | undefined): Promise<readonly Command[]> {
   if (verb === 'serve') return [(await import('./serve/serve.ts')).serveCommand]
-  return (await import('./program.merging.ts')).COMMANDS
+  return (await import('./program.ts')).COMMANDS
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {

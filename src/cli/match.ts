@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
-import { parseRequestPath } from '../match/request-path.ts'
+import { parseRequestPath } from '../match/request-key.ts'
 import { formatMatchRule, parseComparison, parseMatchRule, type MatchRuleScope } from '../match/rules.ts'
 import {
   addStoredRules,

@@ -1,5 +1,21 @@
 import { Command } from 'commander'
+import { caCommand } from './ca.ts'
+import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
+import { inspectCommand } from './inspect.ts'
+import { listCommand } from './list.ts'
+import { matchCommand } from './match.ts'
 import { RECORD_OPTIONS } from './options/record-options.ts'
+import { redactCommand } from './redact.ts'
+import { replayCommand } from './replay/replay.ts'
+import { verifyCommand } from './replay/verify.ts'
+import { runCommand } from './run.ts'
+import { serveCommand } from './serve/serve.ts'
+import { shareCommand } from './share.ts'
+import { statsCommand } from './stats.ts'
+import { tailCommand } from './tail.ts'
+import { unwrapCommand, wrapCommand } from './wrap.ts'
 
 /** The help page of `record`; `main` runs the command itself, before commander is loaded. */
 export const recordCommand: Command = new Command('record')
@@ -18,4 +34,18 @@ export const recordCommand: Command = new Command('record')
 for (const { short, long, value, about } of RECORD_OPTIONS) {
   const flags = [short, long].filter((flag) => flag !== undefined).join(', ')
   recordCommand.option(value === undefined ? flags : `${flags} <${value}>`, about)
+}
+
+/** Every command, as `reelay --help` groups them; of `record` only the help, because `main` takes care of the recording itself. */
+export const COMMANDS: readonly Command[] = [
+  ...group('Record:', recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand),
+  ...group('Look:', inspectCommand, statsCommand, tailCommand, listCommand),
+  ...group('Play the server:', serveCommand, matchCommand),
+  ...group('Play the client:', replayCommand, verifyCommand),
+  ...group('Make other tapes:', redactCommand, shareCommand, importCommand),
+  ...group('Learn:', demoCommand),
+]
+
+function group(heading: string, ...commands: readonly Command[]): readonly Command[] {
+  return commands.map((command) => command.helpGroup(heading))
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reviewSecrets } from './review.ts'
+import { reviewSecrets } from './redact.ts'
 import type { AskQuestion } from './output/terminal.ts'
 
 const FINDINGS = [

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, basename } from 'node:path'
+import type { Document, LineCounter, Node } from 'yaml'
+import { Setting, type ConfigSource, type ConfigPath } from './setting.ts'
 import { ReelayError } from '../errors.ts'
-import { readModuleConfig } from './read-module.ts'
-import { readTextConfig } from './read-text.ts'
-import { Setting } from './setting.ts'
+import { member } from '../protocol/message.ts'
 
 const TEXT_EXTENSIONS = ['.yaml', '.yml', '.json']
 const MODULE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
@@ -12,7 +12,7 @@ const CONFIG_EXTENSIONS = [...TEXT_EXTENSIONS, ...MODULE_EXTENSIONS]
 /** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
 const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
 
-export interface ProjectConfig {
+interface ProjectConfig {
   readonly file: string
   /** A section, or undefined where there is none. */
   readonly section: (name: (typeof SECTIONS)[number]) => Setting | undefined
@@ -43,4 +43,143 @@ function configFileFrom(folder: string): string | undefined {
     })
   const parent = dirname(folder)
   return file ?? (parent === folder ? undefined : configFileFrom(parent))
+}
+
+type Yaml = typeof import('yaml')
+
+/** Reads YAML, and JSON as the YAML that it is, with the place of everything. */
+function readTextConfig(file: string): ConfigSource {
+  // A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
+  const yaml = requireSync('yaml') as Yaml
+  const lines = new yaml.LineCounter()
+  const document = yaml.parseDocument(readConfigText(file), { lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined)
+    throw new ReelayError(
+      'SETTINGS_INVALID',
+      `${formatLocation(file, lines, error.pos[0])}: ${error.message.split(/ at line|\n/)[0]}`,
+      { hint: 'correct that place in the file, or remove the file', cause: error },
+    )
+  return {
+    file,
+    value: documentValue(file, document),
+    locate: (path, part) => formatLocation(file, lines, offsetOf({ yaml, document }, path, part)),
+  }
+}
+
+/** References may be endless, or few that stand for more than there is memory for. */
+function documentValue(file: string, document: Document): unknown {
+  try {
+    const value: unknown = document.toJS()
+    JSON.stringify(value)
+    return value
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
+    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${why}`, {
+      hint: 'write the value itself where a reference (*name) stands',
+      cause,
+    })
+  }
+}
+
+function readConfigText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${String(cause)}`, {
+      hint: 'check the path and the permissions',
+      cause,
+    })
+  }
+}
+
+function formatLocation(file: string, lines: LineCounter, offset: number): string {
+  const { line, col } = lines.linePos(offset)
+  return `${file}, line ${line}, column ${col}`
+}
+
+/** Where a value begins, or the name of a member; for what is not there, what should hold it. */
+function offsetOf(
+  { yaml, document }: { yaml: Yaml; document: Document },
+  path: ConfigPath,
+  part: 'name' | 'value',
+): number {
+  const holder = document.getIn(path.slice(0, -1), true)
+  const pair = yaml.isMap(holder)
+    ? holder.items.find(({ key }) => yaml.isScalar(key) && key.value === path.at(-1))
+    : undefined
+  const node = (part === 'name' && pair !== undefined ? pair.key : document.getIn(path, true)) as
+    | Node
+    | null
+    | undefined
+  if (node?.range) return node.range[0]
+  return path.length === 0 ? 0 : offsetOf({ yaml, document }, path.slice(0, -1), 'value')
+}
+
+/** Loads a config that is a module, for what only a function can say. Its places are named by their path. */
+function readModuleConfig(file: string): ConfigSource {
+  if (isTypeScript(file) && !loadsTypeScript())
+    throw new ReelayError(
+      'SETTINGS_INVALID',
+      `${file} is TypeScript, which Node ${process.version} cannot load`,
+      {
+        hint: 'write it as reelay.config.mjs, or use Node 22.18 or newer',
+      },
+    )
+  return { file, value: loadExport(file), locate: () => file }
+}
+
+function isTypeScript(file: string): boolean {
+  return /\.[cm]?ts$/.test(file)
+}
+
+function loadsTypeScript(): boolean {
+  return Boolean(member(process.features, 'typescript'))
+}
+
+// Loaded at once, not imported: a recorder that has started its server cannot wait.
+function loadExport(file: string): unknown {
+  try {
+    const loaded: unknown = requireSync(file)
+    return member(loaded, 'default') ?? loaded
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
+    const hint = isTypeScript(file) ? typeScriptHint(cause) : EXPORT_HINT
+    throw new ReelayError(
+      'SETTINGS_INVALID',
+      `${syntaxErrorLocation(file, cause)} cannot be loaded: ${why}`,
+      {
+        hint,
+        cause,
+      },
+    )
+  }
+}
+
+const EXPORT_HINT = 'it has to export the config by default, and must not await at its top level'
+
+/** Node takes types away, and translates nothing. */
+function typeScriptHint(cause: unknown): string {
+  const code = member(cause, 'code')
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return 'Node takes types away and translates nothing: write an enum as an object, do without namespaces and parameter properties, or write it as reelay.config.mjs'
+  if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') return 'correct that place in the file'
+  if (/does not provide an export named/.test(String(cause)))
+    return 'a type is not there any more when the file is run: import it with `import type`'
+  return EXPORT_HINT
+}
+
+/** Of CommonJS and TypeScript that it cannot read, Node tells the line before everything else, in the stack alone. */
+function syntaxErrorLocation(file: string, cause: unknown): string {
+  const stack = cause instanceof SyntaxError ? (cause.stack ?? '') : ''
+  const [, path = '', line] = /^(.+):(\d+)\n/.exec(stack) ?? []
+  return path.endsWith(basename(file)) ? `${file}, line ${line},` : file
+}
+
+/**
+ * Loads a module at once, as if from here: a recorder that has started its server cannot wait for an import. Without a config
+ * nothing is loaded, not even Node's own loader of modules.
+ */
+function requireSync(name: string): unknown {
+  return process.getBuiltinModule('node:module').createRequire(import.meta.url)(name)
 }

@@ -1,7 +1,9 @@
+import { findProjectConfig } from './project-config.ts'
+import type { Setting } from './setting.ts'
 import { ReelayError } from '../errors.ts'
 import type { RedactionRuleChanges } from '../redact/rule-set.ts'
-import { findProjectConfig } from './project-config.ts'
-import { readRedactionSection } from './redaction-section.ts'
+import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
+import type { RedactionRule } from '../redact/rules/rule.ts'
 
 /** What the project says about redaction, or nothing. */
 export function readRedactionConfig(folder: string): RedactionRuleChanges {
@@ -13,4 +15,53 @@ export function readRedactionConfig(folder: string): RedactionRuleChanges {
     const hint = `${error.hint}; nothing is recorded with half of the rules`
     throw new ReelayError('REDACTION_CONFIG', error.message, { hint, cause: error })
   }
+}
+
+/** The `redaction` section of a config: what it adds to the rules that come with Reelay, and takes from them. */
+function readRedactionSection(section: Setting): RedactionRuleChanges {
+  const { rules, off, fields, allow, email } = section.members(['rules', 'off', 'fields', 'allow', 'email'])
+  return {
+    ...(rules && { rules: rules.items().map(readRule) }),
+    ...(off && { off: off.items().map(readRuleName) }),
+    ...(fields && { fields: fields.texts() }),
+    ...(allow && { allow: allow.items().map(readAllowedValue) }),
+    ...(email && { email: email.flag() }),
+  }
+}
+
+function readRule(rule: Setting): RedactionRule {
+  const { name, pattern, keywords } = rule.members(['name', 'pattern', 'keywords'])
+  if (name === undefined || pattern === undefined) throw rule.invalid('needs "name" and "pattern"')
+  return {
+    name: name.text(),
+    pattern: readPattern(pattern),
+    keywords: keywords?.texts() ?? [],
+    isLearned: true,
+  }
+}
+
+function readRuleName(setting: Setting): string {
+  const name = setting.text()
+  if ([...defaultRules(), EMAIL_RULE].some((rule) => rule.name === name)) return name
+  throw setting.invalid(`switches off "${name}", and there is no such rule`)
+}
+
+/** `/…/` is a pattern; everything else is the value itself. */
+function readAllowedValue(setting: Setting): RegExp {
+  if (setting.value instanceof RegExp || PATTERN_SYNTAX.test(setting.text())) return readPattern(setting)
+  return new RegExp(`^${setting.text().replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)
+}
+
+const PATTERN_SYNTAX = /^\/(.*)\/([imsu]*)$/s
+
+function readPattern(setting: Setting): RegExp {
+  const pattern = setting.value instanceof RegExp ? setting.value : setting.as(patternFromText)
+  if (!pattern.test('')) return pattern
+  throw setting.invalid('matches nothing at all, so it would match everywhere')
+}
+
+function patternFromText(setting: Setting): RegExp {
+  const text = setting.text()
+  const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
+  return new RegExp(source, flags)
 }

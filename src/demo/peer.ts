@@ -6,7 +6,7 @@ import { parseJson } from '../json/parse.ts'
 
 export type DemoOutcome = Response['outcome']
 
-export interface DemoPeerOptions {
+interface DemoPeerOptions {
   readonly input: Readable
   readonly output: Writable
   /** The first id that this side gives to a request of its own. */

@@ -1,18 +1,18 @@
-import { canonicalJson } from '../json/canonical.ts'
-import { isObject } from '../protocol/message.ts'
-import { findIdentityKey } from './identity-key.ts'
+import { jsonTypeOf } from './difference.ts'
 import { longestCommonSubsequence } from './sequence-diff.ts'
-import { similarityOf } from './similarity.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import { commonAffixLength } from '../text.ts'
 
 /** Which item is which: places in the expected list, in the actual one, or in both. */
-export interface ListAlignment {
+interface ListAlignment {
   /** Items that are to be compared with each other. */
   readonly pairs: readonly (readonly [expected: number, actual: number])[]
   readonly removed: readonly number[]
   readonly added: readonly number[]
 }
 
-export interface ListsToAlign {
+interface ListsToAlign {
   readonly expected: readonly unknown[]
   readonly actual: readonly unknown[]
   readonly order: 'kept' | 'free'
@@ -144,4 +144,72 @@ function mostSimilarItem(
     if (best === undefined || score > best.score) best = { at, score }
   }
   return best?.at
+}
+
+/** The member that tells the items of two lists apart: id-like by name, there in every item, unique on each side. */
+function findIdentityKey(expected: readonly unknown[], actual: readonly unknown[]): string | undefined {
+  const [left, right] = [allObjects(expected), allObjects(actual)]
+  if (left === undefined || right === undefined) return undefined
+  const names = Object.keys(left[0] ?? {}).filter((name) => ID_LIKE.test(name))
+  return names
+    .toSorted((a, b) => identityRank(a) - identityRank(b))
+    .find((name) => identifiesItems(name, left, right))
+}
+
+const ID_LIKE = /^(id|uuid|guid|uri|url|key|slug|path|name|title)$|(Id|_id|Key|_key|Uri|_uri)$/
+const BEST_FIRST = ['id', 'uuid', 'guid', 'uri', 'url', 'key', 'slug', 'path', 'name', 'title']
+
+function identityRank(name: string): number {
+  const place = BEST_FIRST.indexOf(name)
+  return place < 0 ? 3.5 : place
+}
+
+function allObjects(items: readonly unknown[]): readonly JsonObject[] | undefined {
+  return items.length > 0 && items.every(isObject) ? items : undefined
+}
+
+// When hardly a value is on both sides, the ids themselves have changed, and say nothing about which item is which.
+function identifiesItems(name: string, left: readonly JsonObject[], right: readonly JsonObject[]): boolean {
+  const [ours, theirs] = [memberValues(name, left), memberValues(name, right)]
+  if (ours === undefined || theirs === undefined) return false
+  const shared = [...ours].filter((value) => theirs.has(value)).length
+  return shared * 2 >= Math.min(ours.size, theirs.size)
+}
+
+function memberValues(name: string, items: readonly JsonObject[]): ReadonlySet<string | number> | undefined {
+  const values = new Set<string | number>()
+  for (const item of items) {
+    const value = Object.hasOwn(item, name) ? item[name] : undefined
+    if (typeof value !== 'string' && typeof value !== 'number') return undefined
+    values.add(value)
+  }
+  return values.size === items.length ? values : undefined
+}
+
+/** How much two items have in common, from 0 to 1; a look at their surface is enough to pair them. */
+function similarityOf(expected: unknown, actual: unknown): number {
+  if (expected === actual) return 1
+  if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
+  if (isObject(expected) && isObject(actual)) return sharedMembers(expected, actual)
+  if (typeof expected === 'string' && typeof actual === 'string') return textSimilarity(expected, actual)
+  return 0.4
+}
+
+function sharedMembers(expected: JsonObject, actual: JsonObject): number {
+  const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
+  let shared = 0
+  for (const name of names) {
+    if (!Object.hasOwn(expected, name) || !Object.hasOwn(actual, name)) continue
+    shared += memberSimilarity(expected[name], actual[name])
+  }
+  return names.size === 0 ? 1 : shared / names.size
+}
+
+function memberSimilarity(expected: unknown, actual: unknown): number {
+  if (expected === actual) return 1
+  return jsonTypeOf(expected) === jsonTypeOf(actual) ? 0.4 : 0
+}
+
+function textSimilarity(a: string, b: string): number {
+  return Math.max(0.2, commonAffixLength(a, b) / Math.max(a.length, b.length, 1))
 }

@@ -1,12 +1,11 @@
-import { canonicalJson } from '../json/canonical.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
 import { alignLists } from './align.ts'
 import { ExactNumber, jsonTypeOf, type Difference } from './difference.ts'
-import { DEEPEST_COMPARED, hasOwnMember, isEqual, type EqualitySettings } from './equal.ts'
-import { parseJsonPair } from './json-text.ts'
+import { parseJsonPair } from './exact-json.ts'
 import type { DiffRuleNode } from './rules.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 
-export interface CompareSettings extends EqualitySettings {
+interface CompareSettings extends EqualitySettings {
   readonly order: 'kept' | 'free'
 }
 
@@ -135,4 +134,147 @@ interface ListSlice {
 
 function isPlainObject(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof ExactNumber)
+}
+
+/** How values are compared: what holds everywhere, beside the rules of a place. */
+interface EqualitySettings {
+  readonly relative: number
+}
+
+/** A hostile message nests deeper than any call stack: below this, values are compared by their text. */
+const DEEPEST_COMPARED = 100
+
+/**
+ * Whether two values are seen to be the same under the rules; where there are no rules, at the speed of a plain comparison.
+ * It may miss what lies very deep, so a no is for a closer look.
+ */
+function isEqual(
+  expected: unknown,
+  actual: unknown,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
+  depth = 0,
+): boolean {
+  if (expected === actual || node?.ignored === true) return true
+  if (typeof expected !== 'object' || typeof actual !== 'object' || expected === null || actual === null)
+    return isEqualScalar(expected, actual, node, settings, depth)
+  if (depth > DEEPEST_COMPARED) return false
+  if (Array.isArray(expected))
+    return Array.isArray(actual) && areEqualItems(expected, actual, node, settings, depth + 1)
+  if (expected instanceof ExactNumber || actual instanceof ExactNumber) return sameNumber(expected, actual)
+  return (
+    isObject(expected) && isObject(actual) && areEqualMembers(expected, actual, node, settings, depth + 1)
+  )
+}
+
+/** Whether two numbers are as near to each other as was asked for. */
+function isWithinTolerance(expected: number, actual: number, relative: number): boolean {
+  return Math.abs(expected - actual) <= relative * Math.max(Math.abs(expected), Math.abs(actual))
+}
+
+/** Whether a member is an object's own; only names that every object inherits need the question. */
+function hasOwnMember(object: object, key: string, value: unknown): boolean {
+  if (value !== undefined && typeof value !== 'function' && key !== '__proto__') return true
+  return Object.hasOwn(object, key) && value !== undefined
+}
+
+function isEqualScalar(
+  expected: unknown,
+  actual: unknown,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
+  depth: number,
+): boolean {
+  const relative = node?.relative ?? settings.relative
+  if (relative > 0 && typeof expected === 'number' && typeof actual === 'number')
+    return isWithinTolerance(expected, actual, relative)
+  if (typeof expected !== 'string' || typeof actual !== 'string') return false
+  const inside = parseJsonPair(expected, actual)
+  return inside !== undefined && isEqual(inside.expected, inside.actual, node, settings, depth + 1)
+}
+
+function areEqualItems(
+  expected: readonly unknown[],
+  actual: readonly unknown[],
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
+  depth: number,
+): boolean {
+  if (expected.length !== actual.length) return false
+  for (let at = 0; at < expected.length; at++) {
+    if (!isEqual(expected[at], actual[at], node?.child(at), settings, depth)) return false
+  }
+  return true
+}
+
+function areEqualMembers(
+  left: JsonObject,
+  right: JsonObject,
+  node: DiffRuleNode | undefined,
+  settings: EqualitySettings,
+  depth: number,
+): boolean {
+  for (const key in left) {
+    const one = left[key]
+    const other = right[key]
+    if (one === other && one !== undefined && key !== '__proto__') continue
+    const below = node?.child(key)
+    if (below?.ignored === true) continue
+    if (!hasOwnMember(right, key, other) || !isEqual(one, other, below, settings, depth)) return false
+  }
+  for (const key in right) {
+    if (!hasOwnMember(left, key, left[key]) && node?.child(key)?.ignored !== true) return false
+  }
+  return true
+}
+
+function sameNumber(expected: unknown, actual: unknown): boolean {
+  return (
+    expected instanceof ExactNumber && actual instanceof ExactNumber && expected.spelling === actual.spelling
+  )
+}
+
+/** Compares types and members only: values and the lengths of lists are free. */
+export class StructureComparison {
+  readonly differences: Difference[] = []
+  readonly #path: (string | number)[] = []
+
+  compare(expected: unknown, actual: unknown, node: DiffRuleNode | undefined): void {
+    if (node?.ignored === true || this.#path.length > DEEPEST_COMPARED) return
+    if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return this.#note({ kind: 'type', expected, actual })
+    if (Array.isArray(expected) && Array.isArray(actual)) return this.#items(expected, actual, node)
+    if (isObject(expected) && isObject(actual)) return this.#members(expected, actual, node)
+    if (typeof expected !== 'string' || typeof actual !== 'string') return
+    const inside = parseJsonPair(expected, actual)
+    if (inside !== undefined) this.compare(inside.expected, inside.actual, node)
+  }
+
+  // Of a list that was empty nothing is known; a longer list is held to the items that there were.
+  #items(expected: readonly unknown[], actual: readonly unknown[], node: DiffRuleNode | undefined): void {
+    if (expected.length === 0) return
+    for (const [place, item] of actual.entries()) {
+      this.#path.push(place)
+      this.compare(expected[Math.min(place, expected.length - 1)], item, node?.child(place))
+      this.#path.pop()
+    }
+  }
+
+  #members(expected: JsonObject, actual: JsonObject, node: DiffRuleNode | undefined): void {
+    for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+      this.#path.push(key)
+      this.#member(expected, actual, key, node?.child(key))
+      this.#path.pop()
+    }
+  }
+
+  #member(expected: JsonObject, actual: JsonObject, key: string, node: DiffRuleNode | undefined): void {
+    if (node?.ignored === true) return
+    if (!Object.hasOwn(actual, key)) this.#note({ kind: 'removed', expected: expected[key] })
+    else if (!Object.hasOwn(expected, key)) this.#note({ kind: 'added', actual: actual[key] })
+    else this.compare(expected[key], actual[key], node)
+  }
+
+  #note(difference: Omit<Difference, 'path'>): void {
+    this.differences.push({ path: this.#path.slice(), ...difference })
+  }
 }

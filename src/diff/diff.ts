@@ -1,9 +1,8 @@
 import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
-import { ValueComparison } from './compare.ts'
+import { ValueComparison, StructureComparison } from './compare.ts'
 import type { Difference } from './difference.ts'
 import { parseExactJson } from './exact-json.ts'
 import { DiffRuleNode, type DiffRule } from './rules.ts'
-import { StructureComparison } from './structure.ts'
 
 export interface DiffOptions {
   /**

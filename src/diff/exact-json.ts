@@ -1,7 +1,7 @@
-import { jsonLeaves } from '../json/leaves.ts'
-import type { JsonPath } from '../json/find.ts'
-import { parseJson } from '../json/parse.ts'
 import { ExactNumber } from './difference.ts'
+import type { JsonPath } from '../json/find.ts'
+import { jsonLeaves } from '../json/leaves.ts'
+import { parseJson } from '../json/parse.ts'
 
 /** The value of a JSON text, numbers beyond 2^53 kept by their spelling; undefined when it is no JSON. */
 export function parseExactJson(text: string): unknown {
@@ -32,3 +32,15 @@ function setLeaf(root: object, path: JsonPath, leaf: ExactNumber): void {
   if (typeof holder !== 'object' || holder === null || last === undefined) return
   Object.defineProperty(holder, last, { value: leaf, enumerable: true, configurable: true, writable: true })
 }
+
+/** The values of two texts that are both JSON objects or arrays: they are compared as what they mean. */
+export function parseJsonPair(
+  expected: string,
+  actual: string,
+): { readonly expected: unknown; readonly actual: unknown } | undefined {
+  if (!STARTS_CONTAINER.test(expected) || !STARTS_CONTAINER.test(actual)) return undefined
+  const values = { expected: parseExactJson(expected), actual: parseExactJson(actual) }
+  return values.expected === undefined || values.actual === undefined ? undefined : values
+}
+
+const STARTS_CONTAINER = /^\s*[{[]/

@@ -1,10 +1,10 @@
-import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
 import { createDiffer, type DiffOptions } from './diff.ts'
 import { jsonTypeOf, type Difference, type JsonType } from './difference.ts'
-import { fitsTemplate, textTemplate, widenTemplate, type TextTemplate } from './text-template.ts'
+import { longestCommonSubsequence } from './sequence-diff.ts'
+import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
 
 /** A place on which the same server disagreed with itself. */
-export interface LearnedNoisePath {
+interface LearnedNoisePath {
   /** With `[*]` for the places of items. */
   readonly path: string
   /** How it disagreed. */
@@ -15,7 +15,7 @@ export interface LearnedNoisePath {
   readonly seen: number
 }
 
-export interface NoiseSeparation {
+interface NoiseSeparation {
   /** What is not explained by noise. */
   readonly kept: readonly Difference[]
   readonly suppressed: readonly Difference[]
@@ -114,4 +114,55 @@ function isString(value: unknown): value is string {
 
 function widenOrCreate(template: TextTemplate | undefined, text: string): TextTemplate {
   return template === undefined ? textTemplate(text) : widenTemplate(template, text)
+}
+
+/** What several texts have in common, word by word; `null` stands where they differ. */
+type TextTemplate = readonly (string | null)[]
+
+/** The template of one text: itself. */
+function textTemplate(text: string): TextTemplate {
+  return text.match(/\s+|\S+/g) ?? []
+}
+
+/** The template that another text fits too. */
+function widenTemplate(template: TextTemplate, text: string): TextTemplate {
+  const words = textTemplate(text).map(String)
+  const known = template.map((word) => word ?? VARYING)
+  const wide: (string | null)[] = []
+  let [row, column] = [0, 0]
+  for (const common of [
+    ...longestCommonSubsequence(known, words),
+    { expected: known.length, actual: words.length },
+  ]) {
+    if (common.expected > row || common.actual > column) appendVarying(wide)
+    const word = known[common.expected]
+    if (word !== undefined) wide.push(word)
+    row = common.expected + 1
+    column = common.actual + 1
+  }
+  return wide
+}
+
+/** Whether a text has all that the template says, in its order, and something else only where the texts differed. */
+function fitsTemplate(template: TextTemplate, text: string): boolean {
+  let at = 0
+  let mayPass = false
+  for (const word of template) {
+    if (word === null) {
+      mayPass = true
+      continue
+    }
+    const found = mayPass ? text.indexOf(word, at) : at
+    if (found < 0 || !text.startsWith(word, found)) return false
+    at = found + word.length
+    mayPass = false
+  }
+  return mayPass || at === text.length
+}
+
+// No word of a text, because it is made of two kinds of characters that are never in one word.
+const VARYING = ' \0'
+
+function appendVarying(template: (string | null)[]): void {
+  if (template.at(-1) !== null) template.push(null)
 }

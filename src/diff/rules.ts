@@ -1,7 +1,7 @@
 import { EVERY_ITEM, type PathPattern, type PathSegment } from '../json/path.ts'
 
 /** What holds at a path. */
-export type DiffRuleEffect =
+type DiffRuleEffect =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'order'; readonly order: 'kept' | 'free' }
   | { readonly kind: 'tolerance'; readonly relative: number }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { diffLines } from './line-diff.ts'
+import { diffLines } from './sequence-diff.ts'
 
 const numbered = (word: string): string => Array.from({ length: 3000 }, (_, n) => `${word} ${n}`).join('\n')
 

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { findHeader, type RawHeaders } from './headers.ts'
-import { parseHostName, isLoopback } from '../transport/loopback.ts'
 
 /**
  * Says why a request may not pass, or nothing when it may. A web page can point a name of its own at this machine and then
@@ -36,4 +35,17 @@ function isTrustedOrigin(origin: string, host: string): boolean {
   const name = /^[a-z][a-z0-9+.-]*:\/\/([^/]+)$/i.exec(origin)?.[1]
   const from = name === undefined ? undefined : parseHostName(name)
   return from !== undefined && (isLoopback(from) || from === host)
+}
+
+/** Whether a host name, without port and brackets, is this machine and can be no other. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase()
+  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true
+  return isIP(name) === 4 && name.startsWith('127.')
+}
+
+/** The host name in a `Host` header or an origin; undefined when it cannot be read. */
+function parseHostName(authority: string): string | undefined {
+  const url = `http://${authority}`
+  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined
 }

@@ -1,6 +1,4 @@
-import { isCanonicalScalar, isScalarByte, hasBytesAt } from '../store/json-scalars.ts'
 import type { JsonRange } from './find.ts'
-import { mixBits, rotateBits, type Hash64 } from '../store/hash.ts'
 
 const BUFFER_BYTES = 4096
 
@@ -258,3 +256,65 @@ function isShortEscape(byte: number): boolean {
 }
 
 const SHORT_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\bfnrt'))
+
+/** Whether a byte may stand in a number, `true`, `false` or `null`. */
+function isScalarByte(byte: number | undefined): byte is number {
+  if (byte === undefined || byte < 0x2b || byte > 0x7a) return false
+  return byte >= 0x61 || (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e || byte === 0x2b
+}
+
+const [ZERO, NINE, MINUS] = [0x30, 0x39, 0x2d]
+const SAFE_DIGITS = 15
+
+/** Whether a number or a literal is spelled as canonical JSON spells it. */
+function isCanonicalScalar(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start
+  if (isPlainNumber(bytes, first, end)) return true
+  if (LITERALS.some((text) => text.length === end - start && hasBytesAt(bytes, start, text))) return true
+  const text = String.fromCharCode(...bytes.subarray(start, Math.min(end, start + MAX_SCALAR_LENGTH)))
+  return Number.isFinite(Number(text)) && String(Number(text)) === text
+}
+
+const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text))
+// No number is spelled longer.
+const MAX_SCALAR_LENGTH = 32
+
+function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  if (bytes[start] === ZERO || end === start || end - start > SAFE_DIGITS) return false
+  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) > NINE || (bytes[at] ?? 0) < ZERO) return false
+  return true
+}
+
+/** Whether these bytes stand there. */
+function hasBytesAt(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false
+  return true
+}
+
+/** 64 bits that stand for a text. Whoever finds something by them compares the text itself, too. */
+export interface Hash64 {
+  readonly low: number
+  readonly high: number
+}
+
+/** Two lanes of multiply and rotate, mixed at the end: no call into another library for a text of a few hundred characters. */
+export function hashText(text: string): Hash64 {
+  let low = 0x9e3779b9 ^ text.length
+  let high = 0x85ebca6b
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    low = Math.imul(rotateBits(low ^ code), 0x01000193)
+    high = Math.imul(rotateBits(high + code), 0xc2b2ae35)
+  }
+  return { low: mixBits(low ^ high), high: mixBits(high + Math.imul(low, 5)) }
+}
+
+function rotateBits(bits: number): number {
+  return (bits << 13) | (bits >>> 19)
+}
+
+function mixBits(bits: number): number {
+  const once = Math.imul(bits ^ (bits >>> 16), 0x7feb352d)
+  const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b)
+  return (twice ^ (twice >>> 16)) >>> 0
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ReconnectDelay } from '../transport/reconnect-delay.ts'
+import { ReconnectDelay } from './event-streams.ts'
 
 test.each([
   [undefined, 1000],

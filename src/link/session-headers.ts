@@ -3,7 +3,7 @@ import { member, type Message } from '../protocol/message.ts'
 import { hasModernEnvelope } from '../protocol/methods.ts'
 import { parseJson } from '../json/parse.ts'
 import { findHeader } from '../http/headers.ts'
-import type { HttpResponseHead } from '../transport/response-head.ts'
+import type { HttpResponseHead } from '../http/client/response-reader.ts'
 
 export interface SessionHeadersOptions {
   /** Sent with every request; never to another origin, because redirects are not followed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TextLineSplitter } from '../transport/text-lines.ts'
+import { TextLineSplitter } from './stdio.ts'
 
 test('lines are the same however their bytes are cut', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '\r', '{') })

@@ -1,17 +1,17 @@
-import { numericIdOfResult } from '../wire/edge-id.ts'
-import { idKey } from '../protocol/id.ts'
+import { HttpClient, type PendingHttpRequest, type HttpRequest } from '../http/client/http-client.ts'
+import { parseJson } from '../json/parse.ts'
+import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
+import {
+  type InterruptedStream,
+  type RetryScheduler,
+  ServerEventStreams,
+  HttpBodyReader,
+  ReconnectDelay,
+} from './event-streams.ts'
+import { SessionHeaders, type SessionHeadersOptions } from './session-headers.ts'
+import { numericIdOfResult, idKey } from '../protocol/id.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
 import { hasModernEnvelope } from '../protocol/methods.ts'
-import { parseJson } from '../json/parse.ts'
-import { describeHttpResponse } from '../transport/answer-in-words.ts'
-import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import { HttpClient, type PendingHttpRequest } from '../http/client/http-client.ts'
-import { deleteSession } from '../transport/leave-session.ts'
-import type { InterruptedStream, RetryScheduler } from '../transport/listening-stream.ts'
-import { ServerEventStreams } from './event-streams.ts'
-import { HttpBodyReader } from '../transport/posted-answer.ts'
-import { ReconnectDelay } from '../transport/reconnect-delay.ts'
-import { SessionHeaders, type SessionHeadersOptions } from './session-headers.ts'
 
 export interface StreamableHttpLinkOptions extends SessionHeadersOptions {
   readonly url: URL
@@ -162,3 +162,35 @@ function answeredRequestKey(text: string): string | undefined {
   const message = classifyMessage(parseJson(text))
   return message.kind === 'response' && message.id !== null ? idKey(message.id) : undefined
 }
+
+/** What to say of an HTTP answer in which there was no answer to the request. */
+function describeHttpResponse(status: number, body: string): string {
+  const nothing = status < 300 ? ' and said nothing' : ''
+  const said = body.trim() === '' ? nothing : `: ${body.trim().slice(0, 200)}`
+  const hint = STATUS_HINTS[status] ?? (status >= 300 && status < 400 ? REDIRECT_HINT : '')
+  return `the server answered HTTP ${status}${hint}${said}`
+}
+
+const STATUS_HINTS: Readonly<Record<number, string>> = {
+  401: ' (the server wants a token: give it with --header)',
+  404: ' (nothing is there, or the session is over)',
+}
+const REDIRECT_HINT = ' (it is at another address, which is not followed: name that one)'
+
+/** Ends a session; a server that does not want to be told says so, and that is all. */
+function deleteSession(client: HttpClient, where: Pick<HttpRequest, 'url' | 'headers'>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => done(), DELETE_TIMEOUT_MS)
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    client.send(
+      { method: 'DELETE', ...where },
+      { onHead: done, onBody: () => {}, onEnd: done, onError: done },
+    )
+  })
+}
+
+/** Milliseconds that a server may take to hear of it. */
+const DELETE_TIMEOUT_MS = 1000

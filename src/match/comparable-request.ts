@@ -1,9 +1,10 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
 import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
 import type { Comparison, RequestTimes } from './comparisons/comparison.ts'
+import { diffFields, type FieldDiff, type FieldEquality } from './field-diff.ts'
 import type { RequestContent } from './request-key.ts'
-import type { ScopedRules } from './ruleset.ts'
+import { type ScopedRules, comparisonAt } from './rules.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
 
 /** A request as it is compared: what must be equal, apart from what rules govern. */
 export interface ComparableRequest {
@@ -101,4 +102,20 @@ function childRoutes(
   return routes.flatMap(({ path: [first, ...path], comparison }) =>
     first !== undefined && leadsThere(first) ? [{ path, comparison }] : [],
   )
+}
+
+/** What differs between two requests, field by field; where a rule governs, the rule decides. */
+export function diffRequests(
+  recorded: ComparableRequest,
+  live: ComparableRequest,
+  times: RequestTimes,
+): FieldDiff {
+  const { rules } = recorded
+  const verdict: FieldEquality = (path, then, now) => {
+    const comparison = comparisonAt(rules, path)
+    return comparison && comparison.distance(then, now, times) !== undefined
+  }
+  const root = ['params']
+  if (rules.governing.length === 0) return diffFields(recorded.params, live.params, root)
+  return diffFields(recorded.params, live.params, root, verdict)
 }

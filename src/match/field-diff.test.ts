@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { canonicalJson } from '../json/canonical.ts'
 import { diffFields } from './field-diff.ts'
 import { formatPath } from '../json/path.ts'
-import { omitPaths } from './without.ts'
+import { omitPaths } from './path-values.ts'
 
 test('every differing field is named once, with both its values', () => {
   const recorded = { q: 'a', limit: 10, tags: ['x', 'y'], only: { once: 1 }, kind: [1] }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../protocol/message.ts'
 import type { PathPattern, PathSegment } from '../json/path.ts'
-import { commonAffixLength } from '../wire/shared-ends.ts'
+import { commonAffixLength } from '../text.ts'
 
 /** One field that is not the same; a side that lacks the field has no value at all. */
 export interface FieldDifference {

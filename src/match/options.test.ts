@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMatchSettings, mergeMatchSettings } from './settings.ts'
+import { readMatchSettings, mergeMatchSettings } from './options.ts'
 
 test('a settings file names a strategy and rules; an empty one names nothing', () => {
   const rules = ['tools/call search params.arguments.date relative-date']

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parsePath } from '../json/path.ts'
-import { omitPaths } from './without.ts'
+import { omitPaths } from './path-values.ts'
 
 const value = { a: { b: 1, c: 2 }, items: [{ id: 1, n: 'x' }, { id: 2, n: 'y' }, 3], 'd.e': 4 }
 

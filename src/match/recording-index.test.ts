@@ -12,8 +12,7 @@ import {
 } from '../../test/serve/tape-of.ts'
 import { turnsInMemory } from '../tape/turn-store.ts'
 import type { MatchOutcome } from './matcher.ts'
-import type { MatcherOptions } from './matcher-for.ts'
-import { RecordingIndex } from './recording-index.ts'
+import { type MatcherOptions, RecordingIndex } from './recording-index.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])

@@ -1,10 +1,7 @@
 import { ReelayError } from '../errors.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
-import type { Turn } from '../tape/turn.ts'
-import type { PathPattern } from '../json/path.ts'
+import { type PathPattern, formatPath } from '../json/path.ts'
 import { describeRequest } from './describe-request.ts'
-import type { RequestContent } from './request-key.ts'
-import { createMatcher, type MatcherOptions } from './matcher-for.ts'
+import { KeyedMatcher } from './keyed-matcher.ts'
 import type {
   RequestUsage,
   Matcher,
@@ -13,8 +10,13 @@ import type {
   RequestKind,
   UsageFilter,
 } from './matcher.ts'
-import { comparerOf } from './options.ts'
+import { comparerOf, usesKeysOnly, createComparer, type MatchOptions } from './options.ts'
 import type { RequestComparer } from './request-comparer.ts'
+import { RequestGroups } from './request-groups.ts'
+import type { RequestContent } from './request-key.ts'
+import { StrategyMatcher } from './strategy-matcher.ts'
+import { type TurnStore, turnsInMemory } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
 
 /** A recorded answer, as JSON-RPC has it. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
@@ -100,4 +102,25 @@ function notRecordedError(
       hint: `next on the tape: ${expected}`,
     },
   )
+}
+
+export interface MatcherOptions extends MatchOptions {
+  /** Only what was sent to this server counts as recorded. */
+  readonly server?: string
+  /** When the recording began, as in the tape's header: the rule `relative-date` needs it. */
+  readonly started?: string
+  readonly now?: () => number
+}
+
+/** The index that is fast where requests are told apart by a key, or else the one that compares them. */
+export function createMatcher(turns: readonly Turn[] | TurnStore, options: MatcherOptions = {}): Matcher {
+  const { permissive = false, server, started, now = Date.now } = options
+  const store = 'size' in turns ? turns : turnsInMemory(turns)
+  const matching = createComparer(options)
+  if (usesKeysOnly(matching)) {
+    const ignore = matching.rules.map(({ path }) => formatPath(path))
+    return new KeyedMatcher(store, { ignore, permissive, ...(server !== undefined && { server }) })
+  }
+  const shelves = new RequestGroups(store, { matching, server })
+  return new StrategyMatcher(shelves, { permissive, started: Date.parse(started ?? ''), now })
 }

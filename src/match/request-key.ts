@@ -1,11 +1,10 @@
+import { ReelayError } from '../errors.ts'
 import { canonicalJson } from '../json/canonical.ts'
+import { type PathPattern, parsePath } from '../json/path.ts'
+import { omitPaths } from './path-values.ts'
+import type { Era } from '../protocol/era.ts'
 import { isObject, member, type JsonObject } from '../protocol/message.ts'
 import { HANDSHAKE_METHODS, hasModernEnvelope, META_KEYS } from '../protocol/methods.ts'
-import type { Era } from '../protocol/era.ts'
-import type { PathPattern } from '../json/path.ts'
-import { withConsentParams } from './guard.ts'
-import { parseRequestPath } from './request-path.ts'
-import { omitPaths } from './without.ts'
 
 /** A request, or a notification, as far as matching looks at it. */
 export interface RequestContent {
@@ -88,4 +87,79 @@ function isProtocolMeta(name: string): boolean {
 
 function isEmptyObject(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0
+}
+
+/** What the user was asked and what they answered (2026-07-28, MRTR): compared exactly, whatever else is not. */
+const CONSENT_PARAMS: readonly string[] = ['requestState', 'inputResponses']
+
+/** The guarded members of a request's params, as one comparable value. */
+export function consentParams(params: unknown): readonly unknown[] {
+  return CONSENT_PARAMS.map((name) => member(params, name) ?? null)
+}
+
+/** Puts the guarded members back when a rule has taken away what held them. */
+function withConsentParams(rest: unknown, params: unknown): unknown {
+  const kept = CONSENT_PARAMS.filter(
+    (name) => member(params, name) !== undefined && member(rest, name) === undefined,
+  )
+  if (kept.length === 0) return rest
+  return {
+    ...(isObject(rest) ? rest : {}),
+    ...Object.fromEntries(kept.map((name) => [name, member(params, name)])),
+  }
+}
+
+/** A path from the request to a value in it, as options and rules take it: the first name is `params`. */
+export function parseRequestPath(text: string): PathPattern {
+  const path = parsePath(text)
+  if (path[0] !== 'params') throw pathRootError(text, path)
+  if (isConsentPath(path)) throw consentPathError(text)
+  return path
+}
+
+export function isConsentPath([, first]: PathPattern): boolean {
+  return typeof first === 'string' && CONSENT_PARAMS.includes(first)
+}
+
+function pathRootError(text: string, path: PathPattern): ReelayError {
+  const meant = path[0] === 'arguments' ? `params.${text}` : `params.arguments.${text}`
+  return new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start at "params"`, {
+    hint: `a path leads from the request to the value: write ${meant} for an argument of a tool`,
+  })
+}
+
+function consentPathError(text: string): ReelayError {
+  return new ReelayError('PATH_INVALID', `${JSON.stringify(text)} is always compared, under every strategy`, {
+    hint: `${CONSENT_PARAMS.join(' and ')} say what the user agreed to: a refusal must never be played as a consent`,
+  })
+}
+
+/** How often a client opens or probes a connection, or asks how a task is doing, is its own affair, not part of the session's content. */
+export function isUncountedMethod(method: string): boolean {
+  return isConnectionMethod(method) || isTaskPoll(method)
+}
+
+/** Whether a method is about the connection alone. */
+export function isConnectionMethod(method: string): boolean {
+  return HANDSHAKE_METHODS.has(method) || method === 'ping'
+}
+
+/** Whether it asks for the state of a task, which changes nothing. */
+export function isTaskPoll(method: string): boolean {
+  return method === 'tasks/get'
+}
+
+const immutableValues = new WeakSet<object>()
+
+/** Says of a value that nobody will change it: what was found out about it stays true as long as it lives. */
+export function markImmutable(value: unknown): void {
+  if (isReference(value)) immutableValues.add(value)
+}
+
+export function isMarkedImmutable(value: unknown): value is object {
+  return isReference(value) && immutableValues.has(value)
+}
+
+function isReference(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { createMatcher, type MatcherOptions } from './matcher-for.ts'
+import { createMatcher, type MatcherOptions } from './recording-index.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // the tape was made a week before
 const DATES: readonly Said[] = [

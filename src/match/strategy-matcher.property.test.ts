@@ -4,7 +4,7 @@ import { answerOf, client, server, tapeOf, type Said } from '../../test/serve/ta
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, member } from '../protocol/message.ts'
 import type { Matcher, MatchOutcome } from './matcher.ts'
-import { createMatcher } from './matcher-for.ts'
+import { createMatcher } from './recording-index.ts'
 
 type Params = Readonly<Record<string, unknown>>
 

@@ -1,20 +1,27 @@
 import type { PathPattern } from '../json/path.ts'
-import { nextRecording, rankRecordedRequests, type RankedRequest } from './fitting.ts'
-import { isUncountedMethod } from './freely-asked.ts'
-import type { RequestContent } from './request-key.ts'
-import type {
-  RequestUsage,
-  Matcher,
-  MatchOutcome,
-  RecordedRequest,
-  RequestKind,
-  UsageFilter,
+import {
+  nextRecording,
+  rankRecordedRequests,
+  type RankedRequest,
+  type GroupedRecording,
+  type GroupedRequest,
+  type RequestGroups,
+} from './request-groups.ts'
+import { isUncountedMethod, type RequestContent } from './request-key.ts'
+import {
+  type RequestUsage,
+  type Matcher,
+  type MatchOutcome,
+  type RecordedRequest,
+  type RequestKind,
+  type UsageFilter,
+  distinctRequestKinds,
+  ALL_REQUEST_KINDS,
+  requestKindOf,
 } from './matcher.ts'
 import type { RequestComparer } from './request-comparer.ts'
-import { distinctRequestKinds, ALL_REQUEST_KINDS, requestKindOf } from './request-kinds.ts'
-import type { GroupedRecording, GroupedRequest, RequestGroups } from './request-groups.ts'
 
-export interface StrategyMatcherOptions {
+interface StrategyMatcherOptions {
   readonly permissive: boolean
   /** When the tape was started, in milliseconds since 1970. */
   readonly started: number

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findKnownId, findNumericId, numericIdOfResult } from '../wire/edge-id.ts'
+import { findKnownId, findNumericId, numericIdOfResult } from './id.ts'
 import { findRange } from '../json/find.ts'
 
 const id = fc.oneof(fc.nat(), fc.constantFrom(0, '0', 'a', '1', '"', ',"id":1}'))

@@ -9,7 +9,7 @@ const HEAD_BYTES = 64 * 1024
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
-export interface LineSplitterOptions {
+interface LineSplitterOptions {
   readonly maxBytes?: number
   /** A line without its end; `number` counts from 1 and counts empty lines too, which are not delivered. */
   readonly onLine: (line: Uint8Array, number: number) => void

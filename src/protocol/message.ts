@@ -87,3 +87,6 @@ function classifyResponse(value: JsonObject): Message {
 function invalidMessage(why: string): InvalidMessage {
   return { kind: 'invalid', why }
 }
+
+/** Who sent it: `c2s` from client to server, `s2c` from server to client. */
+export type Direction = 'c2s' | 's2c'

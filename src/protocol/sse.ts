@@ -1,5 +1,3 @@
-import { BoundedBytes } from '../wire/bounded-bytes.ts'
-
 /** One event of a stream, with the fields that it really had: an event without data is kept too, because replay needs it. */
 export interface SseEvent {
   readonly id?: string
@@ -9,7 +7,7 @@ export interface SseEvent {
   readonly data?: BoundedBytes
 }
 
-export interface SseReaderOptions {
+interface SseReaderOptions {
   /** Of data longer than this, only the beginning is kept. */
   readonly maxBytes: number
   readonly onEvent: (event: SseEvent) => void
@@ -137,4 +135,40 @@ function concatTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
   both.set(first)
   both.set(second, first.length)
   return both
+}
+
+/** Bytes in the pieces in which they came. Beyond a bound only the first piece is kept, to name them, and the length is counted. */
+export class BoundedBytes {
+  readonly #maxBytes: number
+  #parts: Uint8Array[] = []
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get parts(): readonly Uint8Array[] {
+    return this.#parts
+  }
+
+  /** How many bytes came, kept or not. */
+  get length(): number {
+    return this.#length
+  }
+
+  get isComplete(): boolean {
+    return this.#length <= this.#maxBytes
+  }
+
+  add(part: Uint8Array): void {
+    if (part.length === 0) return
+    this.#length += part.length
+    if (this.isComplete) this.#parts.push(part)
+    else this.#parts = [this.#parts[0] ?? part]
+  }
+
+  addAll({ parts, length }: BoundedBytes): void {
+    for (const part of parts) this.add(part)
+    this.#length += length - parts.reduce((sum, part) => sum + part.length, 0)
+  }
 }

@@ -1,20 +1,24 @@
 import { ReelayError } from '../errors.ts'
+import { toAsciiJson, jsonOnOneLine } from '../json/parse.ts'
+import type { Direction } from '../protocol/message.ts'
+import { encodeEventMembers, encodeMembers } from './frame-payloads.ts'
+import { ExchangeRecorder } from './http/exchange-recorder.ts'
+import {
+  redactionWith,
+  redactionRulesFor,
+  knownSecretValues,
+  type RedactOption,
+  openRecordingVault,
+} from './redaction.ts'
+import { StdioRecorder } from './stdio/session-recorder.ts'
+import { tapeHeader } from './tape-header.ts'
+import { type RecordingSummary, TapeLog } from './tape-log.ts'
+import { redactServerInfo } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { RedactionRuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
-import type { TapeServer } from '../tape/header.ts'
-import { toAsciiJson } from './ascii-json.ts'
-import { tapeHeader } from './tape-header.ts'
-import { ExchangeRecorder } from './http/exchange-recorder.ts'
-import { pickLabels, type TapeLabelOptions, type TapeLabels } from '../tape/labels.ts'
-import { MessageRecorder } from './link-tape.ts'
-import { redactServerInfo } from '../redact/redact-tape.ts'
-import { redactionWith, redactionRulesFor, knownSecretValues, type RedactOption } from './redaction.ts'
-import { StdioRecorder } from './stdio/session-recorder.ts'
 import type { Vault } from '../store/vault.ts'
-import type { RecordingSummary } from './recording-summary.ts'
-import { TapeLog } from './tape-log.ts'
-import { openRecordingVault } from './vault-for.ts'
+import { type TapeServer, pickLabels, type TapeLabelOptions, type TapeLabels } from '../tape/header.ts'
 
 export interface RecordingOptions extends TapeLabelOptions {
   /** A tape name, or a path to a tape file; an existing one is never written over. */
@@ -158,4 +162,52 @@ function mixedTransportsError(server: string): ReelayError {
   return new ReelayError('USAGE', `the server ${server} has links of two kinds: HTTP and another`, {
     hint: 'give recordFetch and recordTransport two names',
   })
+}
+
+/** One link to one server, on a tape. */
+interface RecordedConnection {
+  readonly server: string
+  readonly conn: number
+}
+
+/** The part of a tape that one link writes, message by message. */
+export class MessageRecorder {
+  readonly #log: TapeLog
+  readonly #place: string
+
+  constructor(log: TapeLog, { server, conn }: RecordedConnection) {
+    this.#log = log
+    this.#place = `,"server":${toAsciiJson(server)},"conn":${conn}`
+  }
+
+  /** A message, as a value: it gets the spelling of JSON.stringify. */
+  message(dir: Direction, message: unknown): void {
+    this.#log.writeFrame(`${this.#place},"dir":"${dir}",${messagePayload(message, this.#log.redactor)}`)
+  }
+
+  /** A message that is JSON already: its spelling is kept. */
+  text(dir: Direction, text: string): void {
+    const { redactor } = this.#log
+    this.#log.writeFrame(`${this.#place},"dir":"${dir}","msg":${jsonOnOneLine(redactor?.json(text) ?? text)}`)
+  }
+
+  event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
+    this.#log.writeFrame(`${this.#place}${encodeEventMembers(event, details, this.#log.redactor)}`)
+  }
+}
+
+/** What JSON cannot hold is named on the tape, and the recording goes on. */
+function messagePayload(message: unknown, redactor: Redactor | undefined): string {
+  try {
+    const text: string | undefined = JSON.stringify(message)
+    if (text !== undefined) return `"msg":${redactor?.json(text) ?? text}`
+  } catch (error) {
+    return unserializablePayload(message, error instanceof Error ? error.message : String(error), redactor)
+  }
+  return unserializablePayload(message, 'it has no JSON form', redactor)
+}
+
+function unserializablePayload(message: unknown, why: string, redactor: Redactor | undefined): string {
+  const raw = { raw: String(message), why: `not JSON: ${why}` }
+  return encodeMembers(raw, redactor).slice(1)
 }

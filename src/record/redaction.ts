@@ -2,6 +2,7 @@ import { readRedactionConfig } from '../config/redaction-config.ts'
 import { Redactor } from '../redact/redactor.ts'
 import { redactionRuleSet, type RedactionRuleSet } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
+import { Vault } from '../store/vault.ts'
 
 /** How a recording treats secrets: stand-ins by default, and e-mail addresses too when asked; `false` leaves everything plain. */
 export type RedactOption =
@@ -56,4 +57,14 @@ interface KnownSecrets {
 
 export function knownSecretValues(redact: RedactOption | undefined): readonly string[] {
   return redact === false ? [] : (redact?.values ?? [])
+}
+
+/** The vault that a recording was asked for: none, unless somebody did. */
+export function openRecordingVault(
+  redact: RedactOption | undefined,
+  tape: string,
+  env?: NodeJS.ProcessEnv,
+): Vault | undefined {
+  if (redact === false || redact?.vault === undefined) return undefined
+  return new Vault(redact.vault, { tape, env })
 }

@@ -1,9 +1,16 @@
+import { ReelayError } from '../errors.ts'
 import { isSecretVariable } from '../redact/secret-names.ts'
-import { TAPE_VERSION, type TapeHeader, type TapeServer } from '../tape/header.ts'
-import type { TapeLabels } from '../tape/labels.ts'
+import {
+  TAPE_VERSION,
+  type TapeHeader,
+  type TapeServer,
+  type TapeLabels,
+  TEXT_LABELS,
+  pickLabels,
+} from '../tape/header.ts'
 import { VERSION } from '../version.ts'
 
-export interface StdioHeaderOptions {
+interface StdioHeaderOptions {
   readonly started: Date
   readonly server: string
   readonly command: readonly string[]
@@ -33,7 +40,7 @@ export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv):
   return { transport: 'stdio', command, env: secretVariableNames(env) }
 }
 
-export interface HttpHeaderOptions {
+interface HttpHeaderOptions {
   readonly started: Date
   readonly server: string
   readonly url: string
@@ -50,7 +57,7 @@ export function forwardHeader({ started, server, servers, labels }: ForwardHeade
   return tapeHeader(started, server === undefined ? servers : { [server]: { transport: 'http' } }, labels)
 }
 
-export interface ForwardHeaderOptions {
+interface ForwardHeaderOptions {
   readonly started: Date
   readonly server: string | undefined
   /** Those that are known already, when a tape follows another. */
@@ -75,4 +82,31 @@ function tapeId(time: Date): string {
   )
   const chance = Array.from({ length: 16 }, () => ALPHABET[Math.floor(Math.random() * 32)])
   return [...stamp, ...chance].join('')
+}
+
+/** The labels that the environment holds: `REELAY_SESSION` and the like, and `REELAY_TAGS=a=b,c=d`. */
+export function labelsFromEnv(env: NodeJS.ProcessEnv): TapeLabels {
+  const ids = Object.fromEntries(TEXT_LABELS.map((id) => [id, env[labelVariable(id)] ?? '']))
+  const tags = (env['REELAY_TAGS'] ?? '').split(',').filter((tag) => tag.trim() !== '')
+  return pickLabels({ ...ids, tags: Object.fromEntries(tags.map((tag) => parseTag('REELAY_TAGS', tag))) })
+}
+
+/** The other way round: variables that hold the labels. */
+export function labelsToEnv(labels: TapeLabels): Readonly<Record<string, string>> {
+  const ids = TEXT_LABELS.flatMap((id) => (labels[id] === undefined ? [] : [[labelVariable(id), labels[id]]]))
+  const tags = Object.entries(labels.tags).map(([key, value]) => `${key}=${value}`)
+  return { ...Object.fromEntries(ids), ...(tags.length > 0 && { REELAY_TAGS: tags.join(',') }) }
+}
+
+/** Reads `key=value`; `from` says where it stands. */
+export function parseTag(from: string, text: string): [key: string, value: string] {
+  const equals = text.indexOf('=')
+  if (equals > 0) return [text.slice(0, equals), text.slice(equals + 1)]
+  throw new ReelayError('USAGE', `${from} ${text} is not of the form key=value`, {
+    hint: 'for example suite=smoke',
+  })
+}
+
+function labelVariable(id: (typeof TEXT_LABELS)[number]): string {
+  return `REELAY_${id.toUpperCase()}`
 }

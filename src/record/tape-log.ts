@@ -1,21 +1,16 @@
 import { monotonicNow } from '../link/process/monotonic-clock.ts'
-import type { TapeWriter } from '../store/file/write.ts'
+import { LimitWatch, type RecordingLimits } from './limits.ts'
+import { redactTapeHeader } from '../redact/redact-tape.ts'
+import type { Redactor } from '../redact/redactor.ts'
+import { createTape } from '../store/file/create.ts'
 import { openingFrames } from '../store/file/opening-frames.ts'
 import type { PayloadRange } from '../store/file/validate-long-messages.ts'
-import { roundTime } from '../tape/time.ts'
-import type { Redactor } from '../redact/redactor.ts'
-import type { Vault } from '../store/vault.ts'
-import {
-  finishTape,
-  startTape,
-  type FinishedTape,
-  type StartedTape,
-  type StartTapeOptions,
-} from './open-tape.ts'
-import { LimitWatch, type RecordingLimits } from './limits.ts'
-import { summarizeRecording, type RecordingSummary } from './recording-summary.ts'
+import type { TapeWriter, TapeLoss } from '../store/file/write.ts'
+import type { Vault, VaultSummary } from '../store/vault.ts'
+import { roundTime } from '../tape/frame.ts'
+import { type TapeHeader, encodeHeader } from '../tape/header.ts'
 
-export interface TapeLogOptions extends StartTapeOptions {
+interface TapeLogOptions extends StartTapeOptions {
   readonly limits?: RecordingLimits
   /** What keeps the values that were replaced, where the user asked for that. */
   readonly vault?: Vault | undefined
@@ -181,4 +176,107 @@ export class TapeLog {
 
 function errorReasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** A tape that is being written. */
+interface StartedTape {
+  readonly writer: TapeWriter
+  readonly began: number
+  readonly unchecked: PayloadRange[]
+}
+
+interface StartTapeOptions {
+  readonly path: string
+  readonly header: (started: Date) => TapeHeader
+  /** What replaces secrets; without it everything is taped as it is. */
+  readonly redactor?: Redactor | undefined
+}
+
+/** Makes the file, and writes its first line. */
+function startTape({ path, header, redactor }: StartTapeOptions): StartedTape {
+  const started = new Date()
+  const began = monotonicNow()
+  const line = encodeHeader(redactTapeHeader(header(started), redactor))
+  const writer = createTape(path)
+  writer.line(line)
+  writer.flush()
+  return { writer, began, unchecked: [] }
+}
+
+/** What became of it. */
+interface FinishedTape {
+  readonly path: string
+  readonly frames: number
+  /** Why it is not whole, and how many frames it missed. */
+  readonly loss: TapeLoss | undefined
+}
+
+/** Writes its last line, and closes it; what was only glanced at while the link was busy is checked now. */
+async function finishTape(
+  { writer, unchecked }: StartedTape,
+  time: number,
+  crash: string | undefined,
+  members: string,
+): Promise<FinishedTape> {
+  const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
+  const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
+  writer.retryAfterFailure() // a disk that was full may have room for this one line, which then says what is missing
+  writer.rareFrame(`,"t":${roundTime(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
+  writer.close()
+  if (unchecked.length > 0) await validateLongMessages(writer, unchecked)
+  return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
+}
+
+async function validateLongMessages(
+  { path, length }: TapeWriter,
+  unchecked: readonly PayloadRange[],
+): Promise<void> {
+  try {
+    const { revalidateMessages } = await import('../store/file/validate-long-messages.ts')
+    revalidateMessages(
+      path,
+      unchecked.filter(({ end }) => end < length),
+    )
+  } catch {
+    // The tape stays as it is: readers take a message that is not JSON for a raw line.
+  }
+}
+
+/** What became of the recording, for the line that the user sees at the end. */
+export interface RecordingSummary {
+  /** Where the tape is, the last one where there are several; undefined when none could be made. */
+  readonly path: string | undefined
+  /** How many tapes were written: more than one when the user asked for rotation. */
+  readonly tapes: number
+  readonly frames: number
+  /** Why the tape is not whole, and how many frames it missed. */
+  readonly loss: { readonly why: string; readonly frames: number } | undefined
+  /** How many different secrets have a stand-in on the tape. */
+  readonly secrets: number
+  /** Where the real values are kept, when they were to be. */
+  readonly vault: VaultSummary | undefined
+  /** The limit at which recording stopped, while the session went on. */
+  readonly stoppedAt: string | undefined
+}
+
+/** What there is to tell of a recording beside its tapes. */
+interface SummaryFacts extends Pick<RecordingSummary, 'secrets' | 'vault' | 'stoppedAt'> {
+  /** Why no tape, or no further one, could be made. */
+  readonly failure: string | undefined
+}
+
+/** Sums up the tapes of a recording, in the order in which they were written. */
+function summarizeRecording(
+  tapes: readonly FinishedTape[],
+  { failure, secrets, vault, stoppedAt }: SummaryFacts,
+): RecordingSummary {
+  return {
+    path: tapes.at(-1)?.path,
+    tapes: tapes.length,
+    frames: tapes.reduce((sum, tape) => sum + tape.frames, 0),
+    loss: failure === undefined ? tapes.find((tape) => tape.loss)?.loss : { why: failure, frames: 0 },
+    secrets,
+    vault,
+    stoppedAt,
+  }
 }

@@ -5,11 +5,17 @@ import {
   judgeName,
   type NameVerdict,
 } from './secret-names.ts'
-import { looksLikeAssignedPassword, isExampleValue, looksLikePassword } from './unwordly.ts'
-import { isDummyValue, isPlausibleSecret, looksRandom } from './value-checks.ts'
+import {
+  looksLikeAssignedPassword,
+  isExampleValue,
+  looksLikePassword,
+  isDummyValue,
+  isPlausibleSecret,
+  looksRandom,
+} from './value-checks.ts'
 
 /** A value that a text gives a name to, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
-export interface AssignedRange {
+interface AssignedRange {
   readonly start: number
   readonly end: number
 }

@@ -1,6 +1,9 @@
+import { parseJson } from '../json/parse.ts'
+import { classifyMessage } from '../protocol/message.ts'
 import type { Redactor } from './redactor.ts'
-import type { TapeHeader, TapeServer } from '../tape/header.ts'
-import { TEXT_LABELS, type TapeLabels } from '../tape/labels.ts'
+import { fromBase64, toBase64 } from './views.ts'
+import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
+import { type TapeHeader, type TapeServer, TEXT_LABELS, type TapeLabels } from '../tape/header.ts'
 
 /** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
 export function redactTapeHeader(header: TapeHeader, redactor: Redactor | undefined): TapeHeader {
@@ -41,4 +44,62 @@ function mapValues<Value>(
   change: (value: Value, name: string) => Value,
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value, name)]))
+}
+
+/** A frame without its secrets; the same frame when it holds none. What stderr holds may be cut anywhere, and is not looked at here. */
+export function redactFrame(frame: Frame, redactor: Redactor): Frame {
+  switch (frame.kind) {
+    case 'message':
+      return redactMessageFrame(frame, redactor)
+    case 'raw':
+      return redactRawFrame(frame, redactor)
+    case 'http':
+      return { ...frame, http: redactHttpFrame(frame.http, redactor) }
+    case 'event':
+      return { ...frame, details: redactEventDetails(frame.details, redactor) }
+    case 'other':
+      return { ...frame, line: redactor.json(frame.line) }
+    case 'stderr':
+      return frame
+  }
+}
+
+function redactMessageFrame(frame: MessageFrame, redactor: Redactor): MessageFrame {
+  const text = redactor.json(frame.text)
+  const message = text === frame.text ? frame.message : classifyMessage(parseJson(text))
+  return { ...frame, ...redactSseId(frame, redactor), text, message }
+}
+
+function redactSseId({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {
+  return sse?.id === undefined ? {} : { sse: { ...sse, id: redactor.text(sse.id) } }
+}
+
+function redactRawFrame(frame: RawFrame, redactor: Redactor): RawFrame {
+  const raw = { ...frame, ...redactSseId(frame, redactor), raw: redactor.text(frame.raw) }
+  return frame.base64 === undefined ? raw : { ...raw, base64: redactBase64(frame.base64, redactor) }
+}
+
+/** Bytes that are no UTF-8 are looked at one by one. */
+function redactBase64(base64: string, redactor: Redactor): string {
+  const bytes = Array.from(fromBase64(base64.replace(/=+$/, '')), (byte) => String.fromCharCode(byte)).join(
+    '',
+  )
+  const redacted = redactor.text(bytes)
+  if (redacted === bytes) return base64
+  const encoded = toBase64(redacted, false)
+  return encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')
+}
+
+function redactHttpFrame(http: HttpFrame['http'], redactor: Redactor): HttpFrame['http'] {
+  const headers = http.headers.map(([name, value]) => [name, redactor.header(name, value)] as const)
+  return 'path' in http ? { ...http, path: redactor.url(http.path), headers } : { ...http, headers }
+}
+
+function redactEventDetails(
+  details: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(details)
+  const redacted = redactor.json(text)
+  return redacted === text ? details : (parseJson(redacted) as Record<string, unknown>)
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { leaks, LOOKS, NAMED, type Planted } from '../../test/support/planted.ts'
-import type { RedactionKey } from './key.ts'
+import type { RedactionKey } from './placeholders.ts'
 import { Redactor } from './redactor.ts'
 
 const key: RedactionKey = {

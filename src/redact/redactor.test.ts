@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { RedactionKey } from './key.ts'
+import type { RedactionKey } from './placeholders.ts'
 import { Redactor, type RedactorOptions } from './redactor.ts'
 import { redactionRuleSet } from './rule-set.ts'
 

@@ -1,11 +1,10 @@
 import { applyReplacements, type TextReplacement } from './text-edits.ts'
-import { redactHttpHeader, secretsInHeader } from './http.ts'
-import type { RedactionKey } from './key.ts'
+import { redactHttpHeader, secretsInHeader, redactForm, redactUrl, secretUrlParameters } from './http.ts'
+import type { RedactionKey } from './placeholders.ts'
 import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
 import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
-import { redactForm, redactUrl, secretUrlParameters } from './urls.ts'
 import { isPlausibleSecret } from './value-checks.ts'
 
 export interface RedactorOptions {

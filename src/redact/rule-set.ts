@@ -1,5 +1,5 @@
-import type { RedactionRule } from './rules/rule.ts'
 import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules/index.ts'
+import type { RedactionRule } from './rules/rule.ts'
 
 /** What is looked for, and what is left alone. */
 export interface RedactionRuleSet {
@@ -70,3 +70,20 @@ export function nameSpellings(name: string): readonly string[] {
 export function normalizeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }
+
+/** A pattern as people write it: `/…/i`, or its source alone. */
+export function parsePattern(text: string): RegExp {
+  const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
+  return new RegExp(source, flags)
+}
+
+/** A value as people write it: between slashes it is a pattern, and otherwise itself. */
+export function parseValuePattern(text: string): RegExp {
+  return PATTERN_SYNTAX.test(text) ? parsePattern(text) : exactPattern(text)
+}
+
+export function exactPattern(value: string): RegExp {
+  return new RegExp(`^${value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)
+}
+
+const PATTERN_SYNTAX = /^\/(.*)\/([imsu]*)$/s

@@ -1,14 +1,11 @@
+import { forEachToken, type JsonToken, decodeLeaf } from '../json/leaves.ts'
 import { findAssignedSecrets, isSecretValue } from './assignments.ts'
-import { withoutOverlaps, mergeOverlapping, type TextReplacement } from './text-edits.ts'
-import { forEachToken, type JsonToken } from './json-values.ts'
-import { decodeLeaf } from '../json/leaves.ts'
-import { PrivateKeyLines } from './rules/private-key.ts'
-import { ValueNames } from './named-pairs.ts'
-import type { RedactionRule } from './rules/rule.ts'
 import { normalizeName } from './rule-set.ts'
-import { judgeName, type NameVerdict } from './secret-names.ts'
+import { PrivateKeyLines } from './rules/private-key.ts'
+import type { RedactionRule } from './rules/rule.ts'
+import { judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import type { SecretValues } from './secret-values.ts'
-import { isInSchema, isProtocolField, withinMessage } from './structure.ts'
+import { withoutOverlaps, mergeOverlapping, type TextReplacement } from './text-edits.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
 /** How deep one encoding may stand in another: base64 of JSON in a string of JSON in a string. */
@@ -204,4 +201,105 @@ function withIndices(pattern: RegExp): RegExp {
   const made = new RegExp(pattern.source, flags)
   patternsWithIndices.set(pattern, made)
   return made
+}
+
+/**
+ * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, in
+ * `{"token":{"value":"x"}}` that of its owner, and in `["--token", "x"]` an item that of the option before it.
+ */
+class ValueNames {
+  #name = ''
+  #depth = 0
+  #item: string | number | undefined
+  #option = ''
+  #optionAt = 0
+  #optionDepth = 0
+
+  nameOf(text: string, { kind, start, end, path }: JsonToken): string {
+    const member = path.at(-1)
+    const isHere = path.length === this.#depth && path.at(-2) === this.#item
+    if (member === 'value' && isHere && kind !== 'key') return this.#name
+    if (kind === 'string' && (member === 'name' || member === 'key')) {
+      this.#name = text.slice(start + 1, end - 1)
+      this.#depth = path.length
+      this.#item = path.at(-2)
+    }
+    const owner = path.at(-2)
+    if (member === 'value' && kind !== 'key' && typeof owner === 'string') return owner
+    if (kind === 'string' && typeof member === 'number')
+      return this.#itemName(text.slice(start + 1, end - 1), path)
+    return nearestName(path)
+  }
+
+  #itemName(word: string, path: JsonToken['path']): string {
+    const place = Number(path.at(-1))
+    const isNext = path.length === this.#optionDepth && place === this.#optionAt + 1
+    const option = isNext && !word.startsWith('-') ? this.#option : ''
+    this.#option = OPTION.test(word) ? word : ''
+    this.#optionAt = place
+    this.#optionDepth = path.length
+    return option !== '' && judgeFlag(option) !== 'no' ? memberNameOf(option) : nearestName(path)
+  }
+}
+
+const OPTION = /^--?[A-Za-z][\w-]{1,40}$/
+
+/** As a member would be called that means the same. */
+function memberNameOf(option: string): string {
+  return judgeFlag(option) === 'secret' ? 'password' : option
+}
+
+/** The nearest name: the items of a list are called as the list is. */
+function nearestName(path: JsonToken['path']): string {
+  const last = Math.max(0, path.length - MAX_LIST_DEPTH)
+  for (let at = path.length - 1; at >= last; at--) if (typeof path[at] === 'string') return String(path[at])
+  return ''
+}
+
+/** So many lists within lists nobody makes but to keep us busy. */
+const MAX_LIST_DEPTH = 64
+
+type TokenPath = readonly (string | number)[]
+
+/** Whether a value holds the protocol together: it is never replaced, whatever it looks like. */
+function isProtocolField(path: TokenPath): boolean {
+  const [first, second, third, fourth] = path
+  switch (path.length) {
+    case 1:
+      return first === 'jsonrpc' || first === 'id' || first === 'method'
+    case 2:
+      return (first === 'params' || first === 'result') && PROTOCOL_FIELDS.has(second!)
+    case 3:
+      return (second === '_meta' && third === 'progressToken') || (second === 'ref' && third === 'name')
+    case 4:
+      return first === 'result' && PROTOCOL_LISTS.has(second!) && LISTED_FIELDS.has(fourth!)
+    default:
+      return false
+  }
+}
+
+const PROTOCOL_FIELDS = new Set<string | number>([
+  'name',
+  'protocolVersion',
+  'progressToken',
+  'requestId',
+  'resultType',
+])
+const PROTOCOL_LISTS = new Set<string | number>(['tools', 'prompts', 'resourceTemplates'])
+const LISTED_FIELDS = new Set<string | number>(['name', 'uriTemplate'])
+
+/** A schema says what values may be, and is none itself: its names mean nothing of the kind. */
+function isInSchema(path: TokenPath): boolean {
+  const end = Math.min(path.length, MAX_SCHEMA_DEPTH)
+  for (let at = 0; at < end; at++) if (SCHEMAS.has(path[at]!)) return true
+  return false
+}
+
+const SCHEMAS = new Set<string | number>(['inputSchema', 'outputSchema', 'requestedSchema'])
+/** Nobody asks for deeper ones, and a path can be as long as a message. */
+const MAX_SCHEMA_DEPTH = 64
+
+/** The path within its own message: a batch is a list of messages. */
+function withinMessage(path: TokenPath): TokenPath {
+  return typeof path[0] === 'number' ? path.slice(1) : path
 }

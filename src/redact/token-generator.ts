@@ -1,5 +1,3 @@
-import { TOKEN_ALPHABETS, usesOnly, type TokenAlphabet } from './alphabet.ts'
-
 /**
  * Writes words that only the holder of the key could have written. The last characters of a marked word follow from those
  * before them and the key, so that a stand-in can be told from a real value when it is met again.
@@ -63,4 +61,43 @@ export function shortestSigned(alphabet: TokenAlphabet): number {
 
 function signatureLength(alphabet: TokenAlphabet): number {
   return Math.ceil(SIGNATURE_BITS / Math.log2(alphabet.length))
+}
+
+/** The characters that a stand-in is written in. */
+type TokenAlphabet = string
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz'
+const UPPER = LOWER.toUpperCase()
+export const DIGITS: TokenAlphabet = '0123456789'
+export const HEX: TokenAlphabet = `${DIGITS}abcdef`
+export const LOWER_DIGITS: TokenAlphabet = LOWER + DIGITS
+const LETTERS_DIGITS = LOWER + UPPER + DIGITS
+export const BASE64: TokenAlphabet = `${LETTERS_DIGITS}+/`
+export const BASE64URL: TokenAlphabet = `${LETTERS_DIGITS}-_`
+
+/** Every alphabet that there is, the narrow ones first. */
+const TOKEN_ALPHABETS: readonly TokenAlphabet[] = [
+  DIGITS,
+  HEX,
+  HEX.toUpperCase(),
+  LOWER,
+  UPPER,
+  LOWER_DIGITS,
+  UPPER + DIGITS,
+  LOWER + UPPER,
+  LETTERS_DIGITS,
+  BASE64URL,
+  BASE64,
+]
+
+/** The narrowest alphabet that a value could have been written in; what no alphabet holds, such as a space, is not looked at. */
+export function narrowestAlphabet(value: string): TokenAlphabet {
+  const plain = value.replaceAll(/[^A-Za-z0-9_+/-]/g, '')
+  if (plain === '') return LOWER
+  return TOKEN_ALPHABETS.find((alphabet) => usesOnly(plain, alphabet)) ?? BASE64URL
+}
+
+export function usesOnly(text: string, alphabet: TokenAlphabet): boolean {
+  for (const char of text) if (!alphabet.includes(char)) return false
+  return true
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
-import { handshakeNotes } from './greeting-notes.ts'
+import { handshakeNotes } from './notes.ts'
 
 const { turns } = tapeOf(...HANDSHAKE)
 const RECORDED = {

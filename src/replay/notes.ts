@@ -1,3 +1,11 @@
+import { createDiffer } from '../diff/diff.ts'
+import type { Difference } from '../diff/difference.ts'
+import { formatPath } from '../json/path.ts'
+import { member } from '../protocol/message.ts'
+import type { HandshakeResult } from './session/handshake.ts'
+import type { Tape } from '../store/file/read.ts'
+import type { Turn } from '../tape/turn.ts'
+
 /** What is worth a line in the report beside the findings. A server that never stops giving reasons for one fills no memory. */
 export class ReplayNotes implements Iterable<string> {
   /** How often each was made. */
@@ -20,3 +28,70 @@ export class ReplayNotes implements Iterable<string> {
 
 /** Nobody reads more of them. */
 const MAX_NOTES = 50
+
+/** What a tape does not hold of its session: nothing is verified of that, and nobody should think so. */
+export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>): readonly string[] {
+  const lines = problems
+    .slice(0, MAX_TAPE_PROBLEMS)
+    .map(({ line, why }) => `line ${line} of the tape: ${why}`)
+  const more = problems.length - lines.length
+  return [
+    ...lines,
+    ...(more > 0 ? [`${more} more lines of the tape cannot be read`] : []),
+    ...(ended ? [] : ['the tape has no end: it was cut, or is still being recorded']),
+  ]
+}
+
+const MAX_TAPE_PROBLEMS = 5
+
+/** In what the live server introduces itself otherwise than the recorded one did, with the turns that opened the recorded conversations. Our own handshake is not judged, so that these are notes. */
+export function handshakeNotes(
+  { version, result }: HandshakeResult,
+  openings: readonly Turn[],
+): readonly string[] {
+  const then = openings.map(recordedResult).find((one) => one !== undefined)
+  if (then === undefined) return []
+  const before = member(then, 'protocolVersion')
+  return [
+    ...(version === before ? [] : [`the server speaks ${String(version)}, recorded ${String(before)}`]),
+    ...(serverName(result) === serverName(then)
+      ? []
+      : [`the server is ${serverName(result)}, recorded ${serverName(then)}`]),
+    ...DIFFER.values(announcedFeatures(then), announcedFeatures(result))
+      .slice(0, MAX_HANDSHAKE_NOTES)
+      .map(describeChange),
+  ]
+}
+
+const DIFFER = createDiffer({ order: 'kept' })
+
+/** Of a server that is another one altogether, the first tell enough. */
+const MAX_HANDSHAKE_NOTES = 5
+
+function recordedResult({ response }: Turn): unknown {
+  return response?.message.kind === 'response' && 'result' in response.message.outcome
+    ? response.message.outcome.result
+    : undefined
+}
+
+function serverName(result: unknown): string {
+  const info = member(result, 'serverInfo')
+  return `${String(member(info, 'name'))} ${String(member(info, 'version'))}`
+}
+
+/** What a client may rely on. */
+function announcedFeatures(result: unknown): unknown {
+  const [capabilities, instructions] = [member(result, 'capabilities'), member(result, 'instructions')]
+  return { capabilities: capabilities ?? {}, instructions: instructions ?? '' }
+}
+
+function describeChange({ kind, path }: Difference): string {
+  return `in its greeting the server has ${CHANGE_WORDS[kind]} ${formatPath(path)}; with --handshake recorded that counts`
+}
+
+const CHANGE_WORDS: Readonly<Record<Difference['kind'], string>> = {
+  added: 'a new',
+  removed: 'no longer',
+  changed: 'another',
+  type: 'another',
+}

@@ -1,15 +1,15 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { OpenLink } from '../link/client-link.ts'
-import type { ReplayController } from './controller.ts'
-import type { ErrorInjection } from './send/error-injection.ts'
-import type { LiveSecrets } from './session/live-secrets.ts'
-import type { Timing } from './plan/timing.ts'
-import type { ServerRequestPolicy } from './session/recorded-answers.ts'
-import type { WritePermission } from './plan/tool-safety.ts'
+import type { ReplayController, RunMonitor } from './controller.ts'
+import type { JudgeOptions } from './judge/judge.ts'
 import type { Ordering } from './plan/schedule.ts'
 import type { MessageSelection } from './plan/selection.ts'
+import type { Timing } from './plan/timing.ts'
+import type { WritePermission } from './plan/tool-safety.ts'
+import type { ErrorInjection } from './send/error-injection.ts'
+import type { LiveSecrets } from './session/live-secrets.ts'
+import type { ServerRequestPolicy } from './session/recorded-answers.ts'
 import type { TransformRule } from './transform/rule.ts'
-import type { JudgeOptions } from './judge/judge.ts'
 
 /** How a tape is to be replayed against a live server. */
 export interface ReplayOptions extends Partial<MessageSelection>, WritePermission, JudgeOptions {
@@ -52,3 +52,21 @@ export interface ReplayTarget {
   readonly name: string
   readonly open: OpenLink
 }
+
+/** What a run is prepared with. */
+export interface RunOptions extends Omit<ReplayOptions, 'correlate'> {
+  /** When the recording began. */
+  readonly started: string
+  readonly now: () => number
+  readonly controller: ReplayController
+  /** Looks on. */
+  readonly watch: RunMonitor
+  /** Finds the bindings of the tape, once; how does not matter here. */
+  readonly bindings: () => Promise<FoundBindings | false>
+}
+
+/** Milliseconds that an answer may take, unless the user says otherwise. */
+export const DEFAULT_TIMEOUT = 10_000
+
+/** Milliseconds that a message of the server may be late. */
+export const SERVER_GRACE = 2000

@@ -1,34 +1,43 @@
 import type { FoundBindings } from '../bindings/binding.ts'
-import type { RecordedTurns } from '../tape/turn-store.ts'
-import type { Turn } from '../tape/turn.ts'
 import type { Request } from '../protocol/message.ts'
-import { NO_CARRIED_VALUES, type CarriedValues } from './values/carried-values.ts'
-import type { TrailingChecks } from './judge/trailing-notifications.ts'
-import type { SendRun } from './send/send-in-order.ts'
-import { handshakeNotes } from './greeting-notes.ts'
-import { createJudges, createUpdatesJudge } from './judges-for.ts'
-import { turnsAtPlaces } from './landmarks.ts'
-import { linkNameOf } from './link-of.ts'
-import { LiveSessions } from './session/live-sessions.ts'
-import { ReplayNotes } from './notes.ts'
-import type { ServerPart } from './plan/server-part.ts'
-import { fetchTools, requestEnvelope } from './own-tools.ts'
-import { createTrailingChecks, createMessageSender } from './performer-for.ts'
+import type { ClockOptions } from './judge/clock.ts'
+import { judgeAnswer, type Judges, type JudgeOptions } from './judge/judge.ts'
+import { OfficialJudge } from './judge/official-schema.ts'
+import { OutputSchemaJudge } from './judge/output-schema.ts'
+import { ResourceUpdatesJudge } from './judge/resource-updates.ts'
+import { ServerRequestJudge } from './judge/server-requests.ts'
+import { TrailingChecks } from './judge/trailing-notifications.ts'
+import { ValuesJudge } from './judge/values.ts'
+import { handshakeNotes, ReplayNotes } from './notes.ts'
+import { DEFAULT_TIMEOUT, type RunOptions, SERVER_GRACE } from './options.ts'
 import {
   buildPlan,
   type PlanCandidate,
   type SendDecision,
   type ReplayPlan,
   type PlannedMessage,
+  CancellableCalls,
 } from './plan/plan.ts'
-import { DEFAULT_TIMEOUT, type RunOptions } from './prepare-options.ts'
-import { RecordedAnswers } from './session/recorded-answers.ts'
-import { InputRounds } from './session/input-rounds.ts'
-import { holdUnsafeCall, toolsOnTape, type ToolDescriptions } from './plan/tool-safety.ts'
+import { linkNameOf, ProtocolRevisions } from './plan/revisions.ts'
 import { scheduleMessages } from './plan/schedule.ts'
-import { ProtocolRevisions } from './plan/revisions.ts'
 import { skipUnselected, type MessageSelection } from './plan/selection.ts'
-import { BoundValues } from './tape-carrier.ts'
+import { turnsAtPlaces, type ServerPart } from './plan/server-part.ts'
+import {
+  fetchTools,
+  requestEnvelope,
+  holdUnsafeCall,
+  toolsOnTape,
+  type ToolDescriptions,
+} from './plan/tool-safety.ts'
+import { createErrorInjector } from './send/error-injection.ts'
+import { MessageSender } from './send/message-sender.ts'
+import type { SendRun } from './send/send-in-order.ts'
+import { InputRounds } from './session/input-rounds.ts'
+import { LiveSessions } from './session/live-sessions.ts'
+import { RecordedAnswers } from './session/recorded-answers.ts'
+import { NO_CARRIED_VALUES, type CarriedValues, BoundValues } from './values/carried-values.ts'
+import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { Turn } from '../tape/turn.ts'
 
 /** What a run needs, with the link to the live server open. */
 export interface PreparedRun extends Pick<SendRun, 'order' | 'ready' | 'perform' | 'release'> {
@@ -188,4 +197,129 @@ function createInputRounds(
     ask: async (request) => (await answers().answer(request)).outcome,
     onNote: (note) => notes.push(note),
   })
+}
+
+/** A run whose link is open. */
+interface OpenRun {
+  readonly options: RunOptions
+  readonly links: LiveSessions
+  readonly plan: ReplayPlan
+  readonly judgeUpdates: ResourceUpdatesJudge['judge']
+}
+
+const DEFAULT_RETRY_DELAY = 500
+
+/** What sends the messages, by the options of the run. */
+function createMessageSender({
+  options,
+  links,
+  carrier,
+  rounds,
+  judges,
+  plan,
+  judgeUpdates,
+}: OpenRun & { carrier: CarriedValues; rounds: InputRounds; judges: Judges }): MessageSender {
+  const {
+    rules = [],
+    updateTimestamps,
+    injection,
+    timeout = DEFAULT_TIMEOUT,
+    onError,
+    maxRetries = 3,
+    retryDelay = DEFAULT_RETRY_DELAY,
+    controller,
+    now,
+  } = options
+  return new MessageSender({
+    sessionOf: (link) => links.sessionOf(link),
+    openSessionOf: (link) => links.openSessionOf(link),
+    judgeUpdates,
+    calls: new CancellableCalls(plan.cancelled),
+    carrier,
+    rounds,
+    rules,
+    ...(updateTimestamps && { moveTimes: (at: number) => Date.now() - (Date.parse(options.started) + at) }),
+    ...(injection && { inject: createErrorInjector(injection) }),
+    judge: (judged) => judgeAnswer(judged, judges),
+    timeout,
+    retries: maxRetries,
+    retriesLost: onError === 'retry',
+    retryDelay,
+    controller,
+    keepsIds: options.transformIds === false,
+    now,
+  })
+}
+
+/** What waits for the last words of the server; undefined when nothing is compared. */
+function createTrailingChecks({ plan, options, links, judgeUpdates }: OpenRun): TrailingChecks | undefined {
+  const { validate, strict, onError, signal, controller } = options
+  if (validate === false) return undefined
+  return new TrailingChecks({
+    plan,
+    notificationsOn: (link) => links.openSessionOf(link)?.notifications,
+    grace: SERVER_GRACE,
+    pausesOnFailure: onError === 'pause',
+    isStrict: strict === true,
+    isStopped: () => signal?.aborted === true || controller.status === 'stopped',
+    judgeUpdates,
+  })
+}
+
+interface JudgedRunOptions extends JudgeOptions {
+  /** When the recording began. */
+  readonly started: string
+  readonly now: () => number
+}
+
+interface JudgeContext {
+  readonly carrier: CarriedValues
+  readonly tools: ToolDescriptions
+  readonly revisions: ProtocolRevisions
+  readonly notes: ReplayNotes
+  readonly plan: ReplayPlan
+  readonly turns: RecordedTurns
+  readonly unknown: WeakSet<Request>
+}
+
+/** The judges of a run, each with what it is to know. */
+function createJudges(
+  options: JudgedRunOptions,
+  { carrier, tools, revisions, notes, plan, turns, unknown }: JudgeContext,
+): Judges {
+  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
+  const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
+  const explains: CarriedValues['explains'] = (expected, actual, path) =>
+    carrier.explains(expected, actual, path)
+  const values = new ValuesJudge({ judging: options, explains, clock: clockOptions(options, plan) })
+  const isUnknown = (question: Request): boolean => unknown.has(question)
+  const serverRequests = new ServerRequestJudge({ judging: options, explains, isUnknown })
+  return {
+    schema: new OutputSchemaJudge(() => tools),
+    official,
+    values,
+    serverRequests,
+    judging: options,
+  }
+}
+
+/** Judges word of changed resources, which belongs to no answer. */
+function createUpdatesJudge(
+  plan: ReplayPlan,
+  judging: JudgeOptions,
+  carrier: CarriedValues,
+): ResourceUpdatesJudge['judge'] {
+  const judge = new ResourceUpdatesJudge({
+    judging,
+    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    recordedOn: (link) => plan.resourceUpdatesOn(link),
+    grace: SERVER_GRACE,
+  })
+  return (told) => judge.judge(told)
+}
+
+/** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
+function clockOptions({ started, now }: JudgedRunOptions, { ended }: ReplayPlan): ClockOptions {
+  const [from, began] = [Date.parse(started), Date.now() - now()]
+  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }

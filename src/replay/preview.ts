@@ -1,7 +1,6 @@
 import type { Notification, Request } from '../protocol/message.ts'
 import { bindingsOfPart } from './values/tape-bindings.ts'
-import { selectServerPart } from './plan/server-part.ts'
-import type { ReplayedTape } from './replayed-tape.ts'
+import { selectServerPart, type ReplayedTape } from './plan/server-part.ts'
 import type { ReplayOptions } from './options.ts'
 import { dueTimes, type Timing } from './plan/timing.ts'
 import type { SendDecision, PlannedMessage } from './plan/plan.ts'

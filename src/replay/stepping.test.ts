@@ -3,7 +3,7 @@ import { liveServer } from '../../test/replay/live-server.ts'
 import { answerOf, call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
 import { replay } from './replay.ts'
 import { replayRepeatedly } from './repeat/repeat.ts'
-import type { Stop } from './stops.ts'
+import type { Stop } from './stepping.ts'
 
 const TAPE = tapeOf(
   ...HANDSHAKE,

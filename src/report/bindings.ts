@@ -1,11 +1,13 @@
-import { applyBindingsFile } from '../correlate/apply-file.ts'
+import { styleText } from 'node:util'
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
-import type { BindingsFile } from '../bindings/bindings-file.ts'
+import { applyBindingsFile, type BindingsFile, toBindingsFile } from '../bindings/bindings-file.ts'
 import { findBindings } from '../bindings/find/find-bindings.ts'
-import { formatTapeLocation, formatProducer } from '../correlate/place-text.ts'
+import { formatTapeLocation, formatProducer } from '../bindings/location-text.ts'
+import { jsonDocument, jsonValue } from './json-text.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { toRecordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
+import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../text.ts'
 
 /** A tape, wherever its turns are. */
 export interface BindingsTape {
@@ -15,14 +17,14 @@ export interface BindingsTape {
 }
 
 /** What a tape tells about the values that its server made up, as plain facts. */
-export interface BindingFacts {
+interface BindingFacts {
   readonly path: string
   readonly bindings: readonly BindingFact[]
   /** What a second run would have to confirm. */
   readonly guesses: readonly BindingFact[]
 }
 
-export interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'standing' | 'reason'> {
+interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'standing' | 'reason'> {
   /** Where the server said it, in the form that a bindings file takes. */
   readonly from: string
   readonly also: readonly string[]
@@ -61,4 +63,58 @@ function bindingFact({
     also: also.map(formatProducer),
     to: consumers.map(formatTapeLocation),
   }
+}
+
+/** Bindings for people: each value, where it came from, where it went, and why that is believed. */
+export function bindingsAsText({ path, bindings, guesses }: BindingFacts): string {
+  const sections = [
+    [styleText('bold', escapeControlChars(path)), bindingCountText(bindings)],
+    ...bindings.map(bindingLines),
+    ...(guesses.length === 0 ? [] : [guessLines(guesses)]),
+  ]
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+function bindingCountText(bindings: readonly BindingFact[]): string {
+  const places = bindings.reduce((sum, { to }) => sum + to.length, 0)
+  if (bindings.length === 0) return 'no value that the server made up was sent back to it'
+  const values = bindings.length === 1 ? '1 value' : `${bindings.length} values`
+  return `${values} of the server sent back in ${places === 1 ? '1 place' : `${places} places`}`
+}
+
+function bindingLines({ value, from, to, confidence, reason }: BindingFact): readonly string[] {
+  return [
+    `${styleText('bold', truncateText(value, 64))}  ${styleText('dim', escapeControlChars(`${confidence}: ${reason}`))}`,
+    `  ${escapeControlChars(from)}`,
+    ...to.map((place) => `  → ${escapeControlChars(place)}`),
+  ]
+}
+
+function guessLines(guesses: readonly BindingFact[]): readonly string[] {
+  return [
+    styleText('yellow', 'not bound unless a second run confirms it'),
+    ...guesses.map(({ value, from, to }) =>
+      escapeControlChars(`  ${truncateText(value, 32)}: ${from} → ${to.join(', ')}`),
+    ),
+  ]
+}
+
+/** Bindings for programs, as `docs/bindings.md` describes them. */
+export function bindingsAsJson({ path, bindings, guesses }: BindingFacts): string {
+  return jsonDocument({
+    tape: jsonValue(path),
+    bindings: bindings.map(jsonValue),
+    guesses: guesses.map(jsonValue),
+  })
+}
+
+/** Bindings as a file to be edited and kept beside the tape. A place stays on one line, so that it can be searched for. */
+export async function bindingsAsYaml(bindings: readonly Binding[]): Promise<string> {
+  const { stringify } = await import('yaml')
+  const yaml = stringify(toBindingsFile(bindings), {
+    lineWidth: 0,
+    defaultStringType: 'QUOTE_DOUBLE',
+    defaultKeyType: 'PLAIN',
+  })
+  return yaml.split('\n').map(escapeControlCharsInJson).join('\n')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { indentJson } from './layout-json.ts'
+import { indentJson, streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 
 test('the layout is the one that JSON.stringify gives', () => {
   fc.assert(
@@ -28,4 +28,55 @@ test('a message nested a hundred thousand times is laid out without breaking any
   const nested = '['.repeat(100_000) + ']'.repeat(100_000)
   expect(indentJson(nested).replaceAll(/\s/g, '')).toBe(nested)
   expect(indentJson(nested).length).toBeLessThan(nested.length * 2)
+})
+
+test('a document is written as JSON.stringify writes it, whatever its lists hold', () => {
+  const value = fc.jsonValue()
+  const list = fc.array(fc.oneof(fc.dictionary(fc.string(), value), fc.array(value)))
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value), list, list, (plain, first, second) => {
+      const lists = {
+        'a list': new StreamedList(() => first),
+        'another "list"': new StreamedList(() => second),
+      }
+      const whole = { ...plain, 'a list': first, 'another "list"': second }
+      expect([...streamJson({ ...plain, ...lists })].join('')).toBe(`${JSON.stringify(whole, null, 2)}\n`)
+    }),
+  )
+})
+
+test('members without a value are left out, and so a document may be empty', () => {
+  expect([...streamJson({ a: undefined, b: 1 })].join('')).toBe('{\n  "b": 1\n}\n')
+  expect([...streamJson({ a: undefined })].join('')).toBe('{}\n')
+})
+
+test('an item is asked for when the one before it is written', () => {
+  const asked: number[] = []
+  const items = function* (): Generator<object> {
+    for (let item = 0; item < 3; item++) {
+      asked.push(item)
+      yield { item }
+    }
+  }
+  const seen: number[] = []
+  for (const text of streamJson({ items: new StreamedList(items) }))
+    if (text.includes('item"')) seen.push(asked.length)
+  expect(seen.slice(-3)).toEqual([1, 2, 3])
+})
+
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000)
+
+test('what can be written stays a value', () => {
+  expect(parseOrKeepText('{"a":[1,{"b":null}]}')).toEqual({ a: [1, { b: null }] })
+  expect(toSerializable({ a: [] })).toEqual({ a: [] })
+  expect([parseOrKeepText('oops'), parseOrKeepText(undefined), toSerializable(undefined)]).toEqual([
+    'oops',
+    null,
+    undefined,
+  ])
+})
+
+test('what is nested deeper than any stack is given as its text', () => {
+  expect(parseOrKeepText(DEEP) === DEEP).toBe(true)
+  expect(toSerializable(JSON.parse(DEEP)) === DEEP).toBe(true)
 })

@@ -1,6 +1,7 @@
-import type { ListedProblem, TapeSummary } from '../store/file/list.ts'
-import { TEXT_LABELS } from '../tape/labels.ts'
+import { jsonDocument, jsonObject, jsonValue } from './json-text.ts'
 import { alignRows, columnTitle, type TableCell } from './table.ts'
+import type { ListedProblem, TapeSummary } from '../store/file/list.ts'
+import { TEXT_LABELS } from '../tape/header.ts'
 import { truncateText } from '../text.ts'
 
 /** One line a tape: its name, when it was recorded, its size, which servers it holds. */
@@ -36,4 +37,25 @@ function problemText({ path, problem }: ListedProblem): string {
 function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** The tapes of a folder for programs, as `docs/inspect.md` describes it. */
+export function listAsJson(folder: string, tapes: readonly TapeSummary[]): string {
+  return jsonDocument({ folder: jsonValue(folder), tapes: tapes.map(tapeJson) })
+}
+
+function tapeJson(tape: TapeSummary): string {
+  const file = { name: jsonValue(tape.name), path: jsonValue(tape.path), bytes: jsonValue(tape.bytes) }
+  if (tape.kind === 'problem') return jsonObject({ ...file, problem: jsonValue(tape.problem) })
+  return jsonObject({
+    ...file,
+    recordedAt: jsonValue(tape.started),
+    servers: jsonValue(tape.servers),
+    session: jsonValue(tape.labels.session ?? null),
+    endpoint: jsonValue(tape.labels.endpoint ?? null),
+    agent: jsonValue(tape.labels.agent ?? null),
+    note: jsonValue(tape.labels.note ?? null),
+    tags: jsonValue(tape.labels.tags),
+    ended: jsonValue(tape.ended),
+  })
 }

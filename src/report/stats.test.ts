@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import { tapeOf, client, server, callOf, answerOf, call } from '../../test/serve/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
 import { exchangesInTurns } from './exchanges/exchange.ts'
-import { summarizeExchange, type ExchangeSummary } from './exchange-line.ts'
-import { statsAsText } from './stats-text.ts'
-import { callStats } from './stats.ts'
+import { summarizeExchange, type ExchangeSummary } from './exchanges/exchange-table.ts'
+import { statsAsText, callStats } from './stats.ts'
 
 test('calls are counted by method and tool, with their latencies, errors and what was never answered', () => {
   const { turns } = tapeOf(

@@ -1,7 +1,9 @@
-import type { Frame } from '../tape/frame.ts'
-import type { Turn } from '../tape/turn.ts'
-import { TurnBuilder } from '../tape/turn-builder.ts'
+import { summarizeExchange, exchangeRow, exchangeExtras, exchangeTitles } from './exchanges/exchange-table.ts'
 import { exchangesInTurns, type ExchangeFacts } from './exchanges/exchange.ts'
+import { alignRows, type TableCell } from './table.ts'
+import type { Frame } from '../tape/frame.ts'
+import { TurnBuilder } from '../tape/turn-builder.ts'
+import type { Turn } from '../tape/turn.ts'
 
 /** The exchanges of a tape that is still being written, each as soon as it is complete. */
 export class ExchangeFollower {
@@ -32,5 +34,24 @@ export class ExchangeFollower {
     for (const turn of turns.slice(this.#turnsSeen))
       if (turn.trigger?.message.kind === 'request') this.#open.set(turn, ++this.#requests)
     this.#turnsSeen = turns.length
+  }
+}
+
+/** Lines of exchanges as `inspect` has them, one at a time: their columns have a width before their content is known. */
+interface TailFormatter {
+  readonly heading: string
+  readonly line: (exchange: ExchangeFacts) => string
+}
+
+export function createTailFormatter(manyLinks: boolean): TailFormatter {
+  const widths = [4, 10, ...(manyLinks ? [16] : []), 32, 9, 0]
+  const blank = widths.map((width): TableCell => ({ text: ' '.repeat(width) }))
+  const aligned = (row: readonly TableCell[]): string => alignRows([blank, row])[1] ?? ''
+  return {
+    heading: aligned(exchangeTitles(manyLinks)),
+    line: (exchange) => {
+      const line = summarizeExchange(exchange)
+      return aligned(exchangeRow(line, manyLinks)) + exchangeExtras(line)
+    },
   }
 }

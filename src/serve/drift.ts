@@ -1,11 +1,11 @@
 import { ReelayError } from '../errors.ts'
-import { describeRequest } from '../match/describe-request.ts'
-import type { RequestContent } from '../match/request-key.ts'
-import type { Miss } from '../match/miss/miss.ts'
+import { formatPath } from '../json/path.ts'
+import { describeRequest, describeValue } from '../match/describe-request.ts'
 import type { RecordedRequest } from '../match/matcher.ts'
-import { escapeControlChars } from '../text.ts'
+import type { Miss } from '../match/miss/miss.ts'
+import { type RequestContent, requestKey } from '../match/request-key.ts'
 import type { ReportRedactor } from './redaction/report-redactor.ts'
-import { formatLeftOverCause, leftOverCauses, type LeftOverCause } from './left-over.ts'
+import { escapeControlChars } from '../text.ts'
 
 /** What a run left over or added against the tape. */
 export interface Drift {
@@ -81,4 +81,124 @@ function limitedLines<Item>(
 
 function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
+}
+
+/** Why a recorded request was left over. */
+export type LeftOverCause =
+  | { readonly kind: 'never-asked' }
+  /** A request that missed came nearest to this one: it was asked for in another form, or too early. */
+  | { readonly kind: 'asked-otherwise'; readonly miss: Miss }
+
+/** The cause of each left-over; a miss explains one of them, that which it came nearest to. */
+export function leftOverCauses(
+  leftOver: readonly RecordedRequest[],
+  misses: readonly Miss[],
+): readonly LeftOverCause[] {
+  const open = missesByNearest(misses)
+  return leftOver.map((request) => {
+    const miss = open.size === 0 ? undefined : open.get(requestKey(request))?.shift()
+    return miss === undefined ? { kind: 'never-asked' } : { kind: 'asked-otherwise', miss }
+  })
+}
+
+/** Nothing for what was never asked: that is what skipping means. */
+function formatLeftOverCause(cause: LeftOverCause): string {
+  if (cause.kind === 'never-asked') return ''
+  const { reason, nearest } = cause.miss
+  const [first, ...more] = nearest[0]?.differences ?? []
+  if (first === undefined) return ` (it was asked for, and missed: ${reason})`
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  return ` (asked in another form: ${formatPath(first.path)} recorded ${formatValue(first.recorded)}, got ${formatValue(first.got)}${others})`
+}
+
+function missesByNearest(misses: readonly Miss[]): ReadonlyMap<string, Miss[]> {
+  const open = new Map<string, Miss[]>()
+  for (const miss of misses) {
+    const nearest = miss.nearest[0]?.entry.request
+    if (nearest === undefined) continue
+    const key = requestKey(nearest)
+    open.set(key, [...(open.get(key) ?? []), miss])
+  }
+  return open
+}
+
+function formatValue(value: unknown): string {
+  return value === undefined ? 'nothing' : describeValue(value, 40)
+}
+
+/** The account of several connections that play the same part: a recorded request is left over if none of them asked for it. */
+export function mergeSessionDrifts(first: Drift, ...others: readonly Drift[]): Drift {
+  const all = [first, ...others]
+  const leftOver = others.reduce((left, drift) => {
+    const frames = new Set(drift.leftOver.map(({ frame }) => frame))
+    return left.filter(({ frame }) => frames.has(frame))
+  }, first.leftOver)
+  return { ...sumCounts(all), leftOver }
+}
+
+/** The account of several servers. */
+export function sumServerDrifts(drifts: readonly Drift[]): Drift {
+  const leftOver = drifts.flatMap((drift) => drift.leftOver).toSorted((a, b) => a.frame - b.frame)
+  return { ...sumCounts(drifts), leftOver }
+}
+
+// A note that many connections make is made once.
+function sumCounts(drifts: readonly Drift[]): Omit<Drift, 'leftOver'> {
+  const faults = drifts.flatMap((drift) => drift.faults ?? [])
+  const wentLive = drifts.flatMap((drift) => drift.wentLive ?? [])
+  return {
+    answered: drifts.reduce((sum, { answered }) => sum + answered, 0),
+    misses: drifts.flatMap(({ misses }) => misses),
+    notes: [...new Set(drifts.flatMap(({ notes }) => notes))],
+    ...(faults.length > 0 && { faults }),
+    ...(wentLive.length > 0 && { wentLive }),
+  }
+}
+
+/** What is to be said of one connection at the end. */
+export class DriftLog {
+  readonly misses: Miss[] = []
+  readonly notes: string[] = []
+  /** What the live server answered, because the tape could not. */
+  readonly wentLive: RequestContent[] = []
+  answered = 0
+  readonly #onMiss: ((miss: Miss) => void) | undefined
+  readonly #redactor: Pick<ReportRedactor, 'text'> | undefined
+  readonly #onNote: ((note: string) => void) | undefined
+
+  readonly #onLive: ((asked: RequestContent) => void) | undefined
+
+  constructor(listeners: {
+    readonly onMiss?: (miss: Miss) => void
+    readonly onNote?: (note: string) => void
+    readonly onLive?: (asked: RequestContent) => void
+    /** A note may repeat what the client sent. */
+    readonly shown: Pick<ReportRedactor, 'text'> | undefined
+  }) {
+    this.#redactor = listeners.shown
+    this.#onMiss = listeners.onMiss
+    this.#onNote = listeners.onNote
+    this.#onLive = listeners.onLive
+  }
+
+  readonly note = (said: string): void => {
+    const note = this.#redactor?.text(said) ?? said
+    this.notes.push(note)
+    this.#onNote?.(note)
+  }
+
+  /** What may happen often, and is said once. */
+  noteOnce(note: string): void {
+    if (!this.notes.includes(note)) this.note(note)
+  }
+
+  addMiss(miss: Miss): void {
+    this.misses.push(miss)
+    this.#onMiss?.(miss)
+  }
+
+  addUpstreamRequest(asked: RequestContent): void {
+    this.wentLive.push(asked)
+    this.#onLive?.(asked)
+  }
 }

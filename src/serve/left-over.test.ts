@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, callOf, tapeOf, type Said } from '../../test/serve/tape-of.ts'
-import { formatDrift } from './drift.ts'
-import { leftOverCauses } from './left-over.ts'
+import { formatDrift, leftOverCauses } from './drift.ts'
 import { SessionPlayer } from './player/session-player.ts'
 import { RecordedServer } from './player/recorded-server.ts'
 

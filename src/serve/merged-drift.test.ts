@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Drift } from './drift.ts'
-import { sumServerDrifts, mergeSessionDrifts } from './joined-drift.ts'
+import { type Drift, sumServerDrifts, mergeSessionDrifts } from './drift.ts'
 
 const driftOf = (answered: number, left: readonly number[], ...notes: readonly string[]): Drift => ({
   answered,

@@ -1,12 +1,12 @@
-import { formatPath, parsePath } from '../json/path.ts'
 import { replaceValue } from '../json/find.ts'
-import { isObject } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
+import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
+import { isObject } from '../protocol/message.ts'
 import { parseRpcError } from './faults/error.ts'
-import type { ResponsePayload, RpcError } from './player/synthetic-answers.ts'
-import { matchesSelector, type MethodCall, type RequestSelector } from './faults/request-selector.ts'
-import { withValueAt } from './set-value.ts'
 import {
+  matchesSelector,
+  type MethodCall,
+  type RequestSelector,
   readEntries,
   locateInProgram,
   invalidSetting,
@@ -14,7 +14,8 @@ import {
   parseSelector,
   type RuleEntry,
   type EntryLocator,
-} from './settings.ts'
+} from './faults/request-selector.ts'
+import type { ResponsePayload, RpcError } from './player/synthetic-answers.ts'
 
 /** An answer of your own, which comes before everything on the tape. */
 export interface Override extends RequestSelector {
@@ -111,4 +112,19 @@ function requireAnswerPath(path: string, at: string): void {
 
 function isAnswerFunction(value: unknown): value is NonNullable<Override['answer']> {
   return typeof value === 'function'
+}
+
+/** The value with another one at a path; members that are missing on the way are made. The value itself is not touched. */
+function withValueAt(value: unknown, [first, ...rest]: PathPattern, part: unknown): unknown {
+  if (first === undefined) return part
+  if (first === EVERY_ITEM || typeof first === 'number') {
+    if (!Array.isArray(value)) return value
+    const items: readonly unknown[] = value
+    return items.map((item, place) =>
+      first === EVERY_ITEM || first === place ? withValueAt(item, rest, part) : item,
+    )
+  }
+  const members = isObject(value) ? Object.entries(value) : []
+  const inside = isObject(value) && Object.hasOwn(value, first) ? value[first] : undefined
+  return Object.fromEntries([...members, [first, withValueAt(inside, rest, part)]])
 }

@@ -1,5 +1,7 @@
-import { readHttpFrames } from '../store/http-frames.ts'
-import type { Tape } from '../store/file/read.ts'
+import { detectEra, type DetectedEra } from '../protocol/era.ts'
+import type { Request, Response } from '../protocol/message.ts'
+import { readHttpFrames, type Tape } from '../store/file/read.ts'
+import { selectOneServer } from '../tape/server-filter.ts'
 import { turnsInMemory, type TurnStore } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 
@@ -19,4 +21,45 @@ export async function withHttpFrames(tape: PlayableTape): Promise<PlayableTape> 
   const isOfHttp = Object.values(tape.header.servers).some(({ transport }) => transport === 'http')
   if (tape.rest !== undefined || !isOfHttp) return tape
   return { ...tape, rest: await readHttpFrames(tape.path) }
+}
+
+/** Which of the tape's servers to be. */
+export function resolveServer(
+  { path, ...tape }: Pick<PlayableTape, 'header' | 'path' | 'turns'>,
+  wanted: string | undefined,
+): string {
+  return selectOneServer({ path, names: serverNamesOf(tape) }, wanted)
+}
+
+/** The servers that a tape holds. */
+export function serverNamesOf({ header, turns }: Pick<PlayableTape, 'header' | 'turns'>): readonly string[] {
+  const named = Object.keys(header.servers)
+  return named.length > 0 ? named : requestedServers(turnStoreOf(turns))
+}
+
+/** The header of a forward proxy's tape was written before its servers were known. */
+function requestedServers(turns: TurnStore): readonly string[] {
+  const asked = turns.kinds().filter(({ trigger }) => trigger === 'request')
+  return [...new Set(asked.map(({ server }) => server))]
+}
+
+/** The era that a recorded server spoke, and its protocol version. */
+export function eraOfServer(turns: TurnStore, server: string): DetectedEra {
+  return detectEra(openingExchanges(turns, server))
+}
+
+/** Only an opening, or a request that carries the modern envelope, can prove an era: others are not read. */
+function* openingExchanges(
+  turns: TurnStore,
+  server: string,
+): Generator<{ readonly request: Request; readonly response: Response | undefined }> {
+  for (let place = 0; place < turns.size; place++) {
+    const outline = turns.outline(place)
+    if (outline.trigger !== 'request' || outline.server !== server) continue
+    if (outline.method !== 'initialize' && !outline.enveloped) continue
+    const { trigger, response } = turns.turn(place) ?? {}
+    if (trigger?.message.kind !== 'request') continue
+    const answer = response?.message
+    yield { request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }
+  }
 }

@@ -3,15 +3,17 @@ import { member } from '../protocol/message.ts'
 import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 import { SystemClock } from './player/clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
-import { libraryCallText } from './library-call.ts'
-import type { PassthroughServer } from './upstream/passthrough-server.ts'
-import { passthroughServerFor, type LiveUpstreamOptions } from './live-transport.ts'
+import { libraryCallText } from './suggested-commands.ts'
+import {
+  type PassthroughServer,
+  passthroughServerFor,
+  type LiveUpstreamOptions,
+} from './upstream/passthrough-server.ts'
 import type { Passthrough } from './upstream/passthrough.ts'
-import type { PlayableTape } from './playable-tape.ts'
+import { type PlayableTape, resolveServer } from './playable-tape.ts'
 import { reportRedactorFor } from './redaction/report-redactor.ts'
 import { SessionPlayer } from './player/session-player.ts'
 import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
-import { resolveServer } from './which-server.ts'
 
 export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveUpstreamOptions {
   /** Whether `close` fails when the run has drifted from the tape: by default yes, unless permissive. */

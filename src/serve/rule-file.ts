@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
-import { invalidSetting, type EntryLocator } from './settings.ts'
+import { invalidSetting, type EntryLocator } from './faults/request-selector.ts'
 
-export interface RuleFile {
+interface RuleFile {
   readonly value: unknown
   readonly place: EntryLocator
 }

@@ -1,23 +1,24 @@
 import type { RequestContent } from '../match/request-key.ts'
-import type { SuggestedMatchOptions } from '../match/loosening.ts'
-import type { MatchOptions } from '../match/options.ts'
+import {
+  type SuggestedMatchOptions,
+  type MatchOptions,
+  readMatchSettings,
+  mergeMatchSettings,
+  type MatchSettings,
+} from '../match/options.ts'
 import type { Miss } from '../match/miss/miss.ts'
-import { readMatchSettings, mergeMatchSettings, type MatchSettings } from '../match/settings.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
 import type { TapeServer } from '../tape/header.ts'
 import { recordCommandLine } from './suggested-commands.ts'
 import { parseFaultRules, type FaultRule, type FaultSetting } from './faults/fault-rules.ts'
-import { RecordedHeads } from './http/recorded-http.ts'
-import { withoutTransportErrors } from './http/transport-refusals.ts'
+import { RecordedHeads, withoutTransportErrors } from './http/recorded-http.ts'
 import { createClientRedaction } from './redaction/client-redaction.ts'
 import { parseOverrides } from './overrides.ts'
 import { parsePace } from './player/pace.ts'
-import { turnStoreOf, type PlayableTape } from './playable-tape.ts'
-import type { PlayOptions } from './play-options.ts'
-import type { SessionPlayerOptions } from './player/session-player.ts'
+import { turnStoreOf, type PlayableTape, resolveServer } from './playable-tape.ts'
+import type { PlayOptions, SessionPlayerOptions } from './player/session-player.ts'
 import { createThrowawayRedactor } from './redaction/report-redactor.ts'
 import { RecordedServer } from './player/recorded-server.ts'
-import { resolveServer } from './which-server.ts'
 
 /** How a tape is to be served, in whatever way it is. */
 export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {

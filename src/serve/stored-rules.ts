@@ -5,7 +5,7 @@ import {
   type MatchRule,
   type MatchRuleScope,
 } from '../match/rules.ts'
-import { readMatchSettings } from '../match/settings.ts'
+import { readMatchSettings } from '../match/options.ts'
 import { valuesAtPattern } from '../match/path-values.ts'
 import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
 import type { Tape } from '../store/file/read.ts'
@@ -13,7 +13,7 @@ import { clientCallOf } from '../tape/turn-store.ts'
 import { formatPath, type PathPattern } from '../json/path.ts'
 
 /** The rules beside a tape, and the file that holds them. */
-export interface StoredRules {
+interface StoredRules {
   readonly path?: string
   readonly rules: readonly string[]
 }

@@ -1,6 +1,6 @@
-import type { SuggestedMatchOptions } from '../match/loosening.ts'
+import { quoteShellWord, quoteTapeArgument } from '../match/miss/shell-command.ts'
+import type { SuggestedMatchOptions } from '../match/options.ts'
 import type { TapeServer } from '../tape/header.ts'
-import { quoteShellWord, quoteTapeArgument } from '../match/shell-word.ts'
 
 /** The command that serves a tape under these options, ready to be pasted into a shell. */
 export function serveCommandLine(
@@ -23,4 +23,19 @@ export function serveCommandLine(
 export function recordCommandLine({ command, url }: Pick<TapeServer, 'command' | 'url'>): string | undefined {
   if (command !== undefined) return `reelay record -- ${command.map(quoteShellWord).join(' ')}`
   return url === undefined ? undefined : `reelay record --url ${quoteShellWord(url)}`
+}
+
+/** The call of the library that plays a tape under these options. */
+export function libraryCallText(
+  call: string,
+  { server, match, ignore, rules, permissive }: SuggestedMatchOptions,
+): string {
+  const options = [
+    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
+    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
+    ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
+    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
+    ...(permissive ? ['permissive: true'] : []),
+  ]
+  return `${call}(tape, { ${options.join(', ')} })`
 }

@@ -1,7 +1,9 @@
-import { encodedForms } from '../redact/known-values.ts'
+import { createReadStream } from 'node:fs'
+import { encodedForms } from '../redact/secret-values.ts'
+import { isDistinctive } from '../redact/value-checks.ts'
 import type { TapeReader } from '../store/file/read.ts'
 import { encodeFrame } from '../tape/codec.ts'
-import { encodeHeader } from '../tape/header-codec.ts'
+import { encodeHeader } from '../tape/header.ts'
 
 /** A value of a tape that is taken for a secret, and the frames that it stands in; 0 is the header. */
 export interface SecretOccurrence {
@@ -22,3 +24,24 @@ export async function findSecretOccurrences(
   for await (const frame of reader.frames()) look(encodeFrame(frame), frame.n)
   return found.map(({ value, frames }) => ({ value, frames }))
 }
+
+/** How many of these values stand in a file, in whatever spelling: plain, escaped, in a URL, in base64 at any offset. */
+export async function countLeakedSecrets(path: string, values: readonly string[]): Promise<number> {
+  const wanted = values
+    .filter(isDistinctive)
+    .map((value) => encodedForms(value).filter((form) => form.length >= MIN_FORM_LENGTH))
+  const found = new Set<number>()
+  let before = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: CHUNK_BYTES })) {
+    const text = before + String(chunk)
+    for (const [index, forms] of wanted.entries())
+      if (!found.has(index) && forms.some((form) => text.includes(form))) found.add(index)
+    before = text.slice(-OVERLAP_LENGTH)
+  }
+  return found.size
+}
+
+const MIN_FORM_LENGTH = 6
+const CHUNK_BYTES = 1024 * 1024
+/** What is cut by the end of a chunk is looked at again with the next one. */
+const OVERLAP_LENGTH = 64 * 1024

@@ -1,11 +1,14 @@
-import type { Redactor } from '../redact/redactor.ts'
-import { redactFrame } from '../redact/redacted-frame.ts'
-import { redactTapeHeader } from '../redact/redact-tape.ts'
-import type { TapeReader } from '../store/file/read.ts'
+import { readRedactionConfig } from '../config/redaction-config.ts'
+import { ReelayError } from '../errors.ts'
+import { redactFrame, redactTapeHeader } from '../redact/redact-tape.ts'
+import { Redactor } from '../redact/redactor.ts'
+import { type RedactionRuleChanges, redactionRuleSet, mergeRuleChanges } from '../redact/rule-set.ts'
+import { filterTapeByServer } from './filter-servers.ts'
+import { type TapeReader, openTape } from '../store/file/read.ts'
+import { keyForRecording } from '../store/redaction-key.ts'
 import { encodeFrame } from '../tape/codec.ts'
-import type { Frame } from '../tape/frame.ts'
-import { encodeHeader } from '../tape/header-codec.ts'
-import { StderrRedaction } from './stderr-texts.ts'
+import type { Frame, StderrFrame } from '../tape/frame.ts'
+import { encodeHeader, type TapeHeader } from '../tape/header.ts'
 
 /** What a tape holds of secrets. */
 export interface TapeRedactionSummary {
@@ -44,7 +47,7 @@ export async function writeRedactedTape(
 }
 
 /** Finds what is secret on a tape, and gives what its stderr frames become by their numbers. */
-export async function learnTapeSecrets(
+async function learnTapeSecrets(
   reader: TapeReader,
   redactor: Redactor,
 ): Promise<ReadonlyMap<number, string>> {
@@ -61,4 +64,87 @@ export async function learnTapeSecrets(
 function redactTapeFrame(frame: Frame, redactor: Redactor, stderr: ReadonlyMap<number, string>): Frame {
   if (frame.kind === 'stderr') return { ...frame, stderr: stderr.get(frame.n) ?? '' }
   return redactFrame(frame, redactor)
+}
+
+/** What servers printed, put together again: a secret may be cut by the end of a frame. */
+class StderrRedaction {
+  readonly #connections = new Map<string, StderrFrame[]>()
+
+  add(frame: StderrFrame): void {
+    const link = `${frame.conn} ${frame.server}`
+    const frames = this.#connections.get(link)
+    if (frames === undefined) this.#connections.set(link, [frame])
+    else frames.push(frame)
+  }
+
+  /** The texts by the numbers of their frames. Each ends with a line, so that what was cut stands whole in one of them. */
+  redactedTexts(redactor: Redactor): ReadonlyMap<number, string> {
+    return new Map(
+      [...this.#connections.values()].flatMap((frames) => redactConnectionStderr(frames, redactor)),
+    )
+  }
+}
+
+function redactConnectionStderr(
+  frames: readonly StderrFrame[],
+  redactor: Redactor,
+): readonly (readonly [number, string])[] {
+  const whole = frames.map(({ stderr }) => stderr).join('')
+  if (redactor.text(whole) === whole) return frames.map(({ n, stderr }) => [n, stderr] as const)
+  let [rest, end] = ['', 0]
+  return frames.map(({ n, stderr }, index) => {
+    rest += stderr
+    end = index === frames.length - 1 ? rest.length : endOfLastWholeLine(rest)
+    const text = redactor.text(rest.slice(0, end))
+    rest = rest.slice(end)
+    return [n, text] as const
+  })
+}
+
+function endOfLastWholeLine(text: string): number {
+  const end = text.lastIndexOf('\n') + 1
+  const key = text.lastIndexOf('-----BEGIN ', end)
+  return key >= 0 && key > text.lastIndexOf('-----END ', end) ? key : end
+}
+
+export interface TapeRedactionOptions {
+  /** What is added to the rules of the project, and taken from them. */
+  readonly changes?: RedactionRuleChanges
+  /** These servers only: names with commas between, `*` for anything. */
+  readonly server?: string | undefined
+}
+
+/** A tape, or the part of it that some servers have, and what replaces its secrets. */
+export async function openTapeForRedaction(
+  path: string,
+  { changes, server }: TapeRedactionOptions,
+): Promise<{ readonly reader: TapeReader; readonly redactor: Redactor }> {
+  const whole = await openTape(path)
+  const redactor = createTapeRedactor(whole.header, changes)
+  if (server === undefined) return { reader: whole, redactor }
+  const reader = await filterTapeByServer(whole, server)
+  // What only another server's words show to be secret may stand in this one's, too.
+  const elsewhere = createTapeRedactor(whole.header, changes)
+  await learnTapeSecrets(whole, elsewhere)
+  for (const value of elsewhere.knownSecrets) redactor.learn(value)
+  return { reader, redactor }
+}
+
+/** What replaces the secrets of a tape that is there already. Stand-ins that this key has made stay as they are. */
+function createTapeRedactor(
+  { redaction }: Pick<TapeHeader, 'redaction'>,
+  changes: RedactionRuleChanges = {},
+): Redactor {
+  const { key, trouble } = keyForRecording()
+  if (trouble !== undefined)
+    throw new ReelayError('REDACTION_KEY', trouble, {
+      hint: 'a tape that is redacted without a key can never be matched',
+    })
+  const before = { email: redaction?.rules.includes('email') === true }
+  const rules = redactionRuleSet(
+    mergeRuleChanges(mergeRuleChanges(readRedactionConfig(process.cwd()), changes), before),
+  )
+  const redactor = new Redactor({ key, rules, source: redaction?.key === key.name ? 'again' : 'fresh' })
+  redactor.learnEnv(process.env)
+  return redactor
 }

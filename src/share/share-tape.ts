@@ -5,12 +5,16 @@ import type { TapeWriter } from '../store/file/write.ts'
 import { createTape } from '../store/file/create.ts'
 import type { TapeReader } from '../store/file/read.ts'
 import { Vault, type VaultSummary } from '../store/vault.ts'
-import { countLeakedSecrets } from './leaks.ts'
-import { openTapeForRedaction, type TapeRedactionOptions } from './open-for-redaction.ts'
-import { writeRedactedTape, type TapeRedactionSummary } from './redact-tape.ts'
+import { countLeakedSecrets } from './find-secrets.ts'
+import {
+  openTapeForRedaction,
+  type TapeRedactionOptions,
+  writeRedactedTape,
+  type TapeRedactionSummary,
+} from './redact-tape.ts'
 import { selfReplay, type SelfReplayResult } from './self-replay.ts'
 
-export interface TapeCopyOptions extends TapeRedactionOptions {
+interface TapeCopyOptions extends TapeRedactionOptions {
   readonly from: string
   readonly to: string
   /** A file that is given the values which the copy has stand-ins for. */

@@ -1,7 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { ReelayError } from '../errors.ts'
 import { isObject } from '../protocol/message.ts'
-import { readCompanionFile, type CompanionFile } from './settings-file.ts'
 
 /** The matching rules that stand beside a tape: `search.match.yaml` beside `search.tape.jsonl`. */
 export function readMatchFile(tapePath: string): Promise<CompanionFile | undefined> {
@@ -59,4 +58,124 @@ async function replaceSettingsFile(path: string, text: string): Promise<void> {
       cause,
     })
   }
+}
+
+/** A settings file, and what stands in it. */
+export interface CompanionFile {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** Reads the one of these files that is there. Two would contradict each other sooner or later. */
+async function readCompanionFile(paths: readonly string[]): Promise<CompanionFile | undefined> {
+  const found = (await Promise.all(paths.map(readCompanionText))).filter((file) => file !== undefined)
+  const [file, other] = found
+  if (file === undefined) return undefined
+  if (other !== undefined)
+    throw new ReelayError('SETTINGS_INVALID', `there are both ${file.path} and ${other.path}`, {
+      hint: 'keep one of them',
+    })
+  return { path: file.path, value: await parseCompanion(file) }
+}
+
+interface CompanionText {
+  readonly path: string
+  readonly text: string
+}
+
+async function readCompanionText(path: string): Promise<CompanionText | undefined> {
+  try {
+    return { path, text: await readFile(path, 'utf8') }
+  } catch (cause) {
+    if (isMissing(cause)) return undefined
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${String(cause)}`, { cause })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+async function parseCompanion({ path, text }: CompanionText): Promise<unknown> {
+  try {
+    if (path.endsWith('.json')) return JSON.parse(text)
+    const { parse } = await import('yaml')
+    return parse(text)
+  } catch (cause) {
+    const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
+      hint: 'correct that place in the file, or remove the file',
+      cause,
+    })
+  }
+}
+
+/** What stands in a bindings file, and where it is. */
+interface BindingsFileContent {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** What stands in a bindings file that the user named; undefined when it is empty. */
+export async function readBindingsFileAt(path: string): Promise<BindingsFileContent | undefined> {
+  const text = await readBindingsText(path)
+  if (text === undefined) throw invalidBindings(path, 'there is no such file')
+  return bindingsContent(path, text)
+}
+
+/** What stands in the bindings file beside a tape (`search.bindings.yaml` beside `search.tape.jsonl`); undefined without one. */
+export async function readBindingsForTape(tapePath: string): Promise<BindingsFileContent | undefined> {
+  for (const ending of BINDINGS_EXTENSIONS) {
+    const path = tapePath.replace(/(\.tape)?\.jsonl$/, '') + ending
+    const text = await readBindingsText(path)
+    if (text !== undefined) return bindingsContent(path, text)
+  }
+  return undefined
+}
+
+/** Passes on what `use` makes of it; what it refuses is told with the file. */
+export function withBindingsFilePath<Result>(path: string, use: () => Result): Result {
+  try {
+    return use()
+  } catch (error) {
+    if (!(error instanceof ReelayError) || error.code !== 'BINDINGS_INVALID') throw error
+    const hint = error.hint ?? BINDINGS_HINT
+    throw new ReelayError(error.code, `${path}: ${error.message}`, { hint, cause: error })
+  }
+}
+
+const BINDINGS_HINT = 'correct that place in the file, or remove the file'
+
+const BINDINGS_EXTENSIONS = ['.bindings.yaml', '.bindings.yml', '.bindings.json']
+
+async function readBindingsText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw invalidBindings(path, cause)
+  }
+}
+
+// A shell makes the file before `inspect --bindings-file > …` can look for it: one without a word says nothing.
+async function bindingsContent(path: string, text: string): Promise<BindingsFileContent | undefined> {
+  const value = text.trim() === '' ? undefined : await parseBindingsText(path, text)
+  return value === undefined || value === null ? undefined : { path, value }
+}
+
+// YAML is loaded only for whoever has such a file.
+async function parseBindingsText(path: string, text: string): Promise<unknown> {
+  try {
+    return path.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text)
+  } catch (cause) {
+    throw invalidBindings(path, cause)
+  }
+}
+
+function invalidBindings(path: string, cause: unknown): ReelayError {
+  const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
+  return new ReelayError('BINDINGS_INVALID', `${path} cannot be read: ${why}`, {
+    hint: BINDINGS_HINT,
+    cause,
+  })
 }

@@ -1,11 +1,11 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ReelayError } from '../errors.ts'
-import type { RedactionKey } from '../redact/key.ts'
+import type { RedactionKey } from '../redact/placeholders.ts'
 import { homeFolder } from './home.ts'
 
 /** The key for a new tape. */
-export interface KeyForRecording {
+interface KeyForRecording {
   readonly key: RedactionKey
   /** Why the tape gets a key of its own, which is forgotten: nobody can match live values with such a tape. */
   readonly trouble: string | undefined

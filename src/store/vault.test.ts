@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseVault, formatVaultLine } from '../redact/vault-text.ts'
+import { parseVault, formatVaultLine } from './vault.ts'
 
 test('every value is read as it was written', () => {
   const value = fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'binary', minLength: 1 }))

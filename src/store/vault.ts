@@ -1,6 +1,21 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { parseVault, formatVaultLine } from '../redact/vault-text.ts'
-import { vaultRefused, checkVaultPath } from './vault-place.ts'
+import { spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  writeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { ReelayError } from '../errors.ts'
+import { userHomeFolder } from './home.ts'
 
 /** What became of a vault, for the line that the user sees at the end. */
 export interface VaultSummary {
@@ -71,7 +86,7 @@ export class Vault {
   }
 }
 
-export interface VaultOptions {
+interface VaultOptions {
   /** The tape that the stand-ins are on: a vault does not lie where others get both. */
   readonly tape: string
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
@@ -105,4 +120,133 @@ function appendLines(path: string, linesFor: (known: ReadonlySet<string>) => rea
 function valuesAlreadyIn(text: string): ReadonlySet<string> {
   const values = parseVault(text)
   return new Set('line' in values ? [] : values)
+}
+
+/** Where a vault may be, as a whole path; throws where its values would not be kept to their owner. */
+export function checkVaultPath(path: string, tape: string): string {
+  const whole = resolve(path)
+  const folder = createVaultFolder(whole)
+  const why =
+    pathProblem(whole) ??
+    fileProblem(whole) ??
+    (IS_WINDOWS ? windowsFolderProblem(folder) : folderProblem(folder, tape))
+  if (why !== undefined) throw vaultRefused(path, why)
+  return join(folder, basename(whole))
+}
+
+const IS_WINDOWS = process.platform === 'win32'
+const OTHERS_BITS = 0o077
+const OTHERS_WRITE_BITS = 0o022
+const STICKY_BIT = 0o1000
+
+function createVaultFolder(path: string): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return realpathSync(dirname(path))
+  } catch (error) {
+    throw vaultRefused(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+function pathProblem(path: string): string | undefined {
+  if (path.endsWith('.jsonl')) return 'it is named like a tape, and tapes are given away'
+  return existsSync(join(path, '.')) && statSync(path).isDirectory() ? 'it is a folder' : undefined
+}
+
+/** What is written behind a link may lie anywhere. */
+function fileProblem(path: string): string | undefined {
+  const file = lstatSync(path, { throwIfNoEntry: false })
+  if (file === undefined) return undefined
+  if (!file.isFile()) return 'it is a link, or something else than a file'
+  return !IS_WINDOWS && (file.mode & OTHERS_BITS) !== 0
+    ? 'others can read it; chmod 600 keeps it to yourself'
+    : undefined
+}
+
+function folderProblem(folder: string, tape: string): string | undefined {
+  const { mode } = statSync(folder)
+  if ((mode & OTHERS_WRITE_BITS) !== 0 && (mode & STICKY_BIT) === 0)
+    return 'others can write to its folder, and could put another file in its place'
+  if ((mode & OTHERS_BITS) === 0 || !isWithin(folder, realPathIfExists(dirname(resolve(tape)))))
+    return undefined
+  return 'it lies with the tape, in a folder that others can open'
+}
+
+/** Modes mean nothing there; what lies in the folder of a user is kept from others. */
+function windowsFolderProblem(folder: string): string | undefined {
+  return isWithin(folder, realPathIfExists(userHomeFolder())) ? undefined : 'it is outside of your own folder'
+}
+
+function realPathIfExists(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : folder
+}
+
+function isWithin(folder: string, outer: string): boolean {
+  return folder === outer || folder.startsWith(outer.endsWith(sep) ? outer : outer + sep)
+}
+
+function vaultRefused(path: string, why: string): ReelayError {
+  return new ReelayError('VAULT_REFUSED', `the vault ${path} is not written: ${why}`, {
+    hint: 'put it into a folder of your own, away from tapes, such as ~/.reelay/vaults/my-project.env',
+  })
+}
+
+/** A line of a vault that gives a name to a value; any value can be written, also one of several lines. */
+export function formatVaultLine(name: string, value: string): string {
+  return `${name}=${PLAIN_VALUE.test(value) ? value : JSON.stringify(value)}\n`
+}
+
+/** A line of a vault that cannot be read. */
+interface BadVaultLine {
+  readonly line: number
+}
+
+/**
+ * The values that a vault, or any file of lines `NAME=value`, holds. Between double quotes `\n`, `\"` and the like are escapes;
+ * between single quotes, and without quotes, every character is itself.
+ */
+export function parseVault(text: string): readonly string[] | BadVaultLine {
+  const values: string[] = []
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const value = valueOfVaultLine(line)
+    if (value === undefined || value === '') return { line: index + 1 }
+    values.push(value)
+  }
+  return values
+}
+
+/** What needs no quotes, and begins with none. */
+const PLAIN_VALUE = /^[\w.~+/:@%,-][\w.~+/:@%,=-]*$/
+const VAULT_LINE = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(?:(?<double>".*")|'(?<single>.*)'|(?<bare>.*?))\s*$/s
+
+function valueOfVaultLine(line: string): string | undefined {
+  const { double, single, bare } = VAULT_LINE.exec(line)?.groups ?? {}
+  return double === undefined ? (single ?? bare) : unquoteVaultValue(double)
+}
+
+/** What is no text of JSON, such as `"C:\dir"`, stands for itself. */
+function unquoteVaultValue(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    return quoted.slice(1, -1)
+  }
+}
+
+/** Whether a file could be committed by accident: it lies in a work tree of git, which does not say that it is ignored. */
+export function isCommittable(path: string): boolean {
+  if (!isInGitWorkTree(dirname(path))) return false
+  // A repository may be a stranger's, and a file system monitor is a program of its choice.
+  const args = ['-c', 'core.fsmonitor=false', 'check-ignore', '--quiet', '--', path]
+  const { status } = spawnSync('git', args, { cwd: dirname(path), stdio: 'ignore', timeout: GIT_TIMEOUT_MS })
+  return status !== 0
+}
+
+const GIT_TIMEOUT_MS = 2000
+
+function isInGitWorkTree(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true
+  const above = dirname(folder)
+  return above !== folder && isInGitWorkTree(above)
 }

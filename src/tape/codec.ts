@@ -1,13 +1,18 @@
 import { canonicalJson } from '../json/canonical.ts'
-import type { Direction } from '../wire/direction.ts'
 import { memberRanges } from '../json/find.ts'
-import { classifyMessage, isObject, type JsonObject } from '../protocol/message.ts'
-import { jsonOnOneLine } from '../wire/one-line.ts'
-import { parseJson } from '../json/parse.ts'
-import { readCut } from './cut-codec.ts'
-import type { EventFrame, Frame, MessageFrame, RawFrame, SseFields } from './frame.ts'
-import { encodeSse, readHttpHead, readSse } from './http-codec.ts'
-import { roundTime } from './time.ts'
+import { jsonOnOneLine, parseJson } from '../json/parse.ts'
+import { isId } from '../protocol/id.ts'
+import { type Direction, classifyMessage, isObject, type JsonObject } from '../protocol/message.ts'
+import {
+  type EventFrame,
+  type Frame,
+  type MessageFrame,
+  type RawFrame,
+  type SseFields,
+  roundTime,
+  type HeaderList,
+  type HttpFrame,
+} from './frame.ts'
 
 /** A line of a tape that is no frame. */
 export interface BrokenLine {
@@ -86,7 +91,7 @@ function decodeUncheckedMessage(line: string): RawFrame | undefined {
 }
 
 /** A line as the recorder writes it, its message not parsed. */
-export interface RecordedLine {
+interface RecordedLine {
   readonly origin: FrameOrigin
   readonly sse: { readonly sse?: SseFields }
   readonly text: string
@@ -189,4 +194,70 @@ function isPositiveInteger(value: unknown): value is number {
 
 function brokenLine(why: string): BrokenLine {
   return { kind: 'broken', why }
+}
+
+/** The part of a line that tells of the server-sent event, before the payload. */
+export function encodeSse(sse: SseFields | undefined): string {
+  if (sse === undefined) return ''
+  const { id, event, retry } = sse
+  return `,"sse":${JSON.stringify({ id, event, retry })}`
+}
+
+/** Reads the `sse` of a line; text says what is wrong with it. */
+export function readSse(value: unknown): { readonly sse?: SseFields } | string {
+  if (value === undefined) return {}
+  if (!isObject(value)) return '"sse" is not an object'
+  const { id, event, retry } = value
+  if (id !== undefined && typeof id !== 'string') return '"sse.id" is not a string'
+  if (event !== undefined && typeof event !== 'string') return '"sse.event" is not a string'
+  if (retry !== undefined && !isNonNegativeInteger(retry)) return '"sse.retry" is not a whole number'
+  return {
+    sse: {
+      ...(id === undefined ? {} : { id }),
+      ...(event === undefined ? {} : { event }),
+      ...(retry === undefined ? {} : { retry }),
+    },
+  }
+}
+
+/** Reads the `http` of a line: the head of a request or of an answer, as the direction says; text says what is wrong with it. */
+function readHttpHead(value: unknown, dir: Direction): HttpFrame['http'] | string {
+  if (!isObject(value)) return '"http" is not an object'
+  const { headers } = value
+  if (!isHeaderList(headers)) return '"http.headers" is not a list of names and values'
+  return dir === 'c2s' ? readRequestHead(value, headers) : readResponseHead(value, headers)
+}
+
+function readRequestHead({ method, path }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
+  if (typeof method !== 'string') return '"http.method" is not a string'
+  if (typeof path !== 'string') return '"http.path" is not a string'
+  return { method, path, headers }
+}
+
+function readResponseHead({ status }: JsonObject, headers: HeaderList): HttpFrame['http'] | string {
+  return isNonNegativeInteger(status) ? { status, headers } : '"http.status" is not a whole number'
+}
+
+function isHeaderList(value: unknown): value is HeaderList {
+  return Array.isArray(value) && value.every(isHeader)
+}
+
+function isHeader(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string')
+}
+
+function isNonNegativeInteger(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** Reads what a frame says of a message that was cut: nothing when it says nothing, and why when that cannot be read. */
+function readCut(value: unknown): Pick<RawFrame, 'cut'> | string {
+  if (value === undefined) return {}
+  if (!isObject(value)) return '"cut" is not an object'
+  const { bytes, id, method } = value
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)
+    return '"cut.bytes" is not a length'
+  if (id !== undefined && !isId(id)) return '"cut.id" is neither a string nor a number'
+  if (method !== undefined && typeof method !== 'string') return '"cut.method" is not a string'
+  return { cut: { bytes, ...(id === undefined ? {} : { id }), ...(method === undefined ? {} : { method }) } }
 }

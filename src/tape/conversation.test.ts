@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { OpenTurns } from './open-turns.ts'
+import { OpenTurns } from './conversation.ts'
 
 test('the most recent open turn is known, in whatever order and however often the others are closed', () => {
   const step = fc.oneof(fc.constant('open' as const), fc.nat())

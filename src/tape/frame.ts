@@ -1,6 +1,5 @@
-import type { Direction } from '../wire/direction.ts'
 import type { Id } from '../protocol/id.ts'
-import type { Message } from '../protocol/message.ts'
+import type { Direction, Message } from '../protocol/message.ts'
 
 /** One line of a tape after the header. */
 export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame
@@ -101,4 +100,9 @@ export interface OtherFrame {
   readonly n: number
   readonly t: number
   readonly line: string
+}
+
+/** The time of a frame, with at most three decimals: microseconds are enough, and a line stays short. */
+export function roundTime(time: number): number {
+  return Math.round(time * 1000) / 1000
 }

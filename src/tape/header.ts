@@ -1,4 +1,7 @@
-import type { TapeLabels } from './labels.ts'
+import { ReelayError } from '../errors.ts'
+import { parseJson } from '../json/parse.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+import type { EventFrame, Frame } from './frame.ts'
 
 /** The tape format that this version writes; every older one still opens. */
 export const TAPE_VERSION = 1
@@ -23,4 +26,156 @@ export interface TapeServer {
   readonly url?: string
   /** Names, never values, of the environment variables whose names say that they hold a secret. */
   readonly env?: readonly string[]
+}
+
+/** The labels that are texts, in the order of the header. */
+export const TEXT_LABELS = ['session', 'endpoint', 'agent', 'note'] as const
+
+/** What the user wrote on the tape. */
+export interface TapeLabels {
+  /** What the recording belongs to, by ids of the user's own. */
+  readonly session?: string
+  readonly endpoint?: string
+  readonly agent?: string
+  readonly note?: string
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** The same, all of it optional. */
+export type TapeLabelOptions = Partial<TapeLabels>
+
+/** The labels among other members; an empty text is none. */
+export function pickLabels(options: TapeLabelOptions): TapeLabels {
+  const given = TEXT_LABELS.filter((id) => options[id] !== undefined && options[id] !== '')
+  return { ...Object.fromEntries(given.map((id) => [id, options[id]])), tags: options.tags ?? {} }
+}
+
+/** Reads line 1 of a tape. Members that this version does not know are passed over. */
+export function decodeHeader(line: string): TapeHeader {
+  const header = parseHeaderObject(line)
+  return {
+    reelay: readVersion(header),
+    id: readTextMember(header, 'id'),
+    started: withTimeZone(readTextMember(header, 'started')),
+    by: readTextMember(header, 'by'),
+    ...readTextLabels(header),
+    servers: readMap(header['servers'], 'servers', readServer),
+    ...readRedaction(header),
+    tags: header['tags'] === undefined ? {} : readMap(header['tags'], 'tags', readText),
+  }
+}
+
+/** The version of a tape, from its line 1; refuses a file that is no tape, and a tape that is newer than this program. */
+export function readTapeVersion(line: string): number {
+  return readVersion(parseHeaderObject(line))
+}
+
+/** Writes line 1 of a tape, with its keys in the fixed order. */
+export function encodeHeader(header: TapeHeader): string {
+  const { reelay, id, started, by, session, endpoint, agent, note, servers, redaction, tags } = header
+  const labels = { session, endpoint, agent, note }
+  return JSON.stringify({ reelay, id, started, by, ...labels, servers, redaction, tags })
+}
+
+function parseHeaderObject(line: string): JsonObject {
+  const value = parseJson(line)
+  if (isObject(value) && Object.hasOwn(value, 'reelay')) return value
+  const what = isObject(value) && value['jsonrpc'] === '2.0' ? 'a bare JSON-RPC message' : 'no Reelay header'
+  throw new ReelayError('TAPE_NOT_OURS', `no Reelay tape: its first line is ${what}`, {
+    hint: 'a tape is made with `reelay record`, and its first line begins with {"reelay":',
+  })
+}
+
+function readVersion({ reelay }: JsonObject): number {
+  if (typeof reelay !== 'number' || !Number.isSafeInteger(reelay) || reelay < 1) {
+    throw brokenHeader('"reelay" is not a version number')
+  }
+  if (reelay <= TAPE_VERSION) return reelay
+  throw new ReelayError(
+    'TAPE_TOO_NEW',
+    `a tape of version ${reelay}, and this Reelay reads no version after ${TAPE_VERSION}`,
+    { hint: 'update Reelay to read it: npm install -g reelay@latest' },
+  )
+}
+
+function readTextMember(header: JsonObject, name: string): string {
+  return readText(header[name], name)
+}
+
+function readText(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw brokenHeader(`"${name}" is not a string`)
+  return value
+}
+
+// Some programs write times without a zone. A reader on another continent must see the same moment: it is UTC.
+function withTimeZone(started: string): string {
+  const zoned = /[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(started) ? `${started.replace(' ', 'T')}Z` : started
+  if (Number.isNaN(Date.parse(zoned))) throw brokenHeader('"started" is not a time')
+  return zoned
+}
+
+function readMap<Value>(
+  map: unknown,
+  name: string,
+  read: (value: unknown, name: string) => Value,
+): Readonly<Record<string, Value>> {
+  if (!isObject(map)) throw brokenHeader(`"${name}" is not an object`)
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, read(value, `${name}.${key}`)]))
+}
+
+function readServer(info: unknown, name: string): TapeServer {
+  if (!isObject(info)) throw brokenHeader(`"${name}" is not an object`)
+  const { transport, command, url, env } = info
+  return {
+    transport: readText(transport, `${name}.transport`),
+    ...(command === undefined ? {} : { command: readTextList(command, `${name}.command`) }),
+    ...(url === undefined ? {} : { url: readText(url, `${name}.url`) }),
+    ...(env === undefined ? {} : { env: readTextList(env, `${name}.env`) }),
+  }
+}
+
+function readTextList(list: unknown, name: string): readonly string[] {
+  if (!Array.isArray(list)) throw brokenHeader(`"${name}" is not a list`)
+  return list.map((item: unknown, index) => readText(item, `${name}[${index}]`))
+}
+
+function readTextLabels(header: JsonObject): Omit<TapeLabels, 'tags'> {
+  const given = TEXT_LABELS.filter((id) => header[id] !== undefined)
+  return Object.fromEntries(given.map((id) => [id, readTextMember(header, id)]))
+}
+
+function readRedaction({ redaction }: JsonObject): Pick<TapeHeader, 'redaction'> {
+  if (redaction === undefined) return {}
+  if (!isObject(redaction)) throw brokenHeader('"redaction" is not an object')
+  const { rules, key } = redaction
+  return { redaction: { rules: readText(rules, 'redaction.rules'), key: readText(key, 'redaction.key') } }
+}
+
+function brokenHeader(why: string): ReelayError {
+  return new ReelayError('TAPE_BROKEN', `the header of the tape, line 1, is broken: ${why}`, {
+    hint: 'restore line 1 from a copy, or write it as docs/tape-format.md says',
+  })
+}
+
+/** The header, with the servers that joined the recording after it was written: each has a `server` event. */
+export function withLateServers(header: TapeHeader, frames: readonly Frame[]): TapeHeader {
+  const joined = frames.flatMap((frame) => (frame.kind === 'event' ? lateServer(frame) : []))
+  if (joined.length === 0) return header
+  return { ...header, servers: { ...header.servers, ...Object.fromEntries(joined) } }
+}
+
+function lateServer({ event, server, details }: EventFrame): readonly [name: string, info: TapeServer][] {
+  if (event !== 'server' || server === undefined) return []
+  const { transport, command, url, env } = details
+  const info = {
+    transport: typeof transport === 'string' ? transport : 'unknown',
+    ...(isTextList(command) && { command }),
+    ...(typeof url === 'string' && { url }),
+    ...(isTextList(env) && { env }),
+  }
+  return [[server, info]]
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

@@ -1,7 +1,7 @@
-import type { Direction } from '../wire/direction.ts'
+import type { Direction } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 import type { SseFields } from './frame.ts'
-import { readSse } from './http-codec.ts'
+import { readSse } from './codec.ts'
 
 /** The beginning of a line as the recorder writes it, up to its payload. */
 export interface LinePrefix {

@@ -11,7 +11,7 @@ export function parseServerFilter(text: string | undefined): ServerFilter {
 }
 
 /** What a choice among the servers of a tape is about. */
-export interface TapeServerNames {
+interface TapeServerNames {
   readonly path: string
   readonly names: readonly string[]
 }

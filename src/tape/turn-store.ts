@@ -1,4 +1,5 @@
-import { InMemoryOutline } from './held-outline.ts'
+import type { Notification, Request } from '../protocol/message.ts'
+import { hasModernEnvelope, toolOrPromptName } from '../protocol/methods.ts'
 import type { RecordedMessage, Turn } from './turn.ts'
 
 /** What is known of a turn before it is read. */
@@ -176,4 +177,57 @@ function indexByKey(turns: readonly Turn[], keyOf: (called: ClientCall) => strin
     last.set(key, place)
   }
   return { isExact: true, first: (key) => first.get(key) ?? -1, after: (place) => next[place] ?? -1 }
+}
+
+/** The outline of a turn in memory. Tapes are looked through for one word of it: each is looked up when it is asked for. */
+class InMemoryOutline implements TurnOutline {
+  readonly #turn: Turn | undefined
+
+  constructor(turn: Turn | undefined) {
+    this.#turn = turn
+  }
+
+  get trigger(): TurnOutline['trigger'] {
+    return this.#clientMessage?.kind ?? 'none'
+  }
+
+  get server(): string {
+    return (this.#turn?.trigger ?? firstServerMessage(this.#turn))?.server ?? ''
+  }
+
+  get method(): string {
+    return this.#clientMessage?.method ?? ''
+  }
+
+  get frame(): number {
+    return this.#turn?.trigger?.n ?? 0
+  }
+
+  get answered(): boolean {
+    return this.#turn?.response !== undefined
+  }
+
+  get enveloped(): boolean {
+    return hasModernEnvelope(this.#clientMessage?.params)
+  }
+
+  // There is at most one answer.
+  get hasSteps(): boolean {
+    const steps = this.#turn?.steps ?? []
+    return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
+  }
+
+  get name(): string | undefined {
+    return this.#clientMessage === undefined ? undefined : toolOrPromptName(this.#clientMessage)
+  }
+
+  get #clientMessage(): Request | Notification | undefined {
+    const message = this.#turn?.trigger?.message
+    return message !== undefined && 'method' in message ? message : undefined
+  }
+}
+
+function firstServerMessage(turn: Turn | undefined): RecordedMessage | undefined {
+  const step = turn?.steps[0]
+  return step?.kind === 'ask' ? step.request : step?.message
 }

@@ -1,6 +1,5 @@
-import type { Direction } from '../wire/direction.ts'
 import type { JsonRange } from '../json/find.ts'
-import type { Batch, Message } from '../protocol/message.ts'
+import type { Direction, Batch, Message } from '../protocol/message.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */
 export interface RecordedMessage {
@@ -38,3 +37,12 @@ export type TurnStep =
   | { readonly kind: 'ask'; readonly request: RecordedMessage; readonly answer: RecordedMessage | undefined }
   /** The answer to the trigger. */
   | { readonly kind: 'respond'; readonly message: RecordedMessage }
+
+/** The messages of a turn in their order: what set it off, then what was said and answered. */
+export function messagesOfTurn({ trigger, steps }: Turn): readonly RecordedMessage[] {
+  return [trigger, ...steps.flatMap(messagesOfStep)].filter((spoken) => spoken !== undefined)
+}
+
+function messagesOfStep(step: TurnStep): readonly (RecordedMessage | undefined)[] {
+  return step.kind === 'ask' ? [step.request, step.answer] : [step.message]
+}

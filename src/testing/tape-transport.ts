@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { recordTransport } from '../record/in-process/record-transport.ts'
 import { createRecording } from '../record/recording.ts'
-import { isCi } from '../serve/ci.ts'
+import { isCi } from '../serve/upstream/upstream.ts'
 import { replayTransport, type ReplayTransportOptions } from '../serve/replay-transport.ts'
 import { resolveTape } from '../store/home.ts'
-import { replaceTapeIfAnswered } from '../store/keep-tape.ts'
+import { replaceTapeIfAnswered } from '../store/file/rewrite.ts'
 import { loadTape } from '../store/file/read.ts'
-import type { AnyTransport } from '../transport/any-transport.ts'
+import type { AnyTransport } from '../link/sdk-transport.ts'
 
 export interface TapeTransportOptions extends Omit<ReplayTransportOptions, 'mode'> {
   /** Makes the transport to the live server. It is called only when the mode goes live. */

@@ -1,9 +1,14 @@
 import { ReelayError } from '../errors.ts'
+import {
+  readServerEntries,
+  type ConfigOpenResult,
+  type OpenConfig,
+  type ConfigTarget,
+  type LocatedConfigEntry,
+} from './client-configs.ts'
 import { applyConfigEdits, type ConfigEdit } from './configs/config-edits.ts'
-import { readServerEntries, type ConfigOpenResult, type OpenConfig } from './open-config.ts'
-import type { WrapOutcome, WrapResult } from './wrap-result.ts'
-import type { ConfigTarget } from './client-configs.ts'
 import { unifiedConfigDiff } from './configs/unified-diff.ts'
+import type { WrapOutcome, WrapResult } from './wrap-result.ts'
 
 /** What is to become of some entries, and what a job has to note about it. */
 export interface ConfigChangePlan<Note> {
@@ -12,7 +17,7 @@ export interface ConfigChangePlan<Note> {
   readonly notes: readonly Note[]
 }
 
-export interface ConfigChange<Note> {
+interface ConfigChange<Note> {
   readonly dryRun: boolean
   readonly plan: (open: OpenConfig) => ConfigChangePlan<Note>
   /** Writes the text, when something changes in it, and keeps the notes. */
@@ -67,4 +72,38 @@ function changeConfig<Note>(
 function refusedResult({ client, file }: ConfigTarget, { code, message, hint }: ReelayError): FileResult {
   const outcome = { client: client.name, file, code, why: message, hint: hint ?? null }
   return { outcomes: [{ kind: 'refused', ...outcome }], diffs: [] }
+}
+
+/** The servers that the user named, or all. */
+export type ServerSelection = readonly string[] | 'all'
+
+export function selectEntries(
+  entries: readonly LocatedConfigEntry[],
+  servers: ServerSelection,
+): readonly LocatedConfigEntry[] {
+  return servers === 'all' ? entries : entries.filter(({ server }) => servers.includes(server))
+}
+
+/** Refuses a name that no config holds, before anything is written. */
+export function requireServers(
+  servers: ServerSelection,
+  looked: readonly ConfigOpenResult[],
+  alsoKnown: readonly string[] = [],
+): void {
+  const found = looked
+    .flatMap((each) => (each.kind === 'open' ? each.entries : []))
+    .map(({ server }) => server)
+  const missing =
+    servers === 'all' ? [] : servers.filter((name) => !found.includes(name) && !alsoKnown.includes(name))
+  if (missing.length === 0) return
+  const files = looked.map(({ target }) => target.file)
+  const names = missing.map((name) => JSON.stringify(name)).join(', ')
+  const places =
+    files.length === 0 ? 'no config file of a known client exists here' : `looked in ${files.join(', ')}`
+  throw new ReelayError('SERVER_NOT_FOUND', `no config holds a server ${names}: ${places}`, {
+    hint:
+      found.length === 0
+        ? 'use --file for a config elsewhere'
+        : `there are ${[...new Set(found)].join(', ')}`,
+  })
 }

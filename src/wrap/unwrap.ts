@@ -1,9 +1,16 @@
 import { homeFolder } from '../store/home.ts'
 import { inferBridgeUnwrapEdits } from './entries/restore-bridge.ts'
-import { changeConfigs, mergePlans, type ConfigChangePlan } from './change-configs.ts'
+import {
+  changeConfigs,
+  mergePlans,
+  type ConfigChangePlan,
+  requireServers,
+  selectEntries,
+  type ServerSelection,
+} from './change-configs.ts'
 import { removeRedundantBackup, writeClientConfig } from './configs/config-file.ts'
 import type { ConfigEdit } from './configs/config-edits.ts'
-import { inferUnwrapEdits, locateReversibleEdits } from './entry-edits.ts'
+import { inferUnwrapEdits, locateReversibleEdits, parseWrappedCommand } from './entries/command-entry.ts'
 import { CONFIG_FORMATS } from './configs/formats/index.ts'
 import { isSameEntry, WrappedEntryStore, type WrappedEntryKey, type WrappedEntry } from './wrapped-entries.ts'
 import {
@@ -11,11 +18,11 @@ import {
   type ConfigOpenResult,
   type OpenConfig,
   type LocatedConfigEntry,
-} from './open-config.ts'
+  selectTargetsWithWrapped,
+  realConfigPath,
+  type ConfigSelection,
+} from './client-configs.ts'
 import type { WrapOutcome, WrapResult } from './wrap-result.ts'
-import { requireServers, selectEntries, type ServerSelection } from './selection.ts'
-import { selectTargetsWithWrapped, realConfigPath, type ConfigSelection } from './client-configs.ts'
-import { parseWrappedCommand } from './entries/command-entry.ts'
 
 export interface UnwrapOptions extends ConfigSelection {
   readonly servers: ServerSelection

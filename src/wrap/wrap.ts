@@ -1,18 +1,34 @@
 import { existsSync } from 'node:fs'
-import { homeFolder } from '../store/home.ts'
-import { bridgeEdit } from './entries/bridge-entry.ts'
-import { changeConfigs, mergePlans, type ConfigChangePlan } from './change-configs.ts'
+import { join } from 'node:path'
+import { homeFolder, tapeFolder, TAPE_EXTENSION } from '../store/home.ts'
+import {
+  changeConfigs,
+  mergePlans,
+  type ConfigChangePlan,
+  requireServers,
+  selectEntries,
+  type ServerSelection,
+} from './change-configs.ts'
+import {
+  openClientConfigs,
+  type OpenConfig,
+  type LocatedConfigEntry,
+  selectConfigTargets,
+  type ConfigSelection,
+} from './client-configs.ts'
 import { configBackupPath, writeConfigBackup, writeClientConfig } from './configs/config-file.ts'
-import { locateReversibleEdits, wrapCommandEdits, type ReversibleEdit } from './entry-edits.ts'
 import { CONFIG_FORMATS } from './configs/formats/index.ts'
-import { WrappedEntryStore, type WrappedEntry } from './wrapped-entries.ts'
-import { openClientConfigs, type OpenConfig, type LocatedConfigEntry } from './open-config.ts'
-import type { WrapResult } from './wrap-result.ts'
-import { requireServers, selectEntries, type ServerSelection } from './selection.ts'
+import { bridgeEdit } from './entries/bridge-entry.ts'
+import {
+  locateReversibleEdits,
+  wrapCommandEdits,
+  type ReversibleEdit,
+  parseWrappedCommand,
+  type RecorderProgram,
+} from './entries/command-entry.ts'
 import { isUrlMember } from './entries/remote-entry.ts'
-import { tapeNameFor } from './tape-name.ts'
-import { selectConfigTargets, type ConfigSelection } from './client-configs.ts'
-import { parseWrappedCommand, type RecorderProgram } from './entries/command-entry.ts'
+import type { WrapResult } from './wrap-result.ts'
+import { WrappedEntryStore, type WrappedEntry } from './wrapped-entries.ts'
 
 export interface WrapOptions extends ConfigSelection {
   readonly servers: ServerSelection
@@ -90,4 +106,18 @@ function applyWrap(
     memory.remove(notes)
     throw error
   }
+}
+
+/**
+ * The tape of a server that a client starts, as the recorder is told. A client passes on few variables, so a tape folder
+ * that `REELAY_HOME` names is written out.
+ */
+function tapeNameFor(server: string, client: string, env: NodeJS.ProcessEnv): string {
+  const name = `${tapeNamePart(server)}-${client}`
+  return env['REELAY_HOME'] ? join(tapeFolder(env), `${name}${TAPE_EXTENSION}`) : name
+}
+
+function tapeNamePart(server: string): string {
+  const part = server.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '')
+  return part.slice(0, 60) || 'server'
 }

@@ -4,8 +4,8 @@ import { ReelayError } from '../errors.ts'
 import { isObject } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 import type { ServerTablePath } from './clients/client.ts'
-import type { ReversibleEdit } from './entry-edits.ts'
-import { replaceFileAtomically } from './private-file.ts'
+import type { ReversibleEdit } from './entries/command-entry.ts'
+import { replaceFileAtomically } from './configs/config-file.ts'
 
 /** A wrapped entry, with what it takes to restore it byte for byte. */
 export interface WrappedEntry {

@@ -3,45 +3,52 @@ import { dirname, join, sep } from 'node:path'
 import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
-const MEANING = ['errors', 'version', 'wire', 'tape', 'redact', 'match', 'correlate', 'diff']
+const ROOT_FILES = ['errors', 'version', 'text', 'seeded-random']
+const MEANING = [...ROOT_FILES, 'json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff']
 const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  wire: ['errors'],
-  tape: ['wire', 'errors'],
-  redact: ['tape', 'wire', 'errors'],
-  match: ['tape', 'wire', 'errors'],
-  correlate: ['tape', 'wire', 'errors'],
-  diff: ['wire', 'errors'],
-  store: ['match', 'redact', 'tape', 'wire', 'errors'],
-  config: ['redact', 'wire', 'errors'],
-  transport: ['wire', 'errors'],
-  bridge: ['transport', 'wire', 'errors'],
-  record: ['config', 'redact', 'store', 'transport', 'bridge', 'tape', 'wire', 'version', 'errors'],
-  serve: ['config', 'redact', 'match', 'store', 'transport', 'tape', 'wire', 'seeded-random', 'errors'],
-  replay: [
+  json: ['text', 'errors'],
+  protocol: ['json', 'text', 'errors'],
+  tape: ['protocol', 'json', 'text', 'errors'],
+  redact: ['tape', 'protocol', 'json', 'text', 'errors'],
+  match: ['tape', 'protocol', 'json', 'text', 'errors'],
+  bindings: ['tape', 'protocol', 'json', 'text', 'errors'],
+  diff: ['protocol', 'json', 'text', 'errors'],
+  store: ['match', 'redact', 'tape', 'protocol', 'json', 'text', 'errors'],
+  config: ['redact', 'protocol', 'json', 'text', 'errors'],
+  http: ['protocol', 'json', 'text', 'errors'],
+  link: ['http', 'protocol', 'json', 'text', 'errors'],
+  record: [
     'config',
     'redact',
-    'match',
-    'correlate',
-    'diff',
     'store',
-    'transport',
+    'link',
+    'http',
     'tape',
-    'wire',
-    'seeded-random',
+    'protocol',
+    'json',
+    'text',
     'version',
     'errors',
   ],
-  convert: ['wire', 'errors'],
-  share: ['serve', 'config', 'redact', 'store', 'tape', 'wire', 'errors'],
-  wrap: ['store', 'transport', 'tape', 'wire', 'version', 'errors'],
+  serve: [
+    ...MEANING.filter((each) => !['diff', 'bindings'].includes(each)),
+    'config',
+    'store',
+    'link',
+    'http',
+  ],
+  replay: [...MEANING, 'config', 'store', 'link', 'http'],
+  convert: ['protocol', 'json', 'text', 'errors'],
+  share: ['serve', 'config', 'redact', 'store', 'tape', 'protocol', 'json', 'text', 'errors'],
+  wrap: ['store', 'link', 'http', 'tape', 'protocol', 'json', 'text', 'version', 'errors'],
   report: [...MEANING, 'store', 'replay'],
   auto: [...MEANING, 'record', 'serve', 'store'],
-  testing: [...MEANING, ...JOBS, 'store', 'transport'],
-  demo: [...MEANING, ...JOBS, 'store', 'transport'],
-  cli: [...MEANING, ...JOBS, 'config', 'store', 'transport', 'demo', 'index'],
+  testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
+  demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],
+  cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'demo', 'index'],
 }
-const RUNS_IN_BROWSER = ['wire', 'tape', 'redact', 'match', 'correlate', 'diff']
+const RUNS_IN_BROWSER = ['json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff']
 
 interface Import {
   file: string

@@ -12,7 +12,7 @@ test('serving a tape that is named and nothing more loads no parser of command l
   run.child.stdin.end()
   await run.exited
   const loaded: readonly string[] = JSON.parse(readFileSync(env.MODULES_FILE, 'utf8'))
-  expect(loaded).toContain('serve-one.js')
+  expect(loaded).toContain('serve-tapes.js')
   expect(loaded.filter((file) => COMMAND_LINES.includes(file))).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeFrame } from '../../src/tape/codec.ts'
-import { encodeHeader } from '../../src/tape/header-codec.ts'
+import { encodeHeader } from '../../src/tape/header.ts'
 
 let home: string
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'reelay-list-'))))

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { encodeHeader } from '../../src/tape/header-codec.ts'
+import { encodeHeader } from '../../src/tape/header.ts'
 import {
   fixtureServer,
   REELAY,

@@ -1,9 +1,7 @@
 import { encodeFrame } from '../../src/tape/codec.ts'
 import type { Frame } from '../../src/tape/frame.ts'
-import { encodeHeader } from '../../src/tape/header-codec.ts'
-import type { TapeHeader } from '../../src/tape/header.ts'
-import type { Direction } from '../../src/wire/direction.ts'
-import { classifyMessage } from '../../src/protocol/message.ts'
+import { encodeHeader, type TapeHeader } from '../../src/tape/header.ts'
+import { type Direction, classifyMessage } from '../../src/protocol/message.ts'
 
 const HEADER: TapeHeader = {
   reelay: 1,

@@ -4,7 +4,7 @@ import type { Transport as ServerTransportV2 } from '@modelcontextprotocol/serve
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { expect, test } from 'vitest'
-import type { AnyTransport } from '../../src/transport/any-transport.ts'
+import type { AnyTransport } from '../../src/link/sdk-transport.ts'
 import { recordTransport } from '../../src/record/in-process/record-transport.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 

@@ -8,12 +8,12 @@ import * as api from '../../src/index.ts'
 test('the names that the package exports', () => {
   expect(Object.keys(api).toSorted()).toMatchInlineSnapshot(`
     [
-      "ReplayController",
       "ERROR_CODES",
       "MISS_CODE",
       "Recorder",
       "RecordingIndex",
       "ReelayError",
+      "ReplayController",
       "ReplaySession",
       "ServerError",
       "VERSION",

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test, vi } from 'vitest'
-import { hasFailed } from '../../src/replay/failed.ts'
+import { hasFailed } from '../../src/replay/steps/step.ts'
 import type { ReplayTarget } from '../../src/replay/options.ts'
 import { replayRepeatedly } from '../../src/replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'

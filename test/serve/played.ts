@@ -1,6 +1,5 @@
 import { SessionPlayer, type SessionPlayerOptions } from '../../src/serve/player/session-player.ts'
-import type { RecordedServerOptions } from '../../src/serve/recorded-part.ts'
-import { RecordedServer } from '../../src/serve/player/recorded-server.ts'
+import { type RecordedServerOptions, RecordedServer } from '../../src/serve/player/recorded-server.ts'
 import { tapeOf, type Said } from './tape-of.ts'
 
 /** A player and what it said. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { decodeFrame, encodeFrame } from '../../src/tape/codec.ts'
-import { decodeHeader, encodeHeader } from '../../src/tape/header-codec.ts'
+import { decodeHeader, encodeHeader } from '../../src/tape/header.ts'
 
 const page = readFileSync('docs/tape-format.md', 'utf8')
 const examples = [...page.matchAll(/```jsonl\n(.*?)```/gs)].flatMap(([, block = '']) =>

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { decodeFrame, encodeFrame } from '../../src/tape/codec.ts'
 import type { Frame } from '../../src/tape/frame.ts'
-import { encodeHeader } from '../../src/tape/header-codec.ts'
+import { encodeHeader } from '../../src/tape/header.ts'
 
 const schema: unknown = JSON.parse(readFileSync('schema/tape-1.json', 'utf8'))
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strict: true })

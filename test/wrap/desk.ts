@@ -4,7 +4,7 @@ import type { UserEnvironment } from '../../src/wrap/clients/client.ts'
 import { unwrapServers } from '../../src/wrap/unwrap.ts'
 import { wrapServers } from '../../src/wrap/wrap.ts'
 import type { WrapResult } from '../../src/wrap/wrap-result.ts'
-import type { ServerSelection } from '../../src/wrap/selection.ts'
+import type { ServerSelection } from '../../src/wrap/change-configs.ts'
 
 export const RECORDER = { node: '/opt/node/bin/node', program: '/opt/reelay/dist/cli/main.js' }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { renameInputResponses } from '../../correlate/round-names.ts'
-import { pairInputRequests, type RoundInputTexts } from './input-names.ts'
+import { renameInputResponses, pairInputRequests, type RoundInputTexts } from './input-names.ts'
 
 const ELICIT = 'elicitation/create'
 const SURE = { method: ELICIT, params: { message: 'Sure?' } }

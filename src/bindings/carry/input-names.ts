@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { jsonLeaves } from '../../json/leaves.ts'
 import { memberRanges, findRange } from '../../json/find.ts'
-import { member } from '../../protocol/message.ts'
+import { jsonLeaves } from '../../json/leaves.ts'
 import { parseJson } from '../../json/parse.ts'
+import { member } from '../../protocol/message.ts'
 
 /** What a server asks for in a round of input: under each name that it made up, the JSON text of what it wants. */
 export type RoundInputTexts = ReadonlyMap<string, string>
@@ -110,3 +110,31 @@ function nearestInput(
 
 // Each is held against all: a round that asks for more at once than this is none that a client answers.
 const MOST_INPUTS = 100
+
+const INPUT_RESPONSES_PATH = ['params', 'inputResponses']
+
+/** A request whose answers to a round of input have other names, all at once; what has none any more is left out. */
+export function renameInputResponses(text: string, names: ReadonlyMap<string, string | undefined>): string {
+  return renameMembers(text, INPUT_RESPONSES_PATH, names)
+}
+
+/** An answer that asks for input, with other names for it. */
+export function renameInputRequests(text: string, names: ReadonlyMap<string, string | undefined>): string {
+  return renameMembers(text, ['result', 'inputRequests'], names)
+}
+
+function renameMembers(
+  text: string,
+  path: readonly string[],
+  names: ReadonlyMap<string, string | undefined>,
+): string {
+  const range = findRange(text, path)
+  if (range === undefined || text[range.start] !== '{') return text
+  if ([...names].every(([name, now]) => name === now)) return text
+  const json = text.slice(range.start, range.end)
+  const members = [...memberRanges(json)].flatMap(([name, { start, end }]) => {
+    const now = names.has(name) ? names.get(name) : name
+    return now === undefined ? [] : [`${JSON.stringify(now)}:${json.slice(start, end)}`]
+  })
+  return `${text.slice(0, range.start)}{${members.join(',')}}${text.slice(range.end)}`
+}

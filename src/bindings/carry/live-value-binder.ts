@@ -1,21 +1,18 @@
 import type { RecordedMessage } from '../../tape/turn.ts'
 import type { JsonPath } from '../../json/find.ts'
-import type { Binding, BindingConsumer, BindingProducer } from '../binding.ts'
-import { detachedCopy } from '../../correlate/detached.ts'
-import { readLocation } from '../location.ts'
+import { type Binding, type BindingConsumer, type BindingProducer, dateFromClock } from '../binding.ts'
+import { detachedCopy } from '../values.ts'
+import { readLocation, writeLocation } from '../location.ts'
 import { LiveValues } from './live-values.ts'
 import { tapeMessageKey } from '../tape-messages.ts'
-import { dateFromClock } from '../../correlate/relative-date.ts'
-import { renameInputResponses } from '../../correlate/round-names.ts'
-import { inputRequestTexts, pairInputRequests } from './input-names.ts'
-import { writeLocation } from '../../correlate/splice.ts'
+import { renameInputResponses, inputRequestTexts, pairInputRequests } from './input-names.ts'
 
-export interface LiveValueBinderOptions {
+interface LiveValueBinderOptions {
   /** The time now, in milliseconds: dates that hang on it are made anew. */
   readonly now: () => number
 }
 
-export interface ReboundMessage {
+interface ReboundMessage {
   /** The message with the live values in place, every other byte as it was. */
   readonly text: string
   readonly used: readonly Binding[]

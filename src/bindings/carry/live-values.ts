@@ -2,7 +2,7 @@ import type { JsonPath } from '../../json/find.ts'
 import type { Binding, TapeLocation, BindingProducer } from '../binding.ts'
 import { distinctnessOf } from '../distinctness.ts'
 import { nameWords } from '../names.ts'
-import { labelWordsBefore, findPieces, type TextPiece } from '../../correlate/pieces.ts'
+import { labelWordsBefore, findPieces, type TextPiece } from '../values.ts'
 
 /** Which live values stand for which recorded ones, and where that is believed. */
 export class LiveValues {

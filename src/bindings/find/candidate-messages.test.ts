@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { turnsInMemory, type RecordedTurns } from '../../tape/turn-store.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { classifyMessage } from '../../protocol/message.ts'
-import { TapeWords, type MessageWords } from '../../correlate/heard-words.ts'
+import { TapeWords, type MessageWords } from './candidate-messages.ts'
 
 test('the words of a tape are heard again as they were heard first, and the tape is read once', () => {
   const { turns, reads } = counted([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import { confirmBindings, type ConfirmedBindings } from './confirm.ts'
 import { findBindings } from './find-bindings.ts'
-import { formatTapeLocation } from '../../correlate/place-text.ts'
+import { formatTapeLocation } from '../location-text.ts'
 
 function session(answer: object, args: object): readonly Said[] {
   return [

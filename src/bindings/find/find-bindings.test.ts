@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import type { FoundBindings } from '../binding.ts'
 import { findBindings } from './find-bindings.ts'
-import { formatTapeLocation, formatProducer } from '../../correlate/place-text.ts'
-import { wordHash } from '../../correlate/word-hashes.ts'
+import { formatTapeLocation, formatProducer } from '../location-text.ts'
+import { wordHash } from './message-words.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 

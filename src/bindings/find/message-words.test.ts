@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { WordHashList } from '../../correlate/hashes.ts'
-import { WORD_RUNS } from '../../correlate/runs.ts'
-import { wordHash, numberWordHash, containsSpace, collectTextHashes } from '../../correlate/word-hashes.ts'
+import { WordHashList, wordHash, numberWordHash, containsSpace, collectTextHashes } from './message-words.ts'
+import { WORD_RUNS } from '../values.ts'
 
 test('a number has the hash of its spelling', () => {
   fc.assert(

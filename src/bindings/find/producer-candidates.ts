@@ -1,12 +1,18 @@
 import type { BindingProducer, ValueLocation } from '../binding.ts'
+import { distinctnessOf, isNumericText } from '../distinctness.ts'
+import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts'
+import { TextHashSet } from './word-sets.ts'
+import { readLocation, describeToken } from '../location.ts'
+import { type LocationNames, namesAtLocation, namesFromLabel } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
-import type { LocationNames } from '../names.ts'
-import { readLocation } from '../location.ts'
-import { labelWordsBefore, type TextPiece } from '../../correlate/pieces.ts'
-import { namesAtLocation, namesFromLabel } from '../../correlate/place-names.ts'
-import { describeToken } from '../../correlate/token-place.ts'
-import { messageValues, type MessageValue } from '../values.ts'
-import type { SentValueScanner } from '../../correlate/wanted-pieces.ts'
+import {
+  labelWordsBefore,
+  type TextPiece,
+  messageValues,
+  type MessageValue,
+  findPiecesByWord,
+  findPiecesInWord,
+} from '../values.ts'
 
 type MessageProducer = Extract<BindingProducer, { kind: 'message' }>
 
@@ -116,4 +122,70 @@ function tokenCandidates(
     const spot = { path, inside }
     return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
   })
+}
+
+/** What the client sent somewhere, whole or as a part: only that is worth a look in what the server said. */
+export class SentValues {
+  readonly #values = new TextHashSet()
+
+  get isEmpty(): boolean {
+    return this.#values.isEmpty
+  }
+
+  add({ value, pair }: ConsumerCandidate): void {
+    if (pair !== undefined || distinctnessOf(value) !== 'none') this.#values.add(value)
+  }
+
+  addPieces(whole: ConsumerCandidate): void {
+    const inProse = /\s/.test(whole.value)
+    consumerPieces(whole, (piece) => this.#addPiece(piece, inProse))
+  }
+
+  /** True for little else, which is never looked up by its text. */
+  has(value: string): boolean {
+    return this.#values.has(value)
+  }
+
+  // Among words a plain word means nothing; in a composite it may be one of the parts.
+  #addPiece(piece: string, inProse: boolean): false {
+    const distinct = distinctnessOf(piece)
+    if (distinct === 'strong' || distinct === 'fair' || (distinct === 'weak' && !inProse))
+      this.#values.add(piece)
+    return false
+  }
+}
+
+// Texts are made of few words: each is taken apart once. A tape with very many has them forgotten now and then.
+const MOST_KNOWN = 20_000
+const LONGEST_KNOWN = 100
+
+/** Finds in texts what is wanted as a token: a plain word among words is never taken for a handle. */
+export class SentValueScanner {
+  readonly #values: SentValues
+  readonly #known = new Map<string, readonly TextPiece[]>()
+
+  constructor(wanted: SentValues) {
+    this.#values = wanted
+  }
+
+  has(value: string): boolean {
+    return this.#values.has(value)
+  }
+
+  findIn(text: string): readonly TextPiece[] {
+    return findPiecesByWord(text, (word) => this.#inWord(word))
+  }
+
+  #inWord(word: string): readonly TextPiece[] {
+    const known = this.#known.get(word)
+    if (known !== undefined) return known
+    const pieces = findPiecesInWord(word, (piece) => this.#values.has(piece) && isDistinctPiece(piece))
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    if (word.length <= LONGEST_KNOWN) this.#known.set(word, pieces)
+    return pieces
+  }
+}
+
+function isDistinctPiece(piece: string): boolean {
+  return isNumericText(piece) || distinctnessOf(piece) !== 'weak'
 }

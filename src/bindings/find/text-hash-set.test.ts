@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TextHashSet } from '../../correlate/hash-set.ts'
+import { TextHashSet } from './word-sets.ts'
 
 test('what was added is in the set, and nothing else of a few thousand texts', () => {
   fc.assert(

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { WordBloomFilter } from './word-sets.ts'
-import { LastSentWords } from '../../correlate/sent-words.ts'
-import { wordHash } from '../../correlate/word-hashes.ts'
+import { WordBloomFilter, LastSentWords } from './word-sets.ts'
+import { wordHash } from './message-words.ts'
 
 const MANY = 200_000
 

@@ -1,8 +1,10 @@
-import type { ReelayError } from '../../errors.ts'
-import { recordUsageError } from '../record-limits.ts'
 import { RECORD_OPTIONS } from './record-options.ts'
-import { lastValueOf, takeRecordOptions, type GivenOption } from '../taken-options.ts'
-import { readTapeArgs, type RecordTapeArgs } from '../tape-args.ts'
+import { ReelayError } from '../../errors.ts'
+import { HARD_MAX_LINE_BYTES, DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import type { RecordingRules, RecordingLimits } from '../../record/limits.ts'
+import type { RedactOption } from '../../record/redaction.ts'
+import { labelsFromEnv, parseTag } from '../../record/tape-header.ts'
+import { TEXT_LABELS, pickLabels, type TapeLabels } from '../../tape/header.ts'
 
 /** A server command to start, the URL of a server that runs, or whatever a client names. */
 export type RecordArgs = RecordCommandArgs | RecordUrlArgs | RecordBridgeArgs | RecordForwardArgs
@@ -169,4 +171,182 @@ function ambiguousArguments(rest: readonly string[]): ReelayError {
     `"${rest.join(' ')}" can be read in two ways: ${rest[0]} as the tape's name, or as the server command`,
     `for a name, put the options before it; for a command, put -- before it`,
   )
+}
+
+/** An option of `reelay record`, with its value; `''` for one that takes none. */
+type GivenOption = { readonly long: string; readonly value: string }
+
+/** Takes our options off the front; what follows them belongs to the server command, flags and all. */
+function takeRecordOptions(argv: readonly string[]): {
+  given: readonly GivenOption[]
+  rest: readonly string[]
+} {
+  const given: GivenOption[] = []
+  let at = 0
+  for (let word = argv[at]; word !== undefined && isFlag(word); word = argv[at]) {
+    const { option, inline } = findRecordOption(word)
+    const value = option.value === undefined ? '' : (inline ?? argv[++at])
+    if (value === undefined) throw recordUsageError(`${option.long} needs a value: <${option.value}>`)
+    given.push({ long: option.long, value })
+    at++
+  }
+  return { given, rest: argv.slice(at) }
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word !== '--' && word !== '-'
+}
+
+function findRecordOption(word: string): {
+  option: { long: string; value: string | undefined }
+  inline: string | undefined
+} {
+  if (word === '-h' || word === '--help')
+    return { option: { long: '--help', value: undefined }, inline: undefined }
+  const [flag, inline] =
+    word.startsWith('--') && word.includes('=') ? splitOnce(word, '=') : [word, undefined]
+  const option = RECORD_OPTIONS.find(({ short, long }) => flag === long || flag === short)
+  if (option === undefined)
+    throw recordUsageError(
+      `unknown option ${flag}`,
+      'options of the server command go behind it, or behind --',
+    )
+  if (inline !== undefined && option.value === undefined) throw recordUsageError(`${flag} takes no value`)
+  return { option, inline }
+}
+
+function splitOnce(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** The value of an option: of the last, where it is given several times. */
+function lastValueOf(given: readonly GivenOption[]): (long: string) => string | undefined {
+  return (long) => given.findLast((each) => each.long === long)?.value
+}
+
+const BYTES_PER_MIB = 1024 * 1024
+
+/** What is said of the tape, whatever is recorded. */
+export interface RecordTapeArgs {
+  readonly name: string | undefined
+  readonly output: string | undefined
+  readonly server: string | undefined
+  readonly labels: TapeLabels
+  readonly rules: RecordingRules
+  readonly maxLineMiB: number
+  /** Show exchanges while they are recorded. */
+  readonly tail: boolean
+  readonly quiet: boolean
+  readonly redact: RedactOption
+}
+
+function readTapeArgs(given: readonly GivenOption[], name: string | undefined): RecordTapeArgs {
+  const last = lastValueOf(given)
+  const output = last('--output')
+  if (output !== undefined && /(^|[/\\])$/.test(output))
+    throw recordUsageError(`--output "${output}" names no file`)
+  if (output !== undefined && name !== undefined) throw outputAndName(output, name)
+  return {
+    name,
+    output,
+    server: last('--server'),
+    labels: readRecordLabels(given),
+    rules: {
+      only: readMethodList(given, '--only'),
+      skip: readMethodList(given, '--skip'),
+      ...readTapeRules(last),
+    },
+    maxLineMiB: readCountOption(
+      '--max-line',
+      last('--max-line') ?? String(DEFAULT_MAX_LINE_BYTES / BYTES_PER_MIB),
+      HARD_MAX_LINE_BYTES / BYTES_PER_MIB,
+    ),
+    tail: last('--tail') !== undefined,
+    quiet: last('--quiet') !== undefined,
+    redact: readRedactOption(last),
+  }
+}
+
+function readRedactOption(last: (long: string) => string | undefined): RedactOption {
+  const isOff = last('--no-redact') !== undefined
+  const email = last('--redact-email') !== undefined
+  const vault = last('--vault')
+  if (isOff && email) throw recordUsageError('--no-redact and --redact-email', 'give one of the two')
+  if (isOff && vault !== undefined)
+    throw recordUsageError('--no-redact and --vault', 'without stand-ins there is nothing to keep in a vault')
+  return isOff ? false : { ...(email && { email }), ...(vault !== undefined && { vault }) }
+}
+
+/** What the command line says counts for more than what the environment says. */
+function readRecordLabels(given: readonly GivenOption[]): TapeLabels {
+  const { tags, ...ids } = labelsFromEnv(process.env)
+  const said = TEXT_LABELS.flatMap((id) =>
+    given.filter(({ long }) => long === `--${id}`).map(({ value }) => [id, value]),
+  )
+  const tagged = given.filter(({ long }) => long === '--tag').map(({ value }) => parseTag('--tag', value))
+  return pickLabels({ ...ids, ...Object.fromEntries(said), tags: { ...tags, ...Object.fromEntries(tagged) } })
+}
+
+function readMethodList(given: readonly GivenOption[], long: string): readonly string[] {
+  const lists = given.filter((each) => each.long === long).map(({ value }) => value.split(','))
+  return lists.flat().map((method) => method.trim())
+}
+
+function outputAndName(output: string, name: string): ReelayError {
+  return recordUsageError(
+    `two places for one tape: the file ${output} and the name ${name}`,
+    'give either -o or a name',
+  )
+}
+
+const KIB = 1024
+const MIB = 1024 * 1024
+const MAX_COUNT = 1_000_000_000
+/** A timer of Node holds no more. */
+const MAX_SECONDS = 2_000_000
+
+type CountReader = (long: string, max?: number) => number | undefined
+
+/** The limits and other numbers among the options of `record`; `last` gives the value that an option was given last. */
+function readTapeRules(
+  last: (long: string) => string | undefined,
+): Pick<RecordingRules, 'limits' | 'cutBytes' | 'pendingMs'> {
+  const count: CountReader = (long, max = MAX_COUNT) => {
+    const text = last(long)
+    return text === undefined ? undefined : readCountOption(long, text, max)
+  }
+  const [kilobytes, seconds] = [count('--cut'), count('--pending', MAX_SECONDS)]
+  return {
+    limits: readRecordLimits(count, last('--rotate') !== undefined),
+    ...(kilobytes !== undefined && { cutBytes: kilobytes * KIB }),
+    ...(seconds !== undefined && { pendingMs: seconds * 1000 }),
+  }
+}
+
+function readRecordLimits(count: CountReader, rotate: boolean): RecordingLimits {
+  const [megabytes, maxMessages] = [count('--max-size'), count('--max-messages')]
+  const seconds = count('--idle', MAX_SECONDS)
+  if (rotate && megabytes === undefined && maxMessages === undefined && seconds === undefined) {
+    throw recordUsageError('--rotate without a limit', 'say when: --max-size, --max-messages or --idle')
+  }
+  return {
+    ...(megabytes !== undefined && { maxBytes: megabytes * MIB }),
+    ...(maxMessages !== undefined && { maxMessages }),
+    ...(seconds !== undefined && { idleMs: seconds * 1000 }),
+    ...(rotate && { rotate }),
+  }
+}
+
+/** A whole number from 1 on. */
+function readCountOption(long: string, text: string, max: number): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > max)
+    throw recordUsageError(`${long} ${text} is not a number from 1 to ${max}`)
+  return value
+}
+
+/** What is wrong with the command line, and where to look. */
+export function recordUsageError(message: string, hint = 'see reelay record --help'): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
 }

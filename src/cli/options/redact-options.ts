@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { RedactionRuleChanges } from '../../redact/rule-set.ts'
+import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
 import { defaultRules } from '../../redact/rules/index.ts'
-import { parsePattern, parseValuePattern } from '../../redact/written-pattern.ts'
 
 /** What a command line adds to the rules of redaction, and takes from them. */
 export interface RedactionFlags {

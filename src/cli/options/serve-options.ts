@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander'
+import { readClockOption } from './read-serve-options.ts'
 import { ReelayError } from '../../errors.ts'
-import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
-import { readClockOption } from '../clock-flag.ts'
-import { parseDuration } from '../../serve/duration.ts'
+import { parseIgnoredPaths } from '../../match/request-key.ts'
+import { parseMatchRule } from '../../match/rules.ts'
+import { STRATEGIES, findStrategy } from '../../match/strategies/index.ts'
+import { parseDuration } from '../../serve/player/clock.ts'
 import { parsePace } from '../../serve/player/pace.ts'
+import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 
 /** Adds the options of playing to a command. */
@@ -54,4 +57,28 @@ function readPaceCap(text: string): number {
   const ms = parseDuration(text)
   if (ms !== undefined) return ms
   throw new ReelayError('USAGE', `--pace-cap ${text} is no time`, { hint: 'such as 250ms or 2s' })
+}
+
+/** The options that say how requests are matched. */
+export function declareMatchOptions(command: Command): Command {
+  const names = STRATEGIES.map(({ name }) => name).join(', ')
+  return command
+    .addOption(
+      new Option('--match <strategy>', `what makes requests the same: ${names}`).argParser(
+        (name) => findStrategy(name).name,
+      ),
+    )
+    .option('--rule <rule>', 'compare a part of some requests in another way; may be repeated', collectRule)
+    .option('--ignore <path>', 'do not compare this part of a request; may be repeated', collectIgnoredPath)
+    .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
+}
+
+function collectRule(rule: string, before: readonly string[] = []): readonly string[] {
+  parseMatchRule(rule)
+  return [...before, rule]
+}
+
+function collectIgnoredPath(path: string, before: readonly string[] = []): readonly string[] {
+  parseIgnoredPaths([path])
+  return [...before, path]
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { styleText } from 'node:util'
+
 /** Writes a result to stdout. */
 export function print(text: string): void {
   process.stdout.write(text)
@@ -14,4 +17,91 @@ export function ignoreClosedOutput(): void {
 async function reportWriteError(error: Error): Promise<void> {
   const { reportError } = await import('./report-error.ts')
   reportError(error)
+}
+
+/** Writes a result of any length to stdout, line by line. */
+export function printLines(lines: Iterable<string>, shown: (text: string) => string = String): Promise<void> {
+  return printChunks(withLineEnds(lines), shown)
+}
+
+/** Writes a result of any length to stdout: it is written as fast as it is read, and no further when nobody reads any more. */
+export async function printChunks(
+  pieces: Iterable<string>,
+  shown: (text: string) => string = String,
+): Promise<void> {
+  const left = new AbortController()
+  const leave = (): void => left.abort()
+  process.stdout.once('error', leave)
+  for (const block of joinedChunks(pieces)) {
+    if (left.signal.aborted) return
+    if (!process.stdout.write(shown(block))) await waitForDrain(left.signal)
+  }
+  process.stdout.off('error', leave)
+}
+
+const CHUNK_CHARACTERS = 1024 * 1024
+
+function* withLineEnds(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`
+}
+
+/** Small pieces together: each that is written by itself takes a call of the system. */
+export function* joinedChunks(pieces: Iterable<string>): Generator<string> {
+  let block: string[] = []
+  let characters = 0
+  for (const piece of pieces) {
+    block.push(piece)
+    characters += piece.length
+    if (characters < CHUNK_CHARACTERS) continue
+    yield block.join('')
+    block = []
+    characters = 0
+  }
+  if (block.length > 0) yield block.join('')
+}
+
+async function waitForDrain(signal: AbortSignal): Promise<void> {
+  await once(process.stdout, 'drain', { signal }).catch(() => {}) // whoever read has left, and no more is written
+}
+
+type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'cyan'
+
+/** Text for stderr: coloured on a terminal, plain in a pipe. */
+export function colourText(colour: Colour, text: string): string {
+  return styleText(colour, text, { stream: process.stderr })
+}
+
+/** The miss report with its labels coloured. */
+export function colourMissReport(report: string): string {
+  return colourLines(report, [
+    [/^REPLAY MISS/, 'red'],
+    [/^ {2}~.*/, 'yellow'],
+    [/^ {2}=.*/, 'dim'],
+    [/^fix one.*/, 'green'],
+    [/^ {13}.*/, 'green'],
+    [/^\w+/, 'cyan'],
+  ])
+}
+
+/** The drift report, what was not as recorded in colour. */
+export function colourDriftReport(report: string): string {
+  return colourLines(report, [
+    [/^(skipped a baseline step|missed):/, 'yellow'],
+    [/^note:/, 'dim'],
+  ])
+}
+
+type ColourRule = readonly [pattern: RegExp, colour: Colour]
+
+function colourLines(report: string, rules: readonly ColourRule[]): string {
+  return report
+    .split('\n')
+    .map((line) => colourLine(line, rules))
+    .join('\n')
+}
+
+function colourLine(line: string, rules: readonly ColourRule[]): string {
+  const [pattern, colour] = rules.find(([candidate]) => candidate.test(line)) ?? []
+  if (pattern === undefined || colour === undefined) return line
+  return line.replace(pattern, (part) => colourText(colour, part))
 }

@@ -1,5 +1,4 @@
-import { redactFrame } from '../../redact/redacted-frame.ts'
-import { redactTapeHeader } from '../../redact/redact-tape.ts'
+import { redactFrame, redactTapeHeader } from '../../redact/redact-tape.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import type { Frame } from '../../tape/frame.ts'
@@ -24,7 +23,7 @@ function redactorWithArguments(allow: readonly RegExp[] | undefined): Redactor {
 }
 
 /** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */
-export interface RedactedView<Read> {
+interface RedactedView<Read> {
   readonly tape: Read
   readonly text: (text: string) => string
 }

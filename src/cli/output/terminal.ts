@@ -40,7 +40,7 @@ async function withPrompt<Result>(
 }
 
 /** What asks, and what to do where nobody can be asked. */
-export interface TerminalNeed {
+interface TerminalNeed {
   readonly needs: string
   readonly instead: string
 }

@@ -5,8 +5,13 @@ import { parseServerUrl } from '../../http/client/upstream.ts'
 import { waitForSignal } from '../signals.ts'
 import type { RecordBridgeArgs } from '../options/read-record-options.ts'
 import { readHeaderArgs } from '../options/value-readers.ts'
-import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
-import { TailProcess } from '../tail-process.ts'
+import {
+  announceRecording,
+  printNotice,
+  printRecordingSummary,
+  recordingPath,
+  TailProcess,
+} from './record-output.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
 
 const MIB = 1024 * 1024

@@ -3,18 +3,22 @@ import {
   recordForwardProxy as startForward,
   type ForwardProxyNotice,
 } from '../../record/http/record-forward.ts'
-import { proxyEnvironment } from '../../record/http/proxy-environment.ts'
+import { proxyEnvironment, writeTrustFiles } from '../../record/http/proxy-environment.ts'
 import { caFolder, readCa, type CaFiles } from '../../store/ca-files.ts'
 import { runWithInheritedStdio } from '../../link/process/run-inherited.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
-import { isLoopback } from '../../transport/loopback.ts'
+import { isLoopback } from '../../http/host-check.ts'
 import { escapeControlChars } from '../../text.ts'
-import { exitLike } from '../end-as.ts'
-import { waitForSignal } from '../signals.ts'
-import { readListenAddress } from '../listen-address.ts'
+import { exitLike, waitForSignal } from '../signals.ts'
+import { readListenAddress } from '../options/value-readers.ts'
 import type { RecordForwardArgs } from '../options/read-record-options.ts'
-import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
-import { TailProcess } from '../tail-process.ts'
+import {
+  announceRecording,
+  printNotice,
+  printRecordingSummary,
+  recordingPath,
+  TailProcess,
+} from './record-output.ts'
 
 const MIB = 1024 * 1024
 
@@ -38,8 +42,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   })
   const { tape, failure, keyTrouble } = recording
   announceRecording(args, { path: tape, failure, keyTrouble })
-  const trust =
-    ca && (await import('../../record/trust-files.ts')).writeTrustFiles(caFolder(), ca, process.env)
+  const trust = ca && writeTrustFiles(caFolder(), ca, process.env)
   const added = proxyEnvironment({ env: process.env, proxy: recording.proxy, trust })
   const finish = async (): Promise<void> => {
     const summary = await recording.close()

@@ -1,14 +1,13 @@
-import { serverStartError } from '../../transport/cannot-start.ts'
+import { serverStartError, type ServerProcess } from '../../link/process/start.ts'
 import { stdioHeader } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
-import { createRedaction, type RecordingRedaction } from '../../record/redaction.ts'
+import { createRedaction, type RecordingRedaction, openRecordingVault } from '../../record/redaction.ts'
 import { relay } from '../../record/stdio/relay.ts'
 import { serverName } from '../../record/server-name.ts'
 import { StdioRecorder } from '../../record/stdio/session-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
-import type { ServerProcess } from '../../link/process/start.ts'
-import { exitLike } from '../end-as.ts'
+import { exitLike } from '../signals.ts'
 import type { RecordCommandArgs } from '../options/read-record-options.ts'
 import {
   announceRecording,
@@ -17,9 +16,8 @@ import {
   printNotice,
   printRecordingSummary,
   recordingPath,
+  TailProcess,
 } from './record-output.ts'
-import { openRecordingVault } from '../../record/vault-for.ts'
-import { TailProcess } from '../tail-process.ts'
 
 const MIB = 1024 * 1024
 

@@ -3,12 +3,16 @@ import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
 import { parseServerUrl } from '../../http/client/upstream.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import { escapeControlChars } from '../../text.ts'
-import { readListenAddress } from '../listen-address.ts'
-import { readHeaderArgs } from '../options/value-readers.ts'
+import { readListenAddress, readHeaderArgs } from '../options/value-readers.ts'
 import type { RecordUrlArgs } from '../options/read-record-options.ts'
 import { waitForSignal } from '../signals.ts'
-import { announceRecording, printNotice, printRecordingSummary, recordingPath } from './record-output.ts'
-import { TailProcess } from '../tail-process.ts'
+import {
+  announceRecording,
+  printNotice,
+  printRecordingSummary,
+  recordingPath,
+  TailProcess,
+} from './record-output.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,15 +1,21 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { ReelayError } from '../../errors.ts'
-import type { Stop } from '../../replay/stops.ts'
-import { isCi } from '../../serve/ci.ts'
-import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
-import { indentJson } from '../../report/layout-json.ts'
-import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
-import { withTerminal, requireTerminal, type AskQuestion } from '../output/terminal.ts'
 import type { ReplayFlags } from '../options/replay-options.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
+import { withTerminal, requireTerminal, type AskQuestion, askOneQuestion } from '../output/terminal.ts'
+import { ReelayError } from '../../errors.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { parseJson } from '../../json/parse.ts'
+import { isObject, type Request } from '../../protocol/message.ts'
+import type { ReplayController } from '../../replay/controller.ts'
+import type { Stop } from '../../replay/stepping.ts'
+import { hasFailed, type ReplayStep } from '../../replay/steps/step.ts'
+import { indentJson } from '../../report/json-text.ts'
+import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
+import { isCi } from '../../serve/upstream/upstream.ts'
+import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
 
 /** Says what becomes of each message of a stepped run, as whoever sits at the terminal wants it. */
-export type OnStop = (stop: Stop) => void
+type OnStop = (stop: Stop) => void
 
 /** Runs with someone at the terminal who lets each message go; refused where nobody sits. */
 export function runStepped<Result>(
@@ -76,4 +82,48 @@ const UNBOUND_TEXT = '(it cannot be sent: a value that the live server makes up 
 
 function stopTitle({ frame, method, tool }: Stop): string {
   return escapeControlChars(`next: #${frame} ${tool === undefined ? method : `${method} ${tool}`}`)
+}
+
+/** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
+export function pauseOnFailure(controller: ReplayController): (step: ReplayStep) => void {
+  let isAsking = false
+  return (step) => {
+    if (isAsking || !hasFailed(step)) return
+    isAsking = true
+    void askToContinue(controller, step).finally(() => (isAsking = false))
+  }
+}
+
+async function askToContinue(controller: ReplayController, { index, method }: ReplayStep): Promise<void> {
+  await turn() // a run whose last step failed is over by then: there is nothing to go on with
+  if (controller.status !== 'paused') return
+  const failed = `step ${index} (${method}) is not as recorded`
+  if (!process.stdin.isTTY) {
+    process.stderr.write(
+      `reelay: ${failed}, and there is no terminal to ask whether to go on: the run stops here\n`,
+    )
+    return controller.stop()
+  }
+  const answer = await askOneQuestion(`${failed}; go on? [Y/n] `, controller.stopped)
+  if (answer === undefined || /^n/i.test(answer.trim())) controller.stop()
+  else controller.resume()
+}
+
+/** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
+export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<object> {
+  if (!process.stdin.isTTY)
+    throw new ReelayError('USAGE', '--on-ask ask needs a terminal, and there is none', {
+      hint: 'choose --on-ask decline or --on-ask fail',
+    })
+  return async ({ method, params }) => {
+    const asked = indentJson(escapeControlCharsInJson(canonicalJson(params)))
+    process.stderr.write(createOutputRedactor()(`the server asks ${escapeControlChars(method)}:\n${asked}\n`))
+    for (;;) {
+      const answer = await askOneQuestion('the result, as a JSON object: ', stop)
+      if (answer === undefined) throw new Error('whoever was asked has left')
+      const value = parseJson(answer)
+      if (isObject(value)) return value
+      process.stderr.write('that is no JSON object\n')
+    }
+  }
 }

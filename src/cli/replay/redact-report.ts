@@ -1,9 +1,9 @@
-import type { CarriedBinding } from '../../replay/carried-binding.ts'
-import { mapSteps, attachSteps, stepsOf } from '../../replay/kept-steps.ts'
+import type { CarriedBinding } from '../../replay/values/carried-values.ts'
+import { mapSteps, attachSteps, stepsOf } from '../../replay/report.ts'
 import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
-import type { StepFinding } from '../../replay/verdict/finding.ts'
+import type { StepFinding } from '../../replay/judge/judged-answer.ts'
 import {
   createReportRedactor,
   reportRedactorFrom,

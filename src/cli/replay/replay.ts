@@ -1,6 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { runReplay } from './run.ts'
+import { readReplayOptions, readPositiveInteger, readChoice } from '../options/read-replay-options.ts'
 import { declareReplayOptions, type ReplayFlags } from '../options/replay-options.ts'
+import { readSecretValues } from '../options/value-readers.ts'
+import { joinedChunks, printChunks, print } from '../output/print.ts'
+import { printDryRun } from './dry-run.ts'
+import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
+import { redactReport, redactStep, createRunRedactor } from './redact-report.ts'
+import { recordTarget, type RecordedTarget, readReplayTarget } from './target.ts'
+import { ReelayError } from '../../errors.ts'
+import { signalGroup } from '../../link/process/end.ts'
+import { ReplayController } from '../../replay/controller.ts'
+import type { StepFinding } from '../../replay/judge/judged-answer.ts'
+import type { ReplayOptions } from '../../replay/options.ts'
+import type { ReplayedTape } from '../../replay/plan/server-part.ts'
+import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
+import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import { notableSteps, type ReplayReport } from '../../replay/report.ts'
+import { liveSecrets } from '../../replay/session/live-secrets.ts'
+import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
+import { type ReplayStep, hasFailed } from '../../replay/steps/step.ts'
+import { tapeBindings } from '../../replay/values/tape-bindings.ts'
+import { replayAsJson } from '../../report/replay/replay-json.ts'
+import { replayResults } from '../../report/replay/replay-results.ts'
+import { replaySummaryText, stepAsText } from '../../report/replay/replay-text.ts'
+import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
+import { loadTape } from '../../store/file/read.ts'
+import { rewriteMessages } from '../../store/file/rewrite.ts'
+import { resolveTape } from '../../store/home.ts'
+import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
 
 export const replayCommand: Command = declareReplayOptions(
   new Command('replay').description(
@@ -12,3 +42,228 @@ export const replayCommand: Command = declareReplayOptions(
   .action(async (tape: string, command: readonly string[], flags: ReplayFlags & { record?: string }) => {
     await runReplay({ tape, command, flags, repeat: { text: flags.repeat ?? '1', always: true } })
   })
+
+export interface ReplayCall {
+  readonly tape: string
+  readonly command: readonly string[]
+  readonly flags: ReplayFlags & { readonly record?: string; readonly update?: true }
+  readonly repeat: { readonly text: string; readonly always: boolean }
+}
+
+/** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
+export async function runReplay(
+  { tape: name, command, flags, repeat }: ReplayCall,
+  stop: AbortSignal = abortReplayOnSignals(),
+): Promise<void> {
+  const { options, file } = readReplayOptions(flags)
+  if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
+  const tape = await openIndexedTape(resolveTape(name))
+  try {
+    await replayTape(tape, { command, flags, repeat, options, stop })
+  } finally {
+    tape.close()
+  }
+}
+
+async function replayTape(
+  tape: IndexedTape,
+  {
+    command,
+    flags,
+    repeat,
+    options,
+    stop,
+  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof readReplayOptions>, 'options'> & { stop: AbortSignal },
+): Promise<void> {
+  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
+  if (flags.dryRun === true) return printDryRun(tape, { ...options, correlate }, flags)
+  const isStepped = options.timing?.kind === 'stepped'
+  if (isStepped) requireInteractive(flags)
+  const given = readSecretValues(flags)
+  const target = recordTarget(readReplayTarget(command, flags), {
+    path: flags.record,
+    command,
+    secrets: given,
+  })
+  const secrets = liveSecrets(tape.header, { values: given })
+  const signal = AbortSignal.any([stop]) // what listens to it goes with the run
+  const controller = new ReplayController()
+  const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
+  const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
+  const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
+  const run = {
+    ...options,
+    ...own,
+    target: target.target,
+    signal,
+    controller,
+    onAsk: readAskPolicy(flags, signal),
+    onError,
+  }
+  const screen = createRunRedactor(secrets)
+  const onStep = createStepListener(flags, run, screen)
+  const runs = { ...repeatOptions(flags, repeat, signal), onStep, ...(baseline && { baseline }) }
+  const played = isStepped
+    ? runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
+    : replayRepeatedly(tape, run, runs)
+  const report = await closeTargetAfter(played, target)
+  await writeReports(redactReport(report, screen), flags)
+  const accepted = flags.update === true && (await acceptAnswers(tape, report))
+  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
+}
+
+/** The tape of a run that failed ends well, too. */
+async function closeTargetAfter(
+  report: Promise<RepeatedReport>,
+  target: RecordedTarget,
+): Promise<RepeatedReport> {
+  try {
+    return await report
+  } finally {
+    await target.close()
+  }
+}
+
+function repeatOptions(
+  { beforeRun: line }: ReplayFlags,
+  { text, always }: ReplayCall['repeat'],
+  stop: AbortSignal,
+): RepeatOptions {
+  const before = createBeforeRun(line, stop)
+  return { repeat: readPositiveInteger('--repeat', text), always, ...(before && { beforeRun: before }) }
+}
+
+function createStepListener(
+  { json }: ReplayFlags,
+  { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: ReplayController },
+  screen: ReportRedactor,
+): NonNullable<RepeatOptions['onStep']> {
+  const tellStep = json === true ? () => {} : stepPrinter(screen)
+  const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
+  return (step, run) => {
+    tellStep(step, run)
+    pause(step)
+  }
+}
+
+const EXIT_CODES: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
+  pass: 0,
+  fail: 1,
+  incomplete: 3,
+}
+
+/** Each run of a tape has a heading of its own; most often there is one. */
+function stepPrinter(screen: ReportRedactor): (step: ReplayStep, run: number) => void {
+  let last = 1
+  return (step, run) => {
+    if (run !== last) print(`run ${run}:\n`)
+    last = run
+    print(`${stepAsText(redactStep(step, screen))}\n`)
+  }
+}
+
+async function writeReports(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
+  if (json === true) await printChunks(replayAsJson(report))
+  else print(replaySummaryText(report))
+  if (output !== undefined) await writeReportFile(output, replayAsJson(report))
+  if (results !== undefined) await writeReportFile(results, replayResults(report))
+}
+
+async function writeReportFile(path: string, pieces: Iterable<string>): Promise<void> {
+  try {
+    await writeFile(path, joinedChunks(pieces), { mode: 0o600 })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const hint = 'check the folder; the report is printed all the same'
+    throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {
+      hint,
+      cause: error,
+    })
+  }
+}
+
+function readAskPolicy({ onAsk }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {
+  const policy = readChoice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
+  return policy === 'ask' ? askOnTerminal(stop) : policy
+}
+
+/** Aborts with the name of the signal as its reason. */
+export function abortReplayOnSignals(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
+  return stop.signal
+}
+
+/** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
+async function acceptAnswers(tape: ReplayedTape, report: Pick<ReplayReport, 'steps'>): Promise<boolean> {
+  if (!tape.ended) throw notEnded(tape.path)
+  const changed = notableSteps(report).filter(hasFailed)
+  for (const step of changed) print(`${EFFECT_TEXT[acceptEffect(step)]}  ${stepName(step)}\n`)
+  const accepted = changed.flatMap((step) => (acceptEffect(step) === 'none' ? [] : (step.acceptable ?? [])))
+  if (accepted.length === 0) return false
+  if ('close' in tape) tape.close() // an open file cannot be replaced everywhere
+  const written = await rewriteMessages(tape.path, new Map(accepted.map(({ frame, text }) => [frame, text])))
+  print(
+    `${written} ${written === 1 ? 'answer' : 'answers'} on ${tape.path} replaced; all other bytes are as they were\n`,
+  )
+  return changed.every((step) => acceptEffect(step) === 'all')
+}
+
+type AcceptEffect = 'all' | 'some' | 'none'
+
+const EFFECT_TEXT: Readonly<Record<AcceptEffect, string>> = {
+  all: 'accepted',
+  some: 'in part ',
+  none: 'kept    ',
+}
+
+/** How much of what was found is settled by another answer on the tape: not what the server asked before it, nor how long it took. */
+function acceptEffect({ acceptable, findings }: ReplayStep): AcceptEffect {
+  const errors = findings.filter(({ level }) => level === 'error')
+  const settled = acceptable === undefined ? [] : errors.filter(isAboutAnswer)
+  if (settled.length === 0) return 'none'
+  return settled.length === errors.length ? 'all' : 'some'
+}
+
+function isAboutAnswer({ path }: StepFinding): boolean {
+  return path !== undefined && /^(result|error)\b/.test(path)
+}
+
+function stepName({ frame, method, tool }: ReplayStep): string {
+  return [`#${frame}`, method, tool].filter(Boolean).join(' ')
+}
+
+function notEnded(path: string): ReelayError {
+  const hint = 'a tape that is still being recorded, or was cut, is not changed: record it anew'
+  return new ReelayError('TAPE_UNWRITABLE', `${path} has no end`, { hint })
+}
+
+/** Runs a line of the shell before each run; what it prints is talk, and it can read the number of the run. It ends when the run is stopped. */
+function createBeforeRun(
+  line: string | undefined,
+  stop: AbortSignal,
+): ((run: number) => Promise<void>) | undefined {
+  if (line === undefined) return undefined
+  return async (run) => {
+    if (stop.aborted) return
+    const env = { ...process.env, REELAY_RUN: String(run) }
+    // Descriptor 2 twice: our stdout holds the results alone.
+    // A group of its own, so that all that the line starts ends with it.
+    const child = spawn(line, { shell: true, stdio: ['ignore', 2, 2], env, detached: !IS_WINDOWS })
+    const end = (): void => void (child.pid !== undefined && signalGroup(child.pid, 'SIGTERM'))
+    stop.addEventListener('abort', end, { once: true })
+    const [code]: unknown[] = await once(child, 'close')
+    stop.removeEventListener('abort', end)
+    if (code !== 0 && !stop.aborted)
+      throw beforeRunFailed(line, typeof code === 'number' ? `ended with ${code}` : 'was ended by a signal')
+  }
+}
+
+const IS_WINDOWS = process.platform === 'win32'
+
+function beforeRunFailed(line: string, why: string): ReelayError {
+  return new ReelayError('BEFORE_RUN_FAILED', `--before-run ${JSON.stringify(line)} ${why}`, {
+    hint: 'run the line by hand; nothing was sent, because the world may not be as the recording found it',
+  })
+}

@@ -4,7 +4,7 @@ import type { Setting } from '../../config/setting.ts'
 import { ReelayError } from '../../errors.ts'
 import { isTapePath } from '../../store/home.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
-import { readListenAddress } from '../listen-address.ts'
+import { readListenAddress } from '../options/value-readers.ts'
 import type { ServeFlags } from './serve-tapes.ts'
 import type { RequestedTape } from './tapes-to-serve.ts'
 

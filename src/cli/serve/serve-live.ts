@@ -1,9 +1,9 @@
 import { PassthroughServer } from '../../serve/upstream/passthrough-server.ts'
-import { upstreamLink } from '../../serve/live-target.ts'
+import { upstreamLink } from '../../serve/upstream/upstream.ts'
 import { turnStoreOf, type PlayableTape } from '../../serve/playable-tape.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { LivePlan } from './live-plan.ts'
-import { printServeLine, printServeWarning } from '../serve-talk.ts'
+import { printServeLine, printServeWarning } from './tapes-to-serve.ts'
 
 /** The live server behind a tape. */
 export function openPassthrough(

@@ -1,8 +1,6 @@
-import type { Drift } from '../../serve/drift.ts'
+import { type Drift, sumServerDrifts } from '../../serve/drift.ts'
 import { serveHttp, type ServedHttp, type ServeHttpOptions } from '../../serve/http/serve-http.ts'
-import { sumServerDrifts } from '../../serve/joined-drift.ts'
-import { announceTape, announceEndpoints, type TapeToServe } from '../serve-talk.ts'
-import type { ServeAddresses } from './tapes-to-serve.ts'
+import { announceTape, announceEndpoints, type TapeToServe, type ServeAddresses } from './tapes-to-serve.ts'
 
 /** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
 export async function serveTapesOverHttp(

@@ -1,29 +1,35 @@
-import { ReelayError } from '../../errors.ts'
-import { describeRequest } from '../../match/describe-request.ts'
-import { missAsText } from '../../match/miss/text.ts'
-import { formatDrift, hasDrifted, type Drift } from '../../serve/drift.ts'
-import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
-import { storedMatchSettings } from '../../serve/serve-options.ts'
-import { serveStdio } from '../../serve/serve-stdio.ts'
-import { resolveServer } from '../../serve/which-server.ts'
-import { resolveTape } from '../../store/home.ts'
-import { openIndexedTape } from '../../store/index/indexed-tape.ts'
-import { escapeControlChars } from '../../text.ts'
-import { abortWhenClientLeaves } from '../client-left.ts'
-import { fixedClock } from '../clock-flag.ts'
-import type { LivePlan, LiveMode } from './live-plan.ts'
-import type { LiveServerFlags } from '../live-target.ts'
 import {
+  fixedClock,
   readConfiguredMatching,
   readMatchFlags,
   describeMatchSettings,
   type MatchFlags,
-} from '../matching-in-force.ts'
-import { colourDriftReport, colourMissReport } from '../paint.ts'
-import { formatPlayFlags } from '../play-words.ts'
-import { readPlayFlags, type PlayFlags } from '../options/read-serve-options.ts'
-import { announceTape, printServeLine, type TapeToServe } from '../serve-talk.ts'
-import type { ServeHttpFlags, ServeAddresses, RequestedTape } from './tapes-to-serve.ts'
+  formatPlayFlags,
+  readPlayFlags,
+  type PlayFlags,
+} from '../options/read-serve-options.ts'
+import { colourDriftReport, colourMissReport, ignoreClosedOutput } from '../output/print.ts'
+import type { LivePlan, LiveMode, LiveServerFlags } from './live-plan.ts'
+import {
+  announceTape,
+  printServeLine,
+  type TapeToServe,
+  type ServeHttpFlags,
+  type ServeAddresses,
+  type RequestedTape,
+} from './tapes-to-serve.ts'
+import { ReelayError } from '../../errors.ts'
+import { clientGoneCheck } from '../../link/process/client-gone.ts'
+import { describeRequest } from '../../match/describe-request.ts'
+import { missAsText } from '../../match/miss/text.ts'
+import { formatDrift, hasDrifted, type Drift } from '../../serve/drift.ts'
+import { resolveServer } from '../../serve/playable-tape.ts'
+import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
+import { storedMatchSettings } from '../../serve/serve-options.ts'
+import { serveStdio } from '../../serve/serve-stdio.ts'
+import { resolveTape } from '../../store/home.ts'
+import { openIndexedTape } from '../../store/index/indexed-tape.ts'
+import { escapeControlChars } from '../../text.ts'
 
 export interface ServeFlags extends PlayFlags, MatchFlags, ServeHttpFlags, LiveServerFlags {
   readonly server?: string
@@ -79,7 +85,7 @@ async function readTapeOptions(
 /** Read only when there are any: on a stdio link a client waits. */
 export async function readServeSecrets({ secrets }: ServeFlags): Promise<readonly string[]> {
   if (secrets === undefined) return []
-  return (await import('../replay/secrets.ts')).readSecretValues({ secrets })
+  return (await import('../options/value-readers.ts')).readSecretValues({ secrets })
 }
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>
@@ -133,4 +139,30 @@ export function abortServeOnSignals(): AbortSignal {
 function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
   const counted = leftovers === 'note' ? { ...drift, leftOver: [] } : drift
   return hasDrifted(counted) ? 1 : 0
+}
+
+/** `reelay serve <tape>`, as most configs of clients have it: the parser of command lines would have nothing to do. */
+export async function serveSingleTape(name: string): Promise<void> {
+  ignoreClosedOutput()
+  await serveTapes([{ name }], {}, { kind: 'replay' })
+}
+
+const CLIENT_CHECK_MS = 250
+
+/**
+ * Aborts when the client on stdin and stdout is gone for good. Only the end of the input is told to us, and a client may still
+ * read what it is owed; but one that was killed does not, and what it is owed may never come.
+ */
+export function abortWhenClientLeaves(): AbortSignal {
+  const left = new AbortController()
+  const isGone = clientGoneCheck()
+  process.stdin.once('end', () => {
+    const timer = setInterval(() => {
+      if (!isGone()) return
+      clearInterval(timer)
+      left.abort('the client is gone')
+    }, CLIENT_CHECK_MS)
+    timer.unref()
+  })
+  return left.signal
 }

@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs'
 import { Command, Option } from 'commander'
-import { isCi } from '../../serve/ci.ts'
-import { resolveTape } from '../../store/home.ts'
-import { listenOptionReader } from '../listen-address.ts'
-import { LIVE_MODES, planLiveServer } from './live-plan.ts'
-import { readLiveTarget } from '../live-target.ts'
-import { declareMatchOptions } from '../match-flags.ts'
-import { declarePlayOptions } from '../options/serve-options.ts'
-import { printServeWarning } from '../serve-talk.ts'
+import { declareMatchOptions, declarePlayOptions } from '../options/serve-options.ts'
+import { listenOptionReader } from '../options/value-readers.ts'
+import { LIVE_MODES, planLiveServer, readLiveTarget } from './live-plan.ts'
 import { readServeSecrets, serveTapes, abortServeOnSignals, type ServeFlags } from './serve-tapes.ts'
-import { checkServeUsage, splitServeArguments } from '../serve-words.ts'
-import { requestedTapes } from './tapes-to-serve.ts'
+import { printServeWarning, requestedTapes, type ServeHttpFlags } from './tapes-to-serve.ts'
+import { ReelayError } from '../../errors.ts'
+import { isCi } from '../../serve/upstream/upstream.ts'
+import { resolveTape } from '../../store/home.ts'
 
 export const serveCommand: Command = declarePlayOptions(declareMatchOptions(new Command('serve')))
   .description('be the recorded server, on stdin and stdout or over HTTP')
@@ -90,4 +87,48 @@ export const serveCommand: Command = declarePlayOptions(declareMatchOptions(new 
 
 function collectHeader(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text]
+}
+
+/** The words of a `serve`: tapes before `--`, the command of a live server behind it. */
+export interface ServeArguments {
+  readonly names: readonly string[]
+  readonly command: readonly string[]
+}
+
+/** Commander drops the `--` and gives all words in a row. */
+export function splitServeArguments(words: readonly string[], argv: readonly string[]): ServeArguments {
+  const cut = argv.indexOf('--')
+  const tapes = cut < 0 ? words.length : words.length - (argv.length - cut - 1)
+  return { names: words.slice(0, tapes), command: words.slice(tapes) }
+}
+
+export interface ServeUsage extends Pick<ServeArguments, 'names'>, ServeHttpFlags {
+  readonly stdio?: true
+  /** Whether a live server is spoken of. */
+  readonly isLive: boolean
+}
+
+/** What cannot be meant together. */
+export function checkServeUsage({ names, stdio, http, sse, isLive }: ServeUsage): void {
+  const isOverHttp = http !== undefined || sse !== undefined
+  if (names.length === 0) throw serveUsageError('no tape is named', 'name it before the --')
+  if (isOverHttp && stdio)
+    throw serveUsageError(
+      '--stdio goes with neither --http nor --sse',
+      'start it once for each, or leave --stdio out',
+    )
+  if (isLive && names.length > 1)
+    throw serveUsageError(
+      `there are ${names.length} tapes, and one live server cannot stand behind them all`,
+      'serve the tape with a live server behind it in a run of its own',
+    )
+  if (!isOverHttp && names.length > 1)
+    throw serveUsageError(
+      `${names.length} tapes cannot be served on one stdin and stdout`,
+      'add --http, and each has a port of its own; the command of a live server stands behind --',
+    )
+}
+
+function serveUsageError(message: string, hint: string): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
 }

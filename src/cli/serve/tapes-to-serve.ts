@@ -1,4 +1,12 @@
+import { colourText } from '../output/print.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ServedHttp } from '../../serve/http/serve-http.ts'
+import { turnStoreOf, type PlayableTape, eraOfServer } from '../../serve/playable-tape.ts'
+import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'
+import type { ServeOptions } from '../../serve/serve-options.ts'
+import type { Tape } from '../../store/file/read.ts'
+import type { TurnKind } from '../../tape/turn-store.ts'
+import { escapeControlChars } from '../../text.ts'
 
 /** Where to listen, as the command line says it; true without an address. */
 export interface ServeHttpFlags {
@@ -35,4 +43,70 @@ export function requestedTapes(
 function addressFor(given: ListenAddress | true, at: number): Partial<ListenAddress> {
   if (given === true) return {}
   return { ...given, port: given.port === 0 ? 0 : given.port + at }
+}
+
+/** A tape, what is wrong with it, and how it is to be served. */
+export interface TapeToServe extends ServeOptions {
+  readonly tape: PlayableTape & Pick<Tape, 'ended' | 'problems'>
+  /** How requests are matched, where it is not by default. */
+  readonly matching: readonly string[]
+}
+
+/** Says what is served, and what is wrong with it. */
+export function announceTape({ tape, name, matching }: TapeToServe, servers: readonly string[]): void {
+  const turns = turnStoreOf(tape.turns)
+  const kinds = turns.kinds().filter((kind) => kind.trigger === 'request' && servers.includes(kind.server))
+  const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
+  const { era, version } =
+    servers.map((server) => eraOfServer(turns, server)).find((found) => found.era) ?? {}
+  const spoken =
+    era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
+  printServeLine(
+    `reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
+  )
+  const { problems, ended } = tape
+  const shown = createReportRedactor()
+  for (const { line, why } of problems.slice(0, MAX_WARNINGS))
+    printServeWarning(`line ${line} of the tape: ${shown.text(why)}`)
+  if (problems.length > MAX_WARNINGS)
+    printServeWarning(`${problems.length - MAX_WARNINGS} more lines of the tape cannot be read`)
+  if (!ended) printServeWarning('the tape has no end: it was cut off, or is still being recorded')
+  if (holdsOnlyProbe(kinds))
+    printServeWarning(
+      'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
+    )
+  for (const line of matching) printServeLine(`reelay serve: ${shown.text(line)}`)
+}
+
+const MAX_WARNINGS = 5
+
+/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
+function holdsOnlyProbe(kinds: readonly TurnKind[]): boolean {
+  return kinds.length > 0 && kinds.every(({ method }) => method === 'server/discover')
+}
+
+/** Says where, in lines that programs may read too; the tape is named where there are several, and so is the server. */
+export function announceEndpoints(
+  served: readonly (ServedHttp & { readonly name: string | undefined })[],
+): void {
+  if (served.some(({ isOpen }) => isOpen))
+    printServeWarning('other machines can reach this server, and whatever the tape holds')
+  for (const { endpoints, name } of served) {
+    const servers = new Set(endpoints.map(({ server }) => server))
+    for (const { server, url } of endpoints) {
+      const who = [...(name === undefined ? [] : [name]), ...(servers.size > 1 ? [server] : [])]
+      printServeLine(
+        escapeControlChars([...who, ...(who.length > 0 ? ['is'] : []), 'listening on', url].join(' ')),
+      )
+    }
+  }
+}
+
+export function printServeWarning(text: string): void {
+  printServeLine(`reelay serve: ${colourText('yellow', 'warning:')} ${text}`)
+}
+
+// stdout is the protocol's alone.
+export function printServeLine(text: string): void {
+  process.stderr.write(`${text}\n`)
 }

@@ -1,4 +1,4 @@
-import type { Direction } from '../../wire/direction.ts'
+import type { Direction } from '../../protocol/message.ts'
 
 /** One message out of another tool's recording. */
 export interface ImportedMessage {

@@ -1,9 +1,9 @@
+import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
 import { ReelayError } from '../../errors.ts'
 import { itemRanges, findRange } from '../../json/find.ts'
-import { classifyMessage, isObject } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import { DirectionInference } from '../directions.ts'
-import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
+import { idKey } from '../../protocol/id.ts'
+import { classifyMessage, isObject, type Direction, type Message } from '../../protocol/message.ts'
 
 /** Bare JSON-RPC messages without direction or time: one a line, an array of them, or an array under `messages`. */
 export const mcpMessagesFormat: ImportFormat = {
@@ -47,4 +47,33 @@ function noMessagesError(): ReelayError {
   return new ReelayError('IMPORT_FAILED', 'the file holds no JSON-RPC message', {
     hint: 'see `reelay import --help` for the formats that are known',
   })
+}
+
+const SERVER_REQUEST_METHODS: ReadonlySet<string> = new Set([
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+])
+const CLIENT_NOTIFICATION_METHODS: ReadonlySet<string> = new Set([
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/roots/list_changed',
+])
+
+/** Who sent each message of a recording that does not say so: requests are told apart by method, answers go back to who asked. */
+class DirectionInference {
+  /** By the key of the id: who asked last under it. */
+  readonly #requesters = new Map<string, Direction>()
+
+  directionOf(message: Message): Direction {
+    if (message.kind === 'notification')
+      return CLIENT_NOTIFICATION_METHODS.has(message.method) ? 'c2s' : 's2c'
+    if (message.kind === 'request') {
+      const dir = SERVER_REQUEST_METHODS.has(message.method) ? 's2c' : 'c2s'
+      this.#requesters.set(idKey(message.id), dir)
+      return dir
+    }
+    if (message.kind !== 'response' || message.id === null) return 's2c'
+    return this.#requesters.get(idKey(message.id)) === 's2c' ? 'c2s' : 's2c'
+  }
 }

@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { AddedHeader } from '../../transport/own-headers.ts'
+import type { AddedHeader } from '../headers.ts'
 
 /** What became of one small request. */
 export type HttpProbeResult =
@@ -15,7 +15,7 @@ export type HttpProbeResult =
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'unreachable'; readonly why: string }
 
-export interface HttpProbeOptions {
+interface HttpProbeOptions {
   readonly headers: readonly AddedHeader[]
   readonly body: string
   readonly timeoutMs: number

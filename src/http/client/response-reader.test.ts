@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { HttpResponseHead } from '../../transport/response-head.ts'
-import { ResponseReader } from './response-reader.ts'
+import { type HttpResponseHead, ResponseReader } from './response-reader.ts'
 
 const MAX_HEAD = 1000
 

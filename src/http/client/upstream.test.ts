@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { openUpstream, type Upstream } from './upstream.ts'
-import type { UpstreamRequest } from '../../transport/upstream-request.ts'
+import type { UpstreamRequest } from './upstream-pool.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
 

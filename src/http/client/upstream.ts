@@ -1,10 +1,9 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { ReelayError } from '../../errors.ts'
-import { isLoopback } from '../../transport/loopback.ts'
-import type { AddedHeader } from '../../transport/own-headers.ts'
-import { UpstreamRequest, type UpstreamRequestHead } from '../../transport/upstream-request.ts'
-import { UpstreamPool } from './upstream-pool.ts'
+import { isLoopback } from '../host-check.ts'
+import type { AddedHeader } from '../headers.ts'
+import { UpstreamRequest, type UpstreamRequestHead, UpstreamPool } from './upstream-pool.ts'
 
 /** The server that a proxy stands in front of. */
 export interface Upstream {
@@ -53,7 +52,7 @@ export function openUpstream(
   }
 }
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   readonly isNamed?: boolean
   readonly own?: readonly AddedHeader[]
   readonly idleMs?: number

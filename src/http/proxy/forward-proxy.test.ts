@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConnectTarget, parseAbsoluteTarget } from '../../transport/request-target.ts'
+import { parseConnectTarget, parseAbsoluteTarget } from './forward-proxy.ts'
 
 test.each([
   ['http://a.test', { origin: 'http://a.test', path: '/' }],

@@ -1,15 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
+import { type Socket, connect } from 'node:net'
+import { type SecureContext, TLSSocket } from 'node:tls'
+import { openUpstream, type Upstream } from '../client/upstream.ts'
 import { withHost } from '../headers.ts'
-import { ProxiedExchange, type RequestLine } from './proxied-exchange.ts'
+import { ProxiedExchange, type RequestLine, OpenExchanges } from './proxied-exchange.ts'
 import type { ProxyWatcher } from './reverse-proxy.ts'
 import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
-import { sendErrorResponse } from '../../transport/own-answer.ts'
-import { OpenExchanges } from '../../transport/passages.ts'
-import { parseConnectTarget, parseAbsoluteTarget, type HostAndPort } from '../../transport/request-target.ts'
-import { openUpstream, type Upstream } from '../client/upstream.ts'
-import { peekFirstByte, tunnelBytes, terminateTls } from '../../transport/tunnel.ts'
+import { sendErrorResponse } from '../server/served-exchange.ts'
 
 export interface ForwardProxyOptions {
   readonly listen: ListenAddress
@@ -147,4 +144,60 @@ export class ForwardProxy {
     socket.on('error', () => {}) // whoever left is noticed by the close
     socket.on('close', () => this.#sockets.delete(socket))
   }
+}
+
+/** A host and a port, as CONNECT names them. */
+export interface HostAndPort {
+  /** Without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Both, as a URL has them. */
+  readonly authority: string
+}
+
+/** Reads what a client asks of a forward proxy: a whole URL. The path stays as it is spelled. */
+export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
+  const found = /^https?:\/\/[^/?#]+([^#]*)/i.exec(target)
+  if (found === null || !URL.canParse(target)) return undefined
+  const path = found[1] ?? ''
+  return { origin: new URL(target).origin, path: path.startsWith('/') ? path : `/${path}` }
+}
+
+/** Reads what follows CONNECT. */
+export function parseConnectTarget(text: string): HostAndPort | undefined {
+  const found = /^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+):(\d{1,5})$/i.exec(text)
+  if (found === null || !URL.canParse(`http://${text}`)) return undefined
+  const port = Number(found[2])
+  return port === 0 ? undefined : { host: found[1]!.replaceAll(/[[\]]/g, ''), port, authority: text }
+}
+
+/** Looks at the first byte that a client sends, and leaves it where it is. */
+function peekFirstByte(socket: Socket, then: (byte: number) => void): void {
+  const leave = (): void => void socket.end() // without a word
+  const look = (): void => {
+    const chunk = socket.read() as Buffer | null
+    if (chunk === null) return
+    socket.off('readable', look).off('end', leave).unshift(chunk)
+    then(chunk[0] ?? 0)
+  }
+  socket.on('readable', look).on('end', leave)
+}
+
+/** Hands everything on, both ways; either side may end its half first. */
+function tunnelBytes(socket: Socket, { host, port }: HostAndPort, onError: (why: string) => void): Socket {
+  const out = connect({ host, port, noDelay: true, allowHalfOpen: true })
+  out.on('error', (error) => {
+    if (out.bytesRead === 0) onError(error.message)
+    socket.destroy()
+  })
+  socket.on('close', () => out.destroy())
+  socket.pipe(out).pipe(socket)
+  return out
+}
+
+/** Talks TLS to the client in the place of its server. */
+function terminateTls(socket: Socket, secureContext: SecureContext): TLSSocket {
+  const inside = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
+  inside.on('error', () => socket.destroy())
+  return inside
 }

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
-import { endToEndHeaders, findHeader, type RawHeaders } from '../headers.ts'
-import { sendErrorResponse } from '../../transport/own-answer.ts'
-import { withAddedHeaders } from '../../transport/own-headers.ts'
-import { relayBody, type BodyWatcher } from '../../transport/relay-body.ts'
+import type { UpstreamResponse, UpstreamRequest } from '../client/upstream-pool.ts'
 import type { Upstream } from '../client/upstream.ts'
-import type { UpstreamResponse, UpstreamRequest } from '../../transport/upstream-request.ts'
+import { endToEndHeaders, findHeader, type RawHeaders, withAddedHeaders } from '../headers.ts'
+import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
+import { sendErrorResponse } from '../server/served-exchange.ts'
 
 /** Who looks on at one exchange. Nothing that it does may throw. */
 export interface ExchangeWatcher {
@@ -145,4 +143,95 @@ function replaceHost(flat: string[], host: string): void {
 function errorReason(error: Error): string {
   const { code } = error as NodeJS.ErrnoException
   return error.message === '' ? (code ?? 'no reason given') : error.message
+}
+
+/** The exchanges that are under way. */
+export class OpenExchanges {
+  // No Set: at this rate of coming and going it leaves old tables behind, and each keeps its exchanges until the next full collection.
+  readonly #exchanges: ProxiedExchange[] = []
+
+  start(passage: ProxiedExchange, req: IncomingMessage, res: ServerResponse): void {
+    passage.slot = this.#exchanges.push(passage) - 1
+    res.on('close', () => this.#remove(passage))
+    passage.start(req, res)
+  }
+
+  stop(): void {
+    for (const passage of this.#exchanges) passage.stop()
+  }
+
+  #remove({ slot }: ProxiedExchange): void {
+    const last = this.#exchanges.pop()
+    if (last === undefined || last.slot === slot) return
+    this.#exchanges[slot] = last
+    last.slot = slot
+  }
+}
+
+/** Who looks on at a body. Nothing that it does may throw. */
+export interface BodyWatcher {
+  readonly chunk: (bytes: Uint8Array) => void
+  readonly end: () => void
+}
+
+interface RelayBodyOptions {
+  readonly from: IncomingMessage | UpstreamResponse
+  readonly to: UpstreamRequest | ServerResponse
+  readonly headers: RawHeaders
+  readonly watcher: BodyWatcher
+  readonly rewriter?: EndpointRewriter | undefined
+  readonly onEnd?: () => void
+}
+
+/** Hands a body on as it comes, and has a slow reader slow the writer down. */
+function relayBody({ from, to, headers, watcher, rewriter, onEnd }: RelayBodyOptions): void {
+  let left = Number(findHeader(headers, 'content-length') ?? NaN)
+  let isDone = false
+  const slowDown = throttle(from, to)
+  const finish = (): void => {
+    isDone = true
+    watcher.end()
+    onEnd?.()
+  }
+  from.on('data', (chunk: Buffer) => {
+    const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
+    if (bytes.length > 0 && !writeChunk(bytes, to)) slowDown()
+    watcher.chunk(chunk)
+    left -= chunk.length
+    if (left === 0) finish()
+  })
+  from.on('end', () => {
+    const held = rewriter?.end() ?? NOTHING
+    if (held.length > 0) writeChunk(held, to)
+    to.end()
+    if (!isDone) finish()
+  })
+  from.on('error', () => {}) // whoever left is noticed by the close of the exchange
+}
+
+const NOTHING = new Uint8Array(0)
+const SMALL_BYTES = 4096
+
+// Node joins a head and a short text into one write; as Latin-1, the text is the same bytes. With the end it would be two again.
+function writeChunk(bytes: Uint8Array, to: RelayBodyOptions['to']): boolean {
+  return bytes.length > SMALL_BYTES ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}
+
+/** What has been read already still comes after a pause, maybe in many pieces: one wait is enough for all of them. */
+function throttle(from: RelayBodyOptions['from'], to: RelayBodyOptions['to']): () => void {
+  let isWaiting = false
+  const goOn = (): void => {
+    isWaiting = false
+    from.resume()
+  }
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    from.pause()
+    to.once('drain', goOn)
+  }
 }

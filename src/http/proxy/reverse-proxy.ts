@@ -1,13 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { HostCheck } from '../host-check.ts'
-import { ProxiedExchange, type ExchangeWatcher, type RequestLine } from './proxied-exchange.ts'
+import { ProxiedExchange, type ExchangeWatcher, type RequestLine, OpenExchanges } from './proxied-exchange.ts'
 import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
-import { sendErrorResponse } from '../../transport/own-answer.ts'
-import type { AddedHeader } from '../../transport/own-headers.ts'
-import { OpenExchanges } from '../../transport/passages.ts'
+import { sendErrorResponse } from '../server/served-exchange.ts'
+import type { AddedHeader } from '../headers.ts'
 import { openUpstream, type Upstream } from '../client/upstream.ts'
 
-export interface ReverseProxyOptions {
+interface ReverseProxyOptions {
   readonly url: URL
   readonly listen: ListenAddress
   readonly own?: readonly AddedHeader[]

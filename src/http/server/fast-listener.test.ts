@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FastHeadCache, parseFastHead } from '../../transport/http1/plain-head.ts'
+import { FastHeadCache, parseFastHead } from './fast-listener.ts'
 
 const HOST = 'Host: 127.0.0.1:4000'
 const LENGTH = 'Content-Length: 12'

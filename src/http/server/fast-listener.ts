@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { RawHeaders } from '../headers.ts'
+import { FastResponse } from './fast-response.ts'
 import type { ServedHandler } from './served-exchange.ts'
-import { FastConnection } from '../../transport/http1/plain-connection.ts'
-import { FastHeadCache } from '../../transport/http1/plain-head.ts'
 
 /** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's. */
 export class FastListener {
@@ -29,3 +29,199 @@ export class FastListener {
     for (const socket of this.#open) socket.destroy()
   }
 }
+
+interface FastConnectionOptions {
+  readonly socket: Socket
+  readonly heads: FastHeadCache
+  readonly onRequest: ServedHandler
+  /** Takes over a connection on which something else came, which is given back to the socket to be read again. */
+  readonly onOther: (socket: Socket) => void
+  /** For how long the connection is kept when nothing goes over it, in milliseconds. */
+  readonly keepAliveMs: number
+}
+
+/** A request of which a part is still to come. */
+interface IncompleteRequest {
+  readonly head: FastRequestHead
+  readonly parts: Buffer[]
+  left: number
+}
+
+/**
+ * One connection, as long as what comes by it are requests in plain form, one after the other. With the first that is
+ * anything else the connection goes to someone who can read that.
+ */
+class FastConnection {
+  readonly #options: FastConnectionOptions
+  #incomplete: IncompleteRequest | undefined
+  #response: FastResponse | undefined
+  /** What came before the answer to the last request was given. */
+  readonly #pipelined: Buffer[] = []
+
+  constructor(options: FastConnectionOptions) {
+    const { socket, keepAliveMs } = options
+    this.#options = options
+    socket.setTimeout(keepAliveMs + GRACE_MS)
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('timeout', this.#onTimeout)
+    socket.on('drain', this.#onDrain)
+    socket.on('error', ignoreError)
+    socket.on('close', this.#onClose)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#response !== undefined) return this.#queueEarly(chunk)
+    if (this.#incomplete !== undefined) return this.#collect(this.#incomplete, chunk)
+    const end = chunk.indexOf(BLANK_LINE)
+    const head = end < 0 ? undefined : this.#options.heads.read(chunk.toString('latin1', 0, end))
+    if (head === undefined) return this.#handToNode(chunk)
+    const body = chunk.subarray(end + BLANK_LINE.length)
+    if (body.length === head.length) return this.#dispatch(head, body)
+    if (body.length > head.length) return this.#handToNode(chunk)
+    this.#incomplete = { head, parts: [body], left: head.length - body.length }
+  }
+
+  #collect(coming: IncompleteRequest, chunk: Buffer): void {
+    const part = chunk.length > coming.left ? chunk.subarray(0, coming.left) : chunk
+    coming.parts.push(part)
+    coming.left -= part.length
+    if (coming.left > 0) return
+    this.#incomplete = undefined
+    if (part !== chunk) this.#pipelined.push(chunk.subarray(part.length))
+    this.#dispatch(coming.head, Buffer.concat(coming.parts))
+  }
+
+  #dispatch({ url, headers, rawHeaders, isLast }: FastRequestHead, body: Buffer): void {
+    const { socket, keepAliveMs, onRequest } = this.#options
+    const keepAlive = isLast ? 0 : Math.floor(keepAliveMs / 1000)
+    const response = new FastResponse({ socket, keepAlive, onEnd: this.#onResponseEnd })
+    this.#response = response
+    onRequest({ method: 'POST', url, headers, rawHeaders, body }, response)
+  }
+
+  readonly #onResponseEnd = (isLast: boolean): void => {
+    const { socket } = this.#options
+    this.#response = undefined
+    if (isLast) {
+      socket.off('data', this.#onData)
+      return socket.destroySoon()
+    }
+    if (this.#pipelined.length > 0) this.#handToNode(Buffer.concat(this.#pipelined))
+    else if (socket.writableNeedDrain) socket.pause()
+  }
+
+  #queueEarly(chunk: Buffer): void {
+    this.#pipelined.push(chunk)
+    this.#options.socket.pause()
+  }
+
+  #handToNode(chunk: Buffer): void {
+    const { socket, onOther } = this.#options
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('timeout', this.#onTimeout)
+    socket.off('drain', this.#onDrain)
+    socket.off('error', ignoreError)
+    socket.off('close', this.#onClose)
+    socket.setTimeout(0)
+    socket.pause()
+    socket.unshift(chunk)
+    onOther(socket)
+    socket.resume()
+  }
+
+  // As Node does: who will say no more is not answered any more.
+  readonly #onEnd = (): void => void this.#options.socket.end()
+
+  readonly #onTimeout = (): void => {
+    const { socket } = this.#options
+    const isIdle =
+      this.#response === undefined && this.#incomplete === undefined && socket.writableLength === 0
+    if (isIdle) socket.destroy()
+  }
+
+  readonly #onDrain = (): void => {
+    if (this.#response !== undefined) return this.#response.drain()
+    this.#options.socket.resume()
+  }
+
+  readonly #onClose = (): void => this.#response?.close()
+}
+
+// A request that is on its way when its time is over gets through.
+const GRACE_MS = 1000
+const BLANK_LINE = '\r\n\r\n'
+
+function ignoreError(): void {} // a client that leaves is owed nothing
+
+/** The head of a POST with a body of known length. */
+interface FastRequestHead {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly rawHeaders: RawHeaders
+  /** How many bytes of body follow. */
+  readonly length: number
+  /** Whether the client wants nothing more after this. */
+  readonly isLast: boolean
+}
+
+const MAX_CACHED_HEADS = 256
+const MAX_HEAD_LENGTH = 8 * 1024
+
+/** Reads heads of requests. A client writes the same ones again and again: what was read before is not read again. */
+export class FastHeadCache {
+  readonly #known = new Map<string, FastRequestHead>()
+
+  /** `text` is the head without the blank line at its end. */
+  read(text: string): FastRequestHead | undefined {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const head = text.length > MAX_HEAD_LENGTH ? undefined : parseFastHead(text)
+    if (head !== undefined) this.#remember(text, head)
+    return head
+  }
+
+  #remember(text: string, head: FastRequestHead): void {
+    if (this.#known.size >= MAX_CACHED_HEADS) this.#known.clear()
+    this.#known.set(text, head)
+  }
+}
+
+/**
+ * A head in the one form that nearly all clients write. What is in any other form, right or wrong, is undefined here and for
+ * Node's parser to judge: there is nothing that we let through and Node would not.
+ */
+export function parseFastHead(text: string): FastRequestHead | undefined {
+  const [first = '', ...lines] = text.split('\r\n')
+  const url = REQUEST_LINE.exec(first)?.[1]
+  if (url === undefined || lines.length > MAX_HEADER_LINES) return undefined
+  const headers: Record<string, string> = Object.create(null)
+  const rawHeaders: string[] = []
+  for (const line of lines) {
+    const [, name = '', value = ''] = HEADER_LINE.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (!isSimpleHeader(key, value) || key in headers) return undefined
+    headers[key] = value
+    rawHeaders.push(name, value)
+  }
+  const { 'content-length': length, host, connection = 'keep-alive' } = headers
+  if (length === undefined || host === undefined) return undefined
+  return { url, headers, rawHeaders, length: Number(length), isLast: connection.toLowerCase() === 'close' }
+}
+
+const REQUEST_LINE = /^POST (\/[\w\-.~!$&'()*+,;=:@%/?]*) HTTP\/1\.1$/
+const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[!-~](?:[ -~]*[!-~])?)?)[ \t]*$/
+const MAX_HEADER_LINES = 64
+
+// They say how the bytes go on, or what becomes of the connection.
+const HOP_HEADERS = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+
+/** A line that could not be read has no name. */
+function isSimpleHeader(key: string, value: string): boolean {
+  if (key === 'content-length') return CONTENT_LENGTH.test(value)
+  if (key === 'connection') return /^(?:keep-alive|close)$/i.test(value)
+  return key !== '' && !HOP_HEADERS.has(key)
+}
+
+const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,6})$/

@@ -1,6 +1,6 @@
 import { classifyMessage, type Message } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import type { BridgeContext } from '../../bridge/bridge-ends.ts'
+import type { BridgeContext } from './http-requests.ts'
 import { BridgeHttpSession } from './streamable-session.ts'
 import { BridgeSseSession } from './sse-session.ts'
 

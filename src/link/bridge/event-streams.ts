@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from './http-requests.ts'
-import { readEventStream, type StreamPosition } from '../../bridge/read-events.ts'
+import type { UnansweredIds } from './pending-posts.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import { SseReader, type SseEvent } from '../../protocol/sse.ts'
 
 export interface EventStreamOptions {
   /** Asks for the stream, with these headers to take it up again. */
@@ -9,7 +11,7 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal
 }
 
-export const RETRY_MS = 1000
+const RETRY_MS = 1000
 const MAX_FAILURES = 5
 
 /** Hears what a legacy server says of its own accord: in a stream that is opened for that, again and again, if the server has one. */
@@ -38,6 +40,62 @@ async function listenOnce(
 }
 
 /** What asks for the rest of a stream. */
-export function resumeHeaders({ lastEventId }: StreamPosition): readonly string[] {
+function resumeHeaders({ lastEventId }: StreamPosition): readonly string[] {
   return lastEventId === undefined ? [] : ['Last-Event-ID', lastEventId]
+}
+
+/** Hears the stream that answers a POST to its end, and takes it up again where it broke off as long as something is owed. */
+export async function readResponseStream(
+  first: BridgeHttpResponse,
+  owed: UnansweredIds,
+  options: EventStreamOptions,
+): Promise<void> {
+  const { onMessage, signal } = options
+  const mark: StreamPosition = {}
+  let answer: BridgeHttpResponse | undefined = first
+  while (answer !== undefined) {
+    await readEventStream(answer, { onMessage }, mark).catch(() => {}) // a break is an end
+    const isOver = owed.isSettled || mark.lastEventId === undefined || signal.aborted
+    answer = isOver ? undefined : await resumeStream(mark, options)
+  }
+}
+
+async function resumeStream(
+  mark: StreamPosition,
+  { ask, signal }: EventStreamOptions,
+): Promise<BridgeHttpResponse | undefined> {
+  await delay(mark.retryMs ?? RETRY_MS, undefined, { signal })
+  const answer = await ask(resumeHeaders(mark))
+  if (answer.status === 200 && isEventStreamResponse(answer)) return answer
+  await readBodyText(answer)
+  return undefined
+}
+
+/** Where a stream can be taken up again. */
+interface StreamPosition {
+  readonly lastEventId?: string | undefined
+  readonly retryMs?: number | undefined
+}
+
+interface EventStreamHandlers {
+  readonly onMessage: (text: string) => void
+  /** An event of another name, such as the `endpoint` of a legacy server. */
+  readonly onOther?: (event: string, data: string) => void
+}
+
+/** Hands out the events of an answer as they come; `mark` is kept up to date, so that it holds after a break too. */
+export async function readEventStream(
+  answer: BridgeHttpResponse,
+  { onMessage, onOther }: EventStreamHandlers,
+  mark: { -readonly [Key in keyof StreamPosition]: StreamPosition[Key] },
+): Promise<void> {
+  const onEvent = ({ id, event = 'message', retry, data }: SseEvent): void => {
+    if (id !== undefined) mark.lastEventId = id
+    if (retry !== undefined) mark.retryMs = retry
+    const text = data === undefined || !data.isComplete ? '' : Buffer.concat(data.parts).toString()
+    if (event !== 'message') onOther?.(event, text)
+    else if (text !== '') onMessage(text) // an event without data only primes the stream
+  }
+  const reader = new SseReader({ maxBytes: DEFAULT_MAX_LINE_BYTES, onEvent, onComment: () => {} })
+  for await (const chunk of answer.chunks()) reader.push(chunk)
 }

@@ -1,18 +1,18 @@
 import { idKey, type Id } from '../../protocol/id.ts'
 import { classifyMessage, type Message } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import { asSingleLine, type BridgeContext } from '../../bridge/bridge-ends.ts'
 import {
+  asSingleLine,
+  type BridgeContext,
   isEventStreamResponse,
   sendBridgeRequest,
   readBodyText,
   type BridgeHttpResponse,
 } from './http-requests.ts'
-import { headersForMessage, streamHeaders } from '../../bridge/message-headers.ts'
-import { UnansweredIds } from '../../bridge/owed.ts'
-import { bridgeErrorResponse, describeStatus, STATUS_UNREACHABLE } from '../../bridge/own-error.ts'
-import { ToolParamHeaders } from '../../bridge/param-headers.ts'
-import { readEventStream } from '../../bridge/read-events.ts'
+import { headersForMessage, streamHeaders, ToolParamHeaders } from './request-headers.ts'
+import { UnansweredIds } from './pending-posts.ts'
+import { bridgeErrorResponse, describeStatus, STATUS_UNREACHABLE } from './rejections.ts'
+import { readEventStream } from './event-streams.ts'
 
 const ENDPOINT_MS = 10_000
 const NO_SESSION = { session: undefined, version: undefined }

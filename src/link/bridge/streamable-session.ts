@@ -1,17 +1,24 @@
 import { findHeader } from '../../http/headers.ts'
 import { classifyMessage, type Message, type Response } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import { NegotiatedSession } from './request-headers.ts'
-import { readResponseStream } from '../../bridge/answer-stream.ts'
-import { asSingleLine, type BridgeContext } from '../../bridge/bridge-ends.ts'
-import { isEventStreamResponse, readBodyText, type BridgeHttpResponse } from './http-requests.ts'
-import { sessionHeaders, streamHeaders } from '../../bridge/message-headers.ts'
-import { PendingPosts, type PendingPost } from './pending-posts.ts'
-import { UnansweredIds } from '../../bridge/owed.ts'
-import { SESSION_LOST_MESSAGE, STATUS_UNREACHABLE } from '../../bridge/own-error.ts'
-import { sendFollowingRedirects } from '../../bridge/redirects.ts'
-import { rejectionFrom, rejectedWith, type RejectedMessage } from './rejections.ts'
-import { listenToServer, type EventStreamOptions } from './event-streams.ts'
+import { NegotiatedSession, sessionHeaders, streamHeaders } from './request-headers.ts'
+import { readResponseStream, listenToServer, type EventStreamOptions } from './event-streams.ts'
+import {
+  asSingleLine,
+  type BridgeContext,
+  isEventStreamResponse,
+  readBodyText,
+  type BridgeHttpResponse,
+  sendFollowingRedirects,
+} from './http-requests.ts'
+import { PendingPosts, type PendingPost, UnansweredIds } from './pending-posts.ts'
+import {
+  SESSION_LOST_MESSAGE,
+  STATUS_UNREACHABLE,
+  rejectionFrom,
+  rejectedWith,
+  type RejectedMessage,
+} from './rejections.ts'
 
 const DELETE_TIMEOUT_MS = 1000
 

@@ -1,7 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { monotonicNow, sleep } from './monotonic-clock.ts'
-import { isGroupAlive, signalGroup } from '../../transport/process-group.ts'
 
-export interface EndServerOptions {
+interface EndServerOptions {
   readonly pid: number
   readonly exited: Promise<unknown>
   /** Whether the client is known to be gone, and did not only stop talking. */
@@ -59,4 +59,31 @@ async function waitForNextPoll({ exited }: EndServerOptions): Promise<void> {
 function signalServer({ pid, onSignal }: EndServerOptions, signal: 'SIGTERM' | 'SIGKILL'): void {
   onSignal(signal)
   signalGroup(pid, signal)
+}
+
+/** Whether any process of the server's group still runs. */
+function isGroupAlive(pid: number): boolean {
+  try {
+    process.kill(killTarget(pid), 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Sends a signal to the server and to every process it started that stayed in its group. */
+export function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (process.platform === 'win32') {
+    spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' })
+    return
+  }
+  try {
+    process.kill(killTarget(pid), signal)
+  } catch {
+    // It ended between the look and the signal, which is what was wanted.
+  }
+}
+
+function killTarget(pid: number): number {
+  return process.platform === 'win32' ? pid : -pid
 }

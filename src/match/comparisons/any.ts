@@ -1,5 +1,4 @@
-import { equalOr } from './equal.ts'
-import { simpleComparison, type ComparisonKind } from './comparison.ts'
+import { equalOr, simpleComparison, type ComparisonKind } from './comparison.ts'
 
 export const anyKind: ComparisonKind = simpleComparison(
   { name: 'any', about: 'present, with any value' },

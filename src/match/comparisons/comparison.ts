@@ -1,4 +1,5 @@
 import { ReelayError } from '../../errors.ts'
+import { canonicalJson } from '../../json/canonical.ts'
 
 /** When the recorded request was sent, and when the live one was, in milliseconds since 1970. */
 export interface RequestTimes {
@@ -49,4 +50,9 @@ export function invalidMatchRule(why: string, hint?: string, cause?: unknown): R
       'write it like tools/call search params.arguments.date relative-date; docs/matching.md lists the kinds',
     cause,
   })
+}
+
+/** 0 for equal values, and `otherwise` for others. */
+export function equalOr(recorded: unknown, got: unknown, otherwise: number | undefined): number | undefined {
+  return canonicalJson(recorded) === canonicalJson(got) ? 0 : otherwise
 }

@@ -1,5 +1,4 @@
-import { equalOr } from './equal.ts'
-import { invalidMatchRule, type Comparison, type ComparisonKind } from './comparison.ts'
+import { equalOr, invalidMatchRule, type Comparison, type ComparisonKind } from './comparison.ts'
 
 export const regexKind: ComparisonKind = {
   name: 'regex',

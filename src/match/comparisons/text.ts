@@ -1,5 +1,4 @@
-import { simpleComparison, type ComparisonKind } from './comparison.ts'
-import { equalOr } from './equal.ts'
+import { simpleComparison, type ComparisonKind, equalOr } from './comparison.ts'
 
 export const caseInsensitiveKind: ComparisonKind = textKind(
   'case-insensitive',

@@ -1,5 +1,4 @@
-import { equalOr } from './equal.ts'
-import { simpleComparison, type ComparisonKind } from './comparison.ts'
+import { equalOr, simpleComparison, type ComparisonKind } from './comparison.ts'
 
 export const typeKind: ComparisonKind = simpleComparison(
   { name: 'type', about: 'of the same JSON type: string, number, boolean, null, array or object' },

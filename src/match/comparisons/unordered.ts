@@ -1,6 +1,5 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { simpleComparison, type ComparisonKind } from './comparison.ts'
-import { equalOr } from './equal.ts'
+import { simpleComparison, type ComparisonKind, equalOr } from './comparison.ts'
 
 export const unorderedKind: ComparisonKind = simpleComparison(
   { name: 'unordered', about: 'an array with the same items, in any order' },

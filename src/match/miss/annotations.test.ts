@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/serve/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
-import { findValueOrigin } from '../origin.ts'
+import { findValueOrigin } from './annotations.ts'
 
 const OPENED = [
   ...call(1, 'open', {}, 'h-77'),

@@ -1,16 +1,19 @@
 import { formatPath, parsePath, type PathPattern } from '../../json/path.ts'
-import { calledTool } from '../describe-request.ts'
+import type { Comparison, RequestTimes } from '../comparisons/comparison.ts'
 import { ignoreKind } from '../comparisons/ignore.ts'
-import type { RequestContent } from '../request-key.ts'
-import type { SuggestedMatchOptions } from '../loosening.ts'
+import { relativeDateKind } from '../comparisons/relative-date.ts'
+import { caseInsensitiveKind, trimKind } from '../comparisons/text.ts'
+import { unorderedKind } from '../comparisons/unordered.ts'
+import { calledTool } from '../describe-request.ts'
+import type { RequestUsage, RequestKind } from '../matcher.ts'
+import type { NearestRequest, TapeLookup } from './nearest.ts'
+import type { MissDiagnosis, MissContext } from './reasons.ts'
 import { matchAddCommands } from './shell-command.ts'
-import type { MatchOptions } from '../options.ts'
-import type { MissDiagnosis } from '../finding.ts'
-import type { NearestRequest } from './nearest.ts'
-import { isConsentPath } from '../request-path.ts'
+import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
+import { valueAtPath } from '../path-values.ts'
+import { type RequestContent, isConsentPath } from '../request-key.ts'
 import type { MatchRule, MatchRuleScope } from '../rules.ts'
-import { suggestRules } from '../suggested-rules.ts'
-import { tryRules, type RuleTrialContext, type RuleTrial } from '../tried-rules.ts'
+import { toolOrPromptName } from '../../protocol/methods.ts'
 
 /** One way to have the request answered, ready to paste, and what else it would change. */
 export interface Fix {
@@ -21,7 +24,7 @@ export interface Fix {
   readonly note?: string
 }
 
-export interface FixContext extends RuleTrialContext {
+interface FixContext extends RuleTrialContext {
   /** The tape as the user named it. */
   readonly tape: string
   /** The options of this run. */
@@ -113,4 +116,102 @@ function mergeNote({ merged }: RuleTrial): Pick<Fix, 'note'> {
   return {
     note: `${merged} different recorded requests then count as the same and are answered in recorded order`,
   }
+}
+
+/** Rules that accept differences for what they seem to be; whether they are enough is for a trial to say. */
+function suggestRules(
+  { entry, differences }: NearestRequest,
+  scope: MatchRuleScope,
+  { evidence, got }: { evidence: TapeLookup; got: unknown },
+): readonly MatchRule[] {
+  const times = evidence.timesOf(entry)
+  const sides = { recorded: { params: entry.request.params }, got: { params: got } }
+  const found = differences.map(({ path }) => suggestRuleAt(path, sides, times))
+  return distinctRules(found.flatMap((rule) => (rule === undefined ? [] : [{ ...scope, ...rule }])))
+}
+
+type Suggestion = Pick<MatchRule, 'path' | 'comparison'>
+
+interface SuggestionSides {
+  readonly recorded: unknown
+  readonly got: unknown
+}
+
+// The nearest to equality first.
+const VALUE_COMPARISONS: readonly Comparison[] = [trimKind, caseInsensitiveKind, relativeDateKind].map(
+  (kind) => kind.parse(''),
+)
+const ARRAY_COMPARISONS: readonly Comparison[] = [unorderedKind.parse('')]
+
+function suggestRuleAt(
+  path: PathPattern,
+  sides: SuggestionSides,
+  times: RequestTimes,
+): Suggestion | undefined {
+  const accepts = (at: PathPattern) => (comparison: Comparison) =>
+    comparison.distance(valueAtPath(sides.recorded, at), valueAtPath(sides.got, at), times) !== undefined
+  const comparison = VALUE_COMPARISONS.find(accepts(path))
+  if (comparison !== undefined) return { path, comparison }
+  const array = typeof path.at(-1) === 'number' ? path.slice(0, -1) : undefined
+  const ofArray = array === undefined ? undefined : ARRAY_COMPARISONS.find(accepts(array))
+  return array === undefined || ofArray === undefined ? undefined : { path: array, comparison: ofArray }
+}
+
+function distinctRules(rules: readonly MatchRule[]): readonly MatchRule[] {
+  return [
+    ...new Map(rules.map((rule) => [`${formatPath(rule.path)} ${rule.comparison.text}`, rule])).values(),
+  ]
+}
+
+interface RuleTrialContext extends MissContext {
+  /** How many earlier misses came nearest to a request, by its frame: they will want an answer too. */
+  readonly claims: ReadonlyMap<number, number>
+  /** The recorded requests that the same rules may govern; on a long tape to find them is work, to be done once. */
+  readonly others: () => readonly RequestUsage[]
+}
+
+/** Rules under which the request has an answer, and what they change besides. */
+interface RuleTrial {
+  readonly rules: readonly MatchRule[]
+  /** How many recorded requests, different until now, then count as the same. */
+  readonly merged: number
+  /** Whether there are fewer answers than requests that want them. */
+  readonly isShort: boolean
+}
+
+/** Tries rules on a request that missed; undefined when it would be a miss under them, too. */
+function tryRules(
+  asked: RequestContent,
+  { entry }: NearestRequest,
+  rules: readonly MatchRule[],
+  { matching, evidence, claims, index, others: governed }: RuleTrialContext,
+): RuleTrial | undefined {
+  const looser = matching.withRules(rules)
+  const isAnswered = (other: RequestUsage): boolean =>
+    looser.answers(other.request, asked, evidence.timesOf(other))
+  if (rules.length === 0 || !isAnswered(entry)) return undefined
+  const others = governed().filter(({ request }) => request.frame !== entry.request.frame)
+  const merged = [entry, ...others.filter(isAnswered)]
+  if (matching.strategy.inOrder && !merged.some(({ frame }) => frame === index.next()?.frame))
+    return undefined
+  const answers = sum(merged, (other) => other.answers)
+  const wanted = sum(merged, (other) => other.used + (claims.get(other.request.frame) ?? 0)) + 1
+  return { rules, merged: merged.length, isShort: wanted > answers }
+}
+
+const MOST_TRIED = 1_000
+
+/** Finds the recorded requests of the same tool when they are first asked for. */
+export function similarRequests(
+  asked: RequestContent,
+  index: RuleTrialContext['index'],
+): RuleTrialContext['others'] {
+  let found: readonly RequestUsage[] | undefined
+  const isMeant = ({ method, name }: RequestKind): boolean =>
+    method === asked.method && name === toolOrPromptName(asked)
+  return () => (found ??= index.entries({ isMeant, like: asked }).slice(0, MOST_TRIED))
+}
+
+function sum<T>(items: readonly T[], count: (item: T) => number): number {
+  return items.reduce((total, item) => total + count(item), 0)
 }

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
-import type { SuggestedMatchOptions } from '../loosening.ts'
+import type { SuggestedMatchOptions } from '../options.ts'
 import { MISS_CODE, missAsError } from './error.ts'
 import { missAsText } from './text.ts'
 import { MissExplainer, type Miss } from './miss.ts'
-import type { MatcherOptions } from '../matcher-for.ts'
-import { RecordingIndex } from '../recording-index.ts'
+import { type MatcherOptions, RecordingIndex } from '../recording-index.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
 

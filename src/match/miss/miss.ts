@@ -1,16 +1,18 @@
 import type { TurnStore } from '../../tape/turn-store.ts'
 import type { ValueAnnotation } from './annotations.ts'
-import { TapeLookup } from '../evidence.ts'
-import { suggestFixes, type Fix } from './fixes.ts'
+import { TapeLookup, type NearestRequest } from './nearest.ts'
+import { suggestFixes, type Fix, similarRequests } from './fixes.ts'
 import type { RequestContent } from '../request-key.ts'
-import type { SuggestedMatchOptions } from '../loosening.ts'
-import { comparerOf, type MatchOptions } from '../options.ts'
+import { type SuggestedMatchOptions, comparerOf, type MatchOptions } from '../options.ts'
 import type { Matcher, RecordedRequest } from '../matcher.ts'
 import type { RequestComparer } from '../request-comparer.ts'
-import type { MissContext, MissDiagnosis, MissReason, MissOutcome } from '../finding.ts'
-import { diagnoseMiss } from './reasons.ts'
-import type { NearestRequest } from './nearest.ts'
-import { similarRequests } from '../tried-rules.ts'
+import {
+  type MissContext,
+  type MissDiagnosis,
+  type MissReason,
+  type MissOutcome,
+  diagnoseMiss,
+} from './reasons.ts'
 
 /** A live request that the tape cannot answer: the one structure behind every form of the miss report. */
 export interface Miss {
@@ -32,7 +34,7 @@ export interface Miss {
   readonly next?: RecordedRequest
 }
 
-export interface MissExplainerOptions {
+interface MissExplainerOptions {
   readonly index: Matcher
   readonly tape: string
   /** The turns of the whole tape, of all its servers. */

@@ -1,6 +1,5 @@
 import { formatPath } from '../../json/path.ts'
 import type { MatchRule } from '../rules.ts'
-import { quoteShellWord, quoteTapeArgument } from '../shell-word.ts'
 
 /** The commands that store rules of one scope beside a tape, and what they do in a few words. */
 export function matchAddCommands(
@@ -32,4 +31,14 @@ function scopeFlags(rule: MatchRule | undefined): readonly string[] {
 
 function describeComparison(kind: string): string {
   return kind === 'ignore' ? 'ignore the difference' : `compare as ${kind}`
+}
+
+/** A word as it can be pasted into a shell. */
+export function quoteShellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** The name of a tape as an argument: one that begins with a dash would be taken for an option. */
+export function quoteTapeArgument(tape: string): string {
+  return quoteShellWord(tape.startsWith('-') ? `./${tape}` : tape)
 }

@@ -1,5 +1,5 @@
-import { diffRequests } from '../form-diff.ts'
-import { toolOrPromptName } from '../../wire/name.ts'
+import { diffRequests } from '../comparable-request.ts'
+import { toolOrPromptName } from '../../protocol/methods.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 

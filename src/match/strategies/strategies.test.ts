@@ -10,7 +10,7 @@ import {
   type Said,
 } from '../../../test/serve/tape-of.ts'
 import type { MatchOutcome } from '../matcher.ts'
-import { createMatcher, type MatcherOptions } from '../matcher-for.ts'
+import { createMatcher, type MatcherOptions } from '../recording-index.ts'
 import { STRATEGIES, findStrategy } from './index.ts'
 
 const SEARCHES: readonly Said[] = [

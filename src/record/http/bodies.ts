@@ -1,7 +1,9 @@
-import { encodeSse } from '../../tape/http-codec.ts'
-import { BoundedBytes } from '../../wire/bounded-bytes.ts'
-import { SseReader, type SseEvent } from '../../protocol/sse.ts'
+import { findHeader, type RawHeaders } from '../../http/headers.ts'
+import { parseJson } from '../../json/parse.ts'
+import { isObject } from '../../protocol/message.ts'
+import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
 import type { BodyFrameWriter } from './body-frames.ts'
+import { encodeSse } from '../../tape/codec.ts'
 
 /** A body on its way to the tape. */
 export interface BodySink {
@@ -35,7 +37,7 @@ export function wholeBodySink({ frames, place, maxBytes }: BodySinkOptions, why?
   })
 }
 
-export interface EventStreamSinkOptions extends BodySinkOptions {
+interface EventStreamSinkOptions extends BodySinkOptions {
   readonly onEvent: (event: string, details: Readonly<Record<string, unknown>>) => void
   /** What a legacy server names as the place to post to. */
   readonly onEndpoint: (data: string) => void
@@ -77,4 +79,59 @@ function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptio
   if (text && (sse.event ?? 'message') === 'message') return frames.raw(where, data!)
   if (sse.event === 'endpoint') onEndpoint(text ?? '')
   onEvent('sse', { sse: { ...sse, ...(found.id !== undefined && { id: found.id }) }, data: text })
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const TEXT = /^$|^text\/plain$|[/+]json$/
+/** What is longer and no message is not kept. */
+const MAX_OTHER_BYTES = 64 * 1024
+const NOT_JSON_RPC = 'no JSON-RPC message'
+
+/**
+ * A body of which nobody said that it is MCP: clients also fetch tokens through a forward proxy. Messages, forms and other JSON
+ * are taped; pages, pictures and the like not at all.
+ */
+export function undeclaredBodySink(options: BodySinkOptions, headers: RawHeaders): BodySink {
+  const type = (findHeader(headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  if (type === FORM) return textBodySink(options, () => true)
+  return TEXT.test(type) ? textBodySink(options, (text) => parseJson(text) !== undefined) : ignoredBody
+}
+
+function textBodySink(
+  { frames, place, maxBytes }: BodySinkOptions,
+  isTaped: (text: string) => boolean,
+): BodySink {
+  const body = new BoundedBytes(maxBytes)
+  let isOver = false
+  const other = (): void => {
+    if (body.length > MAX_OTHER_BYTES || !isTaped(Buffer.concat(body.parts).toString())) return
+    frames.raw(place, body, NOT_JSON_RPC, 'authorization')
+  }
+  const finish = (put: () => void) => (): void => {
+    if (!isOver) put()
+    isOver = true
+  }
+  return {
+    chunk: (bytes) => body.add(bytes),
+    end: finish(() => {
+      if (!isJsonRpcBody(body) || !frames.message(place, body)) other()
+    }),
+    cut: finish(() => {
+      if (mentionsJsonRpc(body)) frames.raw(place, body, 'cut off')
+    }),
+  }
+}
+
+/** A long body is only glanced at: no token is that long. */
+function isJsonRpcBody(body: BoundedBytes): boolean {
+  if (!mentionsJsonRpc(body)) return false
+  if (body.length > MAX_OTHER_BYTES) return true
+  const value = parseJson(Buffer.concat(body.parts).toString())
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return all.every((each) => isObject(each) && each['jsonrpc'] !== undefined)
+}
+
+function mentionsJsonRpc({ parts }: BoundedBytes): boolean {
+  const ends = parts.length < 3 ? parts : [parts[0]!, parts.at(-2)!, parts.at(-1)!]
+  return Buffer.concat(ends).includes('"jsonrpc"')
 }

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { rawPayload } from '../../store/raw-payload.ts'
-import type { BoundedBytes } from '../../wire/bounded-bytes.ts'
+import { rawPayload } from '../../store/file/write.ts'
+import type { BoundedBytes, SseEvent } from '../../protocol/sse.ts'
 import { JsonValidator } from '../../json/validator.ts'
-import { truncatedPayload } from '../cut-payload.ts'
-import type { SseEvent } from '../../protocol/sse.ts'
-import { redactBytes, redactPrefix } from '../redacted-bytes.ts'
+import { truncatedPayload, redactBytes, redactPrefix } from '../frame-payloads.ts'
 import type { TapeLog } from '../tape-log.ts'
 
 const NOTHING = new Uint8Array(0)

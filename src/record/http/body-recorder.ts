@@ -1,13 +1,27 @@
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type BrotliDecompress,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib'
 import { findHeader, type RawHeaders } from '../../http/headers.ts'
-import type { Direction } from '../../wire/direction.ts'
-import { undeclaredBodySink } from '../any-body.ts'
-import { canDecode, decodeInto } from '../body-decoder.ts'
-import { eventStreamSink, ignoredBody, wholeBodySink, type BodySinkOptions, type BodySink } from './bodies.ts'
+import type { Direction } from '../../protocol/message.ts'
+import {
+  undeclaredBodySink,
+  eventStreamSink,
+  ignoredBody,
+  wholeBodySink,
+  type BodySinkOptions,
+  type BodySink,
+} from './bodies.ts'
 import type { ExchangeFrames } from './exchange-frames.ts'
-import { filteredFrames } from '../looked-frames.ts'
 import type { MessageOrigin, MessageFilter } from '../message-filter.ts'
 
-export interface BodyRecorderOptions {
+interface BodyRecorderOptions {
   readonly maxBytes: number
   readonly look?: MessageFilter | undefined
   /** Without it nobody said that the bodies are MCP. */
@@ -15,7 +29,7 @@ export interface BodyRecorderOptions {
 }
 
 /** One body, as its head announces it. */
-export interface AnnouncedBody {
+interface AnnouncedBody {
   readonly dir: Direction
   readonly headers: RawHeaders
   readonly link: MessageOrigin
@@ -80,3 +94,66 @@ export class BodyRecorder {
 function isEventStreamBody(headers: RawHeaders): boolean {
   return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }
+
+/** Frames of one body that are looked at first. What is left out counts as written: it is no raw line. */
+function filteredFrames(
+  frames: BodySinkOptions['frames'],
+  look: MessageFilter,
+  dir: Direction,
+  link: MessageOrigin,
+): BodySinkOptions['frames'] {
+  return {
+    message: (place, body) => {
+      const isLeftOut = body.isComplete && !look.keeps(dir, Buffer.concat(body.parts).toString(), link)
+      return isLeftOut || frames.message(place, body)
+    },
+    raw: (place, body, why, kind) => frames.raw(place, body, why, kind),
+    redactedEvent: (event) => frames.redactedEvent(event),
+  }
+}
+
+/** Whether a compressed body can be put on the tape as what it says. */
+function canDecode(encoding: string): boolean {
+  return Object.hasOwn(DECODERS, encoding)
+}
+
+/** Hands the decoded bytes on; `track` gets a promise for each body that is still being decoded when its last byte has come. */
+function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void>) => void): BodySink {
+  let decoder: Decoder | undefined
+  let finish = body.end
+  const open = (first: Uint8Array): Decoder => {
+    const made = DECODERS[encoding as keyof typeof DECODERS](first)
+    made.on('data', body.chunk)
+    track(new Promise((done) => made.on('close', done)))
+    made.on('end', () => finish())
+    made.on('error', body.cut)
+    return made
+  }
+  return {
+    chunk: (bytes) => void (decoder ??= open(bytes)).write(bytes),
+    end: () => (decoder === undefined ? body.end() : void decoder.end()),
+    cut: () => {
+      finish = body.cut
+      if (decoder === undefined) body.cut()
+      else decoder.end()
+    },
+  }
+}
+
+type Decoder = BrotliDecompress | Gunzip | Inflate
+
+// What has come is decoded at once, and a body that was cut off as far as it goes.
+const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
+const BROTLI = {
+  flush: constants.BROTLI_OPERATION_FLUSH,
+  finishFlush: constants.BROTLI_OPERATION_FLUSH,
+}
+
+const DECODERS = {
+  gzip: () => createGunzip(ZLIB),
+  'x-gzip': () => createGunzip(ZLIB),
+  // Some servers send it without the header that the name calls for.
+  deflate: (first: Uint8Array) =>
+    ((first[0] ?? 0) & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB),
+  br: () => createBrotliDecompress(BROTLI),
+} satisfies Record<string, (first: Uint8Array) => Decoder>

@@ -1,13 +1,12 @@
-import type { HttpFrame } from '../../tape/frame.ts'
 import type { RawHeaders } from '../../http/headers.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
-import type { Direction } from '../../wire/direction.ts'
-import { DeferredWrites } from '../after-round.ts'
-import { encodeEventMembers } from '../frame-payloads.ts'
+import { monotonicNow } from '../../link/process/monotonic-clock.ts'
+import type { Direction } from '../../protocol/message.ts'
+import { encodeEventMembers, redactHeaderList } from '../frame-payloads.ts'
 import type { BodySink } from './bodies.ts'
 import { BodyFrameWriter } from './body-frames.ts'
-import { redactHeaderList } from '../redacted-head.ts'
 import type { TapeLog } from '../tape-log.ts'
+import type { HttpFrame } from '../../tape/frame.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>
 
@@ -67,5 +66,38 @@ export class ExchangeFrames {
 
   #write(rest: string): void {
     this.#log.bufferFrame(this.#deferredWrites.time, rest)
+  }
+}
+
+/**
+ * Work for the tape that waits until the bytes of this round of the event loop are on their way: the link comes first. It is
+ * done in the order in which it was asked for, with the time at which it was asked for, and one write to the disk.
+ */
+class DeferredWrites {
+  readonly #log: TapeLog
+  #queue: { readonly when: number; readonly work: () => void }[] = []
+  #time = 0
+
+  constructor(log: TapeLog) {
+    this.#log = log
+  }
+
+  /** When the work that is being done was asked for, by the clock of the tape that is open now: a limit may have begun another. */
+  get time(): number {
+    return this.#log.timeOf(this.#time)
+  }
+
+  defer(work: () => void): void {
+    if (this.#queue.push({ when: monotonicNow(), work }) === 1) setImmediate(() => this.flush())
+  }
+
+  flush(): void {
+    const queue = this.#queue
+    this.#queue = []
+    for (const { when, work } of queue) {
+      this.#time = when
+      this.#log.guard(work)
+    }
+    this.#log.flush()
   }
 }

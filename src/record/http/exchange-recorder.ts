@@ -1,17 +1,14 @@
-import type { RawHeaders } from '../../http/headers.ts'
+import { type RawHeaders, findHeader } from '../../http/headers.ts'
 import type { ExchangeWatcher, RequestLine } from '../../http/proxy/proxied-exchange.ts'
-import type { Direction } from '../../wire/direction.ts'
-import { BodyRecorder } from './body-recorder.ts'
+import type { Direction } from '../../protocol/message.ts'
+import { BoundedBytes } from '../../protocol/sse.ts'
 import { ignoredBody, type BodySink } from './bodies.ts'
-import { ConnectionNumbers } from '../http-connections.ts'
+import { BodyRecorder } from './body-recorder.ts'
 import { ExchangeFrames } from './exchange-frames.ts'
 import type { MessageOrigin, MessageFilter } from '../message-filter.ts'
-import { hasMirroredParams, withDeferredHead } from '../mirrored-head.ts'
-import type { RecordingSummary } from '../recording-summary.ts'
-import { endpointAddress, isServerPath } from '../server-paths.ts'
-import type { TapeLog } from '../tape-log.ts'
+import type { RecordingSummary, TapeLog } from '../tape-log.ts'
 
-export interface ExchangeRecorderOptions {
+interface ExchangeRecorderOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
   readonly server: (line?: RequestLine) => string | undefined
@@ -144,4 +141,101 @@ const UNAUTHORIZED = 401
 /** Where the frames of one exchange stand on the tape. */
 interface ExchangeOrigin extends MessageOrigin {
   readonly conn: number
+}
+
+/**
+ * Which connection an HTTP exchange belongs to. A session, named by its header or by the endpoint of a legacy SSE stream,
+ * is one connection. Without a session, as always in the modern era, each exchange is its own: ids may repeat between them.
+ */
+class ConnectionNumbers {
+  readonly #sessions = new Map<string, number>()
+  readonly #endpoints = new Map<string, number>()
+  #last = 0
+
+  numberFor({ path, headers, origin = '' }: RequestLine): number {
+    const session = findHeader(headers, SESSION_HEADER)
+    const known = session === undefined ? this.#endpoints.get(origin + path) : this.#sessions.get(session)
+    if (known !== undefined) return known
+    const conn = ++this.#last
+    if (session !== undefined) this.#sessions.set(session, conn)
+    return conn
+  }
+
+  /** The server named the session in its answer. */
+  learnSession(conn: number, headers: RawHeaders): void {
+    const session = findHeader(headers, SESSION_HEADER)
+    if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
+  }
+
+  /** A legacy SSE stream named the path that its client is to post to; with its origin, where there are several servers. */
+  learnEndpoint(conn: number, path: string): void {
+    this.#endpoints.set(path, conn)
+  }
+
+  isEndpoint(path: string): boolean {
+    return this.#endpoints.has(path)
+  }
+}
+
+const SESSION_HEADER = 'mcp-session-id'
+
+/** Whether a request goes to the server's own path, or below it. */
+function isServerPath({ pathname }: URL, path: string): boolean {
+  const query = path.indexOf('?')
+  const name = query < 0 ? path : path.slice(0, query)
+  const isBelow = pathname !== '/' && name.startsWith(pathname.endsWith('/') ? pathname : `${pathname}/`)
+  return name === pathname || isBelow
+}
+
+/**
+ * Where the client of a legacy stream will post to, as its requests will say it: with the origin, where the client names a server
+ * with each request. Undefined when what the server named is no address.
+ */
+function endpointAddress(
+  data: string,
+  { path, origin }: RequestLine,
+  server: URL | undefined,
+): string | undefined {
+  const base = `${origin ?? server?.origin}${path}`
+  if (!URL.canParse(data, base)) return undefined
+  const named = new URL(data, base)
+  const address = named.pathname + named.search
+  return origin === undefined ? address : named.origin + address
+}
+
+/** Whether a head repeats arguments of its body, under names that need not say what they are. */
+function hasMirroredParams(headers: RawHeaders): boolean {
+  return headers.some((name, at) => at % 2 === 0 && name.toLowerCase().startsWith('mcp-param-'))
+}
+
+interface DeferredHead {
+  /** Looks at a body, which says by its names what is secret. */
+  readonly learn: (text: string) => void
+  readonly putHead: () => void
+  readonly maxBytes: number
+}
+
+/** The body of a request whose head waits for it, and then goes on the tape before it. */
+function withDeferredHead(body: BodySink, { learn, putHead, maxBytes }: DeferredHead): BodySink {
+  const seen = new BoundedBytes(maxBytes)
+  let isWaiting = true
+  const put = (): void => {
+    if (isWaiting) putHead()
+    isWaiting = false
+  }
+  return {
+    chunk: (bytes) => {
+      seen.add(bytes)
+      body.chunk(bytes)
+    },
+    end: () => {
+      if (isWaiting) learn(Buffer.concat(seen.parts).toString())
+      put()
+      body.end()
+    },
+    cut: () => {
+      put()
+      body.cut()
+    },
+  }
 }

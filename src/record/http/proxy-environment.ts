@@ -1,4 +1,7 @@
-import { isLoopback } from '../../transport/loopback.ts'
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import { isLoopback } from '../../http/host-check.ts'
+import { writeBundle, type CaFiles } from '../../store/ca-files.ts'
 
 export interface ProxyEnvironmentOptions {
   /** The environment that the variables are added to. */
@@ -44,4 +47,30 @@ function isLocalEntry(entry: string): boolean {
 
 function unlessSet(env: NodeJS.ProcessEnv, name: string, value: string): Record<string, string> {
   return env[name] === undefined ? { [name]: value } : {}
+}
+
+/**
+ * Files that have a program trust the local CA beside what it trusted before: `extra` for programs that add it to their own
+ * list, `all` for those that take it in place of theirs.
+ */
+export function writeTrustFiles(
+  folder: string,
+  { cert, certPath }: Pick<CaFiles, 'cert' | 'certPath'>,
+  env: NodeJS.ProcessEnv,
+): { extra: string; all: string } {
+  const before = env['NODE_EXTRA_CA_CERTS'] || undefined
+  const certs = before === undefined ? [cert] : [cert, readOrEmpty(before)]
+  return {
+    extra: before === undefined ? certPath : writeBundle(folder, certs),
+    all: writeBundle(folder, [...certs, ...rootCertificates]),
+  }
+}
+
+/** Node itself only warns of a file that it cannot read. */
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }

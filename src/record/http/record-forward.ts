@@ -2,22 +2,19 @@ import {
   ForwardProxy,
   type ForwardProxyOptions,
   type ForwardProxyWatcher,
+  type HostAndPort,
 } from '../../http/proxy/forward-proxy.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
-import type { HostAndPort } from '../../transport/request-target.ts'
-import type { TapeServer } from '../../tape/header.ts'
+import { type TapeServer, pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { forwardHeader } from '../tape-header.ts'
 import { serverNameFromUrl, type RedactionTools } from './url-recorder.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
-import { pickLabels, type TapeLabelOptions } from '../../tape/labels.ts'
 import { messageFilterFor } from '../message-filter.ts'
-import { createRedaction, type RedactOption } from '../redaction.ts'
-import type { RecordingSummary } from '../recording-summary.ts'
-import { TapeLog } from '../tape-log.ts'
-import { openRecordingVault } from '../vault-for.ts'
-import type { RecordingRules } from '../tape-rules.ts'
+import { createRedaction, type RedactOption, openRecordingVault } from '../redaction.ts'
+import { type RecordingSummary, TapeLog } from '../tape-log.ts'
+import type { RecordingRules } from '../limits.ts'
 
-export interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
+interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
   /** The tape file; an existing one is never written over. */
   readonly tape: string
   /** What to call every server on the tape; otherwise each is called by its host. */
@@ -39,7 +36,7 @@ export interface ForwardProxyNotice {
 }
 
 /** A forward proxy that waits for its clients. */
-export interface ForwardProxyRecording {
+interface ForwardProxyRecording {
   /** What clients are to be given as their proxy. */
   readonly proxy: string
   /** Undefined when the tape could not be made; then `failure` says why. */

@@ -1,9 +1,8 @@
-import { isLoopback } from '../../transport/loopback.ts'
+import { isLoopback } from '../../http/host-check.ts'
 import { ReverseProxy } from '../../http/proxy/reverse-proxy.ts'
 import { parseServerUrl } from '../../http/client/upstream.ts'
-import { createRedaction } from '../redaction.ts'
-import type { RecordingSummary } from '../recording-summary.ts'
-import { openRecordingVault } from '../vault-for.ts'
+import { createRedaction, openRecordingVault } from '../redaction.ts'
+import type { RecordingSummary } from '../tape-log.ts'
 import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
 
 export interface RecordHttpOptions extends RecordUrlOptions {

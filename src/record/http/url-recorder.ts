@@ -1,13 +1,13 @@
-import type { AddedHeader } from '../../transport/own-headers.ts'
+import type { AddedHeader } from '../../http/headers.ts'
 import { httpHeader } from '../tape-header.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
-import { pickLabels, type TapeLabelOptions } from '../../tape/labels.ts'
+import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
 import type { RedactOption } from '../redaction.ts'
 import { TapeLog } from '../tape-log.ts'
 import type { Vault } from '../../store/vault.ts'
-import type { RecordingRules } from '../tape-rules.ts'
+import type { RecordingRules } from '../limits.ts'
 
 /** What is said of the tape of a server at a URL, whoever its client is. */
 export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {

@@ -1,7 +1,6 @@
-import type { Direction } from '../../wire/direction.ts'
-import type { AnyTransport } from '../../transport/any-transport.ts'
-import type { MessageRecorder } from '../link-tape.ts'
-import { Recording, type RecordingOptions } from '../recording.ts'
+import type { Direction } from '../../protocol/message.ts'
+import type { AnyTransport } from '../../link/sdk-transport.ts'
+import { type MessageRecorder, Recording, type RecordingOptions } from '../recording.ts'
 
 export type RecordTransportOptions = {
   /** What to call the server on the tape. */

@@ -1,17 +1,15 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import type { TapeWriter } from '../../store/file/write.ts'
-import { rawPayload } from '../../store/raw-payload.ts'
-import type { PayloadRange } from '../../store/file/validate-long-messages.ts'
-import { roundTime } from '../../tape/time.ts'
 import { JsonValidator } from '../../json/validator.ts'
-import type { Redactor } from '../../redact/redactor.ts'
-import { truncatedPayload } from '../cut-payload.ts'
-import { PrivateKeyRedactor } from '../key-block.ts'
-import { SegmentedLineSplitter, type SegmentedLine } from './segmented-lines.ts'
-import { redactBytes, redactPrefix } from '../redacted-bytes.ts'
+import { truncatedPayload, redactBytes, redactPrefix } from '../frame-payloads.ts'
 import { ChunkPrefilter } from './chunk-prefilter.ts'
+import { SegmentedLineSplitter, type SegmentedLine } from './segmented-lines.ts'
+import type { Redactor } from '../../redact/redactor.ts'
+import { PrivateKeyLines } from '../../redact/rules/private-key.ts'
+import type { PayloadRange } from '../../store/file/validate-long-messages.ts'
+import { type TapeWriter, rawPayload } from '../../store/file/write.ts'
+import { roundTime } from '../../tape/frame.ts'
 
-export interface LineRecorderOptions {
+interface LineRecorderOptions {
   /** The writer of the tape that is open now: a limit may have begun another. */
   readonly writer: () => TapeWriter
   /** The envelope between `t` and the payload: `,"server":…,"dir":…`, in ASCII. */
@@ -195,4 +193,13 @@ function looksLikeJson({ parts, chunk, start, end }: SegmentedLine): boolean {
 
 function lineBytes({ parts, chunk, start, end }: SegmentedLine): Buffer {
   return Buffer.concat([...parts, chunk.subarray(start, end)])
+}
+
+/** Redacts lines one by one, and a private key among them as well. */
+class PrivateKeyRedactor {
+  readonly #lines = new PrivateKeyLines()
+
+  redact(line: string, redactor: Redactor): string {
+    return this.#lines.isKeyLine(line) ? redactor.secret(line) : redactor.text(line)
+  }
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-export interface PumpOptions {
+interface PumpOptions {
   readonly from: Readable
   /** Asked once, when there is something to write. */
   readonly to: () => Writable

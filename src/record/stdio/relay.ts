@@ -15,7 +15,7 @@ interface ClientSide {
   readonly isGone: () => boolean
 }
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly server: ServerProcess
   readonly pid: number
   readonly client: ClientSide

@@ -1,13 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { Direction } from '../../wire/direction.ts'
-import { toAsciiJson } from '../ascii-json.ts'
+import { toAsciiJson } from '../../json/parse.ts'
+import type { Direction } from '../../protocol/message.ts'
 import { encodeEventMembers, encodeMembers } from '../frame-payloads.ts'
-import { LineBuffer } from '../held-lines.ts'
 import type { MessageFilter } from '../message-filter.ts'
 import { LineRecorder } from './line-recorder.ts'
 import type { TapeLog } from '../tape-log.ts'
 
-export interface StdioRecorderOptions {
+interface StdioRecorderOptions {
   readonly log: TapeLog
   /** What the server is called on the tape. */
   readonly server: string
@@ -99,3 +98,35 @@ export class StdioRecorder {
     if (!isMuch) handOn()
   }
 }
+
+/** Text that comes in pieces, handed on in whole lines: a secret may be cut anywhere, and half of one cannot be told. */
+class LineBuffer {
+  #held = ''
+
+  /** What can be looked at now. */
+  add(piece: string): string {
+    this.#held += piece
+    const end = this.#held.length > MAX_HELD_LENGTH ? this.#held.length - OVERLAP_LENGTH : this.#wholeLines()
+    return this.#take(end)
+  }
+
+  /** No more will come. */
+  end(): string {
+    return this.#take(this.#held.length)
+  }
+
+  #wholeLines(): number {
+    const end = this.#held.lastIndexOf('\n') + 1
+    const key = this.#held.lastIndexOf('-----BEGIN ', end)
+    return key >= 0 && key > this.#held.lastIndexOf('-----END ', end) ? key : end
+  }
+
+  #take(end: number): string {
+    const taken = this.#held.slice(0, end)
+    this.#held = this.#held.slice(end)
+    return taken
+  }
+}
+
+const MAX_HELD_LENGTH = 64 * 1024
+const OVERLAP_LENGTH = 4 * 1024

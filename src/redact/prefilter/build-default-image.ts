@@ -1,6 +1,5 @@
-import { base64Forms } from '../base64.ts'
-import { toByteString } from '../gate-entry.ts'
-import { PrefilterTables, type PrefilterImage } from './tables.ts'
+import { base64Forms } from '../views.ts'
+import { toByteString, PrefilterTables, type PrefilterImage } from './tables.ts'
 import {
   ANY_CASE,
   EXACT,
@@ -10,7 +9,7 @@ import {
   NAME_ENDING,
   PATTERN_KINDS,
   patternKindOf,
-} from '../pattern-kinds.ts'
+} from './pattern-kinds.ts'
 import { defaultRules } from '../rules/index.ts'
 import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from '../secret-names.ts'
 

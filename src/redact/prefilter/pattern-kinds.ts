@@ -1,7 +1,17 @@
-import { isNameByte, type ByteTest } from './byte-tests.ts'
+import {
+  isNameByte,
+  type ByteTest,
+  isCursorWordBefore,
+  isEscapedLetter,
+  isLongWord,
+  isPasswordOptionNear,
+  isUserinfo,
+} from './byte-tests.ts'
+import type { PatternKind } from './tables.ts'
+import type { RedactionRule } from '../rules/rule.ts'
 
 /** A name may go on for a little here, and is then given a value: `":`, `\":`, `=`. */
-export const isNameWithValue: ByteTest = (bytes, at, end) => {
+const isNameWithValue: ByteTest = (bytes, at, end) => {
   let next = at
   while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
   return (
@@ -10,11 +20,11 @@ export const isNameWithValue: ByteTest = (bytes, at, end) => {
 }
 
 /** An option ends here, and is given a value in either way. */
-export const isFlagGivenValue: ByteTest = (bytes, at, end) =>
+const isFlagGivenValue: ByteTest = (bytes, at, end) =>
   isValueNext(bytes, at, end) || isFlagBeforePassword(bytes, at, end)
 
 /** A name ends here, and is given a value; in pairs, as `"name":"token","value":`, by the next member. */
-export const isValueNext: ByteTest = (bytes, at, end) => {
+const isValueNext: ByteTest = (bytes, at, end) => {
   const next = skipSpaces(bytes, skipQuote(bytes, at, end), end)
   if (bytes[next] === COLON || bytes[next] === EQUALS) return true
   if (bytes[next] === GREATER) return isElement(bytes, next + 1, end)
@@ -114,3 +124,32 @@ const KEY_END = encoder.encode('</key>')
 const ESCAPED_TAG = ['u003e', 'u003c'].map((code) => encoder.encode(code))
 const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')
+
+export const EXACT: PatternKind = { isAnyCase: false }
+export const ANY_CASE: PatternKind = { isAnyCase: true }
+export const NAME: PatternKind = {
+  isAnyCase: true,
+  followedBy: isNameWithValue,
+  notPrecededBy: isCursorWordBefore,
+}
+export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isValueNext }
+export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
+export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
+
+/** Every kind of pattern that the default rules and names have; the image of their tables counts on the order. */
+export const PATTERN_KINDS: readonly PatternKind[] = [
+  EXACT,
+  ANY_CASE,
+  NAME,
+  NAME_ENDING,
+  FLAG_ENDING,
+  ESCAPED_LETTER,
+  { isAnyCase: false, followedBy: isLongWord },
+  { isAnyCase: false, followedBy: isUserinfo },
+  { isAnyCase: false, followedBy: isPasswordLikeAt },
+  { isAnyCase: false, followedBy: isPasswordOptionNear },
+]
+
+export function patternKindOf({ pattern, followedBy }: RedactionRule): PatternKind {
+  return { isAnyCase: pattern.ignoreCase, followedBy }
+}

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toByteString } from '../gate-entry.ts'
+import { toByteString, PrefilterTables } from './tables.ts'
 import { SecretPrefilter } from './prefilter.ts'
-import { PrefilterTables } from './tables.ts'
 
 const pattern = fc.string({ minLength: 3, maxLength: 40 })
 const around = fc.string({ maxLength: 60 })

@@ -1,4 +1,4 @@
-import { entryMatchesAt, type PatternEntry, type PatternKind, type ScanRange } from '../gate-entry.ts'
+import { entryMatchesAt, type PatternEntry, type PatternKind, type ScanRange } from './tables.ts'
 import * as tables from './tables.ts'
 
 /**

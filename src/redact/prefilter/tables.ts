@@ -1,5 +1,4 @@
-import { COMPARED_BYTES, type PatternEntry, type PatternKind } from '../gate-entry.ts'
-import { rarestWindow } from '../rare-window.ts'
+import type { ByteTest } from './byte-tests.ts'
 
 /** Tables that were filled before, in the form in which a program carries them. */
 export interface PrefilterImage {
@@ -134,3 +133,109 @@ function otherCase(byte: number): number {
   const isLetter = (byte | CASE_BIT) >= 0x61 && (byte | CASE_BIT) <= 0x7a
   return isLetter ? byte ^ CASE_BIT : byte
 }
+
+/** How a pattern is meant that bytes must hold before they are worth a close look. */
+export interface PatternKind {
+  /** Upper and lower case are the same. */
+  readonly isAnyCase: boolean
+  /** What must come right behind it. */
+  readonly followedBy?: ByteTest | undefined
+  /** What must not stand right before it. */
+  readonly notPrecededBy?: ByteTest | undefined
+}
+
+/** A pattern, as the gate keeps it. */
+export interface PatternEntry {
+  readonly kind: PatternKind
+  /** A character for each byte. */
+  readonly bytes: string
+  /** Where in it the bytes stand by which it is found. */
+  readonly offset: number
+  /** The next entry of the same hash, counted from one. */
+  readonly next: number
+}
+
+/** The text within which patterns may stand. */
+export interface ScanRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** Whether the pattern stands around the bytes at this place by which it is found. */
+export function entryMatchesAt(
+  entry: PatternEntry,
+  bytes: Uint8Array,
+  at: number,
+  { start, end }: ScanRange,
+): boolean {
+  const { bytes: wanted, offset, kind } = entry
+  const begin = at - offset
+  const behind = begin + wanted.length
+  if (begin < start || behind > end) return false
+  for (let index = 0; index < wanted.length; index++)
+    if (!isSameByte(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
+  const { followedBy, notPrecededBy } = kind
+  if (notPrecededBy?.(bytes, begin, end) === true) return false
+  return followedBy === undefined || followedBy(bytes, behind, end)
+}
+
+function isSameByte(byte: number, wanted: number, isAnyCase: boolean): boolean {
+  return byte === wanted || (isAnyCase && (byte | CASE) === (wanted | CASE))
+}
+
+const CASE = 0x20
+/** So much of a pattern is compared; the close look compares the rest. */
+const COMPARED_BYTES = 32
+
+/** The bytes of a text as a character each. */
+export function toByteString(text: string): string {
+  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED_BYTES))) : text
+}
+
+const encoder = new TextEncoder()
+const NOT_ASCII = /[^\0-\x7f]/
+
+/** Where the bytes of a pattern begin, of which so many pairs are the least common in texts; a character stands for each byte. */
+function rarestWindow(bytes: string, width: number): number {
+  const last = Math.min(bytes.length - width, MAX_WINDOW_START)
+  let common = 0
+  for (let at = 0; at < width - 1; at++) common += pairFrequencyAt(bytes, at)
+  let best = 0
+  let least = common
+  for (let at = 1; at <= last && least > RARE_ENOUGH; at++) {
+    common += pairFrequencyAt(bytes, at + width - 2) - pairFrequencyAt(bytes, at - 1)
+    if (common >= least) continue
+    best = at
+    least = common
+  }
+  return best
+}
+
+const MAX_WINDOW_START = 24
+/** Rare enough to look no further: every recorder does this for hundreds of patterns before it hands the first message on. */
+const RARE_ENOUGH = 100
+const LOWER_A = 0x61
+const LETTER = 31
+
+function pairFrequencyAt(bytes: string, at: number): number {
+  const first = bytes.charCodeAt(at)
+  const second = bytes.charCodeAt(at + 1)
+  if (first === second || first === SPACE || second === SPACE) return 200 // lines, tables, and words that end
+  if (first < LOWER_A || second < LOWER_A) return 1
+  const pair = PAIR_FREQUENCY[((first & LETTER) << 5) | (second & LETTER)]!
+  return pair + LETTER_RANKS[first & LETTER]! * LETTER_RANKS[second & LETTER]!
+}
+
+const SPACE = 0x20
+/** Of the letters: the higher, the more common. */
+const LETTER_RANKS = new Uint8Array(32).fill(2)
+const LETTERS_BY_RANK = 'zxqjkgbvpywfmculdrhsnioate'
+for (let rank = 0; rank < LETTERS_BY_RANK.length; rank++)
+  LETTER_RANKS[LETTERS_BY_RANK.charCodeAt(rank) & LETTER] = rank + 3
+const PAIR_FREQUENCY = new Uint16Array(1024)
+/** The most common pairs of letters, the commonest last. */
+const COMMON_PAIRS =
+  'ottauromsimabellchliceraeaneicrorihidemecoveleioouashasengnttostaralitisedofteorestindenatonreanerinheth'
+for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
+  PAIR_FREQUENCY[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
+    500 + at * 10

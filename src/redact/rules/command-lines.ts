@@ -1,7 +1,7 @@
 import type { RedactionRule } from './rule.ts'
 import { isPasswordLikeAt } from '../prefilter/pattern-kinds.ts'
 import { isPasswordOptionNear } from '../prefilter/byte-tests.ts'
-import { isExampleValue } from '../unwordly.ts'
+import { isExampleValue } from '../value-checks.ts'
 
 interface PasswordOption {
   readonly keywords: readonly string[]

@@ -1,7 +1,6 @@
-import { truncateAtWord } from '../../wire/first-words.ts'
+import { truncateAtWord } from '../../text.ts'
 import { member } from '../../protocol/message.ts'
-import type { StepFinding } from '../verdict/finding.ts'
-import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { type StepFinding, resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
 
 /** Whether the tool failed, or worked, as it had. */
 export function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] {

@@ -1,6 +1,5 @@
 import { member } from '../../protocol/message.ts'
-import type { StepFinding } from '../verdict/finding.ts'
-import { errorOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { type StepFinding, errorOfResponse, type JudgedAnswer } from './judged-answer.ts'
 
 /** Whether a result came where a result had come, and an error of the same code where an error had. */
 export function judgeJsonRpc({ live, recorded }: JudgedAnswer): readonly StepFinding[] {

@@ -1,9 +1,11 @@
+import { createRequire } from 'node:module'
 import type { ErrorObject } from 'ajv'
-import { member } from '../../protocol/message.ts'
+import type * as Ajv from 'ajv/dist/2020.js'
 import { formatPath, type PathSegment } from '../../json/path.ts'
+import { member } from '../../protocol/message.ts'
 
 /** What a definition, by its reference, has against a value. */
-export type ValidateReference = (reference: string, value: unknown) => readonly ErrorObject[]
+type ValidateReference = (reference: string, value: unknown) => readonly ErrorObject[]
 
 /** What breaks a schema. Where one of several definitions would do, only what the one that was meant says. */
 export function intendedErrors(
@@ -56,4 +58,20 @@ export function schemaErrorPath(root: readonly PathSegment[], { instancePath }: 
 function segmentOf(part: string): PathSegment {
   const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
   return /^\d+$/.test(name) ? Number(name) : name
+}
+
+/** Whether a value keeps to a schema; one that is nested so deeply that nobody can tell counts as if it did. */
+export function passesSchema(validate: (value: unknown) => unknown, value: unknown): boolean {
+  try {
+    return validate(value) === true
+  } catch (error) {
+    if (error instanceof RangeError) return true
+    throw error
+  }
+}
+
+/** A validator for the schemas of strangers. Its code is loaded when the first one is needed: most runs need none. */
+export function createAjv(): Ajv.Ajv2020 {
+  const { Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof Ajv
+  return new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, validateFormats: false })
 }

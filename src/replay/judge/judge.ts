@@ -1,7 +1,6 @@
-import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
+import { NO_FINDINGS, type StepFinding, type JudgedAnswer } from './judged-answer.ts'
 import { judgeIsError } from './is-error.ts'
 import { judgeJsonRpc } from './json-rpc.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
 import type { OfficialJudge, OfficialSchemaUse } from './official-schema.ts'
 import { judgeOrder } from './order.ts'
 import type { ServerRequestJudge } from './server-requests.ts'

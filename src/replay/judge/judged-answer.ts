@@ -1,7 +1,9 @@
-import type { Turn } from '../../tape/turn.ts'
-import { classifyMessage, type Response } from '../../protocol/message.ts'
+import type { Difference } from '../../diff/difference.ts'
+import { findRange } from '../../json/find.ts'
 import { parseJson } from '../../json/parse.ts'
+import { classifyMessage, type Response, type Notification, type Request } from '../../protocol/message.ts'
 import type { InterimMessage, CallEnd } from '../session/live-calls.ts'
+import type { Turn, TurnStep } from '../../tape/turn.ts'
 
 /** A live answer beside the recorded one, as the layers of a verdict look at it. */
 export interface JudgedAnswer {
@@ -55,4 +57,47 @@ function liveResponse(end: CallEnd, recorded: Response | undefined): Response | 
   if (end.asRecorded) return recorded
   const message = classifyMessage(parseJson(end.text))
   return message.kind === 'response' ? message : undefined
+}
+
+/** The layers of a verdict, in the order in which they are judged. */
+export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
+
+export type Layer = (typeof LAYERS)[number]
+
+/** One thing in which the live run is not as recorded. */
+export interface StepFinding {
+  readonly layer: Layer
+  /** `warn` does not fail a run; `skip` takes the answer out of the count of those that were checked. */
+  readonly level: 'error' | 'warn' | 'skip'
+  /** Of the layer `schema`: whose schema it is, the tool's own or that of the protocol. */
+  readonly source?: 'outputSchema' | 'official'
+  /** One sentence. */
+  readonly message: string
+  /** Where, in the grammar that the options take. */
+  readonly path?: string
+  readonly expected?: unknown
+  readonly actual?: unknown
+  /** What the comparison of values found, for those who learn what is noise. */
+  readonly difference?: Difference
+  /** The rule that found it wants the message sent again. */
+  readonly retry?: boolean
+}
+
+/** What is found in nearly every answer. */
+export const NO_FINDINGS: readonly StepFinding[] = []
+
+/** The result or error of an answer, as an object of its own: paths in it begin with its name. */
+export function outcomeText(text: string): string | undefined {
+  for (const name of ['result', 'error']) {
+    const range = findRange(text, [name])
+    if (range !== undefined) return `{"${name}":${text.slice(range.start, range.end)}}`
+  }
+  return undefined
+}
+
+/** What the recorded server said in a step beside its answer. */
+export function serverMessagesIn(step: TurnStep): readonly (Request | Notification)[] {
+  if (step.kind === 'respond') return []
+  const { message } = step.kind === 'ask' ? step.request : step.message
+  return message.kind === 'request' || message.kind === 'notification' ? [message] : []
 }

@@ -1,18 +1,21 @@
 import type { ErrorObject } from 'ajv'
-import type { Turn } from '../../tape/turn.ts'
-import { member, type Response } from '../../protocol/message.ts'
-import { linkNameOf } from '../link-of.ts'
-import type { ProtocolRevisions } from '../plan/revisions.ts'
-import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
-import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
-import { OfficialMessageJudge } from '../verdict/official-asides.ts'
-import { OfficialValidators } from './official-validators.ts'
+import { member, type Response, type Notification, type Request } from '../../protocol/message.ts'
 import { kindOfError, schemaErrorPath } from './json-schema.ts'
+import {
+  NO_FINDINGS,
+  type StepFinding,
+  resultOfResponse,
+  type JudgedAnswer,
+  serverMessagesIn,
+} from './judged-answer.ts'
+import { OfficialValidators } from './official-validators.ts'
+import { linkNameOf, type ProtocolRevisions } from '../plan/revisions.ts'
+import type { Turn } from '../../tape/turn.ts'
 
 /** Whether an answer that breaks the official schema is found only where the recorded one did not, always, or never. */
 export type OfficialSchemaUse = 'changed' | 'always' | 'off'
 
-export interface OfficialJudgeOptions {
+interface OfficialJudgeOptions {
   readonly use: OfficialSchemaUse
   readonly revisions: ProtocolRevisions
   /** The whole recording. */
@@ -120,4 +123,76 @@ function answerFinding(error: ErrorObject, answer: Response, revision: string | 
 
 function errorPath(error: ErrorObject, answer: Response | undefined): string {
   return schemaErrorPath(answer !== undefined && 'result' in answer.outcome ? ['result'] : [], error)
+}
+
+/** Whether notifications and requests on the way to an answer keep to the official schema. What was broken when it was recorded, wherever on the tape, is a note, and told once. */
+class OfficialMessageJudge {
+  readonly #options: OfficialJudgeOptions
+  readonly #validators: OfficialValidators
+  readonly #told = new Set<string>()
+  #recorded: ReadonlySet<string> | undefined
+
+  constructor(options: OfficialJudgeOptions, validators: OfficialValidators) {
+    this.#options = options
+    this.#validators = validators
+  }
+
+  judge({ turn, asides }: JudgedAnswer): readonly StepFinding[] {
+    if (this.#options.use === 'off' || asides.length === 0) return []
+    const revision = this.#options.revisions.live(turn)
+    const broken = new Map<string, BrokenMessage>()
+    for (const { message } of asides)
+      for (const error of this.#validators.errorsInMessage(message, revision))
+        broken.set(describeViolation(message, error), { word: message, error })
+    const found = [...broken].filter(([, one]) => this.#options.use === 'always' || this.#isNew(one))
+    return found.slice(0, MAX_MESSAGE_FINDINGS).map(([words]) => messageFinding(words, revision))
+  }
+
+  #isNew({ word, error }: BrokenMessage): boolean {
+    this.#recorded ??= new Set(this.#brokenThen())
+    if (!this.#recorded.has(violationKey(word, error))) return true
+    this.#noteOnce(word.method, describeViolation(word, error))
+    return false
+  }
+
+  *#brokenThen(): Iterable<string> {
+    for (const turn of this.#options.turns)
+      for (const word of turn.steps.flatMap(serverMessagesIn))
+        for (const error of this.#errorsThen(word, turn)) yield violationKey(word, error)
+  }
+
+  #errorsThen(word: Request | Notification, turn: Turn): readonly ErrorObject[] {
+    return this.#validators.errorsInMessage(word, this.#options.revisions.recorded(turn))
+  }
+
+  #noteOnce(method: string, words: string): void {
+    if (this.#told.has(method)) return
+    this.#told.add(method)
+    this.#options.onNote(`${words}, as it was when it was recorded (official schema)`)
+  }
+}
+
+interface BrokenMessage {
+  readonly word: Request | Notification
+  readonly error: ErrorObject
+}
+
+/** Of a server that is wrong all over, the first errors tell enough. */
+const MAX_MESSAGE_FINDINGS = 10
+
+function violationKey({ method }: Request | Notification, error: ErrorObject): string {
+  return `${method} ${kindOfError(error)}`
+}
+
+function describeViolation({ method }: Request | Notification, error: ErrorObject): string {
+  return `${method} of the server: ${schemaErrorPath([], error)} ${error.message}`
+}
+
+function messageFinding(words: string, revision: string | undefined): StepFinding {
+  return {
+    layer: 'schema',
+    source: 'official',
+    level: 'error',
+    message: `${words} (official schema of ${revision})`,
+  }
 }

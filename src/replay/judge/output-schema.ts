@@ -2,11 +2,8 @@ import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { member } from '../../protocol/message.ts'
 import type { ToolDescriptions } from '../plan/tool-safety.ts'
-import type { StepFinding } from '../verdict/finding.ts'
-import { passesSchema } from '../verdict/is-valid.ts'
-import { resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
-import { createAjv } from '../verdict/new-ajv.ts'
-import { schemaErrorPath } from './json-schema.ts'
+import { type StepFinding, resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { passesSchema, createAjv, schemaErrorPath } from './json-schema.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
 export class OutputSchemaJudge {

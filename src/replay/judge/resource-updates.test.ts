@@ -4,7 +4,7 @@ import { liveServer, type Reply } from '../../../test/replay/live-server.ts'
 import { member, type Message } from '../../protocol/message.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import type { StepFinding } from './judged-answer.ts'
 
 test.each<[string, readonly Said[]]>([
   ['the next request', [...call(2, 'search', {}, 'x')]],

@@ -1,12 +1,11 @@
 import type { Difference } from '../../diff/difference.ts'
-import type { LiveNotifications } from '../session/live-notifications.ts'
-import { RESOURCE_UPDATED } from '../updated-in.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import { type LiveNotifications, RESOURCE_UPDATED } from '../session/live-notifications.ts'
+import type { StepFinding } from './judged-answer.ts'
 import type { JudgeOptions } from './judge.ts'
 import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
 import { differenceFinding, type ExplainsDifference } from './values.ts'
 
-export interface ResourceUpdatesJudgeOptions {
+interface ResourceUpdatesJudgeOptions {
   readonly judging: JudgeOptions
   readonly explains: ExplainsDifference
   /** The resources of which the recorded server told a link that they had changed, in its order. */
@@ -16,7 +15,7 @@ export interface ResourceUpdatesJudgeOptions {
 }
 
 /** What a link had heard of by some moment of the tape, by method, and has heard now. */
-export interface UpdatesToJudge {
+interface UpdatesToJudge {
   readonly link: string
   readonly wanted: ReadonlyMap<string, number>
   readonly now: LiveNotifications

@@ -1,12 +1,10 @@
 import { isObject, type Notification, type Request } from '../../protocol/message.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import { type StepFinding, type JudgedAnswer, serverMessagesIn } from './judged-answer.ts'
 import type { JudgeOptions } from './judge.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
 import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
 import { differenceFinding, type ExplainsDifference } from './values.ts'
-import { serverMessagesIn } from '../verdict/words-of-server.ts'
 
-export interface ServerRequestJudgeOptions {
+interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions
   readonly explains: ExplainsDifference
   /** Whether the tape has no answer to a request of the server. */

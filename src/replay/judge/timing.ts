@@ -1,7 +1,6 @@
-import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
+import { NO_FINDINGS, type StepFinding, type JudgedAnswer } from './judged-answer.ts'
 
-export interface TimingTolerance {
+interface TimingTolerance {
   /** Milliseconds by which an answer may be slower than recorded. */
   readonly timing?: number
 }

@@ -3,7 +3,7 @@ import { liveServer, type Reply } from '../../../test/replay/live-server.ts'
 import { call, HANDSHAKE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import type { StepFinding } from './judged-answer.ts'
 
 const CHANGED = { method: 'notifications/tools/list_changed' }
 const tape = tapeOf(

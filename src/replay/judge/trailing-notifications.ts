@@ -1,13 +1,10 @@
-import { expandStep, isUnchanged, type StepOutcome } from '../as-recorded.ts'
-import { hasFailed } from '../failed.ts'
+import { expandStep, isUnchanged, type StepOutcome, hasFailed, type ReplayStep } from '../steps/step.ts'
 import type { LiveNotifications } from '../session/live-notifications.ts'
-import type { TrailingNotifications } from '../last-news.ts'
-import type { ReplayPlan } from '../plan/plan.ts'
-import type { ReplayStep } from '../steps/step.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import type { TrailingNotifications, ReplayPlan } from '../plan/plan.ts'
+import type { StepFinding } from './judged-answer.ts'
 import type { ResourceUpdatesJudge } from './resource-updates.ts'
 
-export interface TrailingChecksOptions {
+interface TrailingChecksOptions {
   readonly plan: ReplayPlan
   readonly notificationsOn: (link: string) => LiveNotifications | undefined
   /** Milliseconds that the server may be late. */

@@ -1,5 +1,4 @@
-import type { StepFinding } from '../verdict/finding.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
+import type { StepFinding, JudgedAnswer } from './judged-answer.ts'
 
 /** Whether an answer came at all, where one had come. */
 export function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {

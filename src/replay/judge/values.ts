@@ -1,13 +1,7 @@
 import type { Differ } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../json/path.ts'
-import { withRecordedInputs } from '../recorded-inputs.ts'
 import { differOnlyInTime, type ClockOptions } from './clock.ts'
-import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
-import type { JudgeOptions } from './judge.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
-import { outcomeText } from '../verdict/outcome-text.ts'
-import { mergeRenamedMembers } from '../verdict/renamed-members.ts'
 import {
   createRuleDiffers,
   EXACT_RULE,
@@ -16,10 +10,13 @@ import {
   type FailureAction,
   type ValidationRule,
 } from './comparison-rules.ts'
+import type { JudgeOptions } from './judge.ts'
+import { NO_FINDINGS, type StepFinding, type JudgedAnswer, outcomeText } from './judged-answer.ts'
+import { withRecordedInputs } from '../session/input-rounds.ts'
 
 export type ExplainsDifference = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
 
-export interface ValuesJudgeOptions {
+interface ValuesJudgeOptions {
   readonly judging: JudgeOptions
   /** Whether two values at a path differ in nothing but what the live server made up anew. */
   readonly explains: ExplainsDifference
@@ -152,4 +149,43 @@ function orderFinding(differences: readonly Difference[]): StepFinding {
     message: 'the same items come in another order',
     path: formatPath(at),
   }
+}
+
+interface RenameComparison {
+  /** Whether a name is another one only because the live server made it up anew. */
+  readonly isSame: (recorded: string, live: string, path: Difference['path']) => boolean
+  /** What differs in what the two names hold. */
+  readonly within: (expected: unknown, actual: unknown) => readonly Difference[]
+}
+
+/** The differences, where a member that is missing and one that is new are one member under another name. */
+function mergeRenamedMembers(
+  differences: readonly Difference[],
+  { isSame, within }: RenameComparison,
+): readonly Difference[] {
+  const added = new Set(differences.filter(({ kind }) => kind === 'added'))
+  if (added.size === 0 || added.size > MAX_RENAMES) return differences
+  const inside: Difference[] = []
+  const rest = differences.filter((removed) => {
+    if (removed.kind !== 'removed') return true
+    const other = [...added].find((one) => isRenamed(removed, one, isSame))
+    if (other === undefined) return true
+    added.delete(other)
+    const path = removed.path
+    for (const one of within(removed.expected, other.actual))
+      inside.push({ ...one, path: [...path, ...one.path] })
+    return false
+  })
+  return [...rest.filter((one) => one.kind !== 'added' || added.has(one)), ...inside]
+}
+
+// Each is looked for among all: a server that makes up more names at once than this is another one.
+const MAX_RENAMES = 100
+
+function isRenamed(removed: Difference, added: Difference, isSame: RenameComparison['isSame']): boolean {
+  const [name, other] = [removed.path.at(-1), added.path.at(-1)]
+  const [at, where] = [removed.path.slice(0, -1), added.path.slice(0, -1)]
+  if (typeof name !== 'string' || typeof other !== 'string' || at.join('\n') !== where.join('\n'))
+    return false
+  return isSame(name, other, at)
 }

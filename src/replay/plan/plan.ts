@@ -1,12 +1,20 @@
 import { ReelayError } from '../../errors.ts'
+import { calledTool } from '../../match/describe-request.ts'
+import { idKey, isId, type Id } from '../../protocol/id.ts'
+import { type Notification, type Request, member } from '../../protocol/message.ts'
+import { ascendingOrder, ValueTable } from '../columns.ts'
+import {
+  RecordedNotifications,
+  NotificationColumnsBuilder,
+  type NotificationColumns,
+} from './recorded-notifications.ts'
+import { linkNameOf } from './revisions.ts'
+import { isHandshake } from '../session/handshake.ts'
+import { answersInputRound } from '../session/input-rounds.ts'
+import type { LiveCall } from '../session/live-calls.ts'
+import { uint32Column, float64Column, indexesUpTo } from '../../store/columns.ts'
 import type { RecordedTurns } from '../../tape/turn-store.ts'
 import type { Turn } from '../../tape/turn.ts'
-import type { Notification, Request } from '../../protocol/message.ts'
-import { calledTool } from '../../match/describe-request.ts'
-import { answersBefore } from '../answering-order.ts'
-import { RecordedNotifications } from './recorded-notifications.ts'
-import { trailingNotificationsOf, resourceUpdatesOn, type TrailingNotifications } from '../last-news.ts'
-import { PlanColumnsBuilder, type PlanColumns } from '../plan-rows.ts'
 
 /** One message of the recorded client, and when it may go out. */
 export interface PlannedMessage {
@@ -38,7 +46,7 @@ export type SendDecision =
   /** It might change the world, and nobody allowed that. */
   | { readonly kind: 'hold'; readonly why: string }
 
-export interface ReplayPlanOptions {
+interface ReplayPlanOptions {
   readonly turns: RecordedTurns
   /** Why a message is left out, if it is. */
   readonly fateOf: (planned: PlanCandidate) => SendDecision
@@ -150,4 +158,260 @@ function tapeChanged(): ReelayError {
 /** Whether nobody waits for its answer: it never got one. */
 export function isNeverAnswered({ message, turn, fate }: PlannedMessage): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
+}
+
+/** What a plan knows of each message of the client without reading it, in the order in which they were sent. */
+interface PlanColumns {
+  /** The places of their turns. */
+  readonly place: Uint32Array
+  /** The frame of each, and that of its answer; 0 when it got none. */
+  readonly frame: Float64Array
+  readonly answer: Float64Array
+  /** Milliseconds from the start of the tape. */
+  readonly at: Float64Array
+  /** Numbers in `links` and `fates`. */
+  readonly link: Uint32Array
+  readonly fate: Uint32Array
+  readonly links: readonly string[]
+  readonly fates: readonly SendDecision[]
+  readonly notifications: NotificationColumns
+  /** The requests that are cancelled somewhere, by `cancelledKey`. */
+  readonly cancelled: ReadonlySet<string>
+  /** Whether any answers a round of input. */
+  readonly hasRounds: boolean
+  /** When the last message was sent or answered. */
+  readonly ended: number
+}
+
+/** Takes the turns of a tape one after the other, and keeps a few numbers of each. */
+class PlanColumnsBuilder {
+  readonly #fateOf: (candidate: PlanCandidate) => SendDecision
+  readonly #place = uint32Column()
+  readonly #frame = float64Column()
+  readonly #answer = float64Column()
+  readonly #at = float64Column()
+  readonly #link = uint32Column()
+  readonly #fate = uint32Column()
+  readonly #links = new ValueTable<string>()
+  readonly #fates = new ValueTable<SendDecision>()
+  readonly #told = new NotificationColumnsBuilder()
+  readonly #cancelled = new Set<string>()
+  #hasRounds = false
+  #ended = 0
+
+  constructor(fateOf: (candidate: PlanCandidate) => SendDecision) {
+    this.#fateOf = fateOf
+  }
+
+  add(turn: Turn, place: number): void {
+    const { trigger, response } = turn
+    const link = linkNameOf(turn)
+    const onLink = this.#links.numberOf(link, link)
+    const message = trigger?.message
+    const isSpoken = message?.kind === 'request' || message?.kind === 'notification'
+    if (trigger === undefined || !isSpoken) return this.#told.add(turn, onLink, true)
+    const fate = this.#fateOf({ turn, message, tool: calledTool(message), at: trigger.t })
+    // What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did.
+    this.#told.add(turn, onLink, fate.kind === 'send' || isHandshake(message))
+    const cancelled = cancelledKey(link, message)
+    if (cancelled !== undefined) this.#cancelled.add(cancelled)
+    this.#hasRounds ||= answersInputRound(message)
+    this.#place.push(place)
+    this.#frame.push(trigger.n)
+    this.#answer.push(response?.n ?? 0)
+    this.#at.push(trigger.t)
+    this.#ended = Math.max(this.#ended, response?.t ?? trigger.t)
+    this.#link.push(onLink)
+    this.#fate.push(this.#fates.numberOf(decisionKey(fate), fate))
+  }
+
+  taken(): PlanColumns {
+    // Messages of one batch share a frame, and stay as they are.
+    const order = ascendingOrder(this.#frame.toArray())
+    return {
+      place: this.#place.toArray(order),
+      frame: this.#frame.toArray(order),
+      answer: this.#answer.toArray(order),
+      at: this.#at.toArray(order),
+      link: this.#link.toArray(order),
+      fate: this.#fate.toArray(order),
+      links: this.#links.list,
+      fates: this.#fates.list,
+      notifications: this.#told.taken(),
+      cancelled: this.#cancelled,
+      hasRounds: this.#hasRounds,
+      ended: this.#ended,
+    }
+  }
+}
+
+function decisionKey(fate: SendDecision): string {
+  return fate.kind === 'send' ? fate.kind : `${fate.kind} ${fate.why}`
+}
+
+/** For each message, the requests whose answers came since the message before it; two numbers for each, whatever the tape holds. */
+function answersBefore({
+  frame,
+  answer,
+}: Pick<PlanColumns, 'frame' | 'answer'>): (index: number) => readonly number[] {
+  const answered = answeredInOrder(answer)
+  const from = new Uint32Array(frame.length + 1)
+  let next = 0
+  for (let index = 0; index < frame.length; index++) {
+    from[index] = next
+    while (next < answered.length && (answer[answered[next] ?? 0] ?? 0) < (frame[index] ?? 0)) next++
+  }
+  from[frame.length] = next
+  return (index) => {
+    const [start = 0, end = 0] = [from[index], from[index + 1]]
+    return start === end ? NO_INDEXES : indexList(answered, start, end)
+  }
+}
+
+const NO_INDEXES: readonly number[] = []
+
+// Most often it is one.
+function indexList(numbers: Uint32Array, start: number, end: number): readonly number[] {
+  return end === start + 1 ? [numbers[start] ?? 0] : Array.from(numbers.subarray(start, end))
+}
+
+/** The requests that were answered, in the order of their answers. */
+function answeredInOrder(answer: Float64Array): Uint32Array {
+  const order = ascendingOrder(answer) ?? indexesUpTo(answer.length)
+  let unanswered = 0
+  while (answer[order[unanswered] ?? -1] === 0) unanswered++ // they stand first
+  return order.subarray(unanswered)
+}
+
+/** What the server had told a link of in all, by method, if it told of something after the last message to it. */
+export interface TrailingNotifications {
+  readonly link: string
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/** The endings of a tape, by the indexes of the last messages that are sent. */
+function trailingNotificationsOf(rows: PlanColumns): ReadonlyMap<number, TrailingNotifications> {
+  const { notifications, frame, link, links, fate, fates } = rows
+  const lastTold = lastNotificationFrames(notifications)
+  const endings = new Map<number, TrailingNotifications>()
+  for (let index = frame.length - 1; index >= 0 && lastTold.size > 0; index--) {
+    const onLink = link[index] ?? 0
+    const toldAt = lastTold.get(onLink)
+    if (toldAt === undefined || fates[fate[index] ?? 0]?.kind !== 'send') continue
+    lastTold.delete(onLink)
+    if (toldAt > (frame[index] ?? 0))
+      endings.set(index, { link: links[onLink] ?? '', counts: notificationCounts(notifications, onLink) })
+  }
+  return endings
+}
+
+/** The resources of which a link was told that they had changed, as far as that comes in this run. */
+function resourceUpdatesOn({ notifications, links }: PlanColumns, link: string): readonly string[] {
+  const onLink = links.indexOf(link)
+  const uris: string[] = []
+  for (const [row, uri] of notifications.uri.entries())
+    if (
+      notifications.link[row] === onLink &&
+      notifications.isExpected[row] === 1 &&
+      notifications.uris[uri] !== ''
+    )
+      uris.push(notifications.uris[uri] ?? '')
+  return uris
+}
+
+/** In which frame each link was told something last. */
+function lastNotificationFrames(told: NotificationColumns): Map<number, number> {
+  const last = new Map<number, number>()
+  for (const [row, frame] of told.frame.entries())
+    if (isLiveNotification(told, row)) last.set(told.link[row] ?? 0, frame)
+  return last
+}
+
+function notificationCounts(told: NotificationColumns, link: number): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const [row, method] of told.method.entries()) {
+    const name = told.methods[method] ?? ''
+    if (told.link[row] === link && isLiveNotification(told, row))
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Whether it comes in this run, and is no request: those are looked for with the call that they belong to. */
+function isLiveNotification({ isExpected, method, methods }: NotificationColumns, row: number): boolean {
+  return isExpected[row] === 1 && (methods[method[row] ?? 0] ?? '').startsWith('notifications/')
+}
+
+/** A request that went out, and what came of it when it was recorded. */
+interface CancellableCall {
+  /** Undefined when a fault stood in its place. */
+  readonly call: LiveCall | undefined | Promise<LiveCall | undefined>
+  readonly turn: Turn
+}
+
+/** The live calls of recorded requests that the tape cancels: cancellations name them by their recorded ids. */
+export class CancellableCalls {
+  readonly #cancelled: ReadonlySet<string>
+  readonly #calls = new Map<string, CancellableCall | 'over'>()
+
+  /** What is cancelled somewhere, by `cancelledKey`: of most tapes nothing is. */
+  constructor(cancelled: ReadonlySet<string>) {
+    this.#cancelled = cancelled
+  }
+
+  add({ message, link, turn }: PlannedMessage, call: CancellableCall['call']): void {
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return
+    const key = callKey(link, message.id)
+    const isOver = call !== undefined && 'isOver' in call && call.isOver
+    if (this.#cancelled.has(key)) this.#calls.set(key, isOver ? 'over' : { call, turn })
+  }
+
+  /** That it was made is worth knowing; its texts need not stay in memory. */
+  finish({ message, link }: PlannedMessage): void {
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return
+    const key = callKey(link, message.id)
+    if (this.#cancelled.has(key)) this.#calls.set(key, 'over')
+  }
+
+  /** What a message cancels; undefined when that was not sent. */
+  async cancelledBy(planned: PlannedMessage): Promise<LiveCall | 'over' | undefined> {
+    const cancelled = this.#cancelledBy(planned)
+    return cancelled === 'over' ? cancelled : cancelled?.call
+  }
+
+  /** A call is given up when it has told as much as it had then. */
+  async waitForProgress(planned: PlannedMessage, milliseconds: number): Promise<void> {
+    const cancelled = this.#cancelledBy(planned)
+    if (cancelled === undefined || cancelled === 'over') return
+    const told = recordedProgressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
+    await (await cancelled.call)?.waitForProgress(told, milliseconds)
+  }
+
+  #cancelledBy({ message, link }: PlannedMessage): CancellableCall | 'over' | undefined {
+    const key = cancelledKey(link, message)
+    return key === undefined ? undefined : this.#calls.get(key)
+  }
+}
+
+/** The key of the request that a message cancels. */
+function cancelledKey(link: string, message: Request | Notification): string | undefined {
+  const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
+  return isId(id) ? callKey(link, id) : undefined
+}
+
+export function isCancellation({ message }: Pick<PlannedMessage, 'message'>): boolean {
+  return message.method === 'notifications/cancelled'
+}
+
+function callKey(link: string, id: Id): string {
+  return `${link} ${idKey(id)}`
+}
+
+function recordedProgressBefore({ steps }: Turn, n: number): number {
+  return steps.filter(
+    (step) =>
+      step.kind === 'notify' &&
+      step.message.n < n &&
+      member(step.message.message, 'method') === 'notifications/progress',
+  ).length
 }

@@ -1,8 +1,7 @@
 import { uint32Column, float64Column } from '../../store/columns.ts'
 import type { TurnStep, Turn } from '../../tape/turn.ts'
-import { ascendingOrder } from '../ascending-order.ts'
-import { ValueTable } from '../columns.ts'
-import { updatedResource } from '../updated-in.ts'
+import { ascendingOrder, ValueTable } from '../columns.ts'
+import { updatedResource } from '../session/live-notifications.ts'
 
 /** How often which words of the server had come. */
 type Counts = ReadonlyMap<string, number>

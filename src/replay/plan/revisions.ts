@@ -1,7 +1,6 @@
-import type { Turn } from '../../tape/turn.ts'
 import { member } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { linkNameOf } from '../link-of.ts'
+import { META_KEYS, metaValue, hasModernEnvelope } from '../../protocol/methods.ts'
+import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
 /** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
 export class ProtocolRevisions {
@@ -41,4 +40,15 @@ function envelopeRevision({ trigger }: Turn): string | undefined {
   const params = trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined
   const revision = metaValue(params, META_KEYS.protocolVersion)
   return typeof revision === 'string' ? revision : undefined
+}
+
+/** Which of the live links a turn belongs to. */
+// A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
+export function linkNameOf({ trigger, steps: [first] }: Turn): string {
+  if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
+  return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'
+}
+
+function isStateless({ message }: RecordedMessage): boolean {
+  return 'params' in message && hasModernEnvelope(message.params)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { rankOrder } from '../rank-order.ts'
+import { rankOrder } from './schedule.ts'
 
 const messages = fc.array(
   fc.record({

@@ -1,6 +1,6 @@
 import type { ReplayPlan, PlannedMessage } from './plan.ts'
 import { seededRandom } from '../../seeded-random.ts'
-import { rankOrder } from '../rank-order.ts'
+import { indexesUpTo } from '../../store/columns.ts'
 
 /** In which order messages go out. */
 export type Ordering =
@@ -57,4 +57,108 @@ function priorityRank(of: Readonly<Record<string, number>>): Rank {
 function randomRank(seed: number): Rank {
   const random = seededRandom(seed)
   return () => random()
+}
+
+/**
+ * Messages, by index, the lowest rank first, and among equals in the order of the tape; none before the messages that it has
+ * values of. Where messages wait for each other, the one of the lowest rank goes first.
+ */
+export function rankOrder(
+  ranks: Float64Array,
+  producersOf: (index: number) => readonly number[],
+): readonly number[] {
+  const byRank = indexesUpTo(ranks.length).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
+  const placeOf = inverse(byRank)
+  const ready = new MinHeap()
+  const waiting = new DependencyCounts(ranks.length, producersOf, (index) => ready.push(placeOf[index] ?? 0))
+  const order: number[] = []
+  for (let next = 0; order.length < byRank.length;) {
+    const index = byRank[ready.pop() ?? next++]
+    if (index === undefined || waiting.isOver(index)) continue
+    order.push(index)
+    waiting.over(index)
+  }
+  return order
+}
+
+function inverse(order: Uint32Array): Uint32Array {
+  const places = new Uint32Array(order.length)
+  for (const [place, index] of order.entries()) places[index] = place
+  return places
+}
+
+/** Which messages wait for others, and for how many. */
+class DependencyCounts {
+  readonly #open: Uint32Array
+  readonly #isOver: Uint8Array
+  readonly #consumers = new Map<number, number[]>()
+  readonly #onReady: (index: number) => void
+
+  constructor(
+    size: number,
+    producersOf: (index: number) => readonly number[],
+    onReady: (index: number) => void,
+  ) {
+    this.#open = new Uint32Array(size)
+    this.#isOver = new Uint8Array(size)
+    this.#onReady = onReady
+    for (let index = 0; index < size; index++) this.#add(index, new Set(producersOf(index)))
+  }
+
+  isOver(index: number): boolean {
+    return this.#isOver[index] === 1
+  }
+
+  over(index: number): void {
+    this.#isOver[index] = 1
+    for (const consumer of this.#consumers.get(index) ?? []) {
+      const open = (this.#open[consumer] ?? 0) - 1
+      this.#open[consumer] = open
+      if (open === 0) this.#onReady(consumer)
+    }
+  }
+
+  #add(index: number, producers: ReadonlySet<number>): void {
+    this.#open[index] = producers.size
+    for (const producer of producers)
+      this.#consumers.set(producer, [...(this.#consumers.get(producer) ?? []), index])
+    if (producers.size === 0) this.#onReady(index)
+  }
+}
+
+/** Numbers, of which the smallest is taken first. */
+class MinHeap {
+  readonly #numbers: number[] = []
+
+  push(number: number): void {
+    let at = this.#numbers.push(number) - 1
+    while (at > 0 && this.#at((at - 1) >> 1) > number) {
+      this.#numbers[at] = this.#at((at - 1) >> 1)
+      at = (at - 1) >> 1
+    }
+    this.#numbers[at] = number
+  }
+
+  pop(): number | undefined {
+    const first = this.#numbers[0]
+    const last = this.#numbers.pop()
+    if (last !== undefined && this.#numbers.length > 0) this.#sink(last)
+    return first
+  }
+
+  #sink(number: number): void {
+    let at = 0
+    for (;;) {
+      const left = at * 2 + 1
+      const child = this.#at(left + 1) < this.#at(left) ? left + 1 : left
+      if (this.#at(child) >= number) break
+      this.#numbers[at] = this.#at(child)
+      at = child
+    }
+    this.#numbers[at] = number
+  }
+
+  #at(place: number): number {
+    return this.#numbers[place] ?? Infinity
+  }
 }

@@ -1,5 +1,5 @@
 import type { Notification, Request } from '../../protocol/message.ts'
-import { isHandshake } from '../is-handshake.ts'
+import { isHandshake } from '../session/handshake.ts'
 import type { PlanCandidate, SendDecision } from './plan.ts'
 
 export interface MessageSelection {

@@ -1,8 +1,10 @@
-import type { Turn } from '../../tape/turn.ts'
-import { member } from '../../protocol/message.ts'
-import { turnsAtPlaces } from '../landmarks.ts'
-import type { ServerPart } from './server-part.ts'
+import { parseJson } from '../../json/parse.ts'
+import { member, classifyMessage } from '../../protocol/message.ts'
+import { META_KEYS } from '../../protocol/methods.ts'
 import type { PlanCandidate, SendDecision } from './plan.ts'
+import { turnsAtPlaces, type ServerPart } from './server-part.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import type { Turn } from '../../tape/turn.ts'
 
 export interface WritePermission {
   /** Tools that may be called whatever they do. */
@@ -33,7 +35,7 @@ export function toolsOnTape({ turns, landmarks }: Pick<ServerPart, 'turns' | 'la
 }
 
 /** The tools that one result of `tools/list` describes. */
-export function describedTools(result: unknown): readonly (readonly [string, unknown])[] {
+function describedTools(result: unknown): readonly (readonly [string, unknown])[] {
   const tools = member(result, 'tools')
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown) => {
@@ -53,3 +55,52 @@ function toolsInTurn({ trigger, response }: Turn): readonly (readonly [string, u
 function isReadOnly(tool: unknown): boolean {
   return member(member(tool, 'annotations'), 'readOnlyHint') === true
 }
+
+/** Asks the live server for its tools: what it says of them itself decides what may be called. */
+export async function fetchTools(
+  session: LiveSession,
+  { envelope, timeout }: { envelope: unknown; timeout: number },
+): Promise<ToolDescriptions> {
+  const tools = new Map<string, unknown>()
+  let cursor: unknown
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await fetchToolsPage(session, { cursor, envelope, timeout })
+    for (const [name, tool] of describedTools(result)) tools.set(name, tool)
+    cursor = member(result, 'nextCursor')
+    if (typeof cursor !== 'string') break
+  }
+  return tools
+}
+
+const MAX_PAGES = 100
+
+/** Undefined when the server has no tools to tell of. */
+async function fetchToolsPage(
+  session: LiveSession,
+  { cursor, envelope, timeout }: { cursor: unknown; envelope: unknown; timeout: number },
+): Promise<unknown> {
+  const id = `__tools_${session.nextId()}__`
+  const params = {
+    ...(cursor !== undefined && { cursor }),
+    ...(envelope !== undefined && { _meta: envelope }),
+  }
+  const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
+  const end = await session.call({ text, id, token: undefined, timeout }).done
+  const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
+  return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
+}
+
+/** The `_meta` that a modern request of ours needs, as the recorded client wrote it, without what names a request. */
+export function requestEnvelope(params: unknown): unknown {
+  const meta = member(params, '_meta')
+  if (member(meta, META_KEYS.protocolVersion) === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(meta as Record<string, unknown>).filter(([name]) => ENVELOPE_MEMBERS.has(name)),
+  )
+}
+
+const ENVELOPE_MEMBERS: ReadonlySet<string> = new Set([
+  META_KEYS.protocolVersion,
+  META_KEYS.clientInfo,
+  META_KEYS.clientCapabilities,
+])

@@ -1,13 +1,17 @@
 import type { FoundBindings } from '../../bindings/binding.ts'
 import type { Tape } from '../../store/file/read.ts'
-import { learnNoiseFromBaseline, learnNoiseFromRuns } from '../call-noise.ts'
+import {
+  learnNoiseFromBaseline,
+  learnNoiseFromRuns,
+  repeatedReport,
+  type RepeatedReport,
+} from './repeated-report.ts'
 import type { ReplayOptions } from '../options.ts'
-import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
 import { replay } from '../replay.ts'
-import type { ReplayedTape } from '../replayed-tape.ts'
+import type { ReplayedTape } from '../plan/server-part.ts'
 import { hasFindings, type ReplayReport } from '../report.ts'
 import type { ReplayStep } from '../steps/step.ts'
-import type { Stop } from '../stops.ts'
+import type { Stop } from '../stepping.ts'
 import { tapeBindings } from '../values/tape-bindings.ts'
 import { isBetterRun, reportOfTrial, bindingsToTry } from './try-bindings.ts'
 

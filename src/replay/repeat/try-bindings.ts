@@ -1,9 +1,8 @@
 import type { Binding, FoundBindings } from '../../bindings/binding.ts'
-import type { CarriedBinding } from '../carried-binding.ts'
-import { hasFailed } from '../failed.ts'
-import { notableSteps } from '../kept-steps.ts'
-import { reportWith, type ReplayReport } from '../report.ts'
-import type { StepFinding } from '../verdict/finding.ts'
+import type { CarriedBinding } from '../values/carried-values.ts'
+import { hasFailed } from '../steps/step.ts'
+import { notableSteps, reportWith, type ReplayReport } from '../report.ts'
+import type { StepFinding } from '../judge/judged-answer.ts'
 
 /**
  * Other bindings to try where steps have failed: without those that put another value into them, and with the guesses that

@@ -1,5 +1,4 @@
-import { findKnownId } from '../../wire/edge-id.ts'
-import { idToJson, type Id } from '../../protocol/id.ts'
+import { findKnownId, idToJson, type Id } from '../../protocol/id.ts'
 import { findRange, replaceValue } from '../../json/find.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
 

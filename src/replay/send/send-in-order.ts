@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StepOutcome } from '../as-recorded.ts'
 import type { ReplayController } from '../controller.ts'
-import { InFlightStep } from '../launched.ts'
-import { InFlightMessages } from '../open-messages.ts'
+import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
+import { isNeverAnswered, type PlannedMessage, isCancellation } from '../plan/plan.ts'
+import type { Schedule } from '../plan/schedule.ts'
 import { dueTimes, isUnpaced, type Timing } from '../plan/timing.ts'
 import type { SendCallbacks } from './message-sender.ts'
-import { isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
-import type { Schedule } from '../plan/schedule.ts'
-import { isCancellation } from '../sent-calls.ts'
-import { ConcurrencyLimit } from '../slots.ts'
-import { RUN_STOPPED, type ReplayStep } from '../steps/step.ts'
-import type { StopDecision } from '../stops.ts'
-import { NO_FINDINGS, type StepFinding } from '../verdict/finding.ts'
+import type { StopDecision } from '../stepping.ts'
+import {
+  type StepOutcome,
+  RUN_STOPPED,
+  type ReplayStep,
+  expandStep,
+  isUnchanged,
+  hasFailed,
+} from '../steps/step.ts'
 
 export interface SendRun {
   readonly order: Schedule
@@ -95,3 +97,132 @@ async function waitUntilDue(due: number, { now, controller }: SendRun): Promise<
 
 // A run that is stopped while it waits for a message of the next hour is over at once.
 const CHECK_INTERVAL = 100
+
+/** What messages have in common that are waited for in the same way. */
+interface SendLane {
+  readonly open: InFlightMessages
+  readonly slots: ConcurrencyLimit | undefined
+  readonly failures: unknown[]
+  readonly execution: Pick<SendRun, 'onResult' | 'onError' | 'controller'>
+}
+
+/** A message on its way, and what follows from what becomes of it. */
+class InFlightStep implements SendCallbacks {
+  readonly #planned: PlannedMessage
+  /** What was found wrong while it waited. */
+  readonly #earlierFindings: readonly StepFinding[]
+  readonly #lane: SendLane
+
+  constructor(planned: PlannedMessage, before: readonly StepFinding[], lane: SendLane) {
+    this.#planned = planned
+    this.#earlierFindings = before
+    this.#lane = lane
+    lane.open.add(planned.index)
+  }
+
+  onResult(outcome: StepOutcome): void {
+    const { execution } = this.#lane
+    const told =
+      this.#earlierFindings.length === 0
+        ? outcome
+        : withEarlierFindings(this.#earlierFindings, outcome, this.#planned)
+    execution.onResult(told)
+    if (!isUnchanged(told) && hasFailed(told)) applyErrorPolicy(execution)
+    this.#finish()
+  }
+
+  onFailure(error: unknown): void {
+    const { failures, execution } = this.#lane
+    failures.push(error)
+    execution.controller.stop()
+    this.#finish()
+  }
+
+  #finish(): void {
+    const { slots, open } = this.#lane
+    slots?.release()
+    open.delete(this.#planned.index)
+  }
+}
+
+function withEarlierFindings(
+  before: readonly StepFinding[],
+  outcome: StepOutcome,
+  planned: PlannedMessage,
+): StepOutcome {
+  const step = isUnchanged(outcome) ? expandStep(outcome, planned) : outcome
+  return { ...step, findings: [...before, ...step.findings] }
+}
+
+function applyErrorPolicy({ onError, controller }: SendLane['execution']): void {
+  if (onError === 'stop') controller.stop()
+  if (onError === 'pause') controller.pause()
+}
+
+/** Which messages of a run are on their way, by index, and who waits for them to be over. */
+class InFlightMessages {
+  readonly #isOpen: Uint8Array
+  #count = 0
+  #wake: (() => void) | undefined
+
+  constructor(size: number) {
+    this.#isOpen = new Uint8Array(size)
+  }
+
+  add(index: number): void {
+    this.#isOpen[index] = 1
+    this.#count++
+  }
+
+  /** Whoever waits looks again, once for all that are over by then. */
+  delete(index: number): void {
+    this.#isOpen[index] = 0
+    this.#count--
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+
+  areDone(indexes: readonly number[]): boolean {
+    return !indexes.some((index) => this.#isOpen[index] === 1)
+  }
+
+  async waitFor(indexes: readonly number[]): Promise<void> {
+    while (!this.areDone(indexes)) await this.#next()
+  }
+
+  async waitForAll(): Promise<void> {
+    while (this.#count > 0) await this.#next()
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve))
+  }
+}
+
+/** So many may be at work at once. */
+class ConcurrencyLimit {
+  readonly #waiting: (() => void)[] = []
+  #free: number
+
+  constructor(most: number) {
+    this.#free = most
+  }
+
+  /** Takes one that is free; false when none is. */
+  tryTake(): boolean {
+    if (this.#free === 0) return false
+    this.#free--
+    return true
+  }
+
+  async take(): Promise<void> {
+    if (!this.tryTake()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  release(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
+  }
+}

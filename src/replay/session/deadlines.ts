@@ -1,10 +1,10 @@
 /** What has its time. */
-export interface HasDeadline {
+interface HasDeadline {
   /** When it is over at the latest; Infinity when it may take for ever. */
   readonly due: number
 }
 
-export interface DeadlinesOptions<Item extends HasDeadline> {
+interface DeadlinesOptions<Item extends HasDeadline> {
   /** What is watched. */
   readonly items: Iterable<Item>
   readonly onExpired: (item: Item) => void

@@ -1,12 +1,18 @@
 import { ReelayError } from '../../errors.ts'
-import type { Turn } from '../../tape/turn.ts'
-import { VERSION } from '../../version.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { Era } from '../../protocol/era.ts'
 import { classifyMessage, isObject, member } from '../../protocol/message.ts'
-import { LEGACY_VERSIONS, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
-import { parseJson } from '../../json/parse.ts'
+import {
+  LEGACY_VERSIONS,
+  META_KEYS,
+  metaValue,
+  MODERN_VERSION,
+  HANDSHAKE_METHODS,
+} from '../../protocol/methods.ts'
 import type { CallEnd } from './live-calls.ts'
 import type { LiveSession } from './live-session.ts'
+import type { Turn } from '../../tape/turn.ts'
+import { VERSION } from '../../version.ts'
 
 /** Its own kind of id, so that no recorded request can be taken for it. */
 const HANDSHAKE_ID = '__handshake__'
@@ -98,4 +104,9 @@ function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | '
 function revisionIn(result: unknown, era: Era): string | undefined {
   const version = era === 'legacy' ? member(result, 'protocolVersion') : undefined
   return typeof version === 'string' ? version : undefined
+}
+
+/** Whether a message opens a conversation. */
+export function isHandshake({ method }: { readonly method: string }): boolean {
+  return HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized'
 }

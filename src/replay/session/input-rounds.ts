@@ -2,17 +2,18 @@ import {
   inputResponseTexts,
   inputRequestTexts,
   type RoundInputTexts,
+  renameInputRequests,
+  pairInputRequests,
 } from '../../bindings/carry/input-names.ts'
-import type { Turn } from '../../tape/turn.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { findRange } from '../../json/find.ts'
-import { member, type Request } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import { inputRoundsOf } from '../recorded-rounds.ts'
+import { member, type Request, isObject, type JsonObject, type Notification } from '../../protocol/message.ts'
+import type { Turn } from '../../tape/turn.ts'
 
 const INPUT_RESPONSES = ['params', 'inputResponses']
 
-export interface InputRoundsOptions {
+interface InputRoundsOptions {
   /** Answers what was never recorded: the outcome as JSON members. */
   readonly ask: (request: Request) => Promise<string>
   readonly onNote: (note: string) => void
@@ -94,4 +95,68 @@ function appendResponses(text: string, more: readonly string[]): string {
   const { start, end } = findRange(text, INPUT_RESPONSES) ?? { start: 0, end: 0 }
   const before = text.slice(start + 1, end - 1).trim()
   return `${text.slice(0, start)}{${[...(before === '' ? [] : [before]), ...more].join(',')}}${text.slice(end)}`
+}
+
+/** Whether a message of the client answers a round of input. */
+export function answersInputRound(message: Request | Notification): boolean {
+  return isObject(member(message.params, 'inputResponses'))
+}
+
+/** For each request that answers a round of input, the turn whose answer had asked for it. */
+function inputRoundsOf(turns: Iterable<Turn>): ReadonlyMap<Turn, Turn> {
+  const rounds = new Map<Turn, Turn>()
+  const asked: Turn[] = []
+  for (const turn of turns) {
+    const answers = inputResponsesIn(turn)
+    const asking = answers && asked.findLast((one) => isAnsweredBy(one, turn, answers))
+    if (asking !== undefined) rounds.set(turn, asking)
+    if (inputRequestsIn(turn) !== undefined) asked.push(turn)
+  }
+  return rounds
+}
+
+function isAnsweredBy(asking: Turn, { trigger }: Turn, answers: JsonObject): boolean {
+  const wishes = inputRequestsIn(asking) ?? {}
+  const [given, back] = [member(turnResult(asking), 'requestState'), stateIn(trigger?.message)]
+  return given === back && Object.keys(answers).every((name) => Object.hasOwn(wishes, name))
+}
+
+function inputResponsesIn({ trigger }: Turn): JsonObject | undefined {
+  const answers = member(paramsOf(trigger?.message), 'inputResponses')
+  return isObject(answers) ? answers : undefined
+}
+
+function inputRequestsIn(turn: Turn): JsonObject | undefined {
+  if (turn.response?.text.includes('"inputRequests"') !== true) return undefined
+  const wishes = member(turnResult(turn), 'inputRequests')
+  return isObject(wishes) ? wishes : undefined
+}
+
+function stateIn(message: unknown): unknown {
+  return member(paramsOf(message), 'requestState')
+}
+
+function paramsOf(message: unknown): unknown {
+  return member(message, 'params')
+}
+
+function turnResult({ response }: Turn): unknown {
+  return response?.message.kind === 'response' && 'result' in response.message.outcome
+    ? response.message.outcome.result
+    : undefined
+}
+
+/** A live answer that asks for input, under the names that the recorded one asked under. */
+export function withRecordedInputs(recorded: string, live: string): string {
+  const [then, now] = [inputRequestTexts(recorded), inputRequestTexts(live)]
+  if (then === undefined || now === undefined) return live
+  return renameInputRequests(live, recordedInputNames(then, now))
+}
+
+function recordedInputNames(then: RoundInputTexts, now: RoundInputTexts): ReadonlyMap<string, string> {
+  const names = new Map([...pairInputRequests(then, now)].map(([recorded, live]) => [live, recorded]))
+  const taken = new Set(names.values())
+  // The server calls something new by a name that something else had.
+  for (const live of now.keys()) if (!names.has(live) && taken.has(live)) names.set(live, `${live} (new)`)
+  return names
 }

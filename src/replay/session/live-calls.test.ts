@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Id } from '../../protocol/id.ts'
-import { LiveCall } from './live-calls.ts'
-import { OpenCalls } from '../open-calls.ts'
+import { LiveCall, OpenCalls } from './live-calls.ts'
 
 test('a call is found by its id, whose type counts, until it is over', () => {
   const { open, make } = calls()

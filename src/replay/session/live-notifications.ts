@@ -1,5 +1,4 @@
-import type { Notification } from '../../protocol/message.ts'
-import { updatedResource } from '../updated-in.ts'
+import { type Notification, member } from '../../protocol/message.ts'
 
 /** What the server has told of its own accord, by method, and who waits for more of it. */
 export class LiveNotifications {
@@ -66,3 +65,11 @@ export class LiveNotifications {
 
 /** A server that makes up ever new ones fills no memory. */
 const MAX_UPDATES = 1000
+
+export const RESOURCE_UPDATED = 'notifications/resources/updated'
+
+/** The resource that has changed, by what the server says; empty when it speaks of something else. */
+export function updatedResource(method: string, params: unknown): string {
+  const uri = method === RESOURCE_UPDATED ? member(params, 'uri') : undefined
+  return typeof uri === 'string' ? uri : ''
+}

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Redactor } from '../../redact/redactor.ts'
-import { SecretRestorer } from '../revealing-pairs.ts'
+import { SecretRestorer } from './live-secrets.ts'
 
 const key = { name: 'k-test', hmac: (text: string) => createHmac('sha256', 'a key').update(text).digest() }
 

@@ -3,9 +3,9 @@ import type { Turn } from '../../tape/turn.ts'
 import type { Era } from '../../protocol/era.ts'
 import { performHandshake, type HandshakeResult } from './handshake.ts'
 import { LiveSession, type LiveSessionOptions } from './live-session.ts'
-import type { LinkTraffic } from '../run-state.ts'
+import type { LinkTraffic } from '../controller.ts'
 
-export interface LiveSessionsOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
+interface LiveSessionsOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddity' | 'now'> {
   readonly open: OpenLink
   readonly handshake: 'own' | 'recorded' | 'none'
   /** The turns that opened the recorded conversations. */

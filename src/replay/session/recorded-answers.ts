@@ -7,7 +7,7 @@ import type { CarriedValues } from '../values/carried-values.ts'
 /** What to do with a request of the server that was never recorded. */
 export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
 
-export interface ServerRequestReport {
+interface ServerRequestReport {
   readonly method: string
   /** `recorded`: this very question is on the tape; `own`: answered by policy. */
   readonly by: 'recorded' | 'own'

@@ -1,10 +1,10 @@
 import type { Setting } from '../../config/setting.ts'
+import { parsePath } from '../../json/path.ts'
+import type { RuleComparison, ValidationRule } from '../judge/comparison-rules.ts'
+import type { JudgedAnswer } from '../judge/judged-answer.ts'
 import type { ReplayOptions } from '../options.ts'
-import type { Timing } from '../plan/timing.ts'
-import { readPaths } from './paths.ts'
-import { parseSpeed, SPEED_HINT } from './speed.ts'
+import { type Timing, parseSpeed, SPEED_HINT } from '../plan/timing.ts'
 import { readTransformation } from './transform-rules.ts'
-import { readValidationRule } from './validation-setting.ts'
 
 /** What a config says of every replay. Permission to write and the target are not its to give. */
 export type ReplaySettings = Omit<ReplayOptions, 'target' | 'allow' | 'allowWrites' | 'controller' | 'signal'>
@@ -119,4 +119,59 @@ function readPerformance(section: Setting): ReplaySettings {
     ...(parallelExecution && !parallelExecution.flag() && { maxConcurrent: 1 }),
     ...(bufferSize && { bufferSize: bufferSize.count() }),
   }
+}
+
+/** One item of `validation.rules`: how some answers are compared, and what a difference means. */
+function readValidationRule(item: Setting): ValidationRule {
+  const { name, appliesTo, kind, onFailure } = item.members(['name', 'appliesTo', 'kind', 'onFailure'])
+  if (name === undefined || kind === undefined) throw item.invalid('needs "name" and "kind"')
+  return {
+    name: name.text(),
+    appliesTo: appliesTo === undefined ? { kind: 'all' } : readScope(appliesTo),
+    kind: readComparison(kind),
+    onFailure: onFailure?.choice(['ignore', 'warn', 'error', 'retry', 'skip'])[0] ?? 'error',
+  }
+}
+
+function readScope(setting: Setting): ValidationRule['appliesTo'] {
+  const [kind, value] = setting.choice(['all', 'method', 'tool', 'messageType', 'custom'])
+  switch (kind) {
+    case 'all':
+      return { kind }
+    case 'messageType':
+      return { kind: 'message-type', equals: value.choice(['result', 'error'])[0] }
+    case 'custom': {
+      const test = value.function()
+      return { kind, test: (judged) => Boolean(test(judged)) }
+    }
+    case 'method':
+    case 'tool':
+      return { kind, equals: value.text() }
+  }
+}
+
+function readComparison(setting: Setting): RuleComparison {
+  const [kind, value] = setting.choice(['exact', 'structural', 'partial', 'custom'])
+  if (kind === 'custom') return { kind, check: checkIn(value) }
+  if (kind !== 'partial' || value.value === undefined) return { kind }
+  const { required } = value.members(['required'])
+  return { kind, ...(required && { required: readPaths(required) }) }
+}
+
+function checkIn(setting: Setting): (judged: JudgedAnswer) => string | undefined {
+  const check = setting.function()
+  return (judged) => {
+    const wrong = check(judged)
+    return typeof wrong === 'string' && wrong !== '' ? wrong : undefined
+  }
+}
+
+/** Paths in an answer; one that cannot be read is refused here, where its place is known. */
+function readPaths(setting: Setting): readonly string[] {
+  return setting.items().map((item) =>
+    item.as(() => {
+      parsePath(item.text())
+      return item.text()
+    }),
+  )
 }

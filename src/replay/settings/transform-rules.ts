@@ -1,9 +1,13 @@
 import type { Setting } from '../../config/setting.ts'
 import { isObject } from '../../protocol/message.ts'
 import type { PathPattern } from '../../json/path.ts'
-import { parseJsonPath } from '../transform/json-path.ts'
-import type { TransformAction, TransformCondition, TransformRule } from '../transform/rule.ts'
-import { withEnvironment } from '../transform/setting.ts'
+import {
+  parseJsonPath,
+  type TransformAction,
+  type TransformCondition,
+  type TransformRule,
+  withEnvironment,
+} from '../transform/rule.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -2,10 +2,10 @@ import type { Turn } from '../../tape/turn.ts'
 import { decodeLeaf } from '../../json/leaves.ts'
 import { findRange, replaceValue, type JsonPath } from '../../json/find.ts'
 import type { ValueLocation } from '../../bindings/binding.ts'
-import { writeLocation } from '../../correlate/splice.ts'
+import { writeLocation } from '../../bindings/location.ts'
 import { createDiffer } from '../../diff/diff.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
-import { withRecordedInputs } from '../recorded-inputs.ts'
+import { withRecordedInputs } from '../session/input-rounds.ts'
 
 /** A live answer as it would stand on the tape in the place of the recorded one. */
 export interface AcceptedAnswer {

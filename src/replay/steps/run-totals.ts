@@ -1,8 +1,14 @@
-import { isUnchanged, type UnchangedStep, type StepOutcome } from '../as-recorded.ts'
-import { hasFailed } from '../failed.ts'
+import {
+  isUnchanged,
+  type UnchangedStep,
+  type StepOutcome,
+  hasFailed,
+  STOPPED_BEFORE_ANSWER,
+  RUN_STOPPED,
+  type ReplayStep,
+} from './step.ts'
 import { Histogram } from './histogram.ts'
-import { STOPPED_BEFORE_ANSWER, RUN_STOPPED, type ReplayStep } from './step.ts'
-import { LAYERS, type Layer } from '../verdict/finding.ts'
+import { LAYERS, type Layer } from '../judge/judged-answer.ts'
 
 /** The numbers of a run, counted as its steps come. */
 export class RunTotals {

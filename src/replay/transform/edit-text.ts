@@ -2,7 +2,7 @@ import { itemRanges, memberRanges } from '../../json/find.ts'
 import { parseJson } from '../../json/parse.ts'
 import { EVERY_ITEM, type PathPattern } from '../../json/path.ts'
 
-export type ValueChange = (value: unknown) => unknown
+type ValueChange = (value: unknown) => unknown
 
 /**
  * A JSON text in which `change` has been applied to what stands at a path, every other byte as it was; objects that are missing

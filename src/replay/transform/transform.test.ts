@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { classifyMessage } from '../../protocol/message.ts'
 import { parsePath } from '../../json/path.ts'
-import { parseJsonPath } from './json-path.ts'
-import type { TransformAction, TransformCondition, TransformRule } from './rule.ts'
-import { parseSetRule } from './setting.ts'
-import { withMovedTimes } from './timestamps.ts'
-import { applyRules, applyAnswerRules, type TransformedMessage } from './transform.ts'
+import {
+  parseJsonPath,
+  type TransformAction,
+  type TransformCondition,
+  type TransformRule,
+  parseSetRule,
+} from './rule.ts'
+import { withMovedTimes, applyRules, applyAnswerRules, type TransformedMessage } from './transform.ts'
 
 const CALL =
   '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"q":"a-b-a","n":5,"tags":["x","y"]}}}'

@@ -1,10 +1,11 @@
+import { canonicalJson } from '../../json/canonical.ts'
 import { findRange, replaceValue } from '../../json/find.ts'
-import { classifyMessage, isObject, member } from '../../protocol/message.ts'
-import type { PathPattern } from '../../json/path.ts'
+import { decodeLeaf, jsonLeaves } from '../../json/leaves.ts'
 import { parseJson } from '../../json/parse.ts'
-import { conditionHolds } from './condition.ts'
+import { type PathPattern, EVERY_ITEM, type PathSegment } from '../../json/path.ts'
+import { classifyMessage, isObject, member } from '../../protocol/message.ts'
 import { editText } from './edit-text.ts'
-import type { TransformAction, TransformSubject, TransformRule } from './rule.ts'
+import type { TransformAction, TransformSubject, TransformRule, TransformCondition } from './rule.ts'
 
 /** What the rules made of a message. */
 export interface TransformedMessage {
@@ -106,4 +107,73 @@ function timestamp(value: unknown, now: Date): unknown {
 
 function idOf(text: string): unknown {
   return member(parseJson(text), 'id')
+}
+
+/** Whether a rule is meant for this message. */
+function conditionHolds(condition: TransformCondition, passing: TransformSubject): boolean {
+  const { message, index, tool } = passing
+  switch (condition.kind) {
+    case 'always':
+      return true
+    case 'method':
+      return 'method' in message && message.method === condition.equals
+    case 'message-type':
+      return message.kind === condition.equals
+    case 'index':
+      return index === condition.equals
+    case 'tool':
+      return tool === condition.equals
+    case 'path':
+      return 'params' in message && hasAt(message.params, condition)
+    case 'custom':
+      return condition.test(passing)
+  }
+}
+
+function hasAt(params: unknown, condition: Extract<TransformCondition, { kind: 'path' }>): boolean {
+  const found = valuesAtRulePath(params, condition.path)
+  if (!('equals' in condition)) return found.length > 0
+  const wanted = canonicalJson(condition.equals)
+  return found.some((value) => canonicalJson(value) === wanted)
+}
+
+/** Every value that stands at a path. */
+function valuesAtRulePath(value: unknown, path: PathPattern): readonly unknown[] {
+  return path.reduce<readonly unknown[]>(
+    (found, segment) => found.flatMap((one) => childrenAt(one, segment)),
+    [value],
+  )
+}
+
+function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
+  if (segment === EVERY_ITEM) return Array.isArray(value) ? value : []
+  if (typeof segment === 'number')
+    return Array.isArray(value) && segment < value.length ? [value[segment]] : []
+  return isObject(value) && Object.hasOwn(value, segment) ? [value[segment]] : []
+}
+
+/** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
+export function withMovedTimes(text: string, by: number): string {
+  const range = findRange(text, ['params'])
+  if (range === undefined) return text
+  const params = text.slice(range.start, range.end)
+  return text.slice(0, range.start) + moved(params, by) + text.slice(range.end)
+}
+
+function moved(json: string, by: number): string {
+  let [written, at] = ['', 0]
+  for (const { start, end } of jsonLeaves(json)) {
+    const value = json[start] === '"' ? decodeLeaf(json, { start, end }) : ''
+    if (!POINT_IN_TIME.test(value)) continue
+    written += json.slice(at, start) + JSON.stringify(movedTime(value, by))
+    at = end
+  }
+  return written + json.slice(at)
+}
+
+const POINT_IN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
+
+function movedTime(text: string, by: number): string {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? text : new Date(time + by).toISOString()
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Binding } from '../../bindings/binding.ts'
-import { RecordedValueNames } from '../recorded-names.ts'
+import { RecordedValueNames } from './carried-values.ts'
 
 test('live names give way to the recorded ones as whole words, the longest first', () => {
   const names = new RecordedValueNames()

@@ -1,7 +1,12 @@
-import type { Binding } from '../../bindings/binding.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { Binding, FoundBindings, BindingProducer, BindingStatus } from '../../bindings/binding.ts'
+import { LiveValueBinder, type UnfilledBinding } from '../../bindings/carry/live-value-binder.ts'
+import { distinctnessOf } from '../../bindings/distinctness.ts'
+import { formatTapeLocation, formatProducer } from '../../bindings/location-text.ts'
 import type { JsonPath } from '../../json/find.ts'
-import type { PlannedMessage } from '../plan/plan.ts'
+import { parseJson } from '../../json/parse.ts'
+import { classifyMessage } from '../../protocol/message.ts'
+import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
 
 /** Carries the values that the live server makes up into the messages that the recorded client sent them back in. */
 export interface CarriedValues {
@@ -21,7 +26,7 @@ export interface CarriedValues {
   recorded(text: string): string
 }
 
-export interface FilledMessage {
+interface FilledMessage {
   readonly text: string
   readonly unbound: readonly UnboundValue[]
 }
@@ -46,4 +51,203 @@ export const NO_CARRIED_VALUES: CarriedValues = {
   liveValueOf: () => undefined,
   explains: () => false,
   recorded: (text) => text,
+}
+
+/** Carries values forward by the bindings that were found on the tape. */
+export class BoundValues implements CarriedValues {
+  readonly #rebinder: LiveValueBinder
+  /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
+  readonly #guesses: LiveValueBinder
+  readonly #names = new RecordedValueNames()
+  /** The frames in which live values are looked for, and those that they are put into. */
+  readonly #producerFrames: ReadonlySet<number>
+  readonly #consumerFrames: ReadonlySet<number>
+  /** For each turn that sends such values, the turns that they come from. */
+  readonly #producers = new Map<number, readonly number[]>()
+  /** The index, among the client's messages, of each turn that they come from. */
+  readonly #indexOf: ReadonlyMap<number, number>
+  readonly #plan: ReplayPlan
+
+  constructor({ bindings, guesses }: FoundBindings, { plan, now }: { plan: ReplayPlan; now: () => number }) {
+    this.#rebinder = new LiveValueBinder(bindings, { now })
+    this.#guesses = new LiveValueBinder(guesses, { now })
+    const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
+    this.#producerFrames = new Set(producers.flatMap(producerFrame))
+    this.#consumerFrames = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
+    for (const binding of bindings) this.#link(binding)
+    this.#plan = plan
+    this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flat()))
+  }
+
+  fill({ turn: { trigger } }: PlannedMessage): FilledMessage {
+    if (trigger === undefined || !this.#consumerFrames.has(trigger.n))
+      return { text: trigger?.text ?? '', unbound: NOTHING_UNBOUND }
+    const { text, unbound } = this.#rebinder.fill(trigger)
+    return { text, unbound: unbound.map(unboundValue) }
+  }
+
+  learn({ turn }: PlannedMessage, texts: readonly string[]): void {
+    if (
+      this.#producerFrames.size === 0 ||
+      !turn.steps.some((step) => this.#producerFrames.has(serverMessageOf(step).n))
+    )
+      return
+    const told = turn.steps.map(serverMessageOf)
+    for (const text of texts) {
+      const place = told.findIndex((spoken) => isSameKind(spoken, text))
+      const [spoken] = place < 0 ? [] : told.splice(place, 1)
+      if (spoken === undefined) continue
+      for (const binding of this.#rebinder.learn(spoken, text))
+        this.#names.learn(binding, this.#rebinder.liveValueOf(binding) ?? binding.value)
+      this.#guesses.learn(spoken, text)
+    }
+  }
+
+  producersOf(index: number): readonly number[] {
+    const producers = this.#producers.get(this.#plan.placeOf(index)) ?? []
+    return producers.flatMap((turn) => this.#indexOf.get(turn) ?? [])
+  }
+
+  fillAnswer(recorded: RecordedMessage): string {
+    return this.#rebinder.fill(recorded).text
+  }
+
+  liveValueOf(binding: Binding): string | undefined {
+    return this.#rebinder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
+  }
+
+  explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
+    return this.#rebinder.explains(expected, actual, path)
+  }
+
+  recorded(text: string): string {
+    return this.#names.restore(text)
+  }
+
+  #link({ producer, consumers }: Binding): void {
+    if (producer.kind !== 'message') return
+    for (const { turn } of consumers) {
+      if (turn === producer.turn) continue
+      const known = this.#producers.get(turn) ?? []
+      if (!known.includes(producer.turn)) this.#producers.set(turn, [...known, producer.turn])
+    }
+  }
+}
+
+const NOTHING_UNBOUND: readonly UnboundValue[] = []
+
+function producerFrame(producer: BindingProducer): readonly number[] {
+  return producer.kind === 'message' ? [producer.frame] : []
+}
+
+function serverMessageOf(step: TurnStep): RecordedMessage {
+  return step.kind === 'ask' ? step.request : step.message
+}
+
+function isSameKind({ message }: RecordedMessage, text: string): boolean {
+  const live = classifyMessage(parseJson(text))
+  if (live.kind !== message.kind) return false
+  return !('method' in live) || !('method' in message) || live.method === message.method
+}
+
+function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue {
+  const from = formatProducer(binding.producer)
+  const reason =
+    why === 'silent'
+      ? `it comes from ${from}, and nothing came there in this run`
+      : `it comes from ${from}, and the live server's answer holds nothing there`
+  return {
+    path: formatTapeLocation(consumer).replace(/^#\d+ /, ''),
+    recorded: binding.value,
+    why: reason,
+    isProducerMissing: why === 'silent',
+  }
+}
+
+/** What the tape calls the things that the live server has other names for. */
+export class RecordedValueNames {
+  readonly #recorded = new Map<string, string>()
+  /** How long the live names are, the longest first. */
+  #lengths: readonly number[] = []
+
+  /** Only names that nobody makes up twice are looked for in a text: a small number may as well be a count. */
+  learn({ value, producer }: Binding, live: string): void {
+    if (producer.kind !== 'message' || live === value || distinctnessOf(live) !== 'strong') return
+    this.#recorded.set(live, value)
+    if (!this.#lengths.includes(live.length))
+      this.#lengths = [...this.#lengths, live.length].toSorted((a, b) => b - a)
+  }
+
+  /** A live text with the names that the tape has for things. */
+  restore(text: string): string {
+    if (this.#recorded.size === 0) return text
+    const parts: string[] = []
+    let copied = 0
+    for (let at = 0; at < text.length; at++) {
+      const live = this.#nameAt(text, at)
+      if (live === undefined) continue
+      parts.push(text.slice(copied, at), this.#recorded.get(live) ?? live)
+      copied = at + live.length
+      at = copied - 1
+    }
+    return copied === 0 ? text : parts.join('') + text.slice(copied)
+  }
+
+  // Longest first, and only whole words: `12` is not a part of `2012`.
+  #nameAt(text: string, start: number): string | undefined {
+    if (isInWord(text, start)) return undefined
+    for (const length of this.#lengths) {
+      const name = text.slice(start, start + length)
+      if (this.#recorded.has(name) && !isWordlike(text, start + length)) return name
+    }
+    return undefined
+  }
+}
+
+function isInWord(text: string, at: number): boolean {
+  return at > 0 && WORDLIKE_END.test(text.slice(Math.max(0, at - 2), at))
+}
+
+function isWordlike(text: string, at: number): boolean {
+  return at < text.length && WORDLIKE_START.test(text.slice(at, at + 2))
+}
+
+const WORDLIKE_END = /[\p{L}\p{N}]$/u
+const WORDLIKE_START = /^[\p{L}\p{N}]/u
+
+/** A binding, and what the run says about it. */
+export interface CarriedBinding {
+  /** As recorded, and as the live server made it up; undefined when it did not. */
+  readonly value: string
+  readonly live: string | undefined
+  /** Places, as a bindings file writes them. */
+  readonly from: string
+  readonly to: readonly string[]
+  /** `confirmed`: it was another value, and was taken; `constant`: it was the same one; `refuted`: what was recorded had to be sent. */
+  readonly standing: BindingStatus
+}
+
+/** Whether the message that stands in a frame of the tape was answered as it should be; undefined when it had no turn. */
+type HasPassedAt = (frame: number) => boolean | undefined
+
+export function carriedBinding(
+  binding: Binding,
+  live: string | undefined,
+  isGoodAt: HasPassedAt,
+): CarriedBinding {
+  const { value, producer, consumers } = binding
+  const standing = standingOf(binding, live, isGoodAt)
+  return { value, live, from: formatProducer(producer), to: consumers.map(formatTapeLocation), standing }
+}
+
+function standingOf(
+  { value, consumers, standing }: Binding,
+  live: string | undefined,
+  isGoodAt: HasPassedAt,
+): BindingStatus {
+  if (standing === 'user' || live === undefined) return standing
+  if (live === value) return 'constant'
+  const using = consumers.flatMap(({ frame }) => isGoodAt(frame) ?? [])
+  const isTaken = using.length > 0 && using.every((isGood) => isGood)
+  return isTaken ? 'confirmed' : standing
 }

@@ -1,15 +1,17 @@
-import { applyBindingsFile } from '../../correlate/apply-file.ts'
+import {
+  applyBindingsFile,
+  readBindingsFile,
+  type BindingsFile,
+  type UserBinding,
+} from '../../bindings/bindings-file.ts'
 import type { FoundBindings } from '../../bindings/binding.ts'
-import { readBindingsFile, type BindingsFile, type UserBinding } from '../../bindings/bindings-file.ts'
 import { confirmBindings } from '../../bindings/find/confirm.ts'
 import { findBindings } from '../../bindings/find/find-bindings.ts'
-import { withBindingsFilePath, readBindingsFileAt, readBindingsForTape } from '../../store/bindings-file.ts'
+import { withBindingsFilePath, readBindingsFileAt, readBindingsForTape } from '../../store/companion-files.ts'
 import type { Tape } from '../../store/file/read.ts'
-import { messagesOfTurn } from '../../tape/turn-messages.ts'
+import { messagesOfTurn, type Turn } from '../../tape/turn.ts'
 import type { RecordedTurns } from '../../tape/turn-store.ts'
-import type { Turn } from '../../tape/turn.ts'
-import { selectServerPart, type ServerPart } from '../plan/server-part.ts'
-import type { ReplayedTape } from '../replayed-tape.ts'
+import { selectServerPart, type ServerPart, type ReplayedTape } from '../plan/server-part.ts'
 
 export interface TapeBindingsOptions {
   /** Whose client is played, when the tape holds several servers. */

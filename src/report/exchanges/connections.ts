@@ -1,8 +1,15 @@
-import type { EventFrame } from '../../tape/frame.ts'
-import type { Era } from '../../protocol/era.ts'
-import type { JsonObject } from '../../protocol/message.ts'
+import { detachedCopy } from '../../bindings/values.ts'
+import {
+  type Era,
+  eraProvenBy,
+  eraWithoutProof,
+  isDiscoverProbe,
+  type DetectedEra,
+} from '../../protocol/era.ts'
+import { type JsonObject, isObject, member, type Request, type Response } from '../../protocol/message.ts'
+import { HANDSHAKE_METHODS, META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { ExchangeFacts } from './exchange.ts'
-import { ConnectionTracker, type ConnectionKey } from '../links.ts'
+import type { EventFrame } from '../../tape/frame.ts'
 
 /** Who talked to whom on one link, as far as they said. */
 export interface ConnectionFacts {
@@ -33,4 +40,132 @@ export function connectionsInTape(
   for (const event of events) links.addEvent(event)
   for (const [position, frame] of others.entries()) links.track(frame, 'other', position)
   return links.facts()
+}
+
+/** A connection, by the name of its server and its number. */
+interface ConnectionKey {
+  readonly server: string
+  readonly conn: number
+}
+
+// Links are listed as their first exchange comes; behind those, links with nothing but events, and then all others.
+const TRACE_RANKS = { exchange: 0, event: 1, outside: 2, stderr: 3, raw: 4, other: 5 } as const
+type Trace = keyof typeof TRACE_RANKS
+
+/** Learns who talked to whom from what crosses the wire, in any order. */
+export class ConnectionTracker {
+  readonly #connections = new Map<string, TrackedConnection>()
+
+  /** A link was seen; `position` counts among traces of its kind. */
+  track({ server, conn }: ConnectionKey, kind: Trace, position: number): TrackedConnection {
+    const key = `${conn} ${server}`
+    const rank = TRACE_RANKS[kind] * 2 ** 48 + position
+    const link = this.#connections.get(key) ?? new TrackedConnection(server, conn, rank)
+    link.rank = Math.min(link.rank, rank)
+    this.#connections.set(key, link)
+    return link
+  }
+
+  addRequest(place: ConnectionKey, request: Request, sequence: number): void {
+    this.track(place, 'exchange', sequence).addRequest(request, sequence)
+  }
+
+  addResponse(place: ConnectionKey, exchange: AnsweredRequest): void {
+    this.track(place, 'exchange', exchange.sequence).addResponse(exchange)
+  }
+
+  addEvent(frame: EventFrame): void {
+    if (!hasConnection(frame)) return
+    const link = this.track(frame, 'event', frame.n)
+    if (frame.event === 'exit') link.exit ??= frame.details
+  }
+
+  facts(): readonly ConnectionFacts[] {
+    return [...this.#connections.values()].toSorted((a, b) => a.rank - b.rank).map((link) => link.facts())
+  }
+}
+
+function hasConnection(event: EventFrame): event is EventFrame & ConnectionKey {
+  return event.server !== undefined && event.conn !== undefined
+}
+
+interface AnsweredRequest {
+  readonly request: Request
+  readonly response: Response
+  readonly sequence: number
+}
+
+/** Legacy peers introduce themselves once, in `initialize`; modern ones in every message. */
+class TrackedConnection {
+  rank: number
+  exit: JsonObject | undefined
+  readonly #server: string
+  readonly #conn: number
+  readonly #introductions = new Map<string, EarliestValue<JsonObject>>()
+  #proof: EarliestValue<DetectedEra> | undefined
+  #probed = false
+
+  constructor(server: string, conn: number, rank: number) {
+    this.#server = detachedCopy(server)
+    this.#conn = conn
+    this.rank = rank
+  }
+
+  addRequest(request: Request, sequence: number): void {
+    const { method, params } = request
+    this.#probed ||= isDiscoverProbe(request)
+    if (HANDSHAKE_METHODS.has(method)) {
+      this.#introduce('opening clientInfo', sequence, member(params, 'clientInfo'))
+      this.#introduce('opening clientCapabilities', sequence, member(params, 'capabilities'))
+    }
+    this.#introduce('clientInfo', sequence, metaValue(params, META_KEYS.clientInfo))
+    this.#introduce('clientCapabilities', sequence, metaValue(params, META_KEYS.clientCapabilities))
+  }
+
+  addResponse({ request, response, sequence }: AnsweredRequest): void {
+    const result = member(response.outcome, 'result')
+    if (HANDSHAKE_METHODS.has(request.method)) {
+      this.#introduce('opening serverInfo', sequence, member(result, 'serverInfo'))
+      this.#introduce('opening serverCapabilities', sequence, member(result, 'capabilities'))
+    }
+    this.#introduce('serverInfo', sequence, metaValue(result, META_KEYS.serverInfo))
+    if (!isEarlier(sequence, this.#proof)) return
+    const found = eraProvenBy({ request, response })
+    if (found !== undefined) this.#proof = { sequence, value: found }
+  }
+
+  facts(): ConnectionFacts {
+    const { era, version } = this.#proof?.value ?? eraWithoutProof(this.#probed)
+    return {
+      server: this.#server,
+      conn: this.#conn,
+      clientInfo: this.#introduction('opening clientInfo') ?? this.#introduction('clientInfo'),
+      serverInfo: this.#introduction('opening serverInfo') ?? this.#introduction('serverInfo'),
+      clientCapabilities:
+        this.#introduction('opening clientCapabilities') ?? this.#introduction('clientCapabilities'),
+      serverCapabilities: this.#introduction('opening serverCapabilities'),
+      protocolVersion: version,
+      era,
+      exit: this.exit,
+    }
+  }
+
+  #introduce(what: string, sequence: number, value: unknown): void {
+    if (isObject(value) && isEarlier(sequence, this.#introductions.get(what)))
+      this.#introductions.set(what, { sequence, value })
+  }
+
+  #introduction(what: string): JsonObject | undefined {
+    return this.#introductions.get(what)?.value
+  }
+}
+
+/** What was said in the earliest exchange that says it. */
+interface EarliestValue<Value> {
+  readonly sequence: number
+  readonly value: Value
+}
+
+function isEarlier(sequence: number, known: EarliestValue<unknown> | undefined): boolean {
+  return known === undefined || sequence < known.sequence
 }

@@ -1,9 +1,9 @@
-import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { member, type Request, type Response } from '../../protocol/message.ts'
-import { exchangeOutcome, type ExchangeOutcome, type NoResponseReason } from '../outcome.ts'
+import type { Frame } from '../../tape/frame.ts'
+import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
 
-export type ExchangeRequest = RecordedMessage & { readonly message: Request }
+type ExchangeRequest = RecordedMessage & { readonly message: Request }
 type ExchangeResponse = RecordedMessage & { readonly message: Response }
 
 export interface ExchangeFacts {
@@ -86,4 +86,90 @@ export function isExchangeRequest(spoken: RecordedMessage | undefined): spoken i
 
 function isExchangeResponse(spoken: RecordedMessage | undefined): spoken is ExchangeResponse {
   return spoken?.message.kind === 'response'
+}
+
+/** How one exchange went. */
+export type ExchangeOutcome =
+  | { readonly kind: 'ok' }
+  /** The server answered with a JSON-RPC error. */
+  | { readonly kind: 'error'; readonly code: number | null; readonly message: string }
+  /** The server was a tape, and had no answer. */
+  | { readonly kind: 'miss'; readonly message: string }
+  /** The tool ran and says that it failed. */
+  | { readonly kind: 'tool-error'; readonly message: string }
+  /** The server wants more before it answers (2026-07-28). */
+  | { readonly kind: 'input-required' }
+  | { readonly kind: 'cancelled' }
+  /** Over HTTP there may be a status all the same, such as 401. */
+  | { readonly kind: 'unanswered'; readonly status?: number }
+  /** It was answered, and only the beginning of the answer was kept. */
+  | { readonly kind: 'cut' }
+
+export function exchangeOutcome(response: Response | undefined, without: NoResponseReason): ExchangeOutcome {
+  if (response === undefined) return { kind: without }
+  return 'error' in response.outcome
+    ? errorOutcome(response.outcome.error)
+    : resultOutcome(response.outcome.result)
+}
+
+/** What it means that there is no response. */
+type NoResponseReason = 'cancelled' | 'unanswered' | 'cut'
+
+function errorOutcome(error: unknown): ExchangeOutcome {
+  const message = textOrEmpty(member(error, 'message'))
+  if (member(member(error, 'data'), 'kind') === 'replay_miss') return { kind: 'miss', message }
+  const code = member(error, 'code')
+  return { kind: 'error', code: typeof code === 'number' ? code : null, message }
+}
+
+function resultOutcome(result: unknown): ExchangeOutcome {
+  if (member(result, 'resultType') === 'input_required') return { kind: 'input-required' }
+  if (member(result, 'isError') === true) return { kind: 'tool-error', message: firstText(result) }
+  return { kind: 'ok' }
+}
+
+function firstText(result: unknown): string {
+  const content = member(result, 'content')
+  const texts = Array.isArray(content) ? content.map((item: unknown) => member(item, 'text')) : []
+  return textOrEmpty(texts.find((text) => typeof text === 'string'))
+}
+
+function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Adds to requests without an answer what HTTP said instead, such as 401. */
+export function withHttpStatuses(
+  exchanges: readonly ExchangeFacts[],
+  frames: readonly Frame[],
+): readonly ExchangeFacts[] {
+  const statuses = new Map<string, number>()
+  for (const frame of frames)
+    if (frame.kind === 'http' && 'status' in frame.http)
+      statuses.set(httpExchangeKey(frame), frame.http.status)
+  return exchanges.map((exchange) => {
+    const status = statuses.get(httpExchangeKey(exchange.request))
+    if (exchange.outcome.kind !== 'unanswered' || status === undefined) return exchange
+    return { ...exchange, outcome: { kind: 'unanswered', status } }
+  })
+}
+
+function httpExchangeKey({ server, x }: { readonly server: string; readonly x?: number }): string {
+  return JSON.stringify([server, x])
+}
+
+export interface LatencySummary {
+  readonly answered: number
+  readonly minMs: number
+  readonly medianMs: number
+  readonly p95Ms: number
+  readonly maxMs: number
+}
+
+/** None when nothing was answered. Percentiles are values that were measured (nearest rank), not made up between two. */
+export function summarizeLatency(latencies: readonly number[] | Float64Array): LatencySummary | undefined {
+  const sorted = new Float64Array(latencies).toSorted()
+  const rank = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+  if (sorted.length === 0) return undefined
+  return { answered: sorted.length, minMs: rank(0), medianMs: rank(0.5), p95Ms: rank(0.95), maxMs: rank(1) }
 }

@@ -1,6 +1,6 @@
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
-import type { Direction } from '../../wire/direction.ts'
+import type { Direction } from '../../protocol/message.ts'
 import type { ConnectionFacts } from '../exchanges/connections.ts'
 import { latencyBetween, type ExchangeFacts } from '../exchanges/exchange.ts'
 import { missedExchanges, frameTimestamp, type Inspection } from './inspect.ts'

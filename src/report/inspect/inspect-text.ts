@@ -1,13 +1,27 @@
 import { styleText } from 'node:util'
-import { TEXT_LABELS } from '../../tape/labels.ts'
 import type { JsonObject } from '../../protocol/message.ts'
 import type { ConnectionFacts } from '../exchanges/connections.ts'
-import { formatDuration } from '../duration.ts'
+import { ExchangeLog, type ExchangeRows } from '../exchanges/exchange-log.ts'
 import { exchangeTableLines, exchangeTable } from '../exchanges/exchange-table.ts'
-import { exchangeMessages } from '../inspect-messages.ts'
-import { noteLines, collectNotes, type InspectionNotes } from './notes.ts'
+import { summarizeLatency } from '../exchanges/exchange.ts'
 import type { Inspection } from './inspect.ts'
-import type { Overview } from '../overview.ts'
+import {
+  exchangeMessages,
+  noteLines,
+  collectNotes,
+  type InspectionNotes,
+  formatTitleCounts,
+  MAX_NOTE_LINES,
+  outsideMessageTitle,
+  rawLine,
+  type TruncatedLines,
+} from './notes.ts'
+import { formatDuration } from '../table.ts'
+import type { TapeReader } from '../../store/file/read.ts'
+import type { EventFrame, Frame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import { TEXT_LABELS, withLateServers } from '../../tape/header.ts'
+import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
@@ -25,7 +39,7 @@ export function overviewLines({ exchanges, notes, ...heading }: Overview): Itera
 }
 
 /** What stands above the exchanges. */
-export type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
+type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
 
 /** Its lines, with empty ones between the sections. */
 function* sectionLines(
@@ -101,4 +115,133 @@ function verboseExchangeLines(inspection: Inspection): readonly string[] {
     ...exchangeMessages(exchange).map((line) => `   ${line}`),
   ])
   return [headings, ...inFull]
+}
+
+/** What a tape tells at a glance: a row of numbers for each exchange, and counts of the rest. */
+interface Overview extends InspectionHeading {
+  readonly exchanges: ExchangeRows
+  readonly notes: InspectionNotes
+}
+
+/** Goes through a tape once; what is in memory does not grow with the length of its messages. */
+export async function readOverview(reader: TapeReader): Promise<Overview> {
+  const builder = new OverviewBuilder()
+  for await (const batch of reader.batches()) for (const frame of batch) builder.add(frame)
+  return builder.finish(reader)
+}
+
+class OverviewBuilder {
+  readonly #log = new ExchangeLog((spoken) => this.#addOutside(spoken))
+  readonly #conversations = new TapeConversations(this.#log)
+  readonly #joined: EventFrame[] = []
+  readonly #outsideCounts = new Map<string, number>()
+  readonly #stderr = new Map<string, StderrPreview>()
+  readonly #raw: string[] = []
+  #rawCount = 0
+  #unknownFrames = 0
+  #frames = 0
+  #durationMs = 0
+
+  add(frame: Frame): void {
+    this.#frames++
+    if (frame.kind === 'message') for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+    else this.#addOther(frame)
+    this.#durationMs = Math.max(this.#durationMs, frame.t)
+  }
+
+  finish({ path, header, state: { ended, problems } }: TapeReader): Overview {
+    const { rows, connections, misses } = this.#log
+    const notes = {
+      latency: summarizeLatency(rows.latencies()),
+      misses: misses.toSorted((a, b) => a.sequence - b.sequence),
+      outside: formatTitleCounts(this.#outsideCounts),
+      stderr: joinTruncated([...this.#stderr.values()].map((head) => head.lines())),
+      raw: { lines: this.#raw, count: this.#rawCount },
+      events: [],
+      problems,
+      ended,
+      unknownFrames: this.#unknownFrames,
+    }
+    return {
+      path,
+      header: withLateServers(header, this.#joined),
+      frames: this.#frames,
+      durationMs: this.#durationMs,
+      connections: connections.facts(),
+      exchanges: rows,
+      notes,
+    }
+  }
+
+  #addOther(frame: Exclude<Frame, { kind: 'message' }>): void {
+    switch (frame.kind) {
+      case 'http':
+        return this.#log.addHttpStatus(frame)
+      case 'event':
+        return this.#addEvent(frame)
+      case 'stderr':
+        return this.#addStderr(frame)
+      case 'raw':
+        return this.#addRaw(frame)
+      case 'other':
+        this.#unknownFrames++
+    }
+  }
+
+  #addEvent(frame: EventFrame): void {
+    this.#log.connections.addEvent(frame)
+    if (frame.event === 'server') this.#joined.push(frame)
+  }
+
+  #addStderr(frame: StderrFrame): void {
+    this.#log.connections.track(frame, 'stderr', frame.n)
+    const key = JSON.stringify([frame.server, frame.conn])
+    const head = this.#stderr.get(key) ?? new StderrPreview(MAX_NOTE_LINES)
+    this.#stderr.set(key, head)
+    head.add(frame.stderr)
+  }
+
+  #addRaw(frame: RawFrame): void {
+    this.#log.connections.track(frame, 'raw', frame.n)
+    if (frame.cut !== undefined) this.#conversations.addCut(frame)
+    if (++this.#rawCount <= MAX_NOTE_LINES) this.#raw.push(rawLine(frame))
+  }
+
+  #addOutside(spoken: RecordedMessage): void {
+    this.#log.connections.track(spoken, 'outside', spoken.n)
+    const title = outsideMessageTitle(spoken)
+    this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
+  }
+}
+
+function joinTruncated(parts: readonly TruncatedLines[]): TruncatedLines {
+  const count = parts.reduce((sum, part) => sum + part.count, 0)
+  return { lines: parts.flatMap(({ lines }) => lines).slice(0, MAX_NOTE_LINES), count }
+}
+
+/** The first lines of what a process wrote to stderr, and how many there are. Its chunks are cut anywhere. */
+class StderrPreview {
+  readonly #most: number
+  #head = ''
+  #breaks = 0
+  #isAtBreak = false
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(text: string): void {
+    if (text === '') return
+    if (this.#breaks < this.#most) this.#head += text
+    this.#breaks += text.split('\n').length - 1
+    this.#isAtBreak = text.endsWith('\n')
+  }
+
+  lines(): TruncatedLines {
+    const lines = this.#head
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/)
+      .slice(0, this.#most)
+    return { lines: lines.map(escapeControlChars), count: this.#breaks + (this.#isAtBreak ? 0 : 1) }
+  }
 }

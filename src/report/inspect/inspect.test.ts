@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { MessageFrame } from '../../tape/frame.ts'
 import { buildTurns } from '../../tape/turn-builder.ts'
-import type { Direction } from '../../wire/direction.ts'
-import { classifyMessage } from '../../protocol/message.ts'
+import { type Direction, classifyMessage } from '../../protocol/message.ts'
 import { exchangesInTurns } from '../exchanges/exchange.ts'
 import { inspectTape, frameTimestamp } from './inspect.ts'
 

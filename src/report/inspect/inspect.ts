@@ -1,12 +1,18 @@
-import type { Tape } from '../../store/file/read.ts'
-import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
-import type { TapeHeader } from '../../tape/header.ts'
-import { messagesOfTurn } from '../../tape/turn-messages.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import { parseJson } from '../../json/parse.ts'
+import { member } from '../../protocol/message.ts'
 import { connectionsInTape, type ConnectionFacts } from '../exchanges/connections.ts'
-import { exchangesInTurns, type ExchangeFacts } from '../exchanges/exchange.ts'
-import { withHttpStatuses } from '../http-status.ts'
-import { summarizeLatency, type LatencySummary } from '../latency.ts'
+import {
+  exchangesInTurns,
+  type ExchangeFacts,
+  withHttpStatuses,
+  summarizeLatency,
+  type LatencySummary,
+} from '../exchanges/exchange.ts'
+import type { Tape, TapeReader } from '../../store/file/read.ts'
+import type { EventFrame, RawFrame, StderrFrame, Frame } from '../../tape/frame.ts'
+import { type TapeHeader, withLateServers } from '../../tape/header.ts'
+import { selectServers } from '../../tape/server-filter.ts'
+import { messagesOfTurn, type RecordedMessage } from '../../tape/turn.ts'
 
 /** What a tape tells, as plain facts: every view of a tape shows these and decides nothing. */
 export interface Inspection {
@@ -73,4 +79,39 @@ function messagesOutsideExchanges({ turns, strays }: Tape): readonly RecordedMes
 function tapeDuration({ turns, strays, rest }: Tape): number {
   const times = [...turns.flatMap(messagesOfTurn), ...strays, ...rest].map(({ t }) => t)
   return times.reduce((latest, t) => Math.max(latest, t), 0)
+}
+
+/** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
+export async function selectTapeServers(reader: TapeReader, filter: string): Promise<TapeReader> {
+  const header = await headerWithServers(reader, filter)
+  const meant = selectServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
+  const isShown = (frame: Frame): boolean => {
+    const server = serverOfFrame(frame)
+    return typeof server !== 'string' || meant.includes(server)
+  }
+  const servers = Object.entries(header.servers).filter(([name]) => meant.includes(name))
+  return {
+    ...reader,
+    header: { ...header, servers: Object.fromEntries(servers) },
+    async *batches() {
+      for await (const batch of reader.batches()) yield batch.filter(isShown)
+    },
+    async *frames() {
+      for await (const frame of reader.frames()) if (isShown(frame)) yield frame
+    },
+  }
+}
+
+/** The header with the servers that a filter can mean. Those that joined later are known when all of the tape was looked at. */
+async function headerWithServers(reader: TapeReader, filter: string): Promise<TapeHeader> {
+  const { header } = reader
+  if (Object.hasOwn(header.servers, filter)) return header
+  const joined: Frame[] = []
+  for await (const batch of reader.batches())
+    for (const frame of batch) if (frame.kind === 'event' && frame.event === 'server') joined.push(frame)
+  return withLateServers(header, joined)
+}
+
+function serverOfFrame(frame: Frame): unknown {
+  return frame.kind === 'other' ? member(parseJson(frame.line), 'server') : frame.server
 }

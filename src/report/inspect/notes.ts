@@ -1,12 +1,12 @@
 import { styleText } from 'node:util'
-import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import { formatDuration } from '../duration.ts'
-import { messageLines, messageTitle } from '../inspect-messages.ts'
+import type { ExchangeOutcome, ExchangeFacts } from '../exchanges/exchange.ts'
 import { missedExchanges, type Inspection } from './inspect.ts'
-import type { ExchangeOutcome } from '../outcome.ts'
-import { escapeControlChars } from '../../text.ts'
+import { indentJson } from '../json-text.ts'
+import { formatDuration } from '../table.ts'
+import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import { escapeControlChars, truncateText, escapeControlCharsInJson } from '../../text.ts'
 
 /** So many lines of a kind are shown to who does not want them all. */
 export const MAX_NOTE_LINES = 5
@@ -134,4 +134,35 @@ function truncateLines(lines: readonly string[], most: number = MAX_NOTE_LINES):
 function truncatedNote({ lines, count }: TruncatedLines): readonly string[] {
   if (count <= lines.length) return lines
   return [...lines, styleText('dim', `and ${count - lines.length} more, shown by -v`)]
+}
+
+/** Every message of an exchange in the order it was recorded, laid out for reading. */
+export function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {
+  return [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
+}
+
+/** One message: who sent it, when, what it is, and its JSON. */
+function messageLines(spoken: RecordedMessage): readonly string[] {
+  const arrow = spoken.dir === 'c2s' ? '→' : '←'
+  const title = `${arrow} ${messageTitle(spoken)} at +${formatDuration(spoken.t)}`
+  const json = indentJson(escapeControlCharsInJson(spoken.text)).split('\n')
+  return [styleText('cyan', title), ...json.map((line) => `  ${line}`)]
+}
+
+/** What a message is, in a few words. */
+function messageTitle({ message }: RecordedMessage): string {
+  switch (message.kind) {
+    case 'request':
+    case 'notification':
+      return truncateText(message.method, 48)
+    case 'response':
+      return `answer to ${truncateText(JSON.stringify(message.id), 48)}`
+    case 'invalid':
+      return `invalid: ${message.why}`
+  }
+}
+
+function messagesOfStep(step: TurnStep): readonly RecordedMessage[] {
+  if (step.kind !== 'ask') return [step.message]
+  return step.answer === undefined ? [step.request] : [step.request, step.answer]
 }

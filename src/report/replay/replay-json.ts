@@ -1,10 +1,8 @@
-import { stepsOf } from '../../replay/kept-steps.ts'
+import { stepsOf, timelineOf } from '../../replay/report.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
-import { timelineOf } from '../../replay/report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
-import type { StepFinding } from '../../replay/verdict/finding.ts'
-import { streamJson, StreamedList } from '../long-json.ts'
-import { toSerializable, parseOrKeepText } from '../spared.ts'
+import type { StepFinding } from '../../replay/judge/judged-answer.ts'
+import { streamJson, StreamedList, toSerializable, parseOrKeepText } from '../json-text.ts'
 
 /** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {

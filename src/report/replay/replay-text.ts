@@ -1,13 +1,11 @@
 import { styleText } from 'node:util'
 import { describeValue } from '../../match/describe-request.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
-import { hasFailed } from '../../replay/failed.ts'
-import type { ReplayStep } from '../../replay/steps/step.ts'
+import { hasFailed, type ReplayStep } from '../../replay/steps/step.ts'
 import { isSkippedByRule } from '../../replay/steps/run-totals.ts'
-import type { StepFinding } from '../../replay/verdict/finding.ts'
+import type { StepFinding } from '../../replay/judge/judged-answer.ts'
 import { truncateText, escapeControlChars } from '../../text.ts'
-import { formatDuration } from '../duration.ts'
-import type { TextStyle } from '../table.ts'
+import { formatDuration, type TextStyle } from '../table.ts'
 
 /** One step on one line, and below it what is not as recorded. */
 export function stepAsText(step: ReplayStep): string {

@@ -1,4 +1,4 @@
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../player/clock.ts'
 import type { FaultKind } from './fault.ts'
 
 /** The turn begins later. */

@@ -1,5 +1,4 @@
-import type { FaultKind } from './fault.ts'
-import { flagFault } from './flag-fault.ts'
+import { type FaultKind, flagFault } from './fault.ts'
 
 /** The server is gone, as if it had crashed. */
 export const disconnect: FaultKind = flagFault('disconnect', {

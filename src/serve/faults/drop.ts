@@ -1,5 +1,4 @@
-import type { FaultKind } from './fault.ts'
-import { flagFault } from './flag-fault.ts'
+import { type FaultKind, flagFault } from './fault.ts'
 
 /** The stream of the request ends before its answer came; over stdio, which has none, the answer is left out. */
 export const drop: FaultKind = flagFault('drop', {

@@ -5,7 +5,7 @@ import { FaultRuleCounter, describeFaultRule, type FaultRule } from './fault-rul
 import { DEFAULT_SEED, seededRandom } from '../../seeded-random.ts'
 
 /** What a fault would do to a client that repeats the recorded session. */
-export interface FaultForecast {
+interface FaultForecast {
   /** The fault in words. */
   readonly fault: string
   readonly strikes: readonly { readonly frame: number; readonly request: string }[]

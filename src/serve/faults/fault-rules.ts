@@ -5,8 +5,6 @@ import {
   describeSelector,
   type MethodCall,
   type RequestSelector,
-} from './request-selector.ts'
-import {
   readEntries,
   locateInProgram,
   invalidSetting,
@@ -14,7 +12,7 @@ import {
   parseSelector,
   type RuleEntry,
   type EntryLocator,
-} from '../settings.ts'
+} from './request-selector.ts'
 
 /** A fault as it is written in a program or a file: which requests, which of those, and one kind with its value. */
 export interface FaultSetting extends RequestSelector {

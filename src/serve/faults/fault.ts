@@ -1,6 +1,5 @@
 import type { Clock } from '../player/clock.ts'
-import type { ReplyChannel } from '../player/reply-channel.ts'
-import type { SendReply } from '../reply.ts'
+import type { ReplyChannel, SendReply } from '../player/reply-channel.ts'
 
 /** Something that goes wrong with the answer to one request, on purpose. */
 export interface Fault {
@@ -53,4 +52,9 @@ export interface InjectedHttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+}
+
+/** A kind of fault that there is no more to say about: `timeout: true`. */
+export function flagFault(name: string, fault: Fault): FaultKind {
+  return { name, expects: 'true', parse: (value) => (value === true ? fault : undefined) }
 }

@@ -1,5 +1,4 @@
-import type { FaultKind } from './fault.ts'
-import { flagFault } from './flag-fault.ts'
+import { type FaultKind, flagFault } from './fault.ts'
 
 /** The answer comes only when the client has given the request up. */
 export const late: FaultKind = flagFault('late', {

@@ -6,7 +6,7 @@ import type { Fault, LinkFaultActions, FaultContext } from './fault.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import { seededRandom } from '../../seeded-random.ts'
 
-export interface SessionFaultsOptions {
+interface SessionFaultsOptions {
   readonly rules: readonly FaultRule[]
   readonly seed: number
   readonly link: LinkFaultActions

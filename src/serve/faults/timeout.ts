@@ -1,5 +1,4 @@
-import type { FaultKind } from './fault.ts'
-import { flagFault } from './flag-fault.ts'
+import { type FaultKind, flagFault } from './fault.ts'
 
 /** The server took the request, and is silent. */
 export const timeout: FaultKind = flagFault('timeout', {

@@ -5,11 +5,11 @@ import {
   type ServedHandler,
   type ServedRequest,
   type ServedResponse,
+  sendErrorResponse,
 } from '../../http/server/served-exchange.ts'
 import { FastListener } from '../../http/server/fast-listener.ts'
 import { createHttpServer, listenOn, type ListenAddress } from '../../http/server/listen.ts'
-import { sendErrorResponse } from '../../transport/own-answer.ts'
-import { sendHttpError } from './refusal.ts'
+import { sendHttpError } from './posted-message.ts'
 
 /** A listener on this machine that hands each request to whoever has its path. */
 export class HttpRouter {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RecordedMessage } from '../../tape/turn.ts'
-import { httpStatusOf } from './answer-status.ts'
-import { RecordedHeads } from './recorded-http.ts'
+import { httpStatusOf, RecordedHeads } from './recorded-http.ts'
 
 const ANSWER: RecordedMessage = {
   n: 2,

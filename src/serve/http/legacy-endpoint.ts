@@ -2,12 +2,16 @@ import type { ServedRequest, ServedResponse } from '../../http/server/served-exc
 import { member, type Message } from '../../protocol/message.ts'
 import { LEGACY_VERSIONS } from '../../protocol/methods.ts'
 import { parseJson } from '../../json/parse.ts'
-import type { ClientSessions } from '../connections.ts'
-import { ClientPresence } from './attendance.ts'
-import { LegacySession } from './legacy-session.ts'
-import { acceptedTypes, postedId, type PostedMessage } from './posted-message.ts'
-import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
-import type { ServedRecording } from './served-recording.ts'
+import type { ClientSessions, ServedRecording } from './served-recording.ts'
+import { ClientPresence, LegacySession } from './legacy-session.ts'
+import {
+  acceptedTypes,
+  postedId,
+  type PostedMessage,
+  methodNotAllowed,
+  sendHttpError,
+  type HttpErrorResponse,
+} from './posted-message.ts'
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
 export class LegacyEndpoint {

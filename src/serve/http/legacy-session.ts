@@ -1,16 +1,13 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
 import { idKey, isId } from '../../protocol/id.ts'
 import { member, type Message } from '../../protocol/message.ts'
-import type { ClientSessions } from '../connections.ts'
+import { EventLog, LegacyStream } from './legacy-stream.ts'
+import { PostExchange, type AcceptedTypes, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
+import type { PostedMessage } from './posted-message.ts'
+import type { RecordedHeads } from './recorded-http.ts'
+import type { ClientSessions, ServedRecording } from './served-recording.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
-import type { ClientPresence } from './attendance.ts'
-import { EventLog } from './event-log.ts'
-import { LegacyStream } from './legacy-stream.ts'
-import { PostExchange, type AcceptedTypes, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
-import type { RecordedHeads } from './recorded-http.ts'
-import type { PostedMessage } from './posted-message.ts'
-import type { ServedRecording } from './served-recording.ts'
 
 /** One session of the eras that have them: a client with an id of ours, and the streams that lead to it. */
 export class LegacySession {
@@ -137,5 +134,36 @@ function observedChannel(
       onAnswer(text, source)
       reply(text, source)
     },
+  }
+}
+
+/**
+ * Notices that a client is gone for good: it had a standing stream, lets go of it, and neither comes back nor says anything. One
+ * that never had such a stream may be silent as long as it likes.
+ */
+export class ClientPresence {
+  readonly #onLeft: () => void
+  readonly #patience: number
+  #open = 0
+  #hadStandingStream = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onLeft: () => void, patience: number) {
+    this.#onLeft = onLeft
+    this.#patience = patience
+  }
+
+  /** An exchange of the client, until it is over. */
+  track(res: ServedResponse, { isStanding }: { readonly isStanding: boolean }): void {
+    this.#hadStandingStream ||= isStanding
+    this.#open++
+    clearTimeout(this.#timer)
+    res.on('close', () => this.#close())
+  }
+
+  #close(): void {
+    this.#open--
+    if (this.#open > 0 || !this.#hadStandingStream) return
+    this.#timer = setTimeout(this.#onLeft, this.#patience).unref()
   }
 }

@@ -1,9 +1,10 @@
 import type { HeaderRecord } from '../../http/server/served-exchange.ts'
+import { decodeUtf8 } from '../../protocol/lines.ts'
 import { isObject, member, type Message, type Notification, type Request } from '../../protocol/message.ts'
 import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
-import { decodeHeaderValue, requestHeader, headerMismatch } from './mirrored-header.ts'
-import type { MirroredParams } from './mirrored-params.ts'
-import type { HttpErrorResponse } from './refusal.ts'
+import type { HttpErrorResponse } from './posted-message.ts'
+import { recordedTools } from '../player/tool-schemas.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
 
 /** Whether a message is of the modern era: it carries the envelope, or its header says so. */
 export function isModernMessage(message: Message, headers: HeaderRecord): boolean {
@@ -106,4 +107,90 @@ function nameMismatch({ method, params }: Request, headers: HeaderRecord): HttpE
   return decoded === named
     ? undefined
     : headerMismatch('Mcp-Name', `it names "${decoded}", the body "${named}"`)
+}
+
+/** An argument of a tool that the client repeats in a header. */
+interface MirroredParam {
+  readonly header: string
+  readonly path: readonly string[]
+}
+
+/** Which arguments of the recorded tools are repeated in headers, by what `tools/list` said on the tape. */
+export class MirroredParams {
+  readonly #byTool = new Map<string, readonly MirroredParam[]>()
+
+  constructor(turns: TurnStore) {
+    for (const tool of recordedTools(turns)) this.#add(tool)
+  }
+
+  findMismatch({ method, params }: Request, headers: HeaderRecord): HttpErrorResponse | undefined {
+    if (this.#byTool.size === 0 || method !== 'tools/call') return undefined
+    const declared = this.#byTool.get(String(member(params, 'name'))) ?? []
+    for (const each of declared) {
+      const refusal = paramMismatch(each, argumentAt(member(params, 'arguments'), each.path), headers)
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
+  }
+
+  #add(tool: unknown): void {
+    const mirrored = declaredParams(member(tool, 'inputSchema'), [])
+    if (mirrored.length > 0) this.#byTool.set(String(member(tool, 'name')), mirrored)
+  }
+}
+
+const MAX_DEPTH = 64
+
+function declaredParams(schema: unknown, path: readonly string[]): readonly MirroredParam[] {
+  const properties = member(schema, 'properties')
+  if (!isObject(properties) || path.length > MAX_DEPTH) return []
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const header = member(property, 'x-mcp-header')
+    const at = [...path, name]
+    const own = typeof header === 'string' ? [{ header: `mcp-param-${header.toLowerCase()}`, path: at }] : []
+    return [...own, ...declaredParams(property, at)]
+  })
+}
+
+function argumentAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, name) => member(inner, name), value)
+}
+
+function paramMismatch(
+  { header, path }: MirroredParam,
+  value: unknown,
+  headers: HeaderRecord,
+): HttpErrorResponse | undefined {
+  if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
+  const given = requestHeader(headers, header)
+  if (given === undefined)
+    return headerMismatch(header, `it is missing, the body has arguments.${path.join('.')}`)
+  const decoded = decodeHeaderValue(given)
+  if (decoded === undefined) return headerMismatch(header, 'its Base64 cannot be read')
+  const isSame =
+    typeof value === 'number' && DECIMAL.test(decoded) ? Number(decoded) === value : decoded === String(value)
+  return isSame ? undefined : headerMismatch(header, `it says "${decoded}", the body "${String(value)}"`)
+}
+
+const DECIMAL = /^-?\d+(\.\d+)?$/
+
+/** One header by its lower-case name. */
+function requestHeader(headers: HeaderRecord, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value.trim() : value?.join(', ')
+}
+
+const CODED = /^=\?base64\?(.*)\?=$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** The value of a header that repeats a part of the body: what HTTP cannot carry is in Base64. Undefined when that is broken. */
+function decodeHeaderValue(value: string): string | undefined {
+  const coded = CODED.exec(value)?.[1]
+  if (coded === undefined) return value
+  return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, 'base64')) : undefined
+}
+
+function headerMismatch(header: string, why: string): HttpErrorResponse {
+  const message = `Bad Request: the header ${header} and the body disagree: ${why}`
+  return { status: 400, code: -32020, message, data: { mismatch: { header, why } } }
 }

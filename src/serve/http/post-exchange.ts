@@ -1,10 +1,8 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
 import type { Era } from '../../protocol/era.ts'
 import type { InjectedHttpResponse } from '../faults/fault.ts'
-import type { ReplyChannel } from '../player/reply-channel.ts'
-import type { ReplySource } from '../reply.ts'
-import { httpStatusOf } from './answer-status.ts'
-import type { RecordedHead, RecordedHeads } from './recorded-http.ts'
+import type { ReplyChannel, ReplySource } from '../player/reply-channel.ts'
+import { httpStatusOf, type RecordedHead, type RecordedHeads } from './recorded-http.ts'
 
 /** The stream that an answer comes by when it is more than an answer. */
 export interface ReplyStream {
@@ -25,7 +23,7 @@ export interface ExchangeContext {
   readonly onLate: (text: string) => void
 }
 
-export interface PostExchangeOptions {
+interface PostExchangeOptions {
   readonly res: ServedResponse
   readonly site: ExchangeContext
   readonly scope: string

@@ -6,12 +6,11 @@ import {
   type ServedRequest,
   type ServedResponse,
 } from '../../http/server/served-exchange.ts'
+import { findRange } from '../../json/find.ts'
 import { decodeUtf8, DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import type { Message } from '../../protocol/message.ts'
-import { findRange } from '../../json/find.ts'
-import type { MessageParser } from '../player/message-parser.ts'
 import type { AcceptedTypes } from './post-exchange.ts'
-import { sendHttpError } from './refusal.ts'
+import type { MessageParser } from '../player/message-parser.ts'
 
 /** A message that a client posted, and the way to answer it. */
 export interface PostedMessage {
@@ -84,4 +83,30 @@ const TOO_LONG = { status: 413, code: -32000, message: 'Payload Too Large', head
 function isJson(type: HeaderRecord[string]): boolean {
   if (type === 'application/json') return true
   return typeof type === 'string' && type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+}
+
+/** What is said to a request that never gets as far as the tape, as servers of its era would say it. */
+export interface HttpErrorResponse {
+  readonly status: number
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** `id` is JSON: the id of the request, where it is known. */
+export function sendHttpError(res: ServedResponse, refusal: HttpErrorResponse, id = 'null'): void {
+  const { status, code, message, data, headers } = refusal
+  const error = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
+  const body = `{"jsonrpc":"2.0","id":${id},"error":${error}}`
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  })
+  res.end(body)
+}
+
+export function methodNotAllowed(allow: string): HttpErrorResponse {
+  return { status: 405, code: -32000, message: 'Method not allowed.', headers: { Allow: allow } }
 }

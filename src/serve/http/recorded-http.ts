@@ -1,7 +1,12 @@
+import type { Era } from '../../protocol/era.ts'
+import { member } from '../../protocol/message.ts'
+import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
+import type { ReplySource } from '../player/reply-channel.ts'
+import { filterTurns } from '../player/turn-filters.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
-import { member } from '../../protocol/message.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
 /** What HTTP carried around a message, as far as it matters when the message is played. */
 export interface RecordedHead {
@@ -59,3 +64,74 @@ function retryIn(frame: Tape['rest'][number]): number | undefined {
   const retry = frame.kind === 'event' ? member(frame.details['sse'], 'retry') : undefined
   return typeof retry === 'number' ? retry : undefined
 }
+
+/** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the era has it. */
+export function httpStatusOf(source: ReplySource | undefined, era: Era, heads: RecordedHeads): number {
+  const recorded = source !== undefined && 'message' in source ? heads.of(source)?.status : undefined
+  if (recorded !== undefined && isAnswerStatus(recorded)) return recorded
+  return era === 'legacy' ? 200 : (MODERN_STATUS.get(errorCodeOf(source)) ?? 200)
+}
+
+/** Whether an answer with a body can have this status: a tape may say anything. */
+function isAnswerStatus(status: number): boolean {
+  return status >= 200 && status <= 599 && status !== 204 && status !== 205 && status !== 304
+}
+
+// 2026-07-28: unknown methods are 404; what the protocol itself refuses is 400. All other errors are answers like any other.
+const MODERN_STATUS: ReadonlyMap<unknown, number> = new Map([
+  [-32601, 404],
+  [-32020, 400],
+  [-32021, 400],
+  [-32022, 400],
+])
+
+/** The code of a JSON-RPC error, if it is one. */
+function errorCodeOf(source: ReplySource | undefined): unknown {
+  if (source === undefined) return undefined
+  const outcome = 'message' in source ? outcomeOf(source) : source
+  return member(member(outcome, 'error'), 'code')
+}
+
+function outcomeOf({ message }: RecordedMessage): unknown {
+  return message.kind === 'response' ? message.outcome : undefined
+}
+
+/**
+ * The turns without those that the recorded server refused for what HTTP carried around them: headers, the session, a missing
+ * envelope. A live request with the same params may carry all of that rightly, and must not be refused for another's fault;
+ * one that does not is refused by our own checks.
+ */
+export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): TurnStore {
+  const refused = heads.refused()
+  if (refused.length === 0) return turns
+  const places = new Set<number>()
+  for (let place = 0; place < turns.size; place++) {
+    const { frame, trigger } = turns.outline(place)
+    const isNear = trigger === 'request' && refused.some((head) => isBetween(frame, head))
+    const turn = isNear ? turns.turn(place) : undefined
+    if (turn !== undefined && isTransportError(turn, heads)) places.add(place)
+  }
+  return filterTurns(turns, (place) => !places.has(place))
+}
+
+function isBetween(frame: number, { asked = 0, answered = Infinity }: RecordedHead): boolean {
+  return frame > asked && frame < answered
+}
+
+function isTransportError({ trigger, response }: Turn, heads: RecordedHeads): boolean {
+  if (trigger?.message.kind !== 'request') return false
+  const { status = 200, version } = heads.of(response ?? trigger) ?? {}
+  if (status < 400) return false
+  const code = errorCodeOf(response)
+  const { params } = trigger.message
+  if (code === -32602) return version === MODERN_VERSION && !hasFullEnvelope(params)
+  if (code === -32022) return metaValue(params, META_KEYS.protocolVersion) !== MODERN_VERSION
+  return response === undefined || TRANSPORT_ERROR_CODES.has(code)
+}
+
+function hasFullEnvelope(params: unknown): boolean {
+  return hasModernEnvelope(params) && metaValue(params, META_KEYS.clientCapabilities) !== undefined
+}
+
+// Header mismatch; what SDK servers answer when a session, a media type or a body is wrong.
+const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700])

@@ -1,30 +1,26 @@
-import { selectServers } from '../../tape/server-filter.ts'
+import { randomUUID } from 'node:crypto'
+import { isLoopback } from '../../http/host-check.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
-import { isLoopback } from '../../transport/loopback.ts'
-import { serveCommandLine } from '../suggested-commands.ts'
-import type { Drift } from '../drift.ts'
-import type { UpstreamServer } from '../upstream/upstream.ts'
-import { sumServerDrifts } from '../joined-drift.ts'
-import { sessionIdGenerator } from '../made-up-ids.ts'
-import { passthroughServerFor, type LiveUpstreamOptions } from '../live-transport.ts'
-import { withHttpFrames } from '../playable-tape.ts'
-import { ClientPauses } from '../rests.ts'
-import type { ServeOptions } from '../serve-options.ts'
-import { serverNamesOf, resolveServer } from '../which-server.ts'
-import type { HttpRouter } from './http-router.ts'
-import { mountEndpoint } from './offer.ts'
-import {
-  formatAddress,
-  createRouters,
-  withDefaultAddress,
-  type HttpTransport,
-  type ListeningRouter,
-} from './places.ts'
+import { discardBody } from '../../http/server/served-exchange.ts'
+import { seededRandom } from '../../seeded-random.ts'
+import { type Drift, sumServerDrifts } from '../drift.ts'
+import { HttpRouter } from './http-router.ts'
+import { readPostedMessage, methodNotAllowed, sendHttpError } from './posted-message.ts'
 import {
   createServedRecording,
   type ServedRecording,
   type ServedRecordingOptions,
 } from './served-recording.ts'
+import { SseEndpoint } from './sse-endpoint.ts'
+import { StreamableEndpoint } from './streamable-endpoint.ts'
+import { withHttpFrames, serverNamesOf, resolveServer } from '../playable-tape.ts'
+import { ClientPauses } from '../player/clock.ts'
+import { MessageParser } from '../player/message-parser.ts'
+import type { ServeOptions } from '../serve-options.ts'
+import { serveCommandLine } from '../suggested-commands.ts'
+import { passthroughServerFor, type LiveUpstreamOptions } from '../upstream/passthrough-server.ts'
+import type { UpstreamServer } from '../upstream/upstream.ts'
+import { selectServers } from '../../tape/server-filter.ts'
 
 export interface ServeHttpOptions extends ServeOptions, LiveUpstreamOptions {
   /** Where Streamable HTTP is spoken: a free port of this machine, unless told otherwise. It is, if `sse` is not given either. */
@@ -138,3 +134,95 @@ function flagsOf({ http, sse, flags = [] }: ServeHttpOptions): readonly string[]
 function flagOf(name: string, listen: Partial<ListenAddress> | undefined): readonly string[] {
   return listen?.port ? [name, formatAddress(withDefaultAddress(listen))] : [name]
 }
+
+type HttpTransport = 'http' | 'sse'
+
+/** Where each transport is to be spoken; one that is not given is not. */
+type HttpAddresses = { readonly [transport in HttpTransport]?: Partial<ListenAddress> | undefined }
+
+interface ListeningRouter {
+  readonly front: HttpRouter
+  readonly listen: ListenAddress
+  readonly transports: readonly HttpTransport[]
+}
+
+/** `now` is the time for all of them, where it is not that of the clock on the wall. */
+interface RouterClock {
+  readonly now?: (() => number) | undefined
+}
+
+/** One listener for each address that was asked for: both transports share one unless told otherwise. */
+function createRouters({ http, sse, now }: HttpAddresses & RouterClock): readonly ListeningRouter[] {
+  const place = (listen: ListenAddress, ...transports: ListeningRouter['transports']): ListeningRouter => ({
+    front: new HttpRouter(listen, now),
+    listen,
+    transports,
+  })
+  if (sse === undefined) return [place(withDefaultAddress(http ?? {}), 'http')]
+  if (http === undefined) return [place(withDefaultAddress(sse), 'sse')]
+  const [forHttp, forSse] = [withDefaultAddress(http), withDefaultAddress({ ...http, ...sse })]
+  if (formatAddress(forHttp) === formatAddress(forSse)) return [place(forHttp, 'http', 'sse')]
+  return [place(forHttp, 'http'), place(forSse, 'sse')]
+}
+
+function withDefaultAddress({ host = '127.0.0.1', port = 0 }: Partial<ListenAddress>): ListenAddress {
+  return { host, port }
+}
+
+function formatAddress({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** A server at a path. */
+interface MountedEndpoint {
+  readonly front: HttpRouter
+  readonly server: string
+  readonly transport: HttpTransport
+  readonly path: string
+  readonly close: () => void
+}
+
+/** Gives a server its paths: `/mcp` and `/sse`, behind its name where there are several. */
+function mountEndpoint(
+  front: HttpRouter,
+  role: ServedRecording,
+  { transport, isOnly }: { transport: HttpTransport; isOnly: boolean },
+): MountedEndpoint {
+  const { server } = role
+  const base = isOnly ? '' : `/${encodeURIComponent(server)}`
+  if (transport === 'http') {
+    const endpoint = new StreamableEndpoint(role)
+    front.route(`${base}/mcp`, (req, res) => endpoint.handle(req, res))
+    return { front, server, transport, path: `${base}/mcp`, close: () => endpoint.close() }
+  }
+  const endpoint = new SseEndpoint(role, `${base}/messages`)
+  const heard = new MessageParser()
+  front.route(`${base}/sse`, (req, res) => {
+    if (req.method === 'GET') return endpoint.open(req, res)
+    discardBody(req)
+    sendHttpError(res, methodNotAllowed('GET'))
+  })
+  front.route(`${base}/messages`, (req, res) => {
+    if (req.method === 'POST')
+      return readPostedMessage({ req, res, heard }, (posted) => void endpoint.post(posted))
+    discardBody(req)
+    sendHttpError(res, methodNotAllowed('POST'))
+  })
+  return { front, server, transport, path: `${base}/sse`, close: () => endpoint.close() }
+}
+
+/** Ids for sessions: nobody can guess them, unless a seed says that two runs are to be alike. */
+export function sessionIdGenerator(seed: number | undefined): () => string {
+  if (seed === undefined) return randomUUID
+  const random = seededRandom(seed)
+  return () => seededUuid(random)
+}
+
+/** In the form of a random UUID: its version is 4, its variant one of 8, 9, a and b. */
+function seededUuid(random: () => number): string {
+  const digit = (): string => Math.floor(random() * 16).toString(16)
+  const variant = (): string => '89ab'[Math.floor(random() * 4)] ?? '8'
+  return UUID_TEMPLATE.replaceAll(/[xy]/g, (place) => (place === 'x' ? digit() : variant()))
+}
+
+const UUID_TEMPLATE = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'

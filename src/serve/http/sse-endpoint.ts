@@ -1,11 +1,9 @@
 import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
-import type { ClientSessions } from '../connections.ts'
+import type { ClientSessions, ServedRecording } from './served-recording.ts'
 import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
 import { sseEventText, SseWriter } from './sse-writer.ts'
-import type { PostedMessage } from './posted-message.ts'
-import { sendHttpError } from './refusal.ts'
-import type { ServedRecording } from './served-recording.ts'
+import { type PostedMessage, sendHttpError } from './posted-message.ts'
 
 interface SseClient {
   readonly player: SessionPlayer

@@ -66,7 +66,7 @@ export class SseWriter {
   }
 }
 
-export interface SseEventFields {
+interface SseEventFields {
   readonly id?: string
   readonly event?: string
 }

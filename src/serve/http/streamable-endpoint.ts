@@ -5,8 +5,14 @@ import { MessageParser } from '../player/message-parser.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
 import { isModernMessage } from './modern-checks.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
-import { postedId, readPostedMessage, type PostedMessage } from './posted-message.ts'
-import { methodNotAllowed, sendHttpError, type HttpErrorResponse } from './refusal.ts'
+import {
+  postedId,
+  readPostedMessage,
+  type PostedMessage,
+  methodNotAllowed,
+  sendHttpError,
+  type HttpErrorResponse,
+} from './posted-message.ts'
 import type { ServedRecording } from './served-recording.ts'
 
 /** Streamable HTTP on one path, in the eras that the recorded server spoke. */

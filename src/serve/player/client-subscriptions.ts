@@ -1,7 +1,7 @@
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { member, type Message, type Request } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import type { LiveMessage } from '../live.ts'
+import type { LiveMessage } from './rewrite.ts'
 
 /** What the live client asked to hear: a server sends no log below the chosen level, and no update that is not subscribed to. */
 export class ClientSubscriptions {

@@ -46,3 +46,38 @@ class PendingTimer {
   end: () => void = () => {}
   readonly over: Promise<void> = new Promise((resolve) => (this.end = resolve))
 }
+
+// Long enough for an idle client to read what was written before, short enough not to be felt.
+const PAUSE_MS = 50
+
+/** Short waits in which the client can read what was sent; the end of a run waits for those under way. */
+export class ClientPauses {
+  readonly #clock: SystemClock
+
+  constructor(clock: SystemClock = new SystemClock()) {
+    this.#clock = clock
+  }
+
+  readonly later = (resume: () => void): void => this.#clock.after(PAUSE_MS, resume)
+
+  idle(): Promise<void> {
+    return this.#clock.idle()
+  }
+}
+
+/** Milliseconds from `250`, `250ms`, `2s` or `1.5m`; undefined for anything else. */
+export function parseDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return value >= 0 && value <= MAX_DURATION_MS ? value : undefined
+  const [, count, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(String(value)) ?? []
+  const ms = Number(count) * (DURATION_UNITS.get(unit) ?? Number.NaN)
+  return ms <= MAX_DURATION_MS ? ms : undefined
+}
+
+const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+])
+
+// More than a timer can count.
+const MAX_DURATION_MS = 2 ** 31 - 1

@@ -1,4 +1,4 @@
-import { markImmutable } from '../../match/lasting.ts'
+import { markImmutable } from '../../match/request-key.ts'
 import type { Id } from '../../protocol/id.ts'
 import { findRange, type JsonRange } from '../../json/find.ts'
 import { classifyMessage, type Message, type Request } from '../../protocol/message.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseFaultRules } from '../faults/fault-rules.ts'
-import { isPlainRun, type PlayOptions } from '../play-options.ts'
+import { isPlainRun, type PlayOptions } from './session-player.ts'
 
 test.each<[PlayOptions, boolean]>([
   [{}, true],

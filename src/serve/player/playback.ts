@@ -1,25 +1,19 @@
-import { describeRequest } from '../../match/describe-request.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
-import type { Id } from '../../protocol/id.ts'
 import { replaceValue } from '../../json/find.ts'
+import { describeRequest } from '../../match/describe-request.ts'
+import { type Id, idKey } from '../../protocol/id.ts'
 import type { Request, Response } from '../../protocol/message.ts'
-import { AnswerOrder } from './turn-order.ts'
-import { ServerRequests, type ClientAnswerPolicy } from './server-requests.ts'
-import type { Clock } from './clock.ts'
-import { InFlightTurns } from '../in-flight.ts'
-import { LiveIds } from '../live-names.ts'
-import type { LiveMessage } from '../live.ts'
-import type { ReplyChannel } from './reply-channel.ts'
-import type { Pace } from './pace.ts'
-import { TurnPlayer, type ServerRequestStep, type TurnContext } from './turn-player.ts'
-import { RecordedCancellations } from '../recorded-cancels.ts'
-import type { SendReply } from '../reply.ts'
-import { liveNotification, liveResponse, downgradedVersion } from './rewrite.ts'
-import type { RecordedServer } from './recorded-server.ts'
-import { SubscriptionOrder } from '../subscription-gate.ts'
 import { ClientSubscriptions } from './client-subscriptions.ts'
+import type { Clock } from './clock.ts'
+import type { Pace } from './pace.ts'
+import type { RecordedServer } from './recorded-server.ts'
+import type { ReplyChannel, SendReply } from './reply-channel.ts'
+import { LiveIds, type LiveMessage, liveNotification, liveResponse, downgradedVersion } from './rewrite.ts'
+import { ServerRequests, type ClientAnswerPolicy } from './server-requests.ts'
+import { AnswerOrder, RecordedCancellations, SubscriptionOrder } from './turn-order.ts'
+import { TurnPlayer, type ServerRequestStep, type TurnContext } from './turn-player.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
-export interface PlaybackOptions {
+interface PlaybackOptions {
   readonly script: RecordedServer
   readonly note: (note: string) => void
   readonly later: (resume: () => void) => void
@@ -196,4 +190,39 @@ export class Playback {
   #resumeWaiting(): void {
     for (const playing of this.#waiting) playing.advance()
   }
+}
+
+interface InFlightTurn {
+  readonly playing: TurnPlayer
+  readonly part: TriggeredTurn
+}
+
+/** The live requests that are being answered, by their ids. */
+class InFlightTurns {
+  readonly #entries = new Map<string, InFlightTurn>()
+
+  /** False when the id was in use already; the newer request then has it. */
+  add(playing: TurnPlayer, part: TriggeredTurn): boolean {
+    const key = inFlightKey(part)
+    const isFree = !this.#entries.has(key)
+    this.#entries.set(key, { playing, part })
+    return isFree
+  }
+
+  remove(playing: TurnPlayer, part: TriggeredTurn): void {
+    const key = inFlightKey(part)
+    if (this.#entries.get(key)?.playing === playing) this.#entries.delete(key)
+  }
+
+  get(id: Id, { scope }: ReplyChannel): InFlightTurn | undefined {
+    return this.#entries.get(scope + idKey(id))
+  }
+
+  all(): readonly InFlightTurn[] {
+    return [...this.#entries.values()]
+  }
+}
+
+function inFlightKey({ live, outlet }: TriggeredTurn): string {
+  return live?.message.kind === 'request' ? outlet.scope + idKey(live.message.id) : ''
 }

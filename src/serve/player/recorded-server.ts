@@ -1,26 +1,21 @@
-import { describeRequest } from '../../match/describe-request.ts'
-import { isTaskPoll } from '../../match/freely-asked.ts'
-import type { Miss } from '../../match/miss/miss.ts'
-import type { RequestContent } from '../../match/request-key.ts'
-import type { Matcher, MatchOutcome, RecordedRequest } from '../../match/matcher.ts'
-import type { NotificationMatcher } from '../../match/notification-matcher.ts'
-import { encodedForms } from '../../redact/known-values.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
-import type { Turn } from '../../tape/turn.ts'
-import type { DetectedEra } from '../../protocol/era.ts'
 import { canonicalJson } from '../../json/canonical.ts'
+import { describeRequest } from '../../match/describe-request.ts'
+import type { Matcher, MatchOutcome, RecordedRequest } from '../../match/matcher.ts'
+import { type Miss, MissExplainer } from '../../match/miss/miss.ts'
+import { NotificationMatcher } from '../../match/notification-matcher.ts'
+import type { SuggestedMatchOptions, MatchOptions } from '../../match/options.ts'
+import { createMatcher } from '../../match/recording-index.ts'
+import { isTaskPoll, type RequestContent } from '../../match/request-key.ts'
+import type { DetectedEra } from '../../protocol/era.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
-import type { ClientRedaction } from '../redaction/client-redaction.ts'
+import { encodedForms } from '../../redact/secret-values.ts'
+import { turnStoreOf, eraOfServer } from '../playable-tape.ts'
 import { syntheticAnswer, type SyntheticAnswer } from './synthetic-answers.ts'
-import {
-  loadRecordedServer,
-  turnsMatching,
-  type RecordedServerData,
-  type RecordedServerOptions,
-} from '../recorded-part.ts'
-import type { ReportRedactor } from '../redaction/report-redactor.ts'
-import { MissReporter } from '../script-misses.ts'
 import { TaskStates } from './task-states.ts'
+import { type ClientRedaction, explainRedactedMiss } from '../redaction/client-redaction.ts'
+import { type ReportRedactor, createReportRedactor, redactMiss } from '../redaction/report-redactor.ts'
+import type { TurnStore, TurnOutline } from '../../tape/turn-store.ts'
+import type { Turn } from '../../tape/turn.ts'
 
 /** What there is to say to a live request. */
 export type RequestMatch =
@@ -160,5 +155,118 @@ export class RecordedServer {
     if (outcome.kind === 'hit' || asked.params === params) return outcome
     const asItCame = this.#matcher.lookup({ ...asked, params })
     return asItCame.kind === 'hit' ? asItCame : outcome
+  }
+}
+
+export interface RecordedServerOptions extends MatchOptions {
+  readonly turns: readonly Turn[] | TurnStore
+  /** Which of the tape's servers to be. */
+  readonly server: string
+  /** The tape as the user named it. */
+  readonly tape: string
+  /** When the recording began, as in the tape's header. */
+  readonly started?: string
+  readonly now?: () => number
+  /** Those of the options that the user gave for this run. */
+  readonly given?: MatchOptions
+  /** How the user says the options that would accept a miss. */
+  readonly commandFor: (loosening: SuggestedMatchOptions) => string
+  /** How the tape was made, when it says. */
+  readonly recordCommand?: () => string | undefined
+  /** What is done with the secrets of the client, when those of the tape have stand-ins. */
+  readonly redaction?: ClientRedaction | undefined
+}
+
+/** One server's part of a tape: what all connections that play it share. */
+interface RecordedServerData extends Pick<
+  RecordedServerOptions,
+  'server' | 'tape' | 'started' | 'now' | 'given' | 'commandFor' | 'recordCommand' | 'redaction'
+> {
+  readonly turns: TurnStore
+  readonly opening: readonly Turn[]
+  readonly matcher: Matcher
+  readonly notices: NotificationMatcher
+  readonly era: DetectedEra
+  readonly screen: ReportRedactor | undefined
+  /** What was looked for already. */
+  readonly byMethod: Map<string, readonly Turn[]>
+}
+
+function loadRecordedServer(options: RecordedServerOptions): RecordedServerData {
+  const { server } = options
+  const turns = turnStoreOf(options.turns)
+  const matcher = createMatcher(turns, options)
+  const notices = new NotificationMatcher(turns, matcher.ignore)
+  const opening = openingTurns(turns, server)
+  const byMethod = new Map<string, readonly Turn[]>()
+  return {
+    given: options,
+    ...options,
+    turns,
+    matcher,
+    notices,
+    opening,
+    byMethod,
+    era: eraOfServer(turns, server),
+    screen: options.redaction === undefined ? createReportRedactor() : undefined,
+  }
+}
+
+function openingTurns(turns: TurnStore, server: string): readonly Turn[] {
+  return turnsMatching(turns, (outline) => outline.server === server && outline.trigger === 'none')
+}
+
+/** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
+function turnsMatching(
+  turns: TurnStore,
+  isMeant: (outline: Pick<TurnOutline, 'server' | 'method' | 'trigger'>) => boolean,
+): readonly Turn[] {
+  const first = Math.min(
+    turns.size,
+    ...turns
+      .kinds()
+      .filter(isMeant)
+      .map((kind) => kind.first),
+  )
+  const found: Turn[] = []
+  for (let place = first; place < turns.size; place++) {
+    const turn = isMeant(turns.outline(place)) ? turns.turn(place) : undefined
+    if (turn !== undefined) found.push(turn)
+  }
+  return found
+}
+
+/** What a live request is told that the tape does not answer, with no secret in it. */
+class MissReporter {
+  readonly #recorded: RecordedServerData
+  readonly #matcher: Matcher
+  readonly #explainer: MissExplainer
+
+  constructor(recorded: RecordedServerData, matcher: Matcher) {
+    this.#recorded = recorded
+    this.#matcher = matcher
+    this.#explainer = new MissExplainer({ ...recorded, index: matcher })
+  }
+
+  /** Of a request, as it is compared and as it came, that was looked for and not found. */
+  explain(asked: RequestContent, outcome: Exclude<MatchOutcome, { kind: 'hit' }>, request: Request): Miss {
+    const miss = this.#explainer.explain(asked, outcome)
+    const { redaction } = this.#recorded
+    if (redaction === undefined) return this.#redacted(miss)
+    return explainRedactedMiss(miss, redaction, asked.params !== request.params)
+  }
+
+  /** One that no other way of matching would answer. */
+  withReason(reason: Miss['reason'], why: string, asked: RequestContent): Miss {
+    const { tape } = this.#recorded
+    const next = this.#matcher.next()
+    const nothing = { nearest: [], annotations: [], fixes: [] }
+    return this.#redacted({ reason, why, asked, tape, ...nothing, ...(next && { next }) })
+  }
+
+  /** The secrets of a redacted tape, and of its live client, have stand-ins already. */
+  #redacted(miss: Miss): Miss {
+    const { screen } = this.#recorded
+    return screen === undefined ? miss : redactMiss(miss, screen)
   }
 }

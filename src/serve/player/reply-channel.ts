@@ -1,5 +1,6 @@
+import type { Response } from '../../protocol/message.ts'
 import type { InjectedHttpResponse, LinkFaultActions } from '../faults/fault.ts'
-import type { SendReply } from '../reply.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
 
 /** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
 export interface ReplyChannel {
@@ -29,4 +30,21 @@ export const FAULTS_PER_CHANNEL: LinkFaultActions = {
   http: (answer, outlet) => outlet.breakOff?.(answer),
   drop: (outlet) => outlet.breakOff?.(),
   disconnect: (outlet) => outlet.breakOff?.(),
+}
+
+/** Where an answer comes from: the tape, or what somebody else had to say. */
+export type ReplySource = RecordedMessage | Response['outcome']
+
+/** Takes the one answer to a live request; undefined when there will be none. `source` is where it comes from, as far as it is one. */
+export type SendReply = (text: string | undefined, source?: ReplySource) => void
+
+/** The answers to one live batch leave together, as one array, when the last of them is known. */
+export function collectBatchReply(requests: number, reply: SendReply): SendReply {
+  const answers: string[] = []
+  let open = requests
+  return (text) => {
+    if (text !== undefined) answers.push(text)
+    open--
+    if (open === 0) reply(answers.length > 0 ? `[${answers.join(',')}]` : undefined)
+  }
 }

@@ -1,10 +1,9 @@
-import type { RecordedMessage } from '../../tape/turn.ts'
 import { findRange, replaceValue } from '../../json/find.ts'
-import { member } from '../../protocol/message.ts'
+import { findIdAtEnd, findIdAtEdge } from '../../protocol/find-id-in-text.ts'
+import { type Id, idKey, isId } from '../../protocol/id.ts'
+import { member, type Notification, type Request } from '../../protocol/message.ts'
 import { isLegacyVersion, META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { findIdAtEnd } from '../../protocol/find-id-in-text.ts'
-import type { LiveIds } from '../live-names.ts'
-import type { LiveMessage } from '../live.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
 
 // Recorded bytes are spliced, never parsed and written anew: key order, number spelling and escapes survive.
 
@@ -95,4 +94,68 @@ function recordedMeta(trigger: RecordedMessage | undefined, key: string): unknow
   return trigger !== undefined && 'params' in trigger.message
     ? metaValue(trigger.message.params, key)
     : undefined
+}
+
+/** What the live client chose itself and must get back: ids and tokens as the bytes that it sent. */
+export interface LiveMessage {
+  /** `null` stands in for a notification's id: nothing that needs one is sent for it. */
+  readonly id: string
+  readonly progressToken: string | undefined
+  readonly message: Request | Notification
+}
+
+export function toLiveMessage(text: string, message: Request | Notification): LiveMessage {
+  const hasToken = metaValue(message.params, META_KEYS.progressToken) !== undefined
+  return {
+    id: message.kind === 'request' ? idBytes(text, message.id) : 'null',
+    progressToken: hasToken ? bytesAt(text, ['params', '_meta', META_KEYS.progressToken]) : undefined,
+    message,
+  }
+}
+
+function idBytes(text: string, id: Id): string {
+  const range = findIdAtEdge(text)
+  const bytes = range === undefined ? undefined : text.slice(range.start, range.end)
+  // What stands at an edge may belong to something inside: only the same id is the same bytes.
+  const isSame = bytes === String(id) || bytes === `"${id}"`
+  return isSame && bytes.startsWith('"') === (typeof id === 'string')
+    ? bytes
+    : (bytesAt(text, ['id']) ?? 'null')
+}
+
+function bytesAt(text: string, path: readonly string[]): string | undefined {
+  const range = findRange(text, path)
+  return range === undefined ? undefined : text.slice(range.start, range.end)
+}
+
+/** The live names of recorded things: subscriptions, which the client names, and requests of the server, which we name. */
+export class LiveIds {
+  readonly #subscriptions = new Map<string, string>()
+  readonly #serverRequests = new Map<string, string>()
+
+  /** `live` is the id of the live request, as JSON. */
+  setSubscription(listen: RecordedMessage, live: string): void {
+    this.#subscriptions.set(recordedIdKey(listen, requestIdOf(listen)), live)
+  }
+
+  setServerRequest(request: RecordedMessage, live: string): void {
+    this.#serverRequests.set(recordedIdKey(request, requestIdOf(request)), live)
+  }
+
+  /** The live name of what a message of that connection calls `id`; none when the live client has not opened it. */
+  subscription(sender: RecordedMessage, id: unknown): string | undefined {
+    return this.#subscriptions.get(recordedIdKey(sender, id))
+  }
+
+  serverRequest(sender: RecordedMessage, id: unknown): string | undefined {
+    return this.#serverRequests.get(recordedIdKey(sender, id))
+  }
+}
+
+function requestIdOf({ message }: RecordedMessage): unknown {
+  return message.kind === 'request' ? message.id : undefined
+}
+
+function recordedIdKey({ server, conn }: RecordedMessage, id: unknown): string {
+  return JSON.stringify([server, conn, isId(id) ? idKey(id) : null])
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
-import { sessionFilters } from '../recorded-sessions.ts'
+import { sessionFilters } from './turn-filters.ts'
 
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one')]
 const on = (conn: number, said: readonly Said[]): readonly Said[] => said.map((one) => ({ ...one, conn }))

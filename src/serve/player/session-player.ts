@@ -1,30 +1,35 @@
-import type { RequestContent } from '../../match/request-key.ts'
-import type { Miss } from '../../match/miss/miss.ts'
-import { isId, type Id } from '../../protocol/id.ts'
 import { itemRanges } from '../../json/find.ts'
+import { describeRequest } from '../../match/describe-request.ts'
+import { missAsError } from '../../match/miss/error.ts'
+import type { Miss } from '../../match/miss/miss.ts'
+import { type RequestContent, requestKey } from '../../match/request-key.ts'
+import { isId, type Id } from '../../protocol/id.ts'
 import {
   member,
   type Batch,
   type InvalidMessage,
   type Message,
   type Notification,
+  type Request,
 } from '../../protocol/message.ts'
-import { DriftLog } from '../account.ts'
-import { RequestHandler, type ReplyRoute } from '../answering.ts'
-import { SystemClock } from './clock.ts'
-import type { Drift } from '../drift.ts'
-import type { UpstreamServer } from '../upstream/upstream.ts'
-import { SessionFaults } from '../faults/session-faults.ts'
-import type { LinkFaultActions } from '../faults/fault.ts'
-import { MessageParser } from './message-parser.ts'
-import { toLiveMessage } from '../live.ts'
-import { singleReplyChannel, type ReplyChannel } from './reply-channel.ts'
-import { responseText, type RpcError } from './synthetic-answers.ts'
-import { Playback, type TriggeredTurn } from './playback.ts'
-import type { PlayOptions } from '../play-options.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
-import { collectBatchReply, type SendReply } from '../reply.ts'
-import type { RecordedServer } from './recorded-server.ts'
+import { DriftLog, type Drift } from '../drift.ts'
+import type { FaultRule } from '../faults/fault-rules.ts'
+import type { LinkFaultActions, Fault } from '../faults/fault.ts'
+import type { MethodCall } from '../faults/request-selector.ts'
+import { SessionFaults } from '../faults/session-faults.ts'
+import { type Override, patchedAnswer, findOverride, overrideResponse } from '../overrides.ts'
+import { SystemClock, type Clock } from './clock.ts'
+import { MessageParser } from './message-parser.ts'
+import type { Pace } from './pace.ts'
+import { Playback, type TriggeredTurn } from './playback.ts'
+import type { RecordedServer, RequestMatch } from './recorded-server.ts'
+import { singleReplyChannel, type ReplyChannel, collectBatchReply, type SendReply } from './reply-channel.ts'
+import { toLiveMessage, type LiveMessage } from './rewrite.ts'
+import type { ClientAnswerPolicy } from './server-requests.ts'
+import { responseText, type RpcError, type SyntheticAnswer } from './synthetic-answers.ts'
+import type { UpstreamServer } from '../upstream/upstream.ts'
+import type { Turn } from '../../tape/turn.ts'
 
 export interface SessionPlayerOptions extends PlayOptions {
   /** The part to play, of which nothing is played yet. */
@@ -181,3 +186,158 @@ function invalidRequest(message: Batch | InvalidMessage): RpcError {
 }
 
 function ignore(): void {}
+
+/** How a tape is played. By default each request gets what was recorded, and gets it at once. */
+export interface PlayOptions {
+  /** Keeps the recorded times; without it nothing is waited for. */
+  readonly pace?: Pace
+  /** `recorded`: calls that overlapped on the tape are answered in the order in which they were answered there. */
+  readonly order?: 'any' | 'recorded'
+  /** What an answer of the client means that is not the recorded one. */
+  readonly onClientAnswer?: ClientAnswerPolicy
+  readonly overrides?: readonly Override[]
+  readonly faults?: readonly FaultRule[]
+  /** For everything that happens by chance, also the ids of sessions: the same seed, the same run. */
+  readonly seed?: number
+  /** The clock for every wait; by default the one on the wall. */
+  readonly clock?: Clock
+}
+
+/** Whether a run gives each request its recorded answer, at once and as it stands: then there are shorter ways to do so. */
+export function isPlainRun({ pace, order = 'any', overrides = [], faults = [] }: PlayOptions): boolean {
+  return pace === undefined && order === 'any' && overrides.length === 0 && faults.length === 0
+}
+
+interface RequestHandlerOptions {
+  readonly script: RecordedServer
+  readonly performance: Playback
+  readonly account: DriftLog
+  readonly strikes: SessionFaults
+  readonly overrides: readonly Override[]
+  readonly clock: Clock
+  readonly elsewhere: UpstreamServer | undefined
+}
+
+/** How what a message sets off leaves: the answer apart, because that to one of a batch waits for the others. */
+export interface ReplyRoute {
+  readonly outlet: ReplyChannel
+  readonly reply: SendReply
+}
+
+/** A live request and its ways out. */
+interface HandledRequest extends ReplyRoute {
+  readonly text: string
+  readonly request: Request
+  readonly live: LiveMessage
+}
+
+/** Answers the requests of one connection: an override comes first, then a fault, then the tape, then whatever a miss means. */
+class RequestHandler {
+  readonly #options: RequestHandlerOptions
+  readonly #withheld = new WithheldTurns()
+
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options
+  }
+
+  handle(text: string, request: Request, ways: ReplyRoute): void {
+    if (this.#options.elsewhere?.isAlone) return this.#options.elsewhere.forward(text, request, ways)
+    const { outlet, reply } = ways
+    const asking = { text, request, live: toLiveMessage(text, request), outlet, reply }
+    const override = findOverride(this.#options.overrides, request)
+    if (override !== undefined) return this.#applyOverride(override, asking)
+    const fault = this.#options.strikes.faultFor(request)
+    const cue = this.#findMatch(request)
+    if (fault === undefined) this.#playMatch(cue, asking)
+    else this.#applyFault(fault, cue, asking)
+  }
+
+  cancel(id: Id, outlet: ReplyChannel): void {
+    this.#options.performance.cancel(id, outlet)
+    this.#options.strikes.cancel(id, outlet)
+    this.#options.elsewhere?.cancel(id, outlet)
+  }
+
+  /** Tells a miss to everyone who should know. */
+  sendMiss(miss: Miss, id: string, reply: SendReply): void {
+    this.#options.account.addMiss(miss)
+    const answer = { error: missAsError(miss) }
+    reply(responseText(id, answer), answer)
+  }
+
+  #findMatch(request: Request): RequestMatch {
+    const turn = this.#withheld.take(request)
+    return turn === undefined
+      ? this.#options.script.findMatch(request)
+      : { kind: 'turn', turn, repeated: false }
+  }
+
+  /** The recorded turn is used up all the same: the client did ask for it. */
+  #applyOverride(override: Override, asking: HandledRequest): void {
+    const { request, live, reply } = asking
+    const cue = this.#findMatch(request)
+    const own = overrideResponse(override, request)
+    if (own === undefined) {
+      const changed: SendReply = (text, source) =>
+        reply(text === undefined ? undefined : patchedAnswer(override, text, live.id), source)
+      return this.#playMatch(cue, { ...asking, reply: changed })
+    }
+    this.#options.account.answered++
+    reply(responseText(live.id, own), own)
+  }
+
+  #applyFault(fault: Fault, cue: RequestMatch, asking: HandledRequest): void {
+    const { request, live, reply, outlet } = asking
+    if (fault.hidesAnswer && cue.kind === 'turn') this.#withheld.add(request, cue.turn)
+    const play = (own: SendReply): void => this.#playMatch(cue, { ...asking, reply: own })
+    const { strikes, clock } = this.#options
+    strikes.apply(fault, request, { id: live.id, outlet, clock, reply, play })
+  }
+
+  #playMatch(cue: RequestMatch, asking: HandledRequest): void {
+    if (cue.kind === 'own') return this.#sendSyntheticAnswer(cue, asking)
+    if (cue.kind === 'miss') return this.#handleMiss(cue.miss, asking)
+    const { request, live, outlet, reply } = asking
+    const { account, performance } = this.#options
+    account.answered++
+    if (cue.loose !== undefined)
+      account.note(
+        `answered loosely, by ${cue.loose}: ${describeRequest(request)}, with #${cue.turn.trigger?.n}`,
+      )
+    if (cue.repeated)
+      account.note(`answered again with its last recorded answer: ${describeRequest(request)}`)
+    performance.play({ turn: cue.turn, live, outlet, reply })
+  }
+
+  #sendSyntheticAnswer({ answer, note }: SyntheticAnswer, { request, live, reply }: HandledRequest): void {
+    const { account, performance } = this.#options
+    if (note !== undefined) account.noteOnce(note)
+    performance.noteSubscription(request)
+    reply(responseText(live.id, answer), answer)
+  }
+
+  #handleMiss(miss: Miss, { text, request, live, outlet, reply }: HandledRequest): void {
+    const { account, elsewhere } = this.#options
+    if (elsewhere === undefined) return this.sendMiss(miss, live.id, reply)
+    account.addUpstreamRequest(miss.asked)
+    elsewhere.forward(text, request, { outlet, reply })
+  }
+}
+
+/** The turns whose answers a fault kept from the client: when it asks again, it gets them. */
+class WithheldTurns {
+  readonly #byKey = new Map<string, Turn[]>()
+
+  add(call: MethodCall, turn: Turn): void {
+    const key = withheldKey(call)
+    this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), turn])
+  }
+
+  take(call: MethodCall): Turn | undefined {
+    return this.#byKey.size === 0 ? undefined : this.#byKey.get(withheldKey(call))?.shift()
+  }
+}
+
+function withheldKey({ method, params }: MethodCall): string {
+  return requestKey({ server: '', method, params })
+}

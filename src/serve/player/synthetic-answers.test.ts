@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
 import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
-import { discoverResultFrom } from '../discovery.ts'
+import { discoverResultFrom } from './synthetic-answers.ts'
 import { SessionPlayer } from './session-player.ts'
 import { RecordedServer } from './recorded-server.ts'
 

@@ -1,11 +1,14 @@
+import { canonicalJson } from '../../json/canonical.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { PathPattern } from '../../json/path.ts'
+import type { FieldDifference } from '../../match/field-diff.ts'
+import type { Miss } from '../../match/miss/miss.ts'
 import type { RequestContent } from '../../match/request-key.ts'
+import { member } from '../../protocol/message.ts'
 import { Redactor } from '../../redact/redactor.ts'
 import { redactionRuleSet } from '../../redact/rule-set.ts'
 import { ephemeralKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
-import { canonicalJson } from '../../json/canonical.ts'
-import { member } from '../../protocol/message.ts'
-import { parseJson } from '../../json/parse.ts'
 
 /** What stands between a tape that was never redacted and those who read reports of it. */
 export interface ReportRedactor {
@@ -53,4 +56,36 @@ function redactMember(name: string, value: unknown, redacted: (text: string) => 
   const text = canonicalJson({ [name]: value }) // JSON.stringify has a stack to blow
   const safe = redacted(text)
   return safe === text ? value : member(parseJson(safe), name)
+}
+
+/** A miss as it may be shown to clients and on screens. What is cut short later is whole here, so that no half of a secret stays. */
+export function redactMiss(miss: Miss, screen: ReportRedactor): Miss {
+  const { asked, why, nearest, annotations, fixes, next } = miss
+  return {
+    ...miss,
+    why: screen.text(why),
+    asked: screen.request(asked),
+    nearest: nearest.map((candidate) => ({
+      ...candidate,
+      differences: candidate.differences.map((difference) => redactDifference(difference, screen)),
+    })),
+    annotations: annotations.map((annotation) =>
+      'value' in annotation ? { ...annotation, value: screen.part('', annotation.value) } : annotation,
+    ),
+    fixes: fixes.map((fix) => ({ ...fix, command: screen.text(fix.command) })),
+    ...(next && { next: screen.request(next) }),
+  }
+}
+
+function redactDifference(difference: FieldDifference, screen: ReportRedactor): FieldDifference {
+  const name = lastName(difference.path)
+  return {
+    ...difference,
+    ...('recorded' in difference && { recorded: screen.part(name, difference.recorded) }),
+    ...('got' in difference && { got: screen.part(name, difference.got) }),
+  }
+}
+
+function lastName(path: PathPattern): string {
+  return path.findLast((segment) => typeof segment === 'string') ?? ''
 }

@@ -1,19 +1,31 @@
-// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
+import { ReelayError } from '../../errors.ts'
 import type { RecordedRequest } from '../../match/matcher.ts'
-import type { Tape } from '../../store/file/read.ts'
-import { member, type JsonObject } from '../../protocol/message.ts'
-import { SystemClock } from '../player/clock.ts'
+import { member, type JsonObject, classifyMessage } from '../../protocol/message.ts'
+import { LEGACY_VERSIONS, META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
-import { libraryCallText } from '../library-call.ts'
+import { SystemClock } from '../player/clock.ts'
 import type { RecordedServer } from '../player/recorded-server.ts'
+import { discoverResultFrom } from '../player/synthetic-answers.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
-import { INITIALIZE_PARAMS, isInitializeRecorded, syntheticInitializeResult } from './initialized.ts'
-import { methodNameOf, type SessionMessage, type MethodOrSchema } from './method-name.ts'
-import { castRecorded } from './recorded-value.ts'
-import { SessionRequests } from './session-asks.ts'
-import { SessionCalls } from './session-calls.ts'
-import { SessionClient } from './session-client.ts'
-import { SyncSession } from './sync-session.ts'
+import {
+  castRecorded,
+  SessionCalls,
+  SyncSession,
+  type SendRequest,
+  type SendRequestSync,
+} from './session-calls.ts'
+import {
+  methodNameOf,
+  type SessionMessage,
+  type MethodOrSchema,
+  SessionClient,
+  resultOrThrow,
+  type SessionCallOutcome,
+} from './session-client.ts'
+import { libraryCallText } from '../suggested-commands.ts'
+import type { Tape } from '../../store/file/read.ts'
+
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 
 export interface ReplaySessionOptions extends Omit<ServeOptions, 'tape'> {
   /** `null`: what is not on the tape is null, as with `permissive`. By default it is an error. */
@@ -121,5 +133,80 @@ export class ReplaySession extends SessionCalls {
     return isInitializeRecorded(this.#recordedServer)
       ? this.#requests.sendSync('initialize', INITIALIZE_PARAMS)
       : syntheticInitializeResult(this.#recordedServer)
+  }
+}
+
+/** What a session asks the recorded server, for an answer that may come later or for one that is there at once. */
+class SessionRequests {
+  readonly #link: SessionClient
+  readonly #missIsNull: boolean
+
+  constructor(link: SessionClient, missIsNull: boolean) {
+    this.#link = link
+    this.#missIsNull = missIsNull
+  }
+
+  /** The result, when it has come; rejects with the server's error, and with a miss unless it is to be null. */
+  readonly send: SendRequest = (method, params, options = {}) =>
+    new Promise((resolve, reject) => {
+      options.signal?.throwIfAborted()
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
+      this.#link.request(method, params, options, (outcome) => {
+        try {
+          resolve(resultOrThrow(outcome, this.#missIsNull))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+
+  /** The result without a promise; throws also when it takes time. */
+  readonly sendSync: SendRequestSync = (method, params, options = {}) => {
+    let found: SessionCallOutcome | undefined
+    this.#link.request(method, params, options, (outcome) => (found = outcome))
+    return resultOrThrow(found ?? throwNotAnsweredAtOnce(method), this.#missIsNull)
+  }
+
+  /** The whole response to a whole request, as it stands: an error is a response too. */
+  respond(request: object): JsonObject {
+    if (classifyMessage({ jsonrpc: '2.0', ...request }).kind !== 'request') throw notARequest()
+    let answer: JsonObject | undefined
+    this.#link.send(request, ({ value }) => (answer = value))
+    return answer ?? throwNotAnsweredAtOnce(String(member(request, 'method')))
+  }
+}
+
+function throwNotAnsweredAtOnce(method: string): never {
+  throw new ReelayError('USAGE', `${method} was not answered at once`, {
+    hint: 'a pace, a delay, a fault or a handler that gives a promise take time: use the call without sync',
+  })
+}
+
+function notARequest(): ReelayError {
+  return new ReelayError('USAGE', 'handleRequest was not given a request', {
+    hint: 'it takes a JSON-RPC request, with an id and a method: a notification has no answer',
+  })
+}
+
+/** What a session asks `initialize` with. */
+const INITIALIZE_PARAMS: JsonObject = {
+  protocolVersion: LEGACY_VERSIONS[0],
+  capabilities: {},
+  clientInfo: { name: 'reelay', version: '1' },
+}
+
+/** Whether the tape has an answer to `initialize`. */
+function isInitializeRecorded(script: RecordedServer): boolean {
+  return script.turnsOfMethod('initialize').some(({ response }) => response !== undefined)
+}
+
+/** What stands in for it when nobody recorded one: what the rest of the tape shows of the server. */
+function syntheticInitializeResult({ turns }: RecordedServer): JsonObject {
+  const version = LEGACY_VERSIONS[0] ?? ''
+  const found = discoverResultFrom(turns, version)
+  return {
+    protocolVersion: version,
+    capabilities: found['capabilities'],
+    serverInfo: metaValue(found, META_KEYS.serverInfo) ?? { name: 'recorded server', version: '0' },
   }
 }

@@ -1,7 +1,6 @@
-// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 import { isObject, type JsonObject } from '../../protocol/message.ts'
-import { castRecorded } from './recorded-value.ts'
-import type { CallOptions, CallParams, CompleteParams, PageParams, ResourceParams } from './session-params.ts'
+
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 
 /** Asks the recorded server, and has the answer when the promise is kept. */
 export type SendRequest = (method: string, params: unknown, options?: CallOptions) => Promise<unknown>
@@ -101,4 +100,132 @@ export class SessionCalls {
 
 function optionsIn(value: unknown): CallOptions {
   return isObject(value) && ('onprogress' in value || 'signal' in value) ? castRecorded(value) : {}
+}
+
+/** What every request may carry. */
+interface WithMeta {
+  readonly _meta?: JsonObject | undefined
+}
+
+interface CallParams extends WithMeta {
+  readonly name: string
+  readonly arguments?: JsonObject | undefined
+}
+
+interface ResourceParams extends WithMeta {
+  readonly uri: string
+}
+
+interface PageParams extends WithMeta {
+  readonly cursor?: string | undefined
+}
+
+interface CompleteParams extends WithMeta {
+  readonly ref: JsonObject
+  readonly argument: { readonly name: string; readonly value: string }
+  readonly context?: JsonObject | undefined
+}
+
+interface SessionProgress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** What a call may be given beside its params; other options of the SDKs change nothing here. */
+export interface CallOptions {
+  readonly onprogress?: ((progress: SessionProgress) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Asks the recorded server, and has the answer when it returns. */
+export type SendRequestSync = (method: string, params: unknown, options?: CallOptions) => unknown
+
+/**
+ * The calls of a session, answered before they return. What takes time cannot be: a pace, a delay, or a handler that gives a
+ * promise make a call fail with `USAGE`.
+ */
+export class SyncSession {
+  readonly #send: SendRequestSync
+  readonly #initialize: () => unknown
+
+  constructor(ask: SendRequestSync, initialize: () => unknown) {
+    this.#send = ask
+    this.#initialize = initialize
+  }
+
+  initialize<Result = JsonObject>(): Result {
+    return castRecorded(this.#initialize())
+  }
+
+  discover<Result = JsonObject>(): Result {
+    return castRecorded(this.#send('server/discover', undefined))
+  }
+
+  ping<Result = JsonObject>(): Result {
+    return castRecorded(this.#send('ping', undefined))
+  }
+
+  callTool<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
+    return castRecorded(this.#send('tools/call', params, options))
+  }
+
+  listTools<Result = JsonObject>(params?: PageParams): Result {
+    return castRecorded(this.#send('tools/list', params))
+  }
+
+  readResource<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Result {
+    return castRecorded(this.#send('resources/read', params, options))
+  }
+
+  listResources<Result = JsonObject>(params?: PageParams): Result {
+    return castRecorded(this.#send('resources/list', params))
+  }
+
+  listResourceTemplates<Result = JsonObject>(params?: PageParams): Result {
+    return castRecorded(this.#send('resources/templates/list', params))
+  }
+
+  subscribeResource<Result = JsonObject>(params: ResourceParams): Result {
+    return castRecorded(this.#send('resources/subscribe', params))
+  }
+
+  unsubscribeResource<Result = JsonObject>(params: ResourceParams): Result {
+    return castRecorded(this.#send('resources/unsubscribe', params))
+  }
+
+  subscribe<Result = JsonObject>(params: ResourceParams): Result {
+    return this.subscribeResource(params)
+  }
+
+  unsubscribe<Result = JsonObject>(params: ResourceParams): Result {
+    return this.unsubscribeResource(params)
+  }
+
+  listPrompts<Result = JsonObject>(params?: PageParams): Result {
+    return castRecorded(this.#send('prompts/list', params))
+  }
+
+  getPrompt<Result = JsonObject>(params: CallParams, options?: CallOptions): Result {
+    return castRecorded(this.#send('prompts/get', params, options))
+  }
+
+  complete<Result = JsonObject>(params: CompleteParams): Result {
+    return castRecorded(this.#send('completion/complete', params))
+  }
+
+  setLoggingLevel<Result = JsonObject>(level: string): Result {
+    return castRecorded(this.#send('logging/setLevel', { level }))
+  }
+
+  /** Any other request: tasks, extensions, what later revisions add. */
+  request<Result = JsonObject>(call: { readonly method: string; readonly params?: unknown }): Result {
+    return castRecorded(this.#send(call.method, call.params))
+  }
+}
+
+/** What was recorded has the type that the caller knows it to have: a tape is not checked against schemas. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the one place where it is believed
+export function castRecorded<Result>(value: unknown): Result {
+  return value as Result
 }

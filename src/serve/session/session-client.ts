@@ -1,15 +1,12 @@
 import { ReelayError } from '../../errors.ts'
+import { parseJson } from '../../json/parse.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import type { Miss } from '../../match/miss/miss.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
 import { META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
-import { parseJson } from '../../json/parse.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
-import type { SessionMessage } from './method-name.ts'
-import { ServerError } from './server-error.ts'
-import { castRecorded } from './recorded-value.ts'
-import type { CallOptions } from './session-params.ts'
+import { castRecorded, type CallOptions } from './session-calls.ts'
 
 export type SessionCallOutcome =
   | { readonly kind: 'answered'; readonly response: Response; readonly value: JsonObject }
@@ -157,3 +154,46 @@ function errorOf(thrown: unknown): JsonObject {
 }
 
 const INTERNAL_ERROR = -32603
+
+/** An error that the recorded server answered with, thrown where a client of the SDK would throw it. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError'
+  /** The JSON-RPC code. */
+  readonly code: number
+  readonly data: unknown
+  /** The whole error object, as recorded. */
+  readonly error: JsonObject
+
+  constructor(error: unknown) {
+    const message = member(error, 'message')
+    super(typeof message === 'string' ? message : 'the recorded server answered with an error')
+    this.code = Number(member(error, 'code'))
+    this.data = member(error, 'data')
+    this.error = isObject(error) ? error : {}
+  }
+}
+
+/** A method by its name, as in SDK v2, or by the schema of its messages, as in SDK v1. */
+export type MethodOrSchema = string | { readonly shape: object }
+
+/** What a handler is given. */
+export interface SessionMessage {
+  readonly method: string
+  readonly params: unknown
+}
+
+export function methodNameOf(name: MethodOrSchema): string {
+  const literal = typeof name === 'string' ? undefined : propertyOf(name.shape, 'method')
+  const method = typeof name === 'string' ? name : propertyOf(literal, 'value')
+  if (typeof method === 'string') return method
+  throw new ReelayError('USAGE', 'a handler is set for a method, and this names none', {
+    hint: "name it, as in setNotificationHandler('notifications/message', …)",
+  })
+}
+
+// Schemas have their properties by way of getters, also inherited ones.
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && name in value
+    ? (member(value, name) ?? Reflect.get(value, name))
+    : undefined
+}

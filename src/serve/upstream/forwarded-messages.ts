@@ -1,9 +1,10 @@
-import { idKey, type Id } from '../../protocol/id.ts'
-import { replaceValue } from '../../json/find.ts'
-import { member, type Request, type Response } from '../../protocol/message.ts'
-import { META_KEYS } from '../../protocol/methods.ts'
-import type { ReplyRoute } from '../answering.ts'
-import { toLiveMessage, type LiveMessage } from '../live.ts'
+import { replaceValue, findRange } from '../../json/find.ts'
+import { parseJson } from '../../json/parse.ts'
+import { idKey, type Id, isId } from '../../protocol/id.ts'
+import { member, type Request, type Response, type Notification } from '../../protocol/message.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { toLiveMessage, type LiveMessage } from '../player/rewrite.ts'
+import type { ReplyRoute } from '../player/session-player.ts'
 
 /** A request of the client on its way to the live server, under an id of the link's own. */
 export interface ForwardedRequest {
@@ -85,4 +86,90 @@ function rewriteForLink(text: string, id: number, { progressToken }: LiveMessage
 
 function clientKey(id: Id, scope: string): string {
   return `${scope}${idKey(id)}`
+}
+
+/** What a live server asks, under ids of our own: its ids may be in use for what the recorded server asks. */
+export class UpstreamServerRequests {
+  /** By our id, the bytes of the server's. */
+  readonly #open = new Map<string, string>()
+  /** By the server's id, ours as JSON. */
+  readonly #clientIds = new Map<string, string>()
+  #count = 0
+
+  /** The request as the client gets it. */
+  add(text: string): string {
+    const own = `reelay-live-${++this.#count}`
+    const range = findRange(text, ['id'])
+    this.#open.set(idKey(own), range === undefined ? 'null' : text.slice(range.start, range.end))
+    const theirs = member(parseJson(text), 'id')
+    if (isId(theirs)) this.#clientIds.set(idKey(theirs), JSON.stringify(own))
+    return replaceValue(text, ['id'], JSON.stringify(own))
+  }
+
+  /** The bytes of the id under which the server waits for this answer; none when it did not ask. */
+  take(id: Id | null): string | undefined {
+    const key = id === null ? '' : idKey(id)
+    const theirs = this.#open.get(key)
+    this.#open.delete(key)
+    return theirs
+  }
+
+  /** What the client calls a request of the server, as JSON. */
+  clientIdFor(theirs: Id): string | undefined {
+    return this.#clientIds.get(idKey(theirs))
+  }
+}
+
+/** A notification of the live server as its client is to get it. */
+interface ForwardedNotification {
+  readonly text: string
+  /** The request that it belongs to, where it says so. */
+  readonly of?: ForwardedRequest
+}
+
+interface ForwardedIds {
+  readonly requests: ForwardedRequests
+  readonly asks: UpstreamServerRequests
+}
+
+/** Tokens, subscriptions and requests have other names on the live link than the client knows; none when the client waits for nothing of that name. */
+export function forwardNotification(
+  text: string,
+  notification: Notification,
+  names: ForwardedIds,
+): ForwardedNotification | undefined {
+  const { method, params } = notification
+  if (method === 'notifications/progress') return forwardProgress(text, params, names)
+  if (method === 'notifications/cancelled') return forwardCancellation(text, params, names)
+  const subscription = metaValue(params, META_KEYS.subscriptionId)
+  const of = isId(subscription) ? names.requests.byLinkId(subscription) : undefined
+  if (of === undefined) return { text }
+  return { text: replaceValue(text, ['params', '_meta', META_KEYS.subscriptionId], of.live.id), of }
+}
+
+function forwardProgress(
+  text: string,
+  params: unknown,
+  { requests }: ForwardedIds,
+): ForwardedNotification | undefined {
+  const token = member(params, 'progressToken')
+  const of = isId(token) ? requests.byProgressToken(token) : undefined
+  const known = of?.live.progressToken
+  if (of === undefined || known === undefined) return undefined
+  return { text: replaceValue(text, ['params', 'progressToken'], known), of }
+}
+
+/** The server takes back what it asked, or ends a subscription. */
+function forwardCancellation(
+  text: string,
+  params: unknown,
+  { requests, asks }: ForwardedIds,
+): ForwardedNotification | undefined {
+  const id = member(params, 'requestId')
+  if (!isId(id)) return { text }
+  const asked = asks.clientIdFor(id)
+  const of = asked === undefined ? requests.byLinkId(id) : undefined
+  const known = asked ?? of?.live.id
+  if (known === undefined) return undefined
+  return { text: replaceValue(text, ['params', 'requestId'], known), ...(of && { of }) }
 }

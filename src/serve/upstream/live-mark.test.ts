@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markAsLive } from '../live-mark.ts'
+import { markAsLive } from './passthrough.ts'
 
 test.each([
   ['{"id":1,"result":{}}', '{"id":1,"result":{"_meta":{"reelay/live":true}}}'],

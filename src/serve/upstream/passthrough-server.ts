@@ -1,9 +1,12 @@
-import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../../store/file/append-episode.ts'
 import type { OpenLink } from '../../link/client-link.ts'
+import { type AnyTransport, sdkTransportLink } from '../../link/sdk-transport.ts'
 import { createClientRedaction } from '../redaction/client-redaction.ts'
+import type { ServeOptions } from '../serve-options.ts'
 import { Passthrough } from './passthrough.ts'
+import { isCi } from './upstream.ts'
+import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../../store/file/append-episode.ts'
 
-export interface PassthroughServerOptions {
+interface PassthroughServerOptions {
   /** The way to the live server, gone once for each client. */
   readonly open: OpenLink
   /** Whether what it says joins the tape. */
@@ -15,7 +18,7 @@ export interface PassthroughServerOptions {
 }
 
 /** What was learned: how many messages, from how many clients. */
-export interface LearnedCounts {
+interface LearnedCounts {
   readonly messages: number
   readonly clients: number
 }
@@ -51,4 +54,26 @@ export class PassthroughServer {
       })
     return { clients: links.length, messages: links.reduce((sum, { length }) => sum + length, 0) }
   }
+}
+
+export interface LiveUpstreamOptions {
+  /** Makes the transport to a live server that misses are passed on to: one for each client. */
+  readonly live?: () => AnyTransport
+  /** Whether they are: `none` passes nothing on, `new-episodes` adds what was learned to the tape at `close`. In CI, by default `none`. */
+  readonly mode?: 'none' | 'passthrough' | 'new-episodes'
+}
+
+/** The live server behind a transport; undefined when nothing is to go live. */
+export function passthroughServerFor({
+  live,
+  mode,
+  secrets,
+}: LiveUpstreamOptions & Pick<ServeOptions, 'secrets'>): PassthroughServer | undefined {
+  if (live === undefined || (mode ?? (isCi() ? 'none' : 'passthrough')) === 'none') return undefined
+  if (isCi()) process.emitWarning(`CI is set, and mode ${mode} lets this run go live all the same`, 'reelay')
+  return new PassthroughServer({
+    open: (handlers) => sdkTransportLink(live())(handlers),
+    learns: mode === 'new-episodes',
+    secrets,
+  })
 }

@@ -1,8 +1,10 @@
+import { replaceValue, findRange } from '../../json/find.ts'
+import { jsonOnOneLine, parseJson } from '../../json/parse.ts'
 import type { ClientLink, OpenLink } from '../../link/client-link.ts'
-import type { Direction } from '../../wire/direction.ts'
+import { describeValue } from '../../match/describe-request.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
-import { replaceValue } from '../../json/find.ts'
 import {
+  type Direction,
   classifyMessage,
   member,
   type Message,
@@ -11,19 +13,18 @@ import {
   type Response,
 } from '../../protocol/message.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
-import { jsonOnOneLine } from '../../wire/one-line.ts'
-import { parseJson } from '../../json/parse.ts'
-import type { ReplyRoute } from '../answering.ts'
-import type { UpstreamServer } from './upstream.ts'
-import { UpstreamServerRequests } from '../live-asks.ts'
-import { UPSTREAM_HANDSHAKE_KEY, UpstreamHandshake } from '../live-handshake.ts'
-import { markAsLive } from '../live-mark.ts'
-import { forwardNotification } from '../live-notice.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
+import type { ReplyRoute } from '../player/session-player.ts'
 import { responseText } from '../player/synthetic-answers.ts'
-import { ForwardedRequests, type ForwardedRequest } from './forwarded-messages.ts'
+import {
+  UpstreamServerRequests,
+  forwardNotification,
+  ForwardedRequests,
+  type ForwardedRequest,
+} from './forwarded-messages.ts'
+import type { UpstreamServer } from './upstream.ts'
 
-export interface PassthroughOptions {
+interface PassthroughOptions {
   /** The way to the live server, opened with the first request that goes there. */
   readonly open: OpenLink
   /** Told of everything that crosses the live link. */
@@ -199,4 +200,64 @@ const INTERNAL_ERROR = -32603
 
 function cancelText(requestId: number): string {
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+}
+
+const HANDSHAKE_ID = 'reelay-live-initialize'
+
+/** What a link calls this request when it is lost. */
+const UPSTREAM_HANDSHAKE_KEY: string = idKey(HANDSHAKE_ID)
+
+/** The client's `initialize`, kept to open a live server with it; a modern server needs none. */
+class UpstreamHandshake {
+  #initialize: string | undefined
+  #settle: (() => void) | undefined
+  #reject: ((error: Error) => void) | undefined
+
+  observe(text: string, message: Message): void {
+    if (message.kind === 'request' && message.method === 'initialize') this.#initialize = text
+  }
+
+  async perform(send: (text: string) => void): Promise<void> {
+    if (this.#initialize === undefined) return
+    const answered = new Promise<void>((resolve, reject) => {
+      this.#settle = resolve
+      this.#reject = reject
+    })
+    send(replaceValue(this.#initialize, ['id'], JSON.stringify(HANDSHAKE_ID)))
+    await answered
+    send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  }
+
+  /** Takes an answer of the server, when it is to this. */
+  receiveAnswer({ id, outcome }: Response): boolean {
+    if (id !== HANDSHAKE_ID) return false
+    if ('error' in outcome)
+      this.fail(`it refused initialize: ${describeValue(member(outcome.error, 'message'))}`)
+    else this.#settle?.()
+    return true
+  }
+
+  fail(why: string): void {
+    this.#reject?.(new Error(why))
+  }
+}
+
+/** A client can see that an answer did not come from the tape: `_meta` of a result says so, and every other byte is as it came. */
+export function markAsLive(text: string): string {
+  const meta = findRange(text, ['result', '_meta'])
+  if (meta !== undefined)
+    return text[meta.start] === '{' ? withFirstMember(text, meta.start, LIVE_MARK) : text
+  const result = findRange(text, ['result'])
+  return result !== undefined && text[result.start] === '{'
+    ? withFirstMember(text, result.start, `"_meta":{${LIVE_MARK}}`)
+    : text
+}
+
+const LIVE_MARK = '"reelay/live":true'
+
+/** The text with one more member in the object that begins there. */
+function withFirstMember(text: string, start: number, given: string): string {
+  const rest = text.slice(start + 1)
+  const isEmpty = rest.trimStart().startsWith('}')
+  return `${text.slice(0, start + 1)}${given}${isEmpty ? '' : ','}${rest}`
 }

@@ -1,7 +1,9 @@
+import type { OpenLink } from '../../link/client-link.ts'
 import type { Id } from '../../protocol/id.ts'
 import type { Message, Request } from '../../protocol/message.ts'
-import type { ReplyChannel } from '../player/reply-channel.ts'
-import type { SendReply } from '../reply.ts'
+import type { ReplyChannel, SendReply } from '../player/reply-channel.ts'
+import { ToolSchemas } from '../player/tool-schemas.ts'
+import type { TurnStore } from '../../tape/turn-store.ts'
 
 /** Where a request of one client goes that the tape cannot answer, when the user said so. */
 export interface UpstreamServer {
@@ -19,4 +21,41 @@ export interface UpstreamServer {
   cancel(id: Id, outlet: ReplyChannel): void
   /** Resolves when everything is answered, or `stop` says not to wait for that, and the live server is gone. */
   close(stop: AbortSignal): Promise<void>
+}
+
+/** The live server behind a tape: a command, which is started for each client, or a server that is there. */
+export type UpstreamTarget =
+  | { readonly kind: 'command'; readonly command: readonly [string, ...string[]] }
+  | { readonly kind: 'url'; readonly url: URL; readonly headers: Readonly<Record<string, string>> }
+
+/** The way to a live server. Nothing else in this folder starts a process or reaches out, and nothing of it is loaded before a miss. */
+export function upstreamLink(target: UpstreamTarget, turns: TurnStore): OpenLink {
+  return target.kind === 'command' ? commandUpstreamLink(target.command) : urlUpstreamLink(target, turns)
+}
+
+function commandUpstreamLink(command: readonly [string, ...string[]]): OpenLink {
+  return async (handlers) => {
+    const { stdioLink } = await import('../../link/stdio.ts')
+    return stdioLink({ command, onStderr: (chunk) => process.stderr.write(chunk) })(handlers)
+  }
+}
+
+/** Arguments that a tool wants repeated as headers are known from what the server said of its tools. */
+function urlUpstreamLink({ url, headers }: UpstreamTarget & { kind: 'url' }, turns: TurnStore): OpenLink {
+  return async (handlers) => {
+    const { urlLink } = await import('../../link/url-link.ts')
+    const schemas = new ToolSchemas(turns)
+    return urlLink({ url, headers, inputSchemaOf: schemas.of })({
+      ...handlers,
+      onText: (text, of) => {
+        schemas.learn(text)
+        handlers.onText(text, of)
+      },
+    })
+  }
+}
+
+/** Whether this runs unattended, by the environment variable that every CI sets. */
+export function isCi(env: NodeJS.ProcessEnv = process.env): boolean {
+  return !['', 'false', '0'].includes(env['CI'] ?? '')
 }

@@ -5,13 +5,12 @@ import { ReelayError } from '../../errors.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { EventFrame, Frame, MessageFrame } from '../../tape/frame.ts'
 import type { TapeHeader } from '../../tape/header.ts'
-import type { Direction } from '../../wire/direction.ts'
-import { classifyMessage } from '../../protocol/message.ts'
+import { type Direction, classifyMessage } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 import { openTape, type TapeReader } from './read.ts'
 
 /** What crossed the live links while a tape was played. */
-export interface Episode {
+interface Episode {
   readonly server: string
   /** The messages of each link, in their order: one link for each client. */
   readonly links: readonly (readonly EpisodeMessage[])[]

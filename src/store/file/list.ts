@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { decodeFrame } from '../../tape/codec.ts'
 import type { EventFrame } from '../../tape/frame.ts'
-import { pickLabels, type TapeLabels } from '../../tape/labels.ts'
+import { pickLabels, type TapeLabels } from '../../tape/header.ts'
 import { TAPE_EXTENSION } from '../home.ts'
 import { openTape } from './read.ts'
 

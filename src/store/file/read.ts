@@ -1,17 +1,13 @@
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
+import { LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
+import { readMatchFile, type CompanionFile } from '../companion-files.ts'
+import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
 import type { Frame, MessageFrame } from '../../tape/frame.ts'
-import { decodeHeader, readTapeVersion } from '../../tape/header-codec.ts'
-import type { TapeHeader } from '../../tape/header.ts'
-import { withLateServers } from '../../tape/joined-servers.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { decodeHeader, readTapeVersion, type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { TurnBuilder } from '../../tape/turn-builder.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { upgradeLine } from '../../tape/upgrades/index.ts'
-import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
-import { FrameReader } from './frame-reader.ts'
-import type { TapeProblem, TapeReadState } from '../line-checks.ts'
-import { readMatchFile } from '../companion-files.ts'
-import type { CompanionFile } from '../settings-file.ts'
-import { fileChunks, readFirstLine, type FirstLine } from '../tape-file.ts'
 
 /** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
 export interface TapeReader {
@@ -135,4 +131,114 @@ async function* readBatches(
   }
   lines.markTruncated()
   splitter.end()
+}
+
+const CHUNK_BYTES = 256 * 1024
+const MAX_HEADER_BYTES = 1024 * 1024
+const LINE_FEED = 10
+
+/** Line 1 of a tape file, and whether its line feed is there too. */
+interface FirstLine {
+  readonly text: string
+  readonly complete: boolean
+}
+
+/** Reads line 1 of a file; refuses whatever can be no tape, with the reason. */
+async function readFirstLine(path: string): Promise<FirstLine> {
+  await assertReadableFile(path)
+  let head = Buffer.alloc(0)
+  for await (const chunk of fileChunks(path)) {
+    head = Buffer.concat([head, chunk])
+    if (head.includes(LINE_FEED) || head.length > MAX_HEADER_BYTES) break
+  }
+  return decodeFirstLine(path, head)
+}
+
+/** The bytes of a file from its beginning to where it ends now; every chunk is a buffer of its own. */
+export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
+  const file = await openForReading(path)
+  try {
+    for (;;) {
+      const chunk = await nextChunk(path, file)
+      if (chunk.length === 0) return
+      yield chunk
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+// Looked at before it is opened: to open a pipe would wait for its writer, to open a device may do anything.
+async function assertReadableFile(path: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw unreadableTape(path, error)
+  })
+  if (found.isDirectory()) {
+    throw new ReelayError('TAPE_IS_A_FOLDER', `${path} is a folder, not a tape`, {
+      hint: 'name a file in it; `reelay list` shows the tapes of the tape folder',
+    })
+  }
+  if (!found.isFile()) {
+    throw new ReelayError('TAPE_UNREADABLE', `${path} is a pipe, a socket or a device, not a file`, {
+      hint: 'copy the tape into a file first',
+    })
+  }
+  if (found.size === 0) throw new ReelayError('TAPE_EMPTY', `${path} is empty`, { hint: EMPTY_HINT })
+}
+
+const EMPTY_HINT =
+  'a recorder that is killed as it starts can leave an empty file; otherwise it was emptied later or made by something else'
+
+function unreadableTape(path: string, error: unknown): ReelayError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new ReelayError('TAPE_NOT_FOUND', `there is no tape at ${path}`, {
+      hint: '`reelay list` shows the tapes that have a name; any other tape is given by its path',
+      cause: error,
+    })
+  }
+  const why = error instanceof Error ? error.message : String(error)
+  return new ReelayError('TAPE_UNREADABLE', `${path} cannot be read: ${why}`, {
+    hint: 'check who may read the file and the folders above it',
+    cause: error,
+  })
+}
+
+async function openForReading(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    throw unreadableTape(path, error)
+  }
+}
+
+async function nextChunk(path: string, file: FileHandle): Promise<Uint8Array> {
+  const chunk = new Uint8Array(CHUNK_BYTES)
+  try {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
+    return chunk.subarray(0, bytesRead)
+  } catch (error) {
+    throw unreadableTape(path, error)
+  }
+}
+
+function decodeFirstLine(path: string, head: Uint8Array): FirstLine {
+  const end = head.indexOf(LINE_FEED)
+  const text = decodeUtf8(end < 0 ? head : head.subarray(0, end))
+  if (text !== undefined && (end >= 0 || head.length <= MAX_HEADER_BYTES)) {
+    return { text: text.replace(/^\uFEFF/, ''), complete: end >= 0 }
+  }
+  const why = text === undefined ? 'it is not UTF-8 text' : 'its first line does not end'
+  throw new ReelayError('TAPE_NOT_OURS', `${path}: no Reelay tape: ${why}`, {
+    hint: 'a tape is made with `reelay record`, and its first line begins with {"reelay":',
+  })
+}
+
+/** What HTTP carried around the messages of a tape: heads, and events without a message. Nothing else of the tape is held. */
+export async function readHttpFrames(path: string): Promise<Tape['rest']> {
+  const frames: Tape['rest'][number][] = []
+  const reader = await openTape(path)
+  for await (const frame of reader.frames())
+    if (frame.kind === 'http' || (frame.kind === 'event' && frame.event === 'sse')) frames.push(frame)
+  return frames
 }

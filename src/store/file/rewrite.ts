@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
-import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import { replaceValue } from '../../json/find.ts'
-import { fileChunks } from '../tape-file.ts'
+import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import { fileChunks, openTape } from './read.ts'
 
 const ENVELOPE_BYTES = 64 * 1024
 
@@ -69,4 +69,21 @@ function rewriteLine(line: Uint8Array, messages: ReadonlyMap<number, string>): U
   return message === undefined
     ? undefined
     : Buffer.from(replaceValue(bytes.toString('utf8'), ['msg'], message))
+}
+
+/**
+ * Puts a tape that was just recorded in its place, and says so; a server that said nothing leaves nothing to play, so then what
+ * was there stays, and the new tape goes.
+ */
+export async function replaceTapeIfAnswered(fresh: string, path: string): Promise<boolean> {
+  const isKept = await hasServerMessage(fresh)
+  if (!isKept) await rm(fresh, { force: true })
+  else if (fresh !== path) await rename(fresh, path)
+  return isKept
+}
+
+async function hasServerMessage(path: string): Promise<boolean> {
+  for await (const frame of (await openTape(path)).frames())
+    if (frame.kind === 'message' && frame.dir === 's2c') return true
+  return false
 }

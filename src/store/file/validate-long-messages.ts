@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isAscii } from 'node:buffer'
 import { JsonValidator } from '../../json/validator.ts'
-import { rawPayload } from '../raw-payload.ts'
+import { rawPayload } from './write.ts'
 
 /** Where a message stands in a tape file, in bytes. */
 export interface PayloadRange {

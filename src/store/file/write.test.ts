@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DigitCounter, writeMilliseconds } from '../digits.ts'
+import { DigitCounter, writeMilliseconds } from './write.ts'
 
 test('the digits are those of the number, over every carry', () => {
   const counter = new DigitCounter()

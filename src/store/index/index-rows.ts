@@ -1,29 +1,27 @@
-import { requestKey } from '../../match/request-key.ts'
-import type { TurnLog } from '../../tape/conversation.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
-import type { Notification, Request } from '../../protocol/message.ts'
-import { hasModernEnvelope } from '../../protocol/methods.ts'
-import { toolOrPromptName } from '../../wire/name.ts'
-import type { RequestKeyHash } from './request-scanner.ts'
-import { uint32Column, float64Column } from '../columns.ts'
 import { JsonHasher } from '../../json/hash.ts'
+import { requestKey } from '../../match/request-key.ts'
+import type { Notification, Request } from '../../protocol/message.ts'
+import { hasModernEnvelope, toolOrPromptName } from '../../protocol/methods.ts'
+import { uint32Column, float64Column, type NumberArray, indexesUpTo } from '../columns.ts'
 import { buildKeyTable } from './key-table.ts'
-import { countTurnKinds } from '../kind-counts.ts'
-import { TurnLabelTable } from '../labels.ts'
-import type { NumberArray } from '../number-column.ts'
-import { IndexStepRows } from '../step-log.ts'
-import type { MessageLocation } from '../step-rows.ts'
+import type { RequestKeyHash } from './request-scanner.ts'
 import {
+  type MessageLocation,
   TURN_FLAG,
   TURN_FLAG_BITS,
   STEP_KIND,
   type IndexedTapeFacts,
   type IndexData,
   type TurnColumns,
+  type StepColumns,
+  type TurnLabel,
+  type TurnKindCount,
 } from './tape-index.ts'
+import type { TurnLog } from '../../tape/conversation.ts'
+import type { RecordedMessage } from '../../tape/turn.ts'
 
 /** A line of the file. */
-export interface LineLocation {
+interface LineLocation {
   readonly at: number
   readonly length: number
 }
@@ -154,3 +152,95 @@ export class IndexRows implements TurnLog<number, number> {
 }
 
 const NO_KEY: RequestKeyHash = { low: 0, high: 0, sketch: 0, name: undefined }
+
+/** Writes the steps of turns down as rows of an index, as they come. */
+class IndexStepRows {
+  readonly #rows = {
+    stepTurn: uint32Column(),
+    stepKind: uint32Column(),
+    stepAt: float64Column(),
+    stepLength: uint32Column(),
+    stepItem: uint32Column(),
+    answerAt: float64Column(),
+    answerLength: uint32Column(),
+    answerItem: uint32Column(),
+  }
+
+  /** Gives the row of the step. */
+  add(turn: number, kind: number, { at, length, item }: MessageLocation): number {
+    const row = this.#rows.stepTurn.length
+    this.#rows.stepTurn.push(turn)
+    this.#rows.stepKind.push(kind)
+    this.#rows.stepAt.push(at)
+    this.#rows.stepLength.push(length)
+    this.#rows.stepItem.push(oneBased(item))
+    this.#rows.answerAt.push(0)
+    this.#rows.answerLength.push(0)
+    this.#rows.answerItem.push(0)
+    return row
+  }
+
+  /** What the client answered to the question in a row. */
+  setAnswer(row: number, { at, length, item }: MessageLocation): void {
+    this.#rows.answerAt.set(row, at)
+    this.#rows.answerLength.set(row, length)
+    this.#rows.answerItem.set(row, oneBased(item))
+  }
+
+  /** All of them, those of one turn together. */
+  toColumns(): StepColumns<NumberArray> {
+    const order = orderByTurn(this.#rows.stepTurn.toArray())
+    return {
+      stepTurn: this.#rows.stepTurn.toArray(order),
+      stepKind: this.#rows.stepKind.toArray(order),
+      stepAt: this.#rows.stepAt.toArray(order),
+      stepLength: this.#rows.stepLength.toArray(order),
+      stepItem: this.#rows.stepItem.toArray(order),
+      answerAt: this.#rows.answerAt.toArray(order),
+      answerLength: this.#rows.answerLength.toArray(order),
+      answerItem: this.#rows.answerItem.toArray(order),
+    }
+  }
+}
+
+function oneBased(item: number | undefined): number {
+  return item === undefined ? 0 : item + 1
+}
+
+function orderByTurn(turns: Uint32Array): Uint32Array {
+  return indexesUpTo(turns.length).toSorted((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0) || a - b)
+}
+
+/** Numbers the labels of turns, each once. */
+class TurnLabelTable {
+  readonly list: TurnLabel[] = []
+  /** By method, server and name: to look up three texts takes less time than to join them. */
+  readonly #numbers = new Map<string, Map<string, Map<string | undefined, number>>>()
+
+  numberOf(server: string, method: string, name?: string): number {
+    const ofMethod = this.#numbers.get(method) ?? new Map<string, Map<string | undefined, number>>()
+    const ofServer = ofMethod.get(server) ?? new Map<string | undefined, number>()
+    const known = ofServer.get(name)
+    if (known !== undefined) return known
+    this.#numbers.set(method, ofMethod.set(server, ofServer.set(name, this.list.length)))
+    return this.list.push({ server, method, name }) - 1
+  }
+}
+
+/** How many turns there are of each kind, and which is the first. */
+function countTurnKinds(marks: Uint32Array): readonly TurnKindCount[] {
+  const kinds = new Map<number, { mark: number; count: number; readonly first: number }>()
+  // Turns of one kind stand in long runs: only where one ends is its kind looked up.
+  for (let place = 0; place < marks.length;) {
+    const mark = (marks[place] ?? 0) & ~FLAGS_OUTSIDE_KIND
+    const first = place
+    do place++
+    while (place < marks.length && ((marks[place] ?? 0) & ~FLAGS_OUTSIDE_KIND) === mark)
+    const known = kinds.get(mark)
+    if (known === undefined) kinds.set(mark, { mark, count: place - first, first })
+    else known.count += place - first
+  }
+  return [...kinds.values()]
+}
+
+const FLAGS_OUTSIDE_KIND = TURN_FLAG.enveloped | TURN_FLAG.answered | TURN_FLAG.hasSteps

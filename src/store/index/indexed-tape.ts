@@ -1,17 +1,14 @@
 import { statSync } from 'node:fs'
 import { decodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
-import { TAPE_VERSION, type TapeHeader } from '../../tape/header.ts'
-import { withLateServers } from '../../tape/joined-servers.ts'
+import { TAPE_VERSION, type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
-import { tapeFingerprintOf, type TapeFingerprint } from '../fingerprint.ts'
+import { tapeFingerprintOf, type TapeFingerprint, openIndexFile, type OpenIndex } from './index-file.ts'
 import { IndexedTurns } from './indexed-turns.ts'
-import type { TapeProblem } from '../line-checks.ts'
-import { TapeLineFile } from '../line-file.ts'
-import { readMatchFile } from '../companion-files.ts'
+import type { TapeProblem } from '../file/frame-reader.ts'
+import { TapeLineFile } from './turn-reader.ts'
+import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { loadTape, openTape } from '../file/read.ts'
-import type { CompanionFile } from '../settings-file.ts'
-import { openIndexFile, type OpenIndex } from './index-file.ts'
 
 /** A tape whose turns stay on the disk until they are asked for. */
 export interface IndexedTape {

@@ -1,4 +1,9 @@
+import { hashText, JsonHasher } from '../../json/hash.ts'
 import { requestKey } from '../../match/request-key.ts'
+import { ArrayColumn } from '../columns.ts'
+import { buildKeyTable, firstTurnWithHash, inMemoryKeyTable, nextTurnWithHash } from './key-table.ts'
+import { turnKindsInIndex, outlineFromIndex, type TapeIndex } from './tape-index.ts'
+import { type TapeLineFile, TurnReader } from './turn-reader.ts'
 import {
   clientCallOf,
   type ClientCall,
@@ -8,17 +13,7 @@ import {
   type TurnKind,
   type TurnStore,
 } from '../../tape/turn-store.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
-import { hashText } from '../hash.ts'
-import { turnKindsInIndex, outlineFromIndex } from '../indexed-outlines.ts'
-import { JsonHasher } from '../../json/hash.ts'
-import { buildKeyTable, firstTurnWithHash, inMemoryKeyTable, nextTurnWithHash } from './key-table.ts'
-import type { TapeLineFile } from '../line-file.ts'
-import { countBits, highestScoring } from '../most-shared.ts'
-import { ArrayColumn } from '../number-column.ts'
-import { RecentTurnCache } from '../recent-turns.ts'
-import type { TapeIndex } from './tape-index.ts'
-import { TurnReader } from './turn-reader.ts'
+import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
 
 /** The turns of a tape on disk. Its index may be anyone's work: nothing is taken from a line that is not what the index says. */
 export class IndexedTurns implements TurnStore {
@@ -115,4 +110,60 @@ export class IndexedTurns implements TurnStore {
     const said = this.turn(place)?.response?.text
     return said === undefined ? undefined : { length: said.length, mayContain: said.includes(text) }
   }
+}
+
+/** So many of the places, those that share most first; of equals those that come first. */
+function highestScoring(
+  places: readonly number[],
+  sharedBy: (place: number) => number,
+  most: number,
+): readonly number[] {
+  const byCount: number[][] = []
+  for (const place of places) (byCount[sharedBy(place)] ??= []).push(place)
+  const chosen: number[] = []
+  for (const equals of byCount.toReversed()) chosen.push(...(equals ?? []).slice(0, most - chosen.length))
+  return chosen
+}
+
+function countBits(word: number): number {
+  let rest = word
+  let bits = 0
+  for (; rest !== 0; bits++) rest &= rest - 1
+  return bits
+}
+
+const MAX_CACHED_TURNS = 256
+const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024
+
+/** The turns that were read last, as far as there is room for them. */
+class RecentTurnCache {
+  readonly #turns = new Map<number, Turn>()
+  #characters = 0
+
+  get(place: number): Turn | undefined {
+    return this.#turns.get(place)
+  }
+
+  add(place: number, turn: Turn): void {
+    this.#turns.set(place, turn)
+    this.#characters += textLengthOf(turn)
+    for (const oldest of this.#turns.keys()) {
+      if (this.#turns.size <= MAX_CACHED_TURNS && this.#characters <= MAX_CACHED_CHARACTERS) return
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(place: number): void {
+    const turn = this.#turns.get(place)
+    this.#turns.delete(place)
+    if (turn !== undefined) this.#characters -= textLengthOf(turn)
+  }
+}
+
+function textLengthOf({ trigger, steps }: Turn): number {
+  return steps.reduce((sum, step) => sum + stepText(step).length, trigger?.text.length ?? 0)
+}
+
+function stepText(step: TurnStep): string {
+  return step.kind === 'ask' ? step.request.text : step.message.text
 }

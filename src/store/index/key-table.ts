@@ -1,5 +1,5 @@
-import type { Hash64 } from '../hash.ts'
-import { ArrayColumn, type NumberColumn } from '../number-column.ts'
+import type { Hash64 } from '../../json/hash.ts'
+import { ArrayColumn, type NumberColumn } from '../columns.ts'
 import { TURN_FLAG, type KeyTable, type TurnColumns } from './tape-index.ts'
 
 type KeyHashes = Pick<TurnColumns, 'hashLow' | 'hashHigh' | 'mark'>

@@ -2,15 +2,12 @@ import { comparedParams, eraOfRequest, isTaskQuery } from '../../match/request-k
 import { canonicalJson } from '../../json/canonical.ts'
 import { isId } from '../../protocol/id.ts'
 import type { Request } from '../../protocol/message.ts'
-import { HANDSHAKE_METHODS, hasModernEnvelope } from '../../protocol/methods.ts'
-import { namesToolOrPrompt } from '../../wire/name.ts'
-import { parseJson } from '../../json/parse.ts'
-import type { Hash64 } from '../hash.ts'
-import { parseIdBytes } from '../id-in.ts'
-import { JsonHasher } from '../../json/hash.ts'
+import { HANDSHAKE_METHODS, hasModernEnvelope, namesToolOrPrompt } from '../../protocol/methods.ts'
+import { parseJson, parseIdBytes } from '../../json/parse.ts'
+import { type Hash64, JsonHasher } from '../../json/hash.ts'
 
 /** A request of the client with no more of its params than `_meta`, and the hash of its key. */
-export interface ScannedRequest {
+interface ScannedRequest {
   readonly message: Request
   readonly key: RequestKeyHash
 }

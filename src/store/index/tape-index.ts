@@ -1,5 +1,6 @@
-import type { TapeProblem } from '../line-checks.ts'
-import type { NumberArray, NumberColumn } from '../number-column.ts'
+import { type NumberArray, type NumberColumn, ArrayColumn } from '../columns.ts'
+import type { TapeProblem } from '../file/frame-reader.ts'
+import type { TurnOutline, TurnKind } from '../../tape/turn-store.ts'
 
 /**
  * What is kept of a tape so that its turns can be found without reading it: fewer than 64 bytes for a turn that is a request
@@ -85,3 +86,136 @@ export const TURN_FLAG_BITS = 5
 
 /** `triggered`: no step, but the place of the trigger in its batch. */
 export const STEP_KIND = { notify: 1, ask: 2, respond: 3, triggered: 4 } as const
+
+/** An index that was made now, as it is looked into. */
+export function inMemoryIndex(made: IndexData): TapeIndex {
+  return { ...made, ...mapIndexColumns(made, (numbers) => new ArrayColumn(numbers)) }
+}
+
+/** Makes something of each column, in the order in which they stand in a file. */
+export function mapIndexColumns<From, To>(
+  columns: IndexColumns<From>,
+  make: (column: From) => To,
+): IndexColumns<To> {
+  return {
+    frame: make(columns.frame),
+    triggerAt: make(columns.triggerAt),
+    responseAt: make(columns.responseAt),
+    stepAt: make(columns.stepAt),
+    answerAt: make(columns.answerAt),
+    triggerLength: make(columns.triggerLength),
+    responseLength: make(columns.responseLength),
+    hashLow: make(columns.hashLow),
+    hashHigh: make(columns.hashHigh),
+    mark: make(columns.mark),
+    sketch: make(columns.sketch),
+    next: make(columns.next),
+    slots: make(columns.slots),
+    stepTurn: make(columns.stepTurn),
+    stepKind: make(columns.stepKind),
+    stepLength: make(columns.stepLength),
+    stepItem: make(columns.stepItem),
+    answerLength: make(columns.answerLength),
+    answerItem: make(columns.answerItem),
+  }
+}
+
+/** What an index says of a turn. */
+export function outlineFromIndex(index: TapeIndex, place: number): TurnOutline {
+  const mark = index.mark.at(place)
+  const { server, method, name } = index.labels[mark >>> TURN_FLAG_BITS] ?? EMPTY_LABEL
+  return {
+    trigger: triggerKindOf(mark),
+    server,
+    method,
+    frame: index.frame.at(place),
+    answered: (mark & TURN_FLAG.answered) !== 0,
+    enveloped: (mark & TURN_FLAG.enveloped) !== 0,
+    hasSteps: indexedStepsOf(index, place).some(isIntermediateStep),
+    name,
+  }
+}
+
+function isIntermediateStep({ kind }: IndexedStep): boolean {
+  return kind === STEP_KIND.notify || kind === STEP_KIND.ask
+}
+
+/** The kinds of its turns. Those of one method are one kind, whatever they name. */
+export function turnKindsInIndex({ kinds, labels }: TapeIndex): readonly TurnKind[] {
+  const known = new Map<string, TurnKind>()
+  for (const { mark, count, first } of kinds) {
+    const { server, method } = labels[mark >>> TURN_FLAG_BITS] ?? EMPTY_LABEL
+    const kind = { trigger: triggerKindOf(mark), server, method }
+    const key = JSON.stringify(kind)
+    const before = known.get(key) ?? { count: 0, first }
+    known.set(key, { ...kind, count: before.count + count, first: before.first })
+  }
+  return [...known.values()]
+}
+
+function triggerKindOf(mark: number): TurnOutline['trigger'] {
+  if ((mark & TURN_FLAG.request) !== 0) return 'request'
+  return (mark & TURN_FLAG.notification) !== 0 ? 'notification' : 'none'
+}
+
+const EMPTY_LABEL: TurnLabel = { server: '', method: '', name: undefined }
+
+/** Where a message stands in the file. */
+export interface MessageLocation {
+  readonly at: number
+  readonly length: number
+  /** The place in the batch, when the line is one. */
+  readonly item: number | undefined
+}
+
+/** A step of a turn, as the index knows it. */
+export interface IndexedStep extends MessageLocation {
+  readonly kind: number
+  readonly answer: MessageLocation | undefined
+}
+
+/** The steps of a turn that are rows of their own, in their order. */
+export function indexedStepsOf(
+  columns: StepColumns & Pick<TurnColumns, 'mark'>,
+  turn: number,
+): readonly IndexedStep[] {
+  if ((columns.mark.at(turn) & TURN_FLAG.hasSteps) === 0) return []
+  const { stepTurn } = columns
+  const rows: IndexedStep[] = []
+  let row = firstStepRowOf(stepTurn, turn)
+  while (row < stepTurn.length && stepTurn.at(row) === turn) rows.push(stepAt(columns, row++))
+  return rows
+}
+
+function firstStepRowOf(turns: NumberColumn, turn: number): number {
+  let low = 0
+  let high = turns.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (turns.at(middle) < turn) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function stepAt(columns: StepColumns, row: number): IndexedStep {
+  const answerLength = columns.answerLength.at(row)
+  return {
+    kind: columns.stepKind.at(row),
+    at: columns.stepAt.at(row),
+    length: columns.stepLength.at(row),
+    item: batchItemOf(columns.stepItem.at(row)),
+    answer:
+      answerLength === 0
+        ? undefined
+        : {
+            at: columns.answerAt.at(row),
+            length: answerLength,
+            item: batchItemOf(columns.answerItem.at(row)),
+          },
+  }
+}
+
+function batchItemOf(counted: number): number | undefined {
+  return counted === 0 ? undefined : counted - 1
+}

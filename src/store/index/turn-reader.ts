@@ -1,12 +1,24 @@
-import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
-import { idKey, isId } from '../../protocol/id.ts'
-import { memberRanges } from '../../json/find.ts'
+import { isUtf8 } from 'node:buffer'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { memberRanges, type JsonRange } from '../../json/find.ts'
 import { parseJson } from '../../json/parse.ts'
-import { outlineFromIndex } from '../indexed-outlines.ts'
-import type { TapeLineFile } from '../line-file.ts'
-import { readResponseInLine, readMessageInLine } from '../line-messages.ts'
-import { indexedStepsOf, type MessageLocation, type IndexedStep } from '../step-rows.ts'
-import { STEP_KIND, type TapeIndex } from './tape-index.ts'
+import { JsonValidator } from '../../json/validator.ts'
+import { findResponseId, type ResponseIdRange } from '../../protocol/find-id-in-bytes.ts'
+import { idKey, isId } from '../../protocol/id.ts'
+import { classifyMessage, type Batch, type Message } from '../../protocol/message.ts'
+import { MessageFrameScanner } from '../file/frame-reader.ts'
+import { LONGEST_FRAME_BYTES } from '../file/read.ts'
+import {
+  outlineFromIndex,
+  indexedStepsOf,
+  type MessageLocation,
+  type IndexedStep,
+  STEP_KIND,
+  type TapeIndex,
+} from './tape-index.ts'
+import { decodeFrame, parseRecordedLine, type FrameOrigin } from '../../tape/codec.ts'
+import { messagesInFrame } from '../../tape/turn-builder.ts'
+import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
 
 /** Reads turns from the lines where an index says that they stand; none where the lines do not hold what it says. */
 export class TurnReader {
@@ -89,4 +101,137 @@ function isAnswerTo(response: RecordedMessage, trigger: RecordedMessage | undefi
   const id = response.id ?? memberRanges(response.text).get('id')
   const live = id === undefined ? undefined : parseJson(response.text.slice(id.start, id.end))
   return isId(live) && idKey(live) === idKey(trigger.message.id)
+}
+
+/** The message in a line of a tape, or the item of its batch; none when the line holds no such message. */
+function readMessageInLine(line: Buffer, item: number | undefined): RecordedMessage | undefined {
+  const frame = messageScanner.read(line) ?? decodeLineFrame(line)
+  if (frame?.kind !== 'message') return undefined
+  return messagesInFrame(frame).find((spoken) => spoken.item === item)
+}
+
+const messageScanner = new MessageFrameScanner()
+
+function decodeLineFrame(line: Buffer): ReturnType<typeof decodeFrame> | undefined {
+  const text = utf8TextOf(line)
+  return text === undefined ? undefined : decodeFrame(text)
+}
+
+/** The answer in a line, checked to be JSON but not parsed until someone looks into it: most are only sent on. */
+function readResponseInLine(line: Buffer): RecordedMessage | undefined {
+  const text = utf8TextOf(line)
+  const found = text === undefined ? undefined : parseRecordedLine(text)
+  if (found === undefined) return readMessageInLine(line, undefined)
+  const start = line.length - 1 - Buffer.byteLength(found.text)
+  const id = isJsonFrom(line, start) ? findResponseId(line, start, line.length - 1) : undefined
+  if (id === undefined || found.text !== found.text.trim()) return readMessageInLine(line, undefined)
+  return new LazyResponse(found.origin, found.text, idRangeOf(line, start, id))
+}
+
+/** Bytes are counted in the line, characters in the text. */
+function idRangeOf(line: Buffer, start: number, id: ResponseIdRange): JsonRange {
+  const before = line.toString('utf8', start, id.start).length
+  return { start: before, end: before + line.toString('utf8', id.start, id.end).length }
+}
+
+function utf8TextOf(line: Buffer): string | undefined {
+  return isUtf8(line) ? line.toString('utf8') : undefined
+}
+
+const jsonCheck = new JsonValidator()
+
+function isJsonFrom(line: Uint8Array, start: number): boolean {
+  jsonCheck.reset()
+  jsonCheck.feed(line, start, line.length - 1)
+  return jsonCheck.isComplete()
+}
+
+class LazyResponse implements RecordedMessage {
+  readonly n: number
+  readonly t: number
+  readonly server: string
+  readonly conn: number
+  declare readonly x?: number
+  readonly dir: FrameOrigin['dir']
+  readonly text: string
+  readonly id: JsonRange
+  #message: Exclude<Message, Batch> | undefined
+
+  constructor({ n, t, server, conn, x, dir }: FrameOrigin, text: string, id: JsonRange) {
+    this.n = n
+    this.t = t
+    this.server = server
+    this.conn = conn
+    if (x !== undefined) this.x = x
+    this.dir = dir
+    this.text = text
+    this.id = id
+  }
+
+  get message(): Exclude<Message, Batch> {
+    this.#message ??= asSingleMessage(classifyMessage(parseJson(this.text)))
+    return this.#message
+  }
+}
+
+function asSingleMessage(message: Message): Exclude<Message, Batch> {
+  return message.kind === 'batch' ? { kind: 'invalid', why: 'a batch' } : message
+}
+
+const BLOCK_BYTES = 256 * 1024
+const MAX_BLOCKS = 16
+const NEAR_BYTES = 32 * 1024
+
+/**
+ * A tape's file, of which single lines are read. Neighbours are often read one after the other: then a whole block is read, and
+ * kept a while. A line that stands far from the last one is read alone.
+ */
+export class TapeLineFile {
+  readonly #bytes: number
+  readonly #blocks = new Map<number, Buffer>()
+  #fd: number | undefined
+  #lastAt = 0
+
+  constructor(path: string, bytes: number) {
+    this.#fd = openSync(path, 'r')
+    this.#bytes = bytes
+  }
+
+  /** The bytes of a line; none when there is no such place in the file. */
+  read(at: number, length: number): Buffer | undefined {
+    const isInside = Number.isSafeInteger(at) && at > 0 && length > 0 && at + length <= this.#bytes
+    if (!isInside || length > LONGEST_FRAME_BYTES) return undefined
+    const block = Math.floor(at / BLOCK_BYTES)
+    const start = at - block * BLOCK_BYTES
+    const isNear = Math.abs(at - this.#lastAt) <= NEAR_BYTES || this.#blocks.has(block)
+    this.#lastAt = at
+    if (!isNear || start + length > BLOCK_BYTES) return this.#readAt(at, length)
+    return this.#block(block)?.subarray(start, start + length)
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+    this.#blocks.clear()
+  }
+
+  #block(number: number): Buffer | undefined {
+    const known = this.#blocks.get(number)
+    if (known !== undefined) return known
+    const at = number * BLOCK_BYTES
+    const block = this.#readAt(at, Math.min(BLOCK_BYTES, this.#bytes - at))
+    if (block === undefined) return undefined
+    for (const oldest of this.#blocks.keys()) {
+      if (this.#blocks.size < MAX_BLOCKS) break
+      this.#blocks.delete(oldest)
+    }
+    this.#blocks.set(number, block)
+    return block
+  }
+
+  #readAt(at: number, length: number): Buffer | undefined {
+    if (this.#fd === undefined) return undefined
+    const bytes = Buffer.allocUnsafeSlow(length)
+    return readSync(this.#fd, bytes, 0, length, at) === length ? bytes : undefined
+  }
 }

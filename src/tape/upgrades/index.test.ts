@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeHeader } from '../header-codec.ts'
-import { TAPE_VERSION } from '../header.ts'
+import { decodeHeader, TAPE_VERSION } from '../header.ts'
 import { upgradeLine, upgrades, type Upgrade } from './index.ts'
 
 const renamed = (from: number, before: string, after: string): Upgrade => ({

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { WrappableClient } from './client.ts'
-import { desktopConfigFolder } from './config-folder.ts'
+import { type WrappableClient, desktopConfigFolder } from './client.ts'
 
 export const claudeDesktop: WrappableClient = {
   name: 'claude-desktop',

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 /** What decides where a client keeps its config. */
 export interface UserEnvironment {
   readonly platform: NodeJS.Platform
@@ -25,4 +27,11 @@ export interface WrappableClient {
   readonly root: ServerTablePath
   /** Where this client looks, for the user and for the project in the working folder; few of them exist. */
   configLocations(where: UserEnvironment): readonly ClientConfigLocation[]
+}
+
+/** Where desktop programs keep their settings: each in a folder of its own under this one. */
+export function desktopConfigFolder({ platform, env, home }: UserEnvironment): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support')
+  if (platform === 'win32') return env['APPDATA'] || join(home, 'AppData', 'Roaming')
+  return env['XDG_CONFIG_HOME'] || join(home, '.config')
 }

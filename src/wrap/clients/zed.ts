@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { WrappableClient, UserEnvironment } from './client.ts'
-import { desktopConfigFolder } from './config-folder.ts'
+import { type WrappableClient, type UserEnvironment, desktopConfigFolder } from './client.ts'
 
 export const zed: WrappableClient = {
   name: 'zed',

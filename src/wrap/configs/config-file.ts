@@ -1,7 +1,19 @@
-import { readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import {
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { decodeUtf8 } from '../../protocol/lines.ts'
-import { replaceFileAtomically } from '../private-file.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
@@ -91,4 +103,29 @@ function isNotFoundError(error: unknown): boolean {
 
 function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Writes a file so that a reader sees the old one or the new one, never half of it. */
+export function replaceFileAtomically(path: string, text: string, mode: number): void {
+  const temporary = `${path}.reelay-${process.pid}`
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    writeAndSync(temporary, text, mode)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+function writeAndSync(path: string, text: string, mode: number): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  chmodSync(path, mode)
 }

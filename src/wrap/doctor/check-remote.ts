@@ -1,10 +1,12 @@
 import { probeHttp, type HttpProbeResult } from '../../http/client/probe.ts'
-import type { AddedHeader } from '../../transport/own-headers.ts'
-import { VERSION } from '../../version.ts'
+import type { AddedHeader } from '../../http/headers.ts'
 import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
-import type { BridgedServer } from '../bridged-server.ts'
+import { VERSION } from '../../version.ts'
+import { findConfigMembers } from '../configs/config-edits.ts'
+import type { ConfigEntry } from '../configs/config-format.ts'
 import type { DoctorFinding } from './local-checks.ts'
-import { missingVariableFinding, findingForState } from '../remote-finding.ts'
+import { parseBridgeArgs, type ParsedBridgeArgs } from '../entries/bridge-entry.ts'
+import { urlMayContainSecret } from '../entries/remote-entry.ts'
 
 /** How long a server is waited for; undefined when it is not asked at all. */
 export type ProbeTimeout = number | undefined
@@ -16,7 +18,7 @@ export type RemoteServerState =
   | { readonly kind: 'unreachable'; readonly why: string }
   | { readonly kind: 'refused' | 'not-asked' }
 
-export interface RemoteServerCheck {
+interface RemoteServerCheck {
   readonly where: string
   readonly state: RemoteServerState
   readonly findings: readonly DoctorFinding[]
@@ -75,4 +77,127 @@ function classifyProbe(
   if (status >= 500) return 'fails'
   const isElsewhere = location !== undefined && URL.canParse(location, url.href)
   return status >= 300 && isElsewhere && new URL(location, url).origin !== url.origin ? 'moved' : 'answers'
+}
+
+/** What is wrong with the server behind a bridge, if anything is. */
+function findingForState(
+  state: RemoteServerState,
+  { where, headers, hasUnknownHeaders }: BridgedServer,
+  server: string,
+): DoctorFinding | undefined {
+  const found = (kind: DoctorFinding['kind'], about: string, hint: string): DoctorFinding => ({
+    kind,
+    about: `${where} ${about}`,
+    hint,
+  })
+  switch (state.kind) {
+    case 'answers':
+    case 'not-asked':
+      return undefined
+    case 'wants-login':
+      if (hasUnknownHeaders) return undefined // what the client knows may well let it in
+      return headers.length === 0
+        ? found('server-wants-login', `wants you to log in (${state.status})`, loginHint(server))
+        : found('server-wants-login', `refuses what the headers hold (${state.status})`, EXPIRED_HINT)
+    case 'fails':
+      return found('server-fails', `fails (${state.status})`, RETRY_HINT)
+    case 'moved':
+      return found('server-moved', `sends its clients elsewhere (${state.status})`, movedHint(server))
+    case 'refused':
+      return found('server-unreachable', 'refuses the connection', NOT_RUNNING_HINT)
+    case 'timeout':
+      return found('server-unreachable', `does not answer within ${state.seconds} s`, RETRY_HINT)
+    case 'unreachable':
+      return found('server-unreachable', `cannot be reached: ${state.why}`, NETWORK_HINT)
+  }
+}
+
+function missingVariableFinding(name: string, server: string): DoctorFinding {
+  return {
+    kind: 'variable-missing',
+    about: `its recorder needs the variable ${name}, which its env does not hold`,
+    hint: `the server cannot start like this; reelay unwrap ${server}, see what is missing, and wrap it again`,
+  }
+}
+
+function loginHint(server: string): string {
+  return `nobody can log in through a bridge: reelay unwrap ${server}, and record the client with reelay record --forward`
+}
+
+function movedHint(server: string): string {
+  return `nothing is sent there: reelay unwrap ${server}, put the new url into the config, and wrap it again`
+}
+
+const EXPIRED_HINT = 'a token may have expired: put a new one where it stands in the config'
+const NOT_RUNNING_HINT =
+  'nothing listens there: start the server, or see whether the port in the url is still right'
+const RETRY_HINT = 'the recorder is well; see whether the server is, and try again'
+const NETWORK_HINT = 'see whether this machine can reach it: its name, the network, its certificate'
+
+/** The server that a bridge leads to, as far as it can be known without the client. */
+interface BridgedServer {
+  /** Undefined when only the client knows it. */
+  readonly url: URL | undefined
+  /** Where it is, in words that hold no secret. */
+  readonly where: string
+  readonly headers: readonly AddedHeader[]
+  /** Whether the client puts something into the headers that is not known here. */
+  readonly hasUnknownHeaders: boolean
+  /** Variables that the bridge needs, and that the entry does not have. */
+  readonly missing: readonly string[]
+}
+
+/** Reads an entry that starts a bridge; undefined when it starts something else. */
+export function readBridgedServer(
+  { link, members }: ConfigEntry,
+  env: NodeJS.ProcessEnv,
+): BridgedServer | undefined {
+  const items = link.kind === 'command' ? (link.args?.items ?? []) : []
+  if (!items.some(({ value }) => value === '--bridge')) return undefined
+  const words = parseBridgeArgs(items)
+  const own = findConfigMembers(members, ['env']).flatMap(({ inside = [] }) => inside)
+  const held = new Map(own.map(({ key, value }) => [key.value ?? '', value.value ?? '']))
+  const text = words.url?.value ?? held.get(words.urlVariable ?? '') ?? ''
+  const headers = bridgeHeaders(words, (name) => held.get(name) ?? env[name])
+  const needed = [...words.headers.map(({ variable }) => variable), words.urlVariable ?? '']
+  return {
+    url: hasClientPlaceholder(text) || !URL.canParse(text) ? undefined : new URL(text),
+    where: displayUrl(text),
+    headers: headers.filter(({ value }) => !hasClientPlaceholder(value)),
+    hasUnknownHeaders: headers.some(({ value }) => hasClientPlaceholder(value)),
+    missing: needed.filter((name) => name !== '' && !held.has(name) && env[name] === undefined),
+  }
+}
+
+function bridgeHeaders(
+  words: ParsedBridgeArgs,
+  valueOf: (name: string) => string | undefined,
+): readonly AddedHeader[] {
+  const fromVariables = [...words.headers, ...words.variables].map(({ name, variable }) => ({
+    name,
+    value: valueOf(variable) ?? UNKNOWN_VALUE,
+  }))
+  return [...fromVariables, ...words.literalHeaders.map((text) => parseLiteralHeader(text, valueOf))]
+}
+
+/** What looks as if the client had to put it in. */
+const UNKNOWN_VALUE = '${unknown}'
+
+function parseLiteralHeader(text: string, valueOf: (name: string) => string | undefined): AddedHeader {
+  const [, name = '', value = ''] = /^([^:]*):\s*(.*)$/.exec(text) ?? []
+  return {
+    name,
+    value: value.replaceAll(/\$\{env\.([^}]*)\}/g, (_, each: string) => valueOf(each) ?? UNKNOWN_VALUE),
+  }
+}
+
+/** Clients put values into `${input:key}`, `${env:KEY}`, `${KEY}` and `$KEY`. */
+function hasClientPlaceholder(text: string): boolean {
+  return /\$(\{|[A-Za-z_])/.test(text)
+}
+
+function displayUrl(text: string): string {
+  if (hasClientPlaceholder(text) || !URL.canParse(text)) return 'a url that only the client knows'
+  const { origin, pathname } = new URL(text)
+  return urlMayContainSecret(text) ? `${origin}/…` : origin + pathname
 }

@@ -1,21 +1,30 @@
+import { basename, dirname } from 'node:path'
 import { ReelayError } from '../../errors.ts'
-import { homeFolder, tapeFolder } from '../../store/home.ts'
-import { readBridgedServer } from '../bridged-server.ts'
-import { checkRecorder, type RecorderCheckCache } from '../check-recorder.ts'
-import { checkRemoteServer, type ProbeTimeout, type RemoteServerState } from './check-remote.ts'
-import { checkTapeFolder } from '../check-tapes.ts'
-import type { UserEnvironment } from '../clients/client.ts'
-import type { DoctorFinding } from './local-checks.ts'
-import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
-import { findNewestTape, type NewestTape } from '../newest-tape.ts'
+import { listTapes } from '../../store/file/list.ts'
+import { homeFolder, tapeFolder, resolveTape, TAPE_EXTENSION } from '../../store/home.ts'
 import {
   openClientConfigs,
   type ConfigOpenResult,
   type OpenConfig,
   type LocatedConfigEntry,
-} from '../open-config.ts'
-import { selectTargetsWithWrapped, realConfigPath } from '../client-configs.ts'
+  selectTargetsWithWrapped,
+  realConfigPath,
+} from '../client-configs.ts'
+import type { UserEnvironment } from '../clients/client.ts'
+import {
+  readBridgedServer,
+  checkRemoteServer,
+  type ProbeTimeout,
+  type RemoteServerState,
+} from './check-remote.ts'
+import {
+  checkRecorder,
+  type RecorderCheckCache,
+  checkTapeFolder,
+  type DoctorFinding,
+} from './local-checks.ts'
 import { parseWrappedCommand, type WrappedCommand } from '../entries/command-entry.ts'
+import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
 
 /** An entry that is wrapped, or was. */
 export interface DoctorEntry {
@@ -179,4 +188,23 @@ function describeConfig(looked: ConfigOpenResult): DoctorConfig {
     return { ...place, servers: looked.entries.map(({ server }) => server), findings: [] }
   const { message, hint = 'mend the file' } = looked.error
   return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }] }
+}
+
+interface NewestTape {
+  readonly path: string
+  readonly recordedAt: string
+}
+
+/** The newest recording under a tape's name: recorders that find it taken put `-2`, `-3`, … behind it. */
+async function findNewestTape(tape: string, env: NodeJS.ProcessEnv): Promise<NewestTape | undefined> {
+  const path = resolveTape(tape, env)
+  const name = basename(path, TAPE_EXTENSION)
+  for (const listed of await listTapes(dirname(path)))
+    if (listed.kind === 'tape' && isRecordingOf(listed.name, name))
+      return { path: listed.path, recordedAt: listed.started }
+  return undefined
+}
+
+function isRecordingOf(tape: string, name: string): boolean {
+  return tape.startsWith(name) && /^(-\d+)*$/.test(tape.slice(name.length))
 }

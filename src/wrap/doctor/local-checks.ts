@@ -1,3 +1,8 @@
+import { existsSync, accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute, dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { startServer } from '../../link/process/start.ts'
+
 /** Something that is wrong, and what to do about it. */
 export interface DoctorFinding {
   readonly kind:
@@ -16,4 +21,86 @@ export interface DoctorFinding {
     | 'tapes-not-private'
   readonly about: string
   readonly hint: string
+}
+
+const START_TIMEOUT_MS = 10_000 // what Codex gives a server to start
+
+/** What is wrong with the recorders that were started already: each is started once, however many entries have it. */
+export type RecorderCheckCache = Map<string, Promise<string | undefined>>
+
+/** Whether the recorder of an entry is there and answers. It is asked for its version, so no server is started. */
+export async function checkRecorder(
+  starter: readonly string[],
+  server: string,
+  tried: RecorderCheckCache,
+): Promise<readonly DoctorFinding[]> {
+  const again = `reelay unwrap ${server} && reelay wrap ${server}`
+  const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
+  if (gone !== undefined) {
+    const about = `its recorder is gone: there is no ${gone}`
+    return [
+      { kind: 'recorder-gone', about, hint: `the server cannot start like this; ${again} uses this Reelay` },
+    ]
+  }
+  if (mayDownload(starter)) return []
+  const trying = tried.get(starter.join('\0')) ?? recorderProblem(starter)
+  tried.set(starter.join('\0'), trying)
+  const problem = await trying
+  if (problem === undefined) return []
+  return [{ kind: 'recorder-fails', about: `its recorder does not start: ${problem}`, hint: `try ${again}` }]
+}
+
+/** npx and its like fetch what they do not have, which a look must not set off. */
+function mayDownload([, program]: readonly string[]): boolean {
+  return program !== undefined && !isAbsolute(program)
+}
+
+async function recorderProblem([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+  const { child, exited, guard } = await startServer([file, ...args, '--version'])
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+  child.stdin.on('error', () => {}).end()
+  child.stderr.resume()
+  try {
+    const [said, { code, signal }] = await Promise.all([text(child.stdout), exited])
+    if (signal === 'SIGKILL') return `no answer within ${START_TIMEOUT_MS / 1000} s`
+    if (code !== 0) return `it ended with ${code ?? signal}`
+    return /^\d+\.\d+\.\d+/.test(said) ? undefined : 'it does not tell a version'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    clearTimeout(timer)
+    guard.dismiss()
+  }
+}
+
+/** Whether recorders can write to the tape folder, and nobody else can look into it. */
+export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly DoctorFinding[] {
+  const existing = nearestExistingFolder(folder)
+  const problem = folderProblem(existing)
+  if (problem !== undefined) {
+    const about = `tapes cannot be written to ${folder}: ${problem}`
+    return [
+      { kind: 'tapes-unwritable', about, hint: 'sessions go on, without a tape; see who may write there' },
+    ]
+  }
+  const mode = statSync(existing).mode & 0o777
+  if (existing !== folder || platform === 'win32' || (mode & 0o077) === 0) return []
+  const about = `others can look into ${folder}: its mode is 0${mode.toString(8)}`
+  return [{ kind: 'tapes-not-private', about, hint: `tapes may hold secrets: chmod 700 ${folder}` }]
+}
+
+/** A folder that is not there yet is made by the first recorder. */
+function nearestExistingFolder(folder: string): string {
+  const above = dirname(folder)
+  return existsSync(folder) || above === folder ? folder : nearestExistingFolder(above)
+}
+
+function folderProblem(folder: string): string | undefined {
+  if (!statSync(folder).isDirectory()) return `${folder} is no folder`
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

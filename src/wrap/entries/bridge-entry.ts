@@ -1,18 +1,23 @@
-import { planBridgeEnv, type BridgeEnv } from '../bridge-env.ts'
-import type { ConfigFormat, ConfigEntry, ConfigMember } from '../configs/config-format.ts'
-import type { ConfigEdit } from '../configs/config-edits.ts'
-import type { ReversibleEdit } from '../entry-edits.ts'
 import {
+  type ConfigEdit,
   applyEditsInRange,
   findConfigMember,
   configRangeOf,
   removeConfigMembers,
   type FormattedPair,
-} from '../member-edits.ts'
-import { readRemoteEntry, type RemoteEntry } from './remote-entry.ts'
-import type { RecorderProgram } from './command-entry.ts'
+  insertPairsAtStart,
+  renameConfigKey,
+} from '../configs/config-edits.ts'
+import type { ConfigFormat, ConfigEntry, ConfigMember, ConfigToken } from '../configs/config-format.ts'
+import type { ReversibleEdit, RecorderProgram } from './command-entry.ts'
+import {
+  readRemoteEntry,
+  type RemoteEntry,
+  urlMayContainSecret,
+  type HeaderVariable,
+} from './remote-entry.ts'
 
-export interface BridgeEditRequest {
+interface BridgeEditRequest {
   readonly text: string
   readonly entry: ConfigEntry
   readonly format: ConfigFormat
@@ -85,4 +90,106 @@ function formatList(words: readonly string[]): string {
 function editTypeMember(members: readonly ConfigMember[], { quote }: ConfigFormat): readonly ConfigEdit[] {
   const type = findConfigMember(members, 'type')
   return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote('stdio') }]
+}
+
+/** What a bridge takes from its environment, and how it comes into the `env` of its entry. */
+interface BridgeEnv {
+  /** The variable of the url, if that may hold a secret. */
+  readonly url: FormattedPair | undefined
+  /** One variable for each header, with the value as it is spelled. */
+  readonly headers: readonly FormattedPair[]
+  /** An `env` that is new in the entry. */
+  readonly members: readonly FormattedPair[]
+  readonly edits: readonly ConfigEdit[]
+  readonly obsoleteMembers: readonly ConfigMember[]
+}
+
+/** A table of headers becomes the `env` where it stands, with its comments; if there is an `env`, the headers go there. */
+function planBridgeEnv(text: string, remote: RemoteEntry, format: ConfigFormat): BridgeEnv {
+  const { url, headers } = bridgeVariables(text, remote)
+  const urls = url === undefined ? [] : [url]
+  const { env, headerTables } = remote
+  const [table] = headerTables
+  if (env.length === 0 && table !== undefined && table.isDotted !== true) {
+    const renames = [
+      renameConfigKey(text, table.key, 'env', format),
+      ...remote.headers.map(({ key }, at) => renameConfigKey(text, key, headers[at]?.[0] ?? '', format)),
+    ]
+    const edits = [...renames, ...insertPairs(text, table, urls, format)]
+    return { url, headers, members: [], edits, obsoleteMembers: [] }
+  }
+  const pairs = [...urls, ...headers]
+  const members = env.length === 0 && pairs.length > 0 ? [newEnvMember(pairs, format)] : []
+  return {
+    url,
+    headers,
+    members,
+    edits: insertPairs(text, env[0], pairs, format),
+    obsoleteMembers: headerTables,
+  }
+}
+
+function bridgeVariables(
+  text: string,
+  { url, headers, env }: RemoteEntry,
+): Pick<BridgeEnv, 'url' | 'headers'> {
+  const taken = new Set(env.flatMap(({ inside = [] }) => inside.map(({ key }) => key.value)))
+  const free = (name: string): string => (taken.has(name) ? free(`${name}_`) : name)
+  const spelled = ({ value: { start, end } }: Pick<ConfigMember, 'value'>): string => text.slice(start, end)
+  return {
+    url: urlMayContainSecret(url.value.value ?? '') ? [free('REELAY_URL'), spelled(url)] : undefined,
+    headers: headers.map((header, index) => [free(`REELAY_HEADER_${index + 1}`), spelled(header)]),
+  }
+}
+
+function insertPairs(
+  text: string,
+  table: ConfigMember | undefined,
+  pairs: readonly FormattedPair[],
+  format: ConfigFormat,
+): readonly ConfigEdit[] {
+  return table === undefined || pairs.length === 0 ? [] : [insertPairsAtStart(text, table, pairs, format)]
+}
+
+function newEnvMember(pairs: readonly FormattedPair[], { formatPair }: ConfigFormat): FormattedPair {
+  return ['env', `{ ${pairs.map(([key, value]) => formatPair(key, value)).join(', ')} }`]
+}
+
+/** What the words of a bridge say: where its server is, and which headers it sends. */
+export interface ParsedBridgeArgs {
+  readonly url: ConfigToken | undefined
+  readonly urlVariable: string | undefined
+  /** Headers of the config, with the variable of the bridge that holds each. */
+  readonly headers: readonly HeaderVariable[]
+  /** Headers from variables of the client, which may be missing. */
+  readonly variables: readonly HeaderVariable[]
+  /** The variable of the client that holds a bearer token. */
+  readonly token: string | undefined
+  /** Headers as `Name: value`. */
+  readonly literalHeaders: readonly string[]
+}
+
+/** Reads the args of an entry that starts a bridge. */
+export function parseBridgeArgs(words: readonly ConfigToken[]): ParsedBridgeArgs {
+  const after = (option: string): readonly ConfigToken[] =>
+    words.flatMap(({ value }, at) => (value === option ? (words[at + 1] ?? []) : []))
+  const texts = (option: string): readonly string[] => after(option).map(({ value }) => value ?? '')
+  const headers = texts('--header-env').map(parseHeaderEnv)
+  const literalHeaders = texts('--header')
+  const tokens = literalHeaders.map((text) => BEARER_HEADER_PATTERN.exec(text)?.[1])
+  return {
+    url: after('--url').at(-1),
+    urlVariable: texts('--url-env').at(-1),
+    headers: headers.filter(({ mayBeMissing }) => !mayBeMissing),
+    variables: headers.filter(({ mayBeMissing }) => mayBeMissing),
+    token: tokens.find((token) => token !== undefined),
+    literalHeaders,
+  }
+}
+
+const BEARER_HEADER_PATTERN = /^Authorization: Bearer \$\{env\.(.+)\}$/
+
+function parseHeaderEnv(text: string): HeaderVariable & { readonly mayBeMissing: boolean } {
+  const [, name = '', variable = '', mark] = /^([^=]*)=(.*?)(\?)?$/.exec(text) ?? []
+  return { name, variable, mayBeMissing: mark !== undefined }
 }
