@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { call, client, tapeOf } from '../../test/serve/tape-of.ts'
+import { call, client, tapeOf } from '../../test/support/tape-of.ts'
 import { turnsInMemory } from '../tape/turn-store.ts'
 import { applyBindingsFile, toBindingsFile, readBindingsFile, BindingsByConsumer } from './bindings-file.ts'
 import { findBindings } from './find/find-bindings.ts'

@@ -9,7 +9,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../test/serve/tape-of.ts'
+} from '../../test/support/tape-of.ts'
 import { turnsInMemory } from '../tape/turn-store.ts'
 import type { MatchOutcome } from './matcher.ts'
 import { type MatcherOptions, RecordingIndex } from './recording-index.ts'

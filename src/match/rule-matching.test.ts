@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { call, client, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
 import { createMatcher, type MatcherOptions } from './recording-index.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // the tape was made a week before

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerOf, client, server, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { answerOf, client, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, member } from '../protocol/message.ts'
 import type { Matcher, MatchOutcome } from './matcher.ts'

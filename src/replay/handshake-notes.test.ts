@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
+import { HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
 import { handshakeNotes } from './notes.ts'
 
 const { turns } = tapeOf(...HANDSHAKE)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerOf, call, callOf, client, server, tapeOf } from '../../test/serve/tape-of.ts'
+import { answerOf, call, callOf, client, server, tapeOf } from '../../test/support/tape-of.ts'
 import type { ReplayOptions } from './options.ts'
 import { preview } from './preview.ts'
 

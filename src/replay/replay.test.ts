@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { liveServer, type LiveServer, type Reply } from '../../test/replay/live-server.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
+import { liveServer, type LiveServer, type Reply } from '../../test/support/live-server.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/support/tape-of.ts'
 import type { Tape } from '../store/file/read.ts'
 import { idKey } from '../protocol/id.ts'
 import { member, type Message } from '../protocol/message.ts'

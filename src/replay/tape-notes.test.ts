@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { liveServer } from '../../test/replay/live-server.ts'
-import { answerOf, call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
+import { liveServer } from '../../test/support/live-server.ts'
+import { answerOf, call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
 import { replay } from './replay.ts'
 
 const WHOLE = tapeOf(...HANDSHAKE, ...call(1, 'search', {}, 'one'))

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { call, HANDSHAKE, tapeOf } from '../../test/serve/tape-of.ts'
+import { call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
 import { replayTransport } from '../serve/replay-transport.ts'
 import { replay } from './replay.ts'
 import { transportTarget, urlTarget } from './targets.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tapeOf, client, server, callOf, answerOf, call } from '../../test/serve/tape-of.ts'
+import { tapeOf, client, server, callOf, answerOf, call } from '../../test/support/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
 import { exchangesInTurns } from './exchanges/exchange.ts'
 import { summarizeExchange, type ExchangeSummary } from './exchanges/exchange-table.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, callOf, tapeOf, type Said } from '../../test/serve/tape-of.ts'
+import { call, callOf, tapeOf, type Said } from '../../test/support/tape-of.ts'
 import { formatDrift, leftOverCauses } from './drift.ts'
 import { SessionPlayer } from './player/session-player.ts'
 import { RecordedServer } from './player/recorded-server.ts'

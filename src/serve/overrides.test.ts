@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { playingWith, type Run } from '../../test/serve/played.ts'
-import { call, callOf, type Said } from '../../test/serve/tape-of.ts'
+import { playingWith, type Run } from '../../test/support/session-player.ts'
+import { call, callOf, type Said } from '../../test/support/tape-of.ts'
 import { parseOverrides, type Override } from './overrides.ts'
 
 const SESSION: readonly Said[] = [

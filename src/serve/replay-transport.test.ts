@@ -12,7 +12,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../test/serve/tape-of.ts'
+} from '../../test/support/tape-of.ts'
 import { replayTransport } from './replay-transport.ts'
 
 const INFO = { name: 'tester', version: '9' }

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/serve/tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/support/tape-of.ts'
 import { serveStdio } from './serve-stdio.ts'
 
 test('everything owed is sent before the run ends, though the input ended long before', async () => {

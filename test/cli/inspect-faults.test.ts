@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { MAIN } from '../serve/serve-process.ts'
 import { fileBeside, tapeFile } from '../serve/tape-file.ts'
-import { call, HANDSHAKE, type Said } from '../serve/tape-of.ts'
+import { call, HANDSHAKE, type Said } from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MAIN } from '../serve/serve-process.ts'
 import { tapeFile } from '../serve/tape-file.ts'
-import { call, callOf, HANDSHAKE } from '../serve/tape-of.ts'
+import { call, callOf, HANDSHAKE } from '../support/tape-of.ts'
 
 const DAY = 86_400_000
 const MONTH_AGO = new Date(Date.now() - 30 * DAY)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { client, server, type Said } from '../serve/tape-of.ts'
-import { against, called, foundIn, session } from './against-tape.ts'
+import { client, server, type Said } from '../support/tape-of.ts'
+import { against, called, foundIn, session } from '../support/against-tape.ts'
 
 const shop = (id: number, votes: number): readonly Said[] => [
   ...called(1, 'create_issue', {}, { issue: { id, title: 'slow' } }),

@@ -13,7 +13,7 @@ import { ask, open, post, startRecorder } from '../support/http.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
 import { callTool } from '../support/sdk.ts'
-import { foundIn } from './against-tape.ts'
+import { foundIn } from '../support/against-tape.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

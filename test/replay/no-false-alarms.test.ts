@@ -7,7 +7,7 @@ import { commandTarget } from '../../src/replay/targets.ts'
 import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
-import { foundIn } from './against-tape.ts'
+import { foundIn } from '../support/against-tape.ts'
 import { recordOrders } from './orders-tape.ts'
 import { recordStrictHandles } from './strict-handles-tape.ts'
 

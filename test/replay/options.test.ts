@@ -7,7 +7,7 @@ import { parseJson } from '../../src/json/parse.ts'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { tapeFile } from '../serve/tape-file.ts'
-import { callOf, client, HANDSHAKE, server } from '../serve/tape-of.ts'
+import { callOf, client, HANDSHAKE, server } from '../support/tape-of.ts'
 import { recordOrders } from './orders-tape.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'
 import type { Tape } from '../../src/store/file/read.ts'
-import { client, ENVELOPE, server, tapeOf } from '../serve/tape-of.ts'
-import { against, foundIn } from './against-tape.ts'
+import { client, ENVELOPE, server, tapeOf } from '../support/tape-of.ts'
+import { against, foundIn } from '../support/against-tape.ts'
 
 const SURE = {
   method: 'elicitation/create',

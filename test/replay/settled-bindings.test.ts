@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tapeBindings } from '../../src/replay/values/tape-bindings.ts'
 import type { Tape } from '../../src/store/file/read.ts'
-import type { Said } from '../serve/tape-of.ts'
+import type { Said } from '../support/tape-of.ts'
 import { temporaryFolder } from '../support/recorder.ts'
-import { against, called, foundIn, session } from './against-tape.ts'
+import { against, called, foundIn, session } from '../support/against-tape.ts'
 
 /** A plain word, which is bound by nothing but the user. */
 const spoken = (word: string): readonly Said[] => [

@@ -14,7 +14,7 @@ import { startRecorder } from '../support/http.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
 import { callTool } from '../support/sdk.ts'
-import { foundIn } from './against-tape.ts'
+import { foundIn } from '../support/against-tape.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ask, open, post } from '../support/http.ts'
 import { begin, errorOf, headerOf, jsonOf, messagesOf, read, serving } from './serving.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from './tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../support/tape-of.ts'
 
 const COUNTS = [...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')]
 const LIST_CHANGED = { method: 'notifications/tools/list_changed' }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ask, open, post } from '../support/http.ts'
 import { until } from '../support/recorder.ts'
 import { begin, errorOf, jsonOf, read, serving } from './serving.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf, type Said } from './tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
 
 const said = (message: object): object => ({ jsonrpc: '2.0', ...message })
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one')]

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from './tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 const LONG = 'x'.repeat(10_000)
 const CALLS = 900

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadTape, replayTransport, type ReplayTransportOptions, type Tape } from '../../src/index.ts'
 import { tapeFile } from './tape-file.ts'
-import { call, HANDSHAKE, tapeOf } from './tape-of.ts'
+import { call, HANDSHAKE, tapeOf } from '../support/tape-of.ts'
 
 const BOOKING = [...HANDSHAKE, ...call(1, 'book', { on: '2026-11-22', seats: 2 }, 'booked')]
 const WEEK_LATER = (): number => Date.parse('2026-11-22T09:00:00Z')

@@ -8,7 +8,7 @@ import { loadTape } from '../../src/store/file/read.ts'
 import { isAlive, REELAY, start, until } from '../support/recorder.ts'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, HANDSHAKE, type Said } from './tape-of.ts'
+import { answerOf, call, callOf, HANDSHAKE, type Said } from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [...HANDSHAKE, ...call(1, 'echo', { q: 'old' }, 'recorded')]
 const LIVE = ['--', process.execPath, 'test/fixtures/servers/ask-then-answer.mjs']

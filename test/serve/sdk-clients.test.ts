@@ -5,7 +5,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { expect, test } from 'vitest'
 import { MAIN } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, client, HANDSHAKE, server, type Said } from './tape-of.ts'
+import { answerOf, call, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,

@@ -4,7 +4,7 @@ import { startServing, type Serving } from '../support/serving.ts'
 import { begin, headerOf, jsonOf, read } from './serving.ts'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { call, callOf, client, HANDSHAKE, server, type Said } from './tape-of.ts'
+import { call, callOf, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 const PROGRESS = { method: 'notifications/progress', params: { progressToken: 't', progress: 1 } }
 const SESSION: readonly Said[] = [

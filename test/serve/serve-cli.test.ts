@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { MAIN, ServeProcess } from './serve-process.ts'
 import { fileBeside, tapeFile, tornTapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from './tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,

@@ -5,7 +5,7 @@ import { callTool, clientOf } from '../support/sdk.ts'
 import { startServing } from '../support/serving.ts'
 import { begin, jsonOf } from './serving.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, HANDSHAKE } from './tape-of.ts'
+import { answerOf, call, callOf, HANDSHAKE } from '../support/tape-of.ts'
 
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')]
 const ANSWERS = { root: 'file:///nowhere', elicited: {} }

@@ -9,7 +9,7 @@ import { folderWith } from '../support/config-folder.ts'
 import { REELAY, start, until } from '../support/recorder.ts'
 import { begin, jsonOf } from './serving.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, HANDSHAKE } from './tape-of.ts'
+import { answerOf, call, callOf, HANDSHAKE } from '../support/tape-of.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
   Object(JSON.parse(readFileSync('schema/config-1.json', 'utf8'))),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader } from '../../src/tape/header.ts'
-import { framesOf, tapeOf, type Said } from './tape-of.ts'
+import { framesOf, tapeOf, type Said } from '../support/tape-of.ts'
 
 /** A tape file in a folder of its own, both gone after the test. */
 export function tapeFile(...said: readonly Said[]): string {

@@ -10,7 +10,7 @@ import { fixtureServer, record, REELAY, temporaryFolder } from '../support/recor
 import { startServing } from '../support/serving.ts'
 import { ServeProcess } from './serve-process.ts'
 import { jsonOf, read } from './serving.ts'
-import { ENVELOPE } from './tape-of.ts'
+import { ENVELOPE } from '../support/tape-of.ts'
 
 type Transport = Parameters<Client['connect']>[0]
 

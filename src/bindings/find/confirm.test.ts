@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { client, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { confirmBindings, type ConfirmedBindings } from './confirm.ts'
 import { findBindings } from './find-bindings.ts'
 import { formatTapeLocation } from '../location-text.ts'

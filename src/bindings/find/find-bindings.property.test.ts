@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { client, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { findBindings } from './find-bindings.ts'
 import { LiveValueBinder } from '../carry/live-value-binder.ts'
 

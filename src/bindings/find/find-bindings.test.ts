@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import type { FoundBindings } from '../binding.ts'
 import { findBindings } from './find-bindings.ts'
 import { formatTapeLocation, formatProducer } from '../location-text.ts'

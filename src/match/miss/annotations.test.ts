@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
 import { findValueOrigin } from './annotations.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { RequestComparer } from '../request-comparer.ts'
 import { rankByDistance } from './nearest.ts'
 import { RecordingIndex } from '../recording-index.ts'

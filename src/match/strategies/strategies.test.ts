@@ -8,7 +8,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../../test/serve/tape-of.ts'
+} from '../../../test/support/tape-of.ts'
 import type { MatchOutcome } from '../matcher.ts'
 import { createMatcher, type MatcherOptions } from '../recording-index.ts'
 import { STRATEGIES, findStrategy } from './index.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { liveServer } from '../../../test/replay/live-server.ts'
-import { callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/serve/tape-of.ts'
+import { liveServer } from '../../../test/support/live-server.ts'
+import { callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayStep } from '../steps/step.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/serve/tape-of.ts'
-import { saying } from '../../../test/replay/saying.ts'
+import { callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
+import { saying } from '../../../test/support/chatty-server.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayReport } from '../report.ts'

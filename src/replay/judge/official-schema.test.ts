@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { liveServer } from '../../../test/replay/live-server.ts'
+import { liveServer } from '../../../test/support/live-server.ts'
 import {
   callOf,
   client,
@@ -8,7 +8,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../../test/serve/tape-of.ts'
+} from '../../../test/support/tape-of.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { SCHEMA_REVISIONS, officialSchema } from '../official-schemas.ts'
 import type { ReplayOptions } from '../options.ts'

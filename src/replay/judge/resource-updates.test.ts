@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { call, callOf, client, HANDSHAKE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
-import { liveServer, type Reply } from '../../../test/replay/live-server.ts'
+import { call, callOf, client, HANDSHAKE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
+import { liveServer, type Reply } from '../../../test/support/live-server.ts'
 import { member, type Message } from '../../protocol/message.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'

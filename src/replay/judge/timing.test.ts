@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { toJudgedAnswer } from './judged-answer.ts'
 import { judgeTiming } from './timing.ts'
 

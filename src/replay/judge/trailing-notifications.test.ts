@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { liveServer, type Reply } from '../../../test/replay/live-server.ts'
-import { call, HANDSHAKE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { liveServer, type Reply } from '../../../test/support/live-server.ts'
+import { call, HANDSHAKE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { StepFinding } from './judged-answer.ts'

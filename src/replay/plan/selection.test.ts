@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, client, HANDSHAKE, server, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
 import { planMessages } from '../prepare.ts'
 import type { MessageSelection } from './selection.ts'

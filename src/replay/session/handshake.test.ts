@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, HANDSHAKE, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, HANDSHAKE, tapeOf } from '../../../test/support/tape-of.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, HANDSHAKE, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, HANDSHAKE, tapeOf } from '../../../test/support/tape-of.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import type { ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'

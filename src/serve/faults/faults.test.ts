@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { HeldClock } from '../../../test/serve/held-clock.ts'
-import { playingWith, type Run } from '../../../test/serve/played.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../../../test/serve/tape-of.ts'
+import { HeldClock } from '../../../test/support/held-clock.ts'
+import { playingWith, type Run } from '../../../test/support/session-player.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../../../test/support/tape-of.ts'
 import { describeFaultRule, parseFaultRules, type FaultSetting } from './fault-rules.ts'
 import type { SessionPlayerOptions } from '../player/session-player.ts'
 

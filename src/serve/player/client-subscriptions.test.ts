@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { playing } from '../../../test/serve/played.ts'
-import { answerOf, callOf, client, ENVELOPE, server, type Said } from '../../../test/serve/tape-of.ts'
+import { playing } from '../../../test/support/session-player.ts'
+import { answerOf, callOf, client, ENVELOPE, server, type Said } from '../../../test/support/tape-of.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
 
 const log = (level: string): Said =>

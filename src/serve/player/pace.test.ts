@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { HeldClock } from '../../../test/serve/held-clock.ts'
-import { playingWith, type Run } from '../../../test/serve/played.ts'
-import { answerOf, callOf, client, server, type Said } from '../../../test/serve/tape-of.ts'
+import { HeldClock } from '../../../test/support/held-clock.ts'
+import { playingWith, type Run } from '../../../test/support/session-player.ts'
+import { answerOf, callOf, client, server, type Said } from '../../../test/support/tape-of.ts'
 import { ReelayError } from '../../errors.ts'
 import { parsePace, type Pace } from './pace.ts'
 

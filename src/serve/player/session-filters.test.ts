@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, HANDSHAKE, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { call, HANDSHAKE, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
 import { sessionFilters } from './turn-filters.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerOf, callOf, client, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { answerOf, callOf, client, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { idKey, type Id } from '../../protocol/id.ts'
 import { classifyMessage, member } from '../../protocol/message.ts'
 import { SessionPlayer } from './session-player.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { playing, playingWith } from '../../../test/serve/played.ts'
+import { playing, playingWith } from '../../../test/support/session-player.ts'
 import {
   answerOf,
   call,
@@ -10,7 +10,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../../test/serve/tape-of.ts'
+} from '../../../test/support/tape-of.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
 import type { ReplyChannel } from './reply-channel.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/serve/tape-of.ts'
+import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
 import { discoverResultFrom } from './synthetic-answers.ts'
 import { SessionPlayer } from './session-player.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, client, server, tapeOf } from '../../../test/serve/tape-of.ts'
+import { call, client, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
 import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
 import { filterTurns, preferTurns } from './turn-filters.ts'

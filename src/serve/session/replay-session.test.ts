@@ -12,7 +12,7 @@ import {
   server,
   tapeOf,
   type Said,
-} from '../../../test/serve/tape-of.ts'
+} from '../../../test/support/tape-of.ts'
 import { ReplaySession, type ReplaySessionOptions } from './replay-session.ts'
 
 const asked = (id: number, method: string, params: object | undefined, result: object): readonly Said[] => [

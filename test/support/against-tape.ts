@@ -4,7 +4,7 @@ import type { ReplayOptions } from '../../src/replay/options.ts'
 import { transportTarget } from '../../src/replay/targets.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
 import type { Tape } from '../../src/store/file/read.ts'
-import { client, HANDSHAKE, server, tapeOf, type Said } from '../serve/tape-of.ts'
+import { client, HANDSHAKE, server, tapeOf, type Said } from './tape-of.ts'
 
 /** A tape of a legacy session with these messages after its handshake. */
 export function session(...said: readonly Said[]): Tape {
