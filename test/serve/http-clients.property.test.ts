@@ -5,7 +5,16 @@ import { serveHttp } from '../../src/serve/http/serve-http.ts'
 import { member } from '../../src/protocol/message.ts'
 import { ask, post } from '../support/http.ts'
 import { begin, jsonOf } from './serving.ts'
-import { answerOf, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
+import {
+  answerOf,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../support/tape-of.ts'
 
 interface Call {
   readonly tool: string

@@ -1,6 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { serveHttp, type ServedHttp, type ServeHttpOptions } from '../../src/serve/http/serve-http.ts'
-import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,

@@ -4,7 +4,17 @@ import { loadTape } from '../../src/store/file/read.ts'
 import { ask, open, post, type Answer } from '../support/http.ts'
 import { begin, errorOf, headerOf, jsonOf, messagesOf, read, serving } from './serving.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../support/tape-of.ts'
 
 const TOOLS = [
   { name: 'count', inputSchema: { type: 'object' } },

@@ -18,7 +18,17 @@ import { startServing, startServingLive, type Serving } from '../support/serving
 import { begin, jsonOf, messagesOf, read, serving as servingHere } from './serving.ts'
 import { ServeProcess } from './serve-process.ts'
 import { tapeFile } from './tape-file.ts'
-import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../support/tape-of.ts'
 
 const SESSION: readonly Said[] = [...HANDSHAKE, ...call(1, 'echo', { q: 'old' }, 'recorded')]
 const LIVE = ['--', ...fixtureServer('ask-then-answer')]

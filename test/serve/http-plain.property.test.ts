@@ -2,7 +2,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/serve/http/serve-http.ts'
 import { rawClient, type RawAnswer, type RawClient } from '../support/raw-http.ts'
-import { answerOf, call, callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../support/tape-of.ts'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../support/tape-of.ts'
 
 const log = { method: 'notifications/message', params: { level: 'info', data: 'working' } }
 

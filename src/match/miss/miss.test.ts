@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { call, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
+import {
+  call,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
 import type { SuggestedMatchOptions } from '../options.ts'
 import { MISS_CODE, missAsError } from './error.ts'

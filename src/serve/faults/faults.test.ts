@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { HeldClock } from '../../../test/support/held-clock.ts'
 import { playingWith, type Run } from '../../../test/support/session-player.ts'
-import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../../../test/support/tape-of.ts'
+import {
+  answerOf,
+  call,
+  callOf,
+  client,
+  HANDSHAKE,
+  server,
+  type Said,
+} from '../../../test/support/tape-of.ts'
 import { describeFaultRule, parseFaultRules, type FaultSetting } from './fault-rules.ts'
 import type { SessionPlayerOptions } from '../player/session-player.ts'
 
