@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonValidator } from './validator.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const encoder = new TextEncoder()
 
@@ -45,7 +46,7 @@ test('one byte changed, dropped or added is judged exactly as JSON.parse judges 
         expect(accepts(broken)).toBe(isObjectOrArray(new TextDecoder().decode(broken)))
       },
     ),
-    { numRuns: 3000 },
+    cases(1000),
   )
 })
 
@@ -58,7 +59,7 @@ test('random bytes out of the JSON alphabet are judged exactly as JSON.parse jud
       const text = `[${letters.join('')}]`
       expect(accepts(encoder.encode(text))).toBe(isObjectOrArray(text))
     }),
-    { numRuns: 20_000 },
+    cases(5000),
   )
 })
 

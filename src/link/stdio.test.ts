@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TextLineSplitter } from './stdio.ts'
+import { cases } from '../../test/support/cases.ts'
 
 test('lines are the same however their bytes are cut', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '\r', '{') })
@@ -12,7 +13,7 @@ test('lines are the same however their bytes are cut', () => {
       )
       expect(linesOf(Buffer.from(whole), cuts)).toEqual(expected)
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 

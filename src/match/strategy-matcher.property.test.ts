@@ -5,6 +5,7 @@ import { canonicalJson } from '../json/canonical.ts'
 import { isObject, member } from '../protocol/message.ts'
 import type { Matcher, MatchOutcome } from './matcher.ts'
 import { createMatcher } from './recording-index.ts'
+import { cases } from '../../test/support/cases.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -42,7 +43,7 @@ test.each(Object.keys(DEFINITIONS))(
           recorded.flatMap((_, place) => (used.has(place) ? [] : [frameOf(place)])),
         )
       }),
-      { numRuns: 300 },
+      cases(100),
     )
   },
 )
@@ -58,7 +59,7 @@ test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcome
       const outcomes = live.map((asked) => placeIn(lookup(first, asked)))
       expect(live.map((asked) => placeIn(lookup(second, asked)))).toEqual(outcomes)
     }),
-    { numRuns: 100 },
+    cases(50),
   )
 })
 

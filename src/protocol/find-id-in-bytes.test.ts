@@ -4,6 +4,7 @@ import { findResponseIdAtEdges } from './find-id-at-edges.ts'
 import { findResponseId } from './find-id-in-bytes.ts'
 import { classifyMessage } from './message.ts'
 import { parseJson } from '../json/parse.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -39,7 +40,7 @@ test('what is found to be the id of an answer is its id, as JSON.parse and class
       fc.pre(found !== undefined)
       expect(classifyMessage(parseJson(text))).toMatchObject({ kind: 'response', id: found })
     }),
-    { numRuns: 2000 },
+    cases(2000),
   )
 })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findKnownId, findNumericId, numericIdOfResult } from './id.ts'
 import { findRange } from '../json/find.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const id = fc.oneof(fc.nat(), fc.constantFrom(0, '0', 'a', '1', '"', ',"id":1}'))
 const members = fc.uniqueArray(fc.constantFrom('jsonrpc', 'id', 'result', 'method', 'x"id'), { minLength: 1 })
@@ -18,7 +19,7 @@ test('an id that is found at the edge of a message is the id of the message', ()
     fc.property(message, ({ own, text }) => {
       expect([undefined, findRange(text, ['id'])]).toContainEqual(findKnownId(text, own))
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 
@@ -27,7 +28,7 @@ test('a number that is found at the edge of a message is the id of the message',
     fc.property(message, ({ text }) => {
       expect([undefined, findRange(text, ['id'])]).toContainEqual(findNumericId(text))
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 

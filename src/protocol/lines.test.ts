@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeUtf8, LineSplitter } from './lines.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -56,7 +57,7 @@ test('the cutting of the chunks makes no difference', () => {
     fc.property(text, fc.array(fc.nat(80)), fc.integer({ min: 1, max: 12 }), (whole, cuts, maxBytes) => {
       expect(split(chunksOf(bytesOf(whole), cuts), maxBytes)).toEqual(expected(whole, maxBytes))
     }),
-    { numRuns: 500 },
+    cases(500),
   )
 })
 

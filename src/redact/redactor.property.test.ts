@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { leaks, LOOKS, NAMED, type Planted } from '../../test/support/planted.ts'
 import type { RedactionKey } from './placeholders.ts'
 import { Redactor } from './redactor.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const key: RedactionKey = {
   name: 'k-test',
@@ -41,7 +42,7 @@ test('what can be told by its looks is found in every spelling, and the message 
         result: { content: [{ type: 'text' }] },
       })
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 
@@ -53,7 +54,7 @@ test('what was said to be secret once is found in every spelling from then on', 
       const text = first + redactor.json(messageWith(hidden(planted.value)))
       expect(leaks(text, [planted])).toEqual([])
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 
@@ -74,7 +75,7 @@ test('a text that was redacted is left alone the second time', () => {
       const once = redactor.json(message)
       expect(again.json(once)).toBe(once)
     }),
-    { numRuns: 500 },
+    cases(500),
   )
 })
 
@@ -86,7 +87,7 @@ test('a live text gets the stand-ins of the tape, whether it holds the secret or
       expect(live.json(messageWith(hidden(planted.value)))).toBe(taped)
       expect(live.json(taped)).toBe(taped)
     }),
-    { numRuns: 300 },
+    cases(300),
   )
 })
 
@@ -106,6 +107,6 @@ test('a message without secrets keeps every byte', () => {
       const text = `{"jsonrpc":"2.0","id":1,"result":${json}}`
       expect(redactor.json(text)).toBe(text)
     }),
-    { numRuns: 500 },
+    cases(500),
   )
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { classifyMessage } from '../protocol/message.ts'
 import { decodeFrame, encodeFrame, encodeLinePrefix } from './codec.ts'
 import type { Frame, MessageFrame } from './frame.ts'
+import { cases } from '../../test/support/cases.ts'
 
 const place = { n: 1, t: 0.412, server: 'github', conn: 1, dir: 'c2s' } as const
 
@@ -173,7 +174,7 @@ test('a frame that was written reads as it was, whatever it holds', () => {
       expect(decodeFrame(encodeFrame(frame))).toEqual(frame)
       expect(decodeFrame(` ${encodeFrame(frame)}`)).toEqual(frame)
     }),
-    { numRuns: 500 },
+    cases(100),
   )
 })
 

@@ -25,7 +25,7 @@ export const requirements: readonly Requirement[] = [
   {
     rule: 'a client ends a server by closing its input, then SIGTERM, then SIGKILL',
     link: `${LEGACY}/basic/lifecycle#shutdown`,
-    file: 'test/record/processes.test.ts',
+    file: 'test/record/ending.test.ts',
     test: 'a client that only closes its end gets the server ended, step by step',
   },
   {

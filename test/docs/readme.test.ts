@@ -54,10 +54,11 @@ test('every command that the README names has its own help', async () => {
     'import',
     'demo',
   ])
-  for (const command of names) {
-    const { stdout } = await run(process.execPath, ['dist/cli/main.js', command, '--help'], '')
-    expect(stdout).toMatch(new RegExp(`^Usage: reelay ${command} `))
-  }
+  const pages = await Promise.all(
+    names.map((command) => run(process.execPath, ['dist/cli/main.js', command, '--help'], '')),
+  )
+  for (const [index, { stdout }] of pages.entries())
+    expect(stdout).toMatch(new RegExp(`^Usage: reelay ${names[index]} `))
 })
 
 function pastedSession(): string {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { loadTape, openTape } from '../../src/store/file/read.ts'
 import { fixtureServer, linesOf, record } from '../support/recorder.ts'
+import { costlyCases } from '../support/cases.ts'
 
 const message = fc.record({
   jsonrpc: fc.constant('2.0'),
@@ -37,7 +38,7 @@ test('bytes are identical both ways, whatever they are and however they are cut'
     expect(tape.problems).toEqual([])
     expect(tape.ended).toBe(true)
   })
-  await fc.assert(check, { numRuns: 12 })
+  await fc.assert(check, costlyCases(6))
 })
 
 test('a message keeps its bytes on the tape: key order, number spelling, escapes, spaces', async () => {

@@ -6,6 +6,7 @@ import { everythingIn } from '../support/everything-in.ts'
 import { fixtureServer, linesOf, record, temporaryFolder } from '../support/recorder.ts'
 import { ask, httpServer, recordUrl } from '../support/http.ts'
 import { leaks, LOOKS, NAMED, type Planted } from '../support/planted.ts'
+import { costlyCases } from '../support/cases.ts'
 
 const some = (arbitrary: fc.Arbitrary<Planted>): fc.Arbitrary<Planted[]> =>
   fc.array(arbitrary, { minLength: 4, maxLength: 4 })
@@ -36,7 +37,7 @@ test('whatever secrets cross a pipe, none of them is in any file that the record
       expect(leaks(everythingIn(dirname(run.tape), home), secrets)).toEqual([])
       expect(linesOf(run.tape).filter(({ msg }) => msg !== undefined)).toHaveLength(10)
     }),
-    { numRuns: 6, endOnFailure: true },
+    { ...costlyCases(6), endOnFailure: true },
   )
 })
 
@@ -114,7 +115,7 @@ test('whatever secrets cross HTTP, none of them is on the tape, and a header has
       const mirrored = /"Mcp-Param-Login","=\?base64\?([^?]+)\?="/.exec(JSON.stringify(head))?.[1] ?? ''
       expect(Buffer.from(mirrored, 'base64').toString()).toBe(Object(body)['msg'].params.arguments.password)
     }),
-    { numRuns: 25 },
+    costlyCases(25),
   )
 })
 

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { createRecording } from '../../src/record/recording.ts'
 import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { leaks, LOOKS, NAMED, type Planted } from '../support/planted.ts'
+import { costlyCases } from '../support/cases.ts'
 
 interface Ran {
   readonly code: number | null
@@ -71,7 +72,7 @@ test('a shared copy holds none of the secrets, and answers as the tape does', as
       expect(process.platform === 'win32' || (statSync(copy).mode & 0o777) === 0o600).toBe(true)
       expect(readdirSync(dirname(copy))).toEqual(['shared.tape.jsonl'])
     }),
-    { numRuns: 3, endOnFailure: true },
+    { ...costlyCases(3), endOnFailure: true },
   )
 })
 

@@ -30,6 +30,7 @@ import {
   type RecordedRun,
 } from '../support/recorder.ts'
 import { runProgram, weatherIn } from '../auto/program.ts'
+import { costlyCases } from '../support/cases.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -90,7 +91,7 @@ test('whatever secrets cross the link, the vault holds all of them, and nothing 
       expect(leaks(everythingIn(dirname(run.tape), home) + run.stderr(), planted)).toEqual([])
       expect(valuesOf(vault)).toEqual(expect.arrayContaining(planted.map(({ value }) => value)))
     }),
-    { numRuns: 5, endOnFailure: true },
+    { ...costlyCases(5), endOnFailure: true },
   )
 })
 

@@ -8,12 +8,14 @@ import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { foundIn } from '../support/against-tape.ts'
+import { costlyCases } from '../support/cases.ts'
 import { recordOrders } from './orders-tape.ts'
 import { recordStrictHandles } from './strict-handles-tape.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
-const RUNS = 20
+/** Fresh servers per tape: 6 in the gate, 50 with `REELAY_CASES=5000`. */
+const { numRuns: RUNS } = costlyCases(6)
 const TAPES = {
   'strict-handles': join(sharedFolder(), 'handles.tape.jsonl'),
   orders: join(sharedFolder(), 'orders.tape.jsonl'),
@@ -25,7 +27,7 @@ beforeAll(async () => {
 })
 
 test.each(['strict-handles', 'orders'] as const)(
-  'twenty fresh servers of %s are as recorded, each in its only run',
+  'several fresh servers of %s are as recorded, each in its only run',
   async (name) => {
     for (let run = 1; run <= RUNS; run++) {
       const report = await verified(name)

@@ -95,10 +95,10 @@ test.each([
 test('--strict makes an error of what is only a warning', async () => {
   const args = ['--allow-writes', '--repeat', '1', '--timeout', '5000']
   const slow = ['--', ...fixtureServer('orders', 'slow')]
-  const [lax, strict] = [
-    await reelay()('verify', recorded, ...args, ...slow),
-    await reelay()('verify', recorded, ...args, '--strict', ...slow),
-  ]
+  const [lax, strict] = await Promise.all([
+    reelay()('verify', recorded, ...args, ...slow),
+    reelay()('verify', recorded, ...args, '--strict', ...slow),
+  ])
   expect(lax.out).toMatch(/warning +#\d+ +tools\/call describe/)
   expect([lax.code, strict.code]).toEqual([0, 1])
 })

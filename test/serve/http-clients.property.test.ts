@@ -15,6 +15,7 @@ import {
   tapeOf,
   type Said,
 } from '../support/tape-of.ts'
+import { costlyCases } from '../support/cases.ts'
 
 interface Call {
   readonly tool: string
@@ -34,7 +35,7 @@ test('however clients at once interleave, each request gets its own recorded ans
         live.map((calls) => expectedFor(calls, recorded)),
       )
     }),
-    { numRuns: 25 },
+    costlyCases(25),
   )
 }, 60_000)
 

@@ -13,6 +13,7 @@ import {
   tapeOf,
   type Said,
 } from '../support/tape-of.ts'
+import { cases } from '../support/cases.ts'
 
 const log = { method: 'notifications/message', params: { level: 'info', data: 'working' } }
 
@@ -90,7 +91,7 @@ test('a client gets the same answers, byte for byte, whether we read its request
         expect(ours).toEqual(nodes)
       },
     ),
-    { numRuns: 120 },
+    cases(40),
   )
 }, 120_000)
 

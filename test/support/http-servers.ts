@@ -13,10 +13,14 @@ export type HttpKind = 'streamableHttp' | 'sse'
 
 /** Starts a server that says on stderr when it listens, and returns its origin. */
 export async function listening(command: readonly string[]): Promise<string> {
-  const port = await freePort()
-  const run = start(command, { env: { ...process.env, PORT: String(port) } })
-  await until(() => / on port \d+/.test(run.stderr()) || run.child.exitCode !== null)
-  return `http://127.0.0.1:${/ on port (\d+)/.exec(run.stderr())?.[1]}`
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    const run = start(command, { env: { ...process.env, PORT: String(port) } })
+    const listens = (): string | undefined => / on port (\d+)/.exec(run.stderr())?.[1]
+    await until(() => listens() !== undefined || run.child.exitCode !== null)
+    // Another test file may have taken the port in the meantime; then the server ends at once.
+    if (run.child.exitCode === null || attempt === 5) return `http://127.0.0.1:${listens()}`
+  }
 }
 
 /** What connects a client of either SDK to a URL. */

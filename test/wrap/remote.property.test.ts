@@ -7,6 +7,7 @@ import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deskIn, type Desk } from './desk.ts'
 import { jsonText, remoteWish, TOML_ENTRIES, tomlText, type RemoteWish } from './remote-ways.ts'
+import { cases } from '../support/cases.ts'
 
 let folder: string
 let desk: Desk
@@ -49,7 +50,7 @@ test.each(LANGUAGES)(
         expect(desk.unwrap(['remote']).outcomes).toMatchObject([{ kind: 'unwrapped', exact: true }])
         expect(desk.read(file)).toBe(before)
       }),
-      { numRuns: 100 },
+      cases(25),
     )
   },
 )
@@ -66,7 +67,7 @@ test.each(LANGUAGES)(
         desk.unwrap(['remote'])
         expect(read(desk.read(file))).toEqual(read(before))
       }),
-      { numRuns: 100 },
+      cases(25),
     )
   },
 )
@@ -91,7 +92,7 @@ test.each(LANGUAGES)(
         expect(args).toEqual(expect.arrayContaining(handed))
         expect(passed.toSorted()).toEqual(variables)
       }),
-      { numRuns: 100 },
+      cases(25),
     )
   },
 )

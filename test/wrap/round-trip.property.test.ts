@@ -7,6 +7,7 @@ import type { ConfigFormat, EntryLink } from '../../src/wrap/configs/config-form
 import { CONFIG_FORMATS } from '../../src/wrap/configs/formats/index.ts'
 import { deskIn, RECORDER, type Desk } from './desk.ts'
 import { oddJson, oddToml, type OddConfig } from './odd-configs.ts'
+import { cases } from '../support/cases.ts'
 
 const LANGUAGES = [
   {
@@ -24,7 +25,7 @@ const LANGUAGES = [
     file: 'home/.codex/config.toml',
   },
 ]
-const RUNS = { numRuns: 60 }
+const RUNS = cases(20)
 const LONE_LINE_FEED = /(?<!\r)\n/
 
 let folder: string

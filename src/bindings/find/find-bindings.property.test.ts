@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { client, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { findBindings } from './find-bindings.ts'
 import { LiveValueBinder } from '../carry/live-value-binder.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 
@@ -64,7 +65,7 @@ test('messages that share no word with others are left out, and no binding is lo
         findBindings(tapeOf(...saidWith(SHARED)).turns),
       )
     }),
-    { numRuns: 500 },
+    cases(100),
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FastHeadCache, parseFastHead } from './fast-listener.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const HOST = 'Host: 127.0.0.1:4000'
 const LENGTH = 'Content-Length: 12'
@@ -86,7 +87,7 @@ test('what was read before is the same again, however much came in between', () 
       const text = head('POST /mcp HTTP/1.1', HOST, ...lines, `Content-Length: ${length}`)
       expect(heads.read(text)).toEqual(parseFastHead(text))
     }),
-    { numRuns: 2000 },
+    cases(2000),
   )
 })
 

@@ -8,6 +8,7 @@ import { summarizeExchange } from '../exchanges/exchange-table.ts'
 import { inspectAsText, overviewLines, readOverview } from './inspect-text.ts'
 import { inspectTape, selectTapeServers } from './inspect.ts'
 import { callStats } from '../stats.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const id = fc.constantFrom(0, 1, '1', 2)
 const meta = fc.constantFrom(
@@ -97,7 +98,7 @@ test('a tape of which only numbers are kept is shown as one that is in memory, t
         callStats(exchangesInTurns(tape.turns).map(summarizeExchange)),
       )
     }),
-    { numRuns: 500 },
+    cases(100),
   )
 })
 

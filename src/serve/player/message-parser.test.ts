@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { classifyMessage } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 import { MessageParser } from './message-parser.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const id = fc.oneof(
   fc.nat().map(String),
@@ -52,7 +53,7 @@ test('a text is read as JSON.parse reads it, however often something like it was
         expect(heard.parse(text)).toEqual(value === undefined ? undefined : classifyMessage(value))
       }
     }),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 

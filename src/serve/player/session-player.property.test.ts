@@ -5,6 +5,7 @@ import { idKey, type Id } from '../../protocol/id.ts'
 import { classifyMessage, member } from '../../protocol/message.ts'
 import { SessionPlayer } from './session-player.ts'
 import { RecordedServer } from './recorded-server.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 interface Call {
   readonly tool: string
@@ -27,7 +28,7 @@ test('however parallel calls interleave, then and now, each gets its own recorde
       const said = interleaved(recorded, pick)
       expect(playedTo(live, said, pick)).toEqual(expectedFor(live, said))
     }),
-    { numRuns: 500 },
+    cases(100),
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { appendEpisode, type EpisodeMessage } from './append-episode.ts'
 import { loadTape } from './read.ts'
+import { costlyCases } from '../../../test/support/cases.ts'
 
 const HEADER =
   '{"reelay":1,"id":"x","started":"2026-11-15T00:00:00.000Z","by":"a test","servers":{"s":{"transport":"stdio"}},"tags":{}}'
@@ -98,7 +99,7 @@ test('whatever was learned, once or twice, the tape stays whole and keeps every 
         frames: 4 + 2 * messages.length,
       })
     }),
-    { numRuns: 25 },
+    costlyCases(25),
   )
 })
 

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   mkdirSync,
@@ -9,7 +8,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -188,23 +186,6 @@ test('a header that was cut off is told from a file that is no tape', async () =
   writeFileSync(path, HEADER)
   expect(await loadTape(path)).toMatchObject({ frames: 0, problems: [{ line: 1, why: CUT_OFF }] })
 })
-
-test.skipIf(process.platform === 'win32')(
-  'a pipe, a socket or a device is refused without being opened',
-  async () => {
-    const pipe = newPath()
-    execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
-    expect(await refusal(pipe)).toMatchObject({ code: 'TAPE_UNREADABLE' })
-    const socket = join(folder, 's')
-    const server = createServer()
-    await new Promise<void>((resolve) => {
-      server.listen(socket, resolve)
-    })
-    expect(await refusal(socket)).toMatchObject({ code: 'TAPE_UNREADABLE' })
-    server.close()
-    expect(await refusal('/dev/zero')).toMatchObject({ code: 'TAPE_UNREADABLE' })
-  },
-)
 
 test.skipIf(process.platform === 'win32')('a path that leads in a circle cannot be read', async () => {
   const path = newPath()

@@ -18,6 +18,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { RequestContent } from '../../match/request-key.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const HEADER =
   '{"reelay":1,"id":"x","started":"2026-11-15T00:00:00.000Z","by":"t","servers":{"a":{"transport":"stdio"}},"tags":{}}'
@@ -101,7 +102,7 @@ test('whatever stands in the index file, a call gets its own recorded answer or 
       expect(given).toEqual(asked)
       expect(wronglyAnswered(tape, 8)).toEqual([])
     }),
-    { numRuns: 150 },
+    cases(50),
   )
 })
 

@@ -7,6 +7,7 @@ import { turnsInMemory, type TurnOutline, type TurnStore } from '../../tape/turn
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from '../file/read.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const HEADER = JSON.stringify({
   reelay: 1,
@@ -106,7 +107,7 @@ test('turns that are read one by one are those of the whole tape, with the index
       expect(await shownByIndex()).toEqual(whole)
       expect(await shownByIndex()).toEqual(whole)
     }),
-    { numRuns: 400 },
+    cases(100),
   ))
 
 test.each([

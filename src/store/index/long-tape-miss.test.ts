@@ -10,6 +10,7 @@ import { RecordingIndex } from '../../match/recording-index.ts'
 import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
 import { openIndexedTape } from './indexed-tape.ts'
 import { loadTape } from '../file/read.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'reelay-long-miss-'))
 const PATH = join(FOLDER, 'any.tape.jsonl')
@@ -36,7 +37,7 @@ test('a miss is told in the same words, whether the tape is in memory or on the 
       tape.close()
       expect(onDisk).toEqual(inMemory)
     }),
-    { numRuns: 100 },
+    cases(40),
   ))
 
 test('on a long tape the request that differs in one argument is found among thousands of the same tool', async () => {

@@ -7,6 +7,7 @@ import { toolOrPromptName } from '../../protocol/methods.ts'
 import { parseJson } from '../../json/parse.ts'
 import { RequestScanner, type RequestKeyHash } from './request-scanner.ts'
 import { JsonHasher } from '../../json/hash.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const hash = new JsonHasher()
 const text = fc.oneof(
@@ -93,7 +94,7 @@ test('a request that is hashed by its bytes has the hash of its key, however it 
       const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, isEscaped))
       expect([undefined, parsed(said)]).toContainEqual(scanned(said))
     }),
-    { numRuns: 2000 },
+    cases(2000),
   )
 })
 
@@ -106,7 +107,7 @@ test('of bytes that are no JSON nothing is taken', () => {
       fc.pre(isUtf8(said)) // other lines are never scanned
       expect([undefined, parsed(said)]).toContainEqual(scanned(said))
     }),
-    { numRuns: 5000 },
+    cases(5000),
   )
 })
 

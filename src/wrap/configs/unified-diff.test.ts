@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyConfigEdits, type ConfigEdit } from './config-edits.ts'
 import { unifiedConfigDiff } from './unified-diff.ts'
+import { cases } from '../../../test/support/cases.ts'
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'cc', ''), { minLength: 1, maxLength: 40 })
 const cuts = fc.uniqueArray(fc.nat(120), { maxLength: 6 })
@@ -22,7 +23,7 @@ test('whoever applies the diff gets the text that was written', () => {
         expect(patched(text, diff)).toBe(applyConfigEdits(text, edits))
       },
     ),
-    { numRuns: 1000 },
+    cases(1000),
   )
 })
 

@@ -24,11 +24,14 @@ test.each([
 test('an entry that starts a bridge is known, and a server with a --bridge of its own is not taken for one', () => {
   const bridge = [PROGRAM, 'record', '--bridge', '--server', 'a', '--url', 'https://host/mcp', 'a-zed']
   expect(read('/bin/node', bridge)).toEqual({
-    starter: ['/bin/node', PROGRAM],
+    recorderCommand: ['/bin/node', PROGRAM],
     tape: 'a-zed',
-    commandAt: undefined,
+    commandIndex: undefined,
   })
-  expect(read('reelay', ['record', 'a', '--', 'npx', '--bridge'])).toMatchObject({ tape: 'a', commandAt: 3 })
+  expect(read('reelay', ['record', 'a', '--', 'npx', '--bridge'])).toMatchObject({
+    tape: 'a',
+    commandIndex: 3,
+  })
 })
 
 test.each([

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fixtureServer, temporaryFolder } from '../../test/support/recorder.ts'
-import { loadTape } from '../store/file/read.ts'
-import { tapeTransport, type TapeTransportOptions } from './tape-transport.ts'
+import { fixtureServer, temporaryFolder } from '../support/recorder.ts'
+import { loadTape } from '../../src/store/file/read.ts'
+import { tapeTransport, type TapeTransportOptions } from '../../src/testing/tape-transport.ts'
 
 let starts: number
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
-import { Recorder, type RecorderOptions } from './recorder.ts'
+import { Recorder, type RecorderOptions } from '../../src/record/stdio/recorder.ts'
 
 function options(
   more: Partial<RecorderOptions> = {},
