@@ -396,6 +396,74 @@ test('no message goes out before it is due, or before the delay that a rule asks
   expect(count - search).toBeGreaterThanOrEqual(0)
 })
 
+test('a message that a rule delays is passed by those that were sent beside it, which keep their order', async () => {
+  const calls = ['a', 'b', 'c', 'd']
+  const parallel = tapeOf(
+    ...HANDSHAKE,
+    ...calls.map((q, id) => client(callOf(id, 'search', { q }))),
+    ...calls.map((_, id) => server(answerOf(id, 'x'))),
+  )
+  const rules = [
+    {
+      name: 'later',
+      when: { kind: 'path', path: ['arguments', 'q'], equals: 'b' },
+      action: { kind: 'delay', by: 20 },
+    },
+  ] as const
+  const { heard, report } = await run(parallel, asRecorded, { rules })
+  expect(heard.map(queryOf)).toEqual(['a', 'c', 'd', 'b'])
+  expect(report.summary).toMatchObject({ verdict: 'pass', sent: 4 })
+})
+
+test('messages that open a connection are sent in their order, and so are those that follow', async () => {
+  const parallel = tapeOf(
+    ...[1, 2, 3].map((id) => client(callOf(id, 'search', { q: String(id) }))),
+    client({ method: 'notifications/roots/list_changed' }),
+    client(callOf(4, 'search', { q: '4' })),
+    ...[1, 2, 3, 4].map((id) => server(answerOf(id, 'x'))),
+    ...call(5, 'search', { q: '5' }, 'x'),
+  )
+  const { heard } = await run(parallel, asRecorded, { handshake: 'none', allowWrites: true })
+  expect(heard.map(queryOf)).toEqual(['1', '2', '3', undefined, '4', '5'])
+})
+
+test('a cancellation names the rules that changed it', async () => {
+  const cancelled = tapeOf(
+    ...HANDSHAKE,
+    client(callOf(1, 'search', {})),
+    client({ method: 'notifications/cancelled', params: { requestId: 1 } }),
+  )
+  const rules = [
+    {
+      name: 'reason',
+      when: { kind: 'method', equals: 'notifications/cancelled' },
+      action: { kind: 'set-param', path: ['reason'], value: 'enough' },
+    },
+  ] as const
+  const { heard, report } = await run(cancelled, () => undefined, { rules })
+  expect(heard.at(-1)).toMatchObject({ params: { requestId: 2, reason: 'enough' } })
+  expect(report.steps.at(-1)).toMatchObject({ state: 'done', transformedBy: ['reason'] })
+  expect(report.notes).toEqual([])
+})
+
+test('a report that is spread or serialized keeps its steps and its timeline', async () => {
+  const { report } = await run(tape, (message) => (toolOf(message) === 'count' ? wrong : asRecorded(message)))
+  const copy = { ...report, notes: ['mine'] }
+  expect(Array.from(copy.steps, ({ index, tool, state }) => [index, tool, state])).toEqual([
+    [0, undefined, 'skipped'],
+    [1, undefined, 'skipped'],
+    [2, 'search', 'done'],
+    [3, 'count', 'done'],
+  ])
+  const written = JSON.parse(JSON.stringify(copy)) as Pick<ReplayReport, 'steps' | 'timeline'>
+  expect(written.steps).toEqual(JSON.parse(JSON.stringify([...report.steps])))
+  expect(Array.from(copy.timeline, ({ index, state }) => [index, state])).toEqual([
+    [2, 'done'],
+    [3, 'done'],
+  ])
+  expect(written.timeline).toEqual(JSON.parse(JSON.stringify([...report.timeline])))
+})
+
 test('no more results wait for a slow reader than the buffer holds', async () => {
   const many = tapeOf(...Array.from({ length: 20 }, (_, id) => call(id, 'search', {}, 'x')).flat())
   const live = liveServer(asRecorded)
@@ -435,6 +503,10 @@ function hasMilk(args: unknown): boolean {
 function toolOf(message: Message): string | undefined {
   const name = member(member(message, 'params'), 'name')
   return typeof name === 'string' ? name : undefined
+}
+
+function queryOf(message: Message): unknown {
+  return member(member(member(message, 'params'), 'arguments'), 'q')
 }
 
 async function run(

@@ -232,15 +232,20 @@ class DelayedSender {
       : this.#notify(planned, timely)
   }
 
-  async #notify(planned: PlannedMessage, { text, applied }: TransformedMessage): Promise<ReplayStep> {
+  async #notify(planned: PlannedMessage, made: TransformedMessage): Promise<ReplayStep> {
     const session = await this.#options.sessionOf(planned.link)
     if (this.#isStopped) return skippedByStop(planned)
-    if (isCancellation(planned)) return this.#cancel(planned, text, session)
+    if (isCancellation(planned)) return this.#cancel(planned, made, session)
+    const { text, applied } = made
     session.send(text)
     return { ...notificationStep(planned, text, this.#options.now()), transformedBy: applied }
   }
 
-  async #cancel(planned: PlannedMessage, text: string, session: LiveSession): Promise<ReplayStep> {
+  async #cancel(
+    planned: PlannedMessage,
+    { text, applied }: TransformedMessage,
+    session: LiveSession,
+  ): Promise<ReplayStep> {
     const call = await this.#options.calls.cancelledBy(planned)
     if (call === 'over' || (call !== undefined && call.isOver))
       return unsentStep(planned, 'skipped', 'the request that it cancels was already answered')
@@ -248,7 +253,7 @@ class DelayedSender {
     const live = replaceValue(text, ['params', 'requestId'], JSON.stringify(call.id))
     if (!session.abort(call.id)) session.send(live)
     this.#requests.release(call)
-    return notificationStep(planned, live, this.#options.now())
+    return { ...notificationStep(planned, live, this.#options.now()), transformedBy: applied }
   }
 
   async #sendAndJudge(
