@@ -1,7 +1,8 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { Request } from '../protocol/message.ts'
 import type { ClockOptions } from './judge/clock.ts'
-import { judgeAnswer, type Judges, type JudgeOptions } from './judge/judge.ts'
+import type { JudgeOptions } from './judge/comparison-rules.ts'
+import { judgeAnswer, type Judges } from './judge/judge.ts'
 import { OfficialJudge } from './judge/official-schema.ts'
 import { OutputSchemaJudge } from './judge/output-schema.ts'
 import { ResourceUpdatesJudge } from './judge/resource-updates.ts'
@@ -10,32 +11,20 @@ import { TrailingChecks } from './judge/trailing-notifications.ts'
 import { ValuesJudge } from './judge/values.ts'
 import { handshakeNotes, ReplayNotes } from './notes.ts'
 import { DEFAULT_TIMEOUT, type RunOptions, SERVER_GRACE } from './options.ts'
-import {
-  buildPlan,
-  type PlanCandidate,
-  type SendDecision,
-  type ReplayPlan,
-  type PlannedMessage,
-  CancellableCalls,
-} from './plan/plan.ts'
+import type { PlannedMessage, ReplayPlan } from './plan/plan.ts'
+import { planMessages } from './plan/planner.ts'
 import { linkNameOf, ProtocolRevisions } from './plan/revisions.ts'
 import { scheduleMessages } from './plan/schedule.ts'
-import { skipUnselected, type MessageSelection } from './plan/selection.ts'
 import { turnsAtPlaces, type ServerPart } from './plan/server-part.ts'
-import {
-  fetchTools,
-  requestEnvelope,
-  holdUnsafeCall,
-  toolsOnTape,
-  type ToolDescriptions,
-} from './plan/tool-safety.ts'
+import { fetchTools, requestEnvelope, toolsOnTape, type ToolDescriptions } from './plan/tool-safety.ts'
+import { CancellableCalls } from './send/cancellations.ts'
 import { createErrorInjector } from './send/error-injection.ts'
 import { MessageSender } from './send/message-sender.ts'
 import type { SendRun } from './send/send-in-order.ts'
 import { InputRounds } from './session/input-rounds.ts'
 import { LiveSessions } from './session/live-sessions.ts'
 import { RecordedAnswers } from './session/recorded-answers.ts'
-import { NO_CARRIED_VALUES, type CarriedValues, BoundValues } from './values/carried-values.ts'
+import { createCarriedValues, NO_CARRIED_VALUES, type CarriedValues } from './values/carried-values.ts'
 import type { RecordedTurns } from '../tape/turn-store.ts'
 import type { Turn } from '../tape/turn.ts'
 
@@ -104,18 +93,6 @@ export async function prepareRun(part: ServerPart, options: RunOptions): Promise
   }
 }
 
-/** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
-export function planMessages(
-  turns: RecordedTurns,
-  options: Partial<MessageSelection> & Parameters<typeof holdUnsafeCall>[1],
-  tools: ToolDescriptions,
-): ReplayPlan {
-  const selection = { ...options, handshake: options.handshake ?? 'own' }
-  const fateOf = (planned: PlanCandidate): SendDecision =>
-    skipUnselected(planned, selection) ?? holdUnsafeCall(planned, options, tools) ?? { kind: 'send' }
-  return buildPlan({ turns, fateOf })
-}
-
 /** Most servers ask nothing: then the tape is not looked through for answers. */
 function createRecordedAnswers(
   { turns }: ServerPart,
@@ -180,13 +157,6 @@ async function loadTools(
   const session = await links.sessionOf(first === undefined ? '0' : linkNameOf(first))
   const live = await fetchTools(session, { envelope: requestEnvelope(params), timeout })
   return live.size === 0 ? toolsOnTape(part) : live
-}
-
-/** What carries live values forward, as far as the user wants it. */
-export function createCarriedValues(plan: ReplayPlan, correlate: FoundBindings | false): CarriedValues {
-  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
-    return NO_CARRIED_VALUES
-  return new BoundValues(correlate, { plan, now: () => Date.now() })
 }
 
 function createInputRounds(

@@ -1,8 +1,30 @@
 import type { Difference } from '../../diff/difference.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import { parsePath } from '../../json/path.ts'
-import type { JudgeOptions } from './judge.ts'
 import type { JudgedAnswer } from './judged-answer.ts'
+import type { OfficialSchemaUse } from './official-schema.ts'
+
+/** What the judges are to know beside the two answers. */
+export interface JudgeOptions {
+  /** Off: answers are taken as they come. */
+  readonly validate?: boolean
+  /** Paths in answers that are not compared. */
+  readonly ignore?: readonly string[]
+  /** Names of members that are not compared, wherever in an answer they stand. */
+  readonly ignoreFields?: readonly string[]
+  /** Paths of arrays whose order means nothing. */
+  readonly unordered?: readonly string[]
+  /** The relative difference that two numbers may have. */
+  readonly numeric?: number
+  /** Milliseconds by which an answer may be slower than recorded. */
+  readonly slower?: number
+  /** How the values of some answers are compared, where it is not exactly. */
+  readonly validation?: readonly ValidationRule[]
+  /** What to do with answers that break the official schema of their revision; `changed` by default. */
+  readonly officialSchema?: OfficialSchemaUse
+  /** Warnings count as errors. */
+  readonly strict?: boolean
+}
 
 /** How the values of some answers are compared, and what a difference means. */
 export interface ValidationRule {

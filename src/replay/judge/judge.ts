@@ -1,36 +1,14 @@
 import { NO_FINDINGS, type StepFinding, type JudgedAnswer } from './judged-answer.ts'
 import { judgeIsError } from './is-error.ts'
 import { judgeJsonRpc } from './json-rpc.ts'
-import type { OfficialJudge, OfficialSchemaUse } from './official-schema.ts'
+import type { OfficialJudge } from './official-schema.ts'
 import { judgeOrder } from './order.ts'
 import type { ServerRequestJudge } from './server-requests.ts'
 import type { OutputSchemaJudge } from './output-schema.ts'
 import { judgeTiming } from './timing.ts'
 import { judgeTransport } from './transport.ts'
-import type { ValidationRule } from './comparison-rules.ts'
+import type { JudgeOptions } from './comparison-rules.ts'
 import type { ValuesJudge } from './values.ts'
-
-/** What the judges are to know beside the two answers. */
-export interface JudgeOptions {
-  /** Off: answers are taken as they come. */
-  readonly validate?: boolean
-  /** Paths in answers that are not compared. */
-  readonly ignore?: readonly string[]
-  /** Names of members that are not compared, wherever in an answer they stand. */
-  readonly ignoreFields?: readonly string[]
-  /** Paths of arrays whose order means nothing. */
-  readonly unordered?: readonly string[]
-  /** The relative difference that two numbers may have. */
-  readonly numeric?: number
-  /** Milliseconds by which an answer may be slower than recorded. */
-  readonly slower?: number
-  /** How the values of some answers are compared, where it is not exactly. */
-  readonly validation?: readonly ValidationRule[]
-  /** What to do with answers that break the official schema of their revision; `changed` by default. */
-  readonly officialSchema?: OfficialSchemaUse
-  /** Warnings count as errors. */
-  readonly strict?: boolean
-}
 
 export interface Judges {
   readonly schema: OutputSchemaJudge

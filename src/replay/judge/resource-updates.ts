@@ -1,8 +1,7 @@
 import type { Difference } from '../../diff/difference.ts'
 import { type LiveNotifications, RESOURCE_UPDATED } from '../session/live-notifications.ts'
 import type { StepFinding } from './judged-answer.ts'
-import type { JudgeOptions } from './judge.ts'
-import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
+import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { differenceFinding, type ExplainsDifference } from './values.ts'
 
 interface ResourceUpdatesJudgeOptions {

@@ -1,7 +1,6 @@
 import { isObject, type Notification, type Request } from '../../protocol/message.ts'
 import { type StepFinding, type JudgedAnswer, serverMessagesIn } from './judged-answer.ts'
-import type { JudgeOptions } from './judge.ts'
-import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
+import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { differenceFinding, type ExplainsDifference } from './values.ts'
 
 interface ServerRequestJudgeOptions {

@@ -8,9 +8,9 @@ import {
   ruleApplies,
   type RuleDiffers,
   type FailureAction,
+  type JudgeOptions,
   type ValidationRule,
 } from './comparison-rules.ts'
-import type { JudgeOptions } from './judge.ts'
 import { NO_FINDINGS, type StepFinding, type JudgedAnswer, outcomeText } from './judged-answer.ts'
 import { withRecordedInputs } from '../session/input-rounds.ts'
 

@@ -3,7 +3,7 @@ import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
 import { dueTimes, type Timing } from './timing.ts'
 import type { PlannedMessage } from './plan.ts'
-import { planMessages } from '../prepare.ts'
+import { planMessages } from './planner.ts'
 
 // Sent at 1, 3, 5 and 7 ms of the tape.
 const tape = tapeOf(...[1, 2, 3, 4].flatMap((id) => call(id, 'search', {}, 'x')))

@@ -53,8 +53,15 @@ export const NO_CARRIED_VALUES: CarriedValues = {
   recorded: (text) => text,
 }
 
+/** What carries live values forward, as far as the user wants it. */
+export function createCarriedValues(plan: ReplayPlan, correlate: FoundBindings | false): CarriedValues {
+  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
+    return NO_CARRIED_VALUES
+  return new BoundValues(correlate, { plan, now: () => Date.now() })
+}
+
 /** Carries values forward by the bindings that were found on the tape. */
-export class BoundValues implements CarriedValues {
+class BoundValues implements CarriedValues {
   readonly #rebinder: LiveValueBinder
   /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
   readonly #guesses: LiveValueBinder

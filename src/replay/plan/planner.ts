@@ -1,6 +1,8 @@
+import type { RecordedTurns } from '../../tape/turn-store.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import { isHandshake } from '../session/handshake.ts'
-import type { PlanCandidate, SendDecision } from './plan.ts'
+import { buildPlan, type PlanCandidate, type ReplayPlan, type SendDecision } from './plan.ts'
+import { holdUnsafeCall, type ToolDescriptions } from './tool-safety.ts'
 
 export interface MessageSelection {
   /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */
@@ -15,11 +17,20 @@ export interface MessageSelection {
   readonly handshake: 'own' | 'recorded' | 'none'
 }
 
+/** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
+export function planMessages(
+  turns: RecordedTurns,
+  options: Partial<MessageSelection> & Parameters<typeof holdUnsafeCall>[1],
+  tools: ToolDescriptions,
+): ReplayPlan {
+  const selection = { ...options, handshake: options.handshake ?? 'own' }
+  const fateOf = (planned: PlanCandidate): SendDecision =>
+    skipUnselected(planned, selection) ?? holdUnsafeCall(planned, options, tools) ?? { kind: 'send' }
+  return buildPlan({ turns, fateOf })
+}
+
 /** Why a message is not to be sent; undefined when it is. */
-export function skipUnselected(
-  planned: PlanCandidate,
-  selection: MessageSelection,
-): SendDecision | undefined {
+function skipUnselected(planned: PlanCandidate, selection: MessageSelection): SendDecision | undefined {
   const why = isHandshake(planned.message)
     ? handshakeReason(selection.handshake)
     : reasonFor(planned, selection)

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnsInMemory } from '../../tape/turn-store.ts'
-import { planMessages } from '../prepare.ts'
-import type { MessageSelection } from './selection.ts'
+import { type MessageSelection, planMessages } from './planner.ts'
 
 const tape = tapeOf(
   ...HANDSHAKE,
