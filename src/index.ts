@@ -76,7 +76,7 @@ export { ReplaySession } from './serve/session/replay-session.ts'
 export type { ReplaySessionOptions } from './serve/session/replay-session.ts'
 export { ServerError } from './serve/session/session-client.ts'
 export type { SyncSession } from './serve/session/session-calls.ts'
-export type { FaultSetting } from './serve/faults/fault-rules.ts'
+export type { FaultSetting } from './faults/fault-rules.ts'
 export type { Override } from './serve/overrides.ts'
 
 // Play the client.

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { forecastFaults, formatForecast } from '../faults/session-faults.ts'
 import { readBindingsFile } from '../bindings/bindings-file.ts'
 import {
   bindingsAsJson,
@@ -16,7 +17,6 @@ import { withBindingsFilePath, readBindingsForTape } from '../store/companion-fi
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { openTape, readTape, type Tape } from '../store/file/read.ts'
-import { formatForecast, forecastFaults } from '../serve/faults/fault-forecast.ts'
 import { readSeed } from './options/serve-options.ts'
 import { readFaultsFile } from './options/read-serve-options.ts'
 import { printLines, print } from './output/print.ts'

@@ -65,17 +65,17 @@ test('a request that no override is meant for gets its recorded answer', () => {
 })
 
 test.each([
-  [{ tool: 'x' }, 'overrides[0]: an override has one of result, error and set'],
+  [{ tool: 'x' }, 'overrides[0]: an override needs exactly one of result, error and set'],
   [
     { result: 1, error: { code: 1, message: '' } },
-    'overrides[0]: an override has one of result, error and set',
+    'overrides[0]: an override needs exactly one of result, error and set',
   ],
-  [{ error: 'no' }, 'overrides[0]: "error" is no JSON-RPC error'],
-  [{ set: { 'params.x': 1 } }, 'overrides[0]: params.x is no path in an answer'],
-  [{ set: 1 }, 'overrides[0]: "set" is no object'],
-  [{ answer: 'x' }, 'overrides[0]: "answer" is no function'],
-  [{ reslt: 1 }, 'overrides[0]: "reslt" means nothing here'],
-])('an override that makes no sense is refused with its place: %j', (override, message) => {
+  [{ error: 'no' }, 'overrides[0]: "error" is not a JSON-RPC error'],
+  [{ set: { 'params.x': 1 } }, 'overrides[0]: params.x is not a path in a response'],
+  [{ set: 1 }, 'overrides[0]: "set" is not an object'],
+  [{ answer: 'x' }, 'overrides[0]: "answer" is not a function'],
+  [{ reslt: 1 }, 'overrides[0]: unknown key "reslt"'],
+])('an invalid override is refused with its location: %j', (override, message) => {
   expect(() => parseOverrides({ overrides: [override] })).toThrow(message)
 })
 

@@ -2,20 +2,21 @@ import { replaceValue } from '../json/find.ts'
 import { parseJson } from '../json/parse.ts'
 import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { isObject } from '../protocol/message.ts'
-import { parseRpcError } from './faults/error.ts'
 import {
   matchesSelector,
   type MethodCall,
   type RequestSelector,
-  readEntries,
-  locateInProgram,
-  invalidSetting,
-  requireKnownKeys,
   parseSelector,
-  type RuleEntry,
+} from '../faults/request-selector.ts'
+import {
+  invalidSetting,
+  locateInProgram,
+  readEntries,
+  requireKnownKeys,
   type EntryLocator,
-} from './faults/request-selector.ts'
-import type { ResponsePayload, RpcError } from './player/synthetic-answers.ts'
+  type RuleEntry,
+} from '../faults/rule-file.ts'
+import { INTERNAL_ERROR, parseRpcError, type ResponsePayload, type RpcError } from '../protocol/response.ts'
 
 /** An answer of your own, which comes before everything on the tape. */
 export interface Override extends RequestSelector {
@@ -28,8 +29,8 @@ export interface Override extends RequestSelector {
 }
 
 /** Reads overrides from a file or a program; only a program can have `answer`. */
-export function parseOverrides(value: unknown, place: EntryLocator = locateInProgram): readonly Override[] {
-  return readEntries(value, 'overrides', place).map(parseOverride)
+export function parseOverrides(value: unknown, locate: EntryLocator = locateInProgram): readonly Override[] {
+  return readEntries(value, 'overrides', locate).map(parseOverride)
 }
 
 /** The first override that is meant for a request. */
@@ -67,8 +68,6 @@ function callOverride(answer: NonNullable<Override['answer']>, call: MethodCall)
   }
 }
 
-const INTERNAL_ERROR = -32603
-
 function thrownMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
@@ -79,27 +78,27 @@ function parseOverride(setting: RuleEntry): Override {
   const { entry, at } = setting
   requireKnownKeys(setting, ['method', 'tool', 'params', ...OVERRIDE_KINDS])
   if (OVERRIDE_KINDS.filter((kind) => entry[kind] !== undefined).length !== 1)
-    throw invalidSetting(at, 'an override has one of result, error and set')
+    throw invalidSetting(at, 'an override needs exactly one of result, error and set')
   const selector = parseSelector(setting)
   if (entry['error'] !== undefined) return { ...selector, error: parseOverrideError(entry['error'], at) }
   if (entry['set'] !== undefined) return { ...selector, set: parseSetPaths(entry['set'], at) }
   const { answer } = entry
   if (isAnswerFunction(answer)) return { ...selector, answer }
   if (answer !== undefined)
-    throw invalidSetting(at, '"answer" is no function', 'a file has result, error or set')
+    throw invalidSetting(at, '"answer" is not a function', 'use result, error or set in a file')
   return { ...selector, result: entry['result'] }
 }
 
 function parseOverrideError(value: unknown, at: string): RpcError {
   const error = parseRpcError(value)
   if (error === undefined)
-    throw invalidSetting(at, '"error" is no JSON-RPC error', 'it takes code, message and data')
+    throw invalidSetting(at, '"error" is not a JSON-RPC error', 'it takes code, message and optionally data')
   return error
 }
 
 function parseSetPaths(value: unknown, at: string): Readonly<Record<string, unknown>> {
   if (!isObject(value))
-    throw invalidSetting(at, '"set" is no object', 'write set: { "result.isError": true }')
+    throw invalidSetting(at, '"set" is not an object', 'write set: { "result.isError": true }')
   for (const path of Object.keys(value)) requireAnswerPath(path, at)
   return value
 }
@@ -107,7 +106,11 @@ function parseSetPaths(value: unknown, at: string): Readonly<Record<string, unkn
 function requireAnswerPath(path: string, at: string): void {
   const [first] = parsePath(path)
   if (first !== 'result' && first !== 'error')
-    throw invalidSetting(at, `${formatPath(parsePath(path))} is no path in an answer`, 'begin it with result')
+    throw invalidSetting(
+      at,
+      `${formatPath(parsePath(path))} is not a path in a response`,
+      'start it with "result" or "error"',
+    )
 }
 
 function isAnswerFunction(value: unknown): value is NonNullable<Override['answer']> {

@@ -73,7 +73,7 @@ class RecordedServerTransport implements ReplayTransport {
     this.#player = new SessionPlayer({
       ...playing,
       ...(this.#elsewhere && { elsewhere: this.#elsewhere }),
-      link: { disconnect: () => this.#leave() },
+      faultActions: () => ({ disconnect: () => this.#leave() }),
       send,
     })
   }

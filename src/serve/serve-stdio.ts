@@ -40,7 +40,7 @@ export async function serveStdio({
       ].join(' '),
     ),
     ...(elsewhere && { elsewhere }),
-    link: { disconnect: () => gone.abort('disconnect') },
+    faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
     send: (text) => outbox.add(text),
     later: new ClientPauses(clock).later,
   })

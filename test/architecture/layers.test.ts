@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
 const ROOT_FILES = ['errors', 'version', 'text', 'seeded-random']
-const MEANING = [...ROOT_FILES, 'json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff']
+const MEANING = [...ROOT_FILES, 'json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff', 'faults']
 const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   match: ['tape', 'protocol', 'json', 'text', 'errors'],
   bindings: ['tape', 'protocol', 'json', 'text', 'errors'],
   diff: ['protocol', 'json', 'text', 'errors'],
+  faults: ['match', 'tape', 'protocol', 'json', 'seeded-random', 'text', 'errors'],
   store: ['match', 'redact', 'tape', 'protocol', 'json', 'text', 'errors'],
   config: ['redact', 'protocol', 'json', 'text', 'errors'],
   http: ['protocol', 'json', 'text', 'errors'],
@@ -48,7 +49,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'demo', 'index'],
 }
-const RUNS_IN_BROWSER = ['json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff']
+const RUNS_IN_BROWSER = ['json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff', 'faults']
 
 interface Import {
   file: string

@@ -26,13 +26,13 @@ test('inspect says in words which recorded requests each fault would strike', as
   const { stdout, stderr } = await inspect(path, '--faults', fileBeside(path, 'faults.yaml', FAULTS))
   expect(stderr).toBe('')
   expect(stdout).toMatchInlineSnapshot(`
-    "1. each call of search, number 2 only, is answered with HTTP 429
+    "1. each call of search (number 2 only) is answered with HTTP 429
        #6 tools/call search {"q":"dogs"}
     2. each tools/call is answered with error -32000 "overloaded"
        #4 tools/call search {"q":"cats"}
        #8 tools/call count {}
     3. each call of never is never answered
-       strikes no request of this tape
+       applies to no request of this tape
     "
   `)
 })
@@ -46,7 +46,7 @@ test('the same as JSON, for programs', async () => {
     await inspect(path, '--json', '--faults', file, '--seed', '6'),
   ]
   expect(JSON.parse(first.stdout)).toEqual({
-    faults: [{ fault: 'each request, with a chance of 50 %, is answered twice', strikes: expect.any(Array) }],
+    faults: [{ fault: 'each request (with probability 0.5) is answered twice', strikes: expect.any(Array) }],
   })
   expect(again.stdout).toBe(first.stdout)
   expect(other.stdout).not.toBe(first.stdout)

@@ -369,9 +369,7 @@ test('a fault that needs HTTP is refused over stdio, before anything is served',
   const path = tapeFile(...SESSION)
   const faults = fileBeside(path, 'faults.yaml', 'faults: [{ http: 503 }]')
   const { code, lines, stderr } = await new ServeProcess([path, '--faults', faults]).end()
-  expect(stderr).toContain(
-    'SETTINGS_INVALID faults: this link cannot carry out: each request is answered with HTTP 503',
-  )
+  expect(stderr).toContain(`SETTINGS_INVALID ${faults}:1:10: the fault "http" cannot be used here`)
   expect([code, lines]).toEqual([2, []])
 })
 

@@ -1,11 +1,12 @@
+import { readFile } from 'node:fs/promises'
 import { findProjectConfig } from '../../config/project-config.ts'
 import { ReelayError } from '../../errors.ts'
+import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
+import { parseRuleFile } from '../../faults/rule-file.ts'
 import { quoteShellWord } from '../../match/miss/shell-command.ts'
 import { type MatchOptions, readMatchSettings, type MatchSettings } from '../../match/options.ts'
-import { parseFaultRules, type FaultRule } from '../../serve/faults/fault-rules.ts'
 import { parseOverrides, type Override } from '../../serve/overrides.ts'
 import type { ClientAnswerPolicy } from '../../serve/player/server-requests.ts'
-import { readRuleFile } from '../../serve/rule-file.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { CompanionFile } from '../../store/companion-files.ts'
 
@@ -40,13 +41,25 @@ export async function readPlayFlags(flags: PlayFlags): Promise<Partial<ServeOpti
 }
 
 export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
-  const { value, place } = await readRuleFile(path)
-  return parseFaultRules(value, place)
+  const { value, locate } = await readRuleFile(path)
+  return parseFaultRules(value, locate)
 }
 
 async function readOverridesFile(path: string): Promise<readonly Override[]> {
-  const { value, place } = await readRuleFile(path)
-  return parseOverrides(value, place)
+  const { value, locate } = await readRuleFile(path)
+  return parseOverrides(value, locate)
+}
+
+/** Reads a file of faults or overrides. */
+export async function readRuleFile(path: string): ReturnType<typeof parseRuleFile> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
+      hint: 'give the path of a YAML or JSON file',
+      cause,
+    })
+  })
+  return parseRuleFile(text, path)
 }
 
 /** The options of playing as they are written: a command that is advised has them too, or it would be another run. */

@@ -4,10 +4,10 @@ import { ReelayError } from '../../errors.ts'
 import { parseIgnoredPaths } from '../../match/request-key.ts'
 import { parseMatchRule } from '../../match/rules.ts'
 import { STRATEGIES, findStrategy } from '../../match/strategies/index.ts'
-import { parseDuration } from '../../serve/player/clock.ts'
 import { parsePace } from '../../serve/player/pace.ts'
 import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
+import { parseDuration } from '../../text.ts'
 
 /** Adds the options of playing to a command. */
 export function declarePlayOptions(command: Command): Command {

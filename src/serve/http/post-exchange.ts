@@ -1,6 +1,6 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
 import type { Era } from '../../protocol/era.ts'
-import type { InjectedHttpResponse } from '../faults/fault.ts'
+import type { InjectedHttpResponse } from '../../faults/fault.ts'
 import type { ReplyChannel, ReplySource } from '../player/reply-channel.ts'
 import { httpStatusOf, type RecordedHead, type RecordedHeads } from './recorded-http.ts'
 

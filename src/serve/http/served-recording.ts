@@ -3,7 +3,7 @@ import { type Drift, sumServerDrifts, mergeSessionDrifts } from '../drift.ts'
 import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
 import { turnStoreOf, eraOfServer } from '../playable-tape.ts'
 import type { ClientPauses } from '../player/clock.ts'
-import { FAULTS_PER_CHANNEL } from '../player/reply-channel.ts'
+import { exchangeFaultActions } from '../player/reply-channel.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
 import { filterTurns, sessionFilters, type SessionFilter, preferTurns } from '../player/turn-filters.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
@@ -133,7 +133,14 @@ export class ClientSessions {
     const { later } = this.#options
     const elsewhere = this.#options.elsewhere?.()
     const live = elsewhere && { elsewhere }
-    const player = new SessionPlayer({ ...part, ...live, link: FAULTS_PER_CHANNEL, script, send, later })
+    const player = new SessionPlayer({
+      ...part,
+      ...live,
+      faultActions: exchangeFaultActions,
+      script,
+      send,
+      later,
+    })
     this.#open.set(player, elsewhere)
     return player
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseFaultRules } from '../faults/fault-rules.ts'
+import { parseFaultRules } from '../../faults/fault-rules.ts'
 import { isPlainRun, type PlayOptions } from './session-player.ts'
 
 test.each<[PlayOptions, boolean]>([

@@ -1,5 +1,5 @@
 import type { Response } from '../../protocol/message.ts'
-import type { InjectedHttpResponse, LinkFaultActions } from '../faults/fault.ts'
+import type { FaultActions, InjectedHttpResponse } from '../../faults/fault.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
 /** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
@@ -25,11 +25,10 @@ export function singleReplyChannel(send: (text: string) => void): ReplyChannel {
   }
 }
 
-/** Where every exchange has an outlet of its own, each goes wrong by itself. */
-export const FAULTS_PER_CHANNEL: LinkFaultActions = {
-  http: (answer, outlet) => outlet.breakOff?.(answer),
-  drop: (outlet) => outlet.breakOff?.(),
-  disconnect: (outlet) => outlet.breakOff?.(),
+/** Over HTTP a fault ends only the exchange of its request. */
+export function exchangeFaultActions({ breakOff }: ReplyChannel): FaultActions {
+  const end = (): void => breakOff?.()
+  return { http: (response) => breakOff?.(response), drop: end, disconnect: end }
 }
 
 /** Where an answer comes from: the tape, or what somebody else had to say. */

@@ -1,9 +1,13 @@
+import type { Fault, FaultActions } from '../../faults/fault.ts'
+import { requireSupportedFaults, type FaultRule } from '../../faults/fault-rules.ts'
+import type { MethodCall } from '../../faults/request-selector.ts'
+import { SessionFaults } from '../../faults/session-faults.ts'
 import { itemRanges } from '../../json/find.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsError } from '../../match/miss/error.ts'
 import type { Miss } from '../../match/miss/miss.ts'
 import { type RequestContent, requestKey } from '../../match/request-key.ts'
-import { isId, type Id } from '../../protocol/id.ts'
+import { idKey, isId, type Id } from '../../protocol/id.ts'
 import {
   member,
   type Batch,
@@ -12,22 +16,25 @@ import {
   type Notification,
   type Request,
 } from '../../protocol/message.ts'
+import { INVALID_REQUEST, PARSE_ERROR, responseText, type RpcError } from '../../protocol/response.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import { DriftLog, type Drift } from '../drift.ts'
-import type { FaultRule } from '../faults/fault-rules.ts'
-import type { LinkFaultActions, Fault } from '../faults/fault.ts'
-import type { MethodCall } from '../faults/request-selector.ts'
-import { SessionFaults } from '../faults/session-faults.ts'
 import { type Override, patchedAnswer, findOverride, overrideResponse } from '../overrides.ts'
 import { SystemClock, type Clock } from './clock.ts'
 import { MessageParser } from './message-parser.ts'
 import type { Pace } from './pace.ts'
 import { Playback, type TriggeredTurn } from './playback.ts'
 import type { RecordedServer, RequestMatch } from './recorded-server.ts'
-import { singleReplyChannel, type ReplyChannel, collectBatchReply, type SendReply } from './reply-channel.ts'
+import {
+  singleReplyChannel,
+  type ReplyChannel,
+  type ReplySource,
+  collectBatchReply,
+  type SendReply,
+} from './reply-channel.ts'
 import { toLiveMessage, type LiveMessage } from './rewrite.ts'
 import type { ClientAnswerPolicy } from './server-requests.ts'
-import { responseText, type RpcError, type SyntheticAnswer } from './synthetic-answers.ts'
+import type { SyntheticAnswer } from './synthetic-answers.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
 import type { Turn } from '../../tape/turn.ts'
 
@@ -41,8 +48,8 @@ export interface SessionPlayerOptions extends PlayOptions {
   readonly onLive?: (asked: RequestContent) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
   readonly later?: (resume: () => void) => void
-  /** What the link can do to its client, when a fault asks for it. */
-  readonly link?: LinkFaultActions
+  /** What the transport can do to its client when a fault asks for it. */
+  readonly faultActions?: (channel: ReplyChannel) => FaultActions
   /** Answers what the tape cannot. */
   readonly elsewhere?: UpstreamServer
   /** Whether what the server asks by this method is answered as recorded, and not sent. */
@@ -60,11 +67,12 @@ export class SessionPlayer {
   readonly #mainChannel: ReplyChannel
 
   constructor(options: SessionPlayerOptions) {
-    const { script, send, faults = [], seed = DEFAULT_SEED, link = {}, overrides = [], elsewhere } = options
+    const { script, send, faults = [], seed = DEFAULT_SEED, overrides = [], elsewhere } = options
     this.#options = options
     this.#mainChannel = singleReplyChannel(send)
     this.#log = new DriftLog({ ...options, shown: script.redaction ?? script.screen })
-    this.#faults = new SessionFaults({ rules: faults, seed, link })
+    requireSupportedFaults(faults, this.#faultActions(this.#mainChannel), () => SERVE_OVER_HTTP)
+    this.#faults = new SessionFaults(faults, seed)
     const clock = options.clock ?? new SystemClock()
     this.#playback = this.#createPlayback({ ...options, clock })
     const [performance, account, strikes] = [this.#playback, this.#log, this.#faults]
@@ -76,6 +84,7 @@ export class SessionPlayer {
       overrides,
       clock,
       elsewhere,
+      faultActions: (channel) => this.#faultActions(channel),
     })
   }
 
@@ -121,6 +130,10 @@ export class SessionPlayer {
       ...(faults.length > 0 && { faults: [...faults] }),
       ...(wentLive.length > 0 && { wentLive: [...wentLive] }),
     }
+  }
+
+  #faultActions(channel: ReplyChannel): FaultActions {
+    return { send: channel.send, ...this.#options.faultActions?.(channel) }
   }
 
   #createPlayback(options: SessionPlayerOptions & Required<Pick<SessionPlayerOptions, 'clock'>>): Playback {
@@ -178,11 +191,13 @@ export class SessionPlayer {
   }
 }
 
-const NOT_JSON: RpcError = { code: -32700, message: 'Parse error: not JSON' }
+const SERVE_OVER_HTTP = 'serve the tape over HTTP, or remove the fault'
+
+const NOT_JSON: RpcError = { code: PARSE_ERROR, message: 'Parse error: not JSON' }
 
 function invalidRequest(message: Batch | InvalidMessage): RpcError {
   const why = message.kind === 'invalid' ? message.why : 'a batch inside a batch'
-  return { code: -32600, message: `Invalid request: ${why}` }
+  return { code: INVALID_REQUEST, message: `Invalid request: ${why}` }
 }
 
 function ignore(): void {}
@@ -216,6 +231,7 @@ interface RequestHandlerOptions {
   readonly overrides: readonly Override[]
   readonly clock: Clock
   readonly elsewhere: UpstreamServer | undefined
+  readonly faultActions: (channel: ReplyChannel) => FaultActions
 }
 
 /** How what a message sets off leaves: the answer apart, because that to one of a batch waits for the others. */
@@ -254,7 +270,7 @@ class RequestHandler {
 
   cancel(id: Id, outlet: ReplyChannel): void {
     this.#options.performance.cancel(id, outlet)
-    this.#options.strikes.cancel(id, outlet)
+    this.#options.strikes.cancel(outlet.scope + idKey(id))
     this.#options.elsewhere?.cancel(id, outlet)
   }
 
@@ -288,10 +304,17 @@ class RequestHandler {
 
   #applyFault(fault: Fault, cue: RequestMatch, asking: HandledRequest): void {
     const { request, live, reply, outlet } = asking
-    if (fault.hidesAnswer && cue.kind === 'turn') this.#withheld.add(request, cue.turn)
+    if (fault.hidesResponse && cue.kind === 'turn') this.#withheld.add(request, cue.turn)
     const play = (own: SendReply): void => this.#playMatch(cue, { ...asking, reply: own })
-    const { strikes, clock } = this.#options
-    strikes.apply(fault, request, { id: live.id, outlet, clock, reply, play })
+    const { strikes, clock, faultActions } = this.#options
+    const key = outlet.scope + idKey(request.id)
+    strikes.apply<ReplySource>(fault, key, {
+      id: live.id,
+      clock,
+      reply,
+      play,
+      connection: faultActions(outlet),
+    })
   }
 
   #playMatch(cue: RequestMatch, asking: HandledRequest): void {

@@ -2,16 +2,9 @@ import { describeValue } from '../../match/describe-request.ts'
 import type { DetectedEra } from '../../protocol/era.ts'
 import { member, type Request, isObject, type JsonObject } from '../../protocol/message.ts'
 import { MODERN_VERSION, META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { METHOD_NOT_FOUND, type ResponsePayload } from '../../protocol/response.ts'
 import type { TurnStore } from '../../tape/turn-store.ts'
 import type { Turn, RecordedMessage, TurnStep } from '../../tape/turn.ts'
-
-export interface RpcError {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
-}
-
-export type ResponsePayload = { readonly result: unknown } | { readonly error: RpcError }
 
 export interface SyntheticAnswer {
   readonly answer: ResponsePayload
@@ -31,7 +24,7 @@ export function syntheticAnswer(
   { turns, server, era: { era, version = MODERN_VERSION } }: RecordedServerFacts,
 ): SyntheticAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
-  if (method === 'server/discover' && era === 'legacy') return { answer: METHOD_NOT_FOUND }
+  if (method === 'server/discover' && era === 'legacy') return { answer: UNKNOWN_METHOD }
   if (method === 'server/discover' && era === 'modern')
     return {
       answer: { result: discoverResultFrom(turnsOfServer(turns, server), version) },
@@ -51,7 +44,7 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
   }
 }
 
-const METHOD_NOT_FOUND: ResponsePayload = { error: { code: -32601, message: 'Method not found' } }
+const UNKNOWN_METHOD: ResponsePayload = { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } }
 const DISCOVER_NOTE =
   'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
 
@@ -71,12 +64,6 @@ function answersWithLogging(turn: Turn | undefined): boolean {
   const response = turn?.response
   if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return false
   return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
-}
-
-/** `id` is JSON: the bytes of the live id, or `null`. */
-export function responseText(id: string, answer: ResponsePayload): string {
-  const [name, value] = 'result' in answer ? ['result', answer.result] : ['error', answer.error]
-  return `{"jsonrpc":"2.0","id":${id},"${name}":${JSON.stringify(value)}}`
 }
 
 function unsupportedVersion(supported: string, requested: unknown): ResponsePayload {

@@ -5,6 +5,7 @@ import type { Miss } from '../../match/miss/miss.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
 import { META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
+import { INTERNAL_ERROR } from '../../protocol/response.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
 import { castRecorded, type CallOptions } from './session-calls.ts'
 
@@ -152,8 +153,6 @@ function errorOf(thrown: unknown): JsonObject {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return { code: typeof code === 'number' ? code : INTERNAL_ERROR, message }
 }
-
-const INTERNAL_ERROR = -32603
 
 /** An error that the recorded server answered with, thrown where a client of the SDK would throw it. */
 export class ServerError extends Error {

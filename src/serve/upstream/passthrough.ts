@@ -13,9 +13,9 @@ import {
   type Response,
 } from '../../protocol/message.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
+import { INTERNAL_ERROR, responseText } from '../../protocol/response.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { ReplyRoute } from '../player/session-player.ts'
-import { responseText } from '../player/synthetic-answers.ts'
 import {
   UpstreamServerRequests,
   forwardNotification,
@@ -195,8 +195,6 @@ export class Passthrough implements UpstreamServer {
     this.#wake()
   }
 }
-
-const INTERNAL_ERROR = -32603
 
 function cancelText(requestId: number): string {
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })

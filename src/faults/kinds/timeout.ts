@@ -1,8 +1,8 @@
-import { type FaultKind, flagFault } from './fault.ts'
+import { type FaultKind, flagFault } from '../fault.ts'
 
-/** The server took the request, and is silent. */
+/** Never responds. */
 export const timeout: FaultKind = flagFault('timeout', {
   description: 'is never answered',
-  hidesAnswer: true,
+  hidesResponse: true,
   apply: ({ reply }) => reply(undefined),
 })

@@ -1,12 +1,20 @@
 import { replaceValue } from '../../json/find.ts'
-import type { FaultKind } from './fault.ts'
+import type { FaultKind } from '../fault.ts'
+
+interface Malformation {
+  readonly description: string
+  readonly damage: (text: string) => string
+}
 
 const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map<unknown, Malformation>([
   [
     'truncated',
     { description: 'is answered with half a message', damage: (text) => text.slice(0, text.length >> 1) },
   ],
-  ['not-json', { description: 'is answered with what is no JSON', damage: () => 'Internal Server Error' }],
+  [
+    'not-json',
+    { description: 'is answered with text that is not JSON', damage: () => 'Internal Server Error' },
+  ],
   [
     'wrong-id',
     {
@@ -16,23 +24,19 @@ const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map<unknown, Malfo
   ],
 ])
 
-interface Malformation {
-  readonly description: string
-  readonly damage: (text: string) => string
-}
-
-/** The answer comes, and cannot be read as one. */
+/** Damages the response so that a client cannot use it. */
 export const malformed: FaultKind = {
   name: 'malformed',
   expects: [...MALFORMATIONS.keys()].join(', '),
   parse: (value) => {
-    const way = MALFORMATIONS.get(value)
-    if (way === undefined) return undefined
+    const malformation = MALFORMATIONS.get(value)
+    if (malformation === undefined) return undefined
+    const { description, damage } = malformation
     return {
-      description: way.description,
-      hidesAnswer: true,
+      description,
+      hidesResponse: true,
       apply: ({ play, reply }) =>
-        play((text, source) => reply(text === undefined ? undefined : way.damage(text), source)),
+        play((text, source) => reply(text === undefined ? undefined : damage(text), source)),
     }
   },
 }

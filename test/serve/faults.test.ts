@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest'
-import { HeldClock } from '../../../test/support/held-clock.ts'
-import { playingWith, type Run } from '../../../test/support/session-player.ts'
-import {
-  answerOf,
-  call,
-  callOf,
-  client,
-  HANDSHAKE,
-  server,
-  type Said,
-} from '../../../test/support/tape-of.ts'
-import { describeFaultRule, parseFaultRules, type FaultSetting } from './fault-rules.ts'
-import type { SessionPlayerOptions } from '../player/session-player.ts'
+import { HeldClock } from '../support/held-clock.ts'
+import { playingWith, type Run } from '../support/session-player.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
+import { parseFaultRules, type FaultSetting } from '../../src/faults/fault-rules.ts'
+import type { SessionPlayerOptions } from '../../src/serve/player/session-player.ts'
 
 const SESSION: readonly Said[] = [
   ...HANDSHAKE,
@@ -87,25 +79,25 @@ test('a dropped stream brings what came before the answer, and no answer', () =>
     server(answerOf(1, 'done')),
   ]
   const dropped: string[] = []
-  const link = { drop: () => dropped.push('dropped') }
-  const run = playingWith({ faults: parseFaultRules([{ drop: true }]), link }, ...said)
+  const faultActions = () => ({ drop: () => void dropped.push('dropped') })
+  const run = playingWith({ faults: parseFaultRules([{ drop: true }]), faultActions }, ...said)
   run.say(callOf(1, 'work', {}))
   expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
   expect(dropped).toEqual(['dropped'])
 })
 
-test('what only a link can do is asked of the link', () => {
+test('a fault that only a transport can cause is caused by the transport', () => {
   const done: unknown[] = []
-  const link = {
+  const faultActions = () => ({
     disconnect: (): void => void done.push('disconnect'),
-    http: (answer: unknown): void => void done.push(answer),
-  }
+    http: (response: unknown): void => void done.push(response),
+  })
   const faults = parseFaultRules([
     { tool: 'count', disconnect: true },
     { tool: 'search', nth: 1, http: 503 },
     { tool: 'search', nth: 2, http: { status: 429, headers: { 'retry-after': 7 }, body: 'later' } },
   ])
-  const run = playingWith({ faults, link }, ...SESSION)
+  const run = playingWith({ faults, faultActions }, ...SESSION)
   run.say(A, A, callOf(1, 'count', {}))
   expect(run.out).toEqual([])
   expect(done).toEqual([
@@ -115,10 +107,8 @@ test('what only a link can do is asked of the link', () => {
   ])
 })
 
-test('a link that cannot carry a fault out refuses it at the start', () => {
-  expect(() => struck([{ tool: 'search', http: 500 }])).toThrow(
-    'this link cannot carry out: each call of search is answered with HTTP 500',
-  )
+test('a fault that the transport cannot cause is refused at the start', () => {
+  expect(() => struck([{ tool: 'search', http: 500 }])).toThrow('[0]: the fault "http" cannot be used here')
 })
 
 test('a storm tells again and again that a list changed, and then the answer comes', () => {
@@ -164,37 +154,6 @@ test('chance strikes the same calls for the same seed, and others for another', 
   expect(strikes(7)).toBe(strikes(7))
   expect(strikes(7)).not.toBe(strikes(8))
   expect(strikes(7).split(',').length).toBeGreaterThan(8)
-})
-
-test.each([
-  [{ tool: 'search' }, 'faults[0]: a fault is of one kind'],
-  [{ timeout: true, delay: 1 }, 'faults[0]: a fault is of one kind'],
-  [{ timeout: 'yes' }, 'faults[0]: "timeout" makes no sense'],
-  [{ delay: '3 weeks' }, 'faults[0]: "delay" makes no sense'],
-  [{ http: 200 }, 'faults[0]: "http" makes no sense'],
-  [{ storm: 0 }, 'faults[0]: "storm" makes no sense'],
-  [{ error: { code: 'x', message: '' } }, 'faults[0]: "error" makes no sense'],
-  [{ tooll: 'x', timeout: true }, 'faults[0]: "tooll" means nothing here'],
-  [{ nth: 0, timeout: true }, 'faults[0]: "nth" is not a whole number from 1 on'],
-  [{ every: 1.5, timeout: true }, 'faults[0]: "every" is not a whole number from 1 on'],
-  [{ probability: 2, timeout: true }, 'faults[0]: "probability" is not a number from 0 to 1'],
-  [{ method: 1, timeout: true }, 'faults[0]: "method" is not a string'],
-  [17, 'faults[0]: this entry is no object'],
-])('a fault that makes no sense is refused with its place: %j', (fault, message) => {
-  expect(() => parseFaultRules({ faults: [fault] })).toThrow(message)
-})
-
-test('a fault can be said in words', () => {
-  const rules = parseFaultRules([
-    { tool: 'search', nth: 2, timeout: true },
-    { method: 'tools/list', probability: 0.25, delay: 250 },
-    { every: 3, params: { x: 1 }, duplicate: true },
-  ])
-  expect(rules.map(describeFaultRule)).toEqual([
-    'each call of search, number 2 only, is never answered',
-    'each tools/list, with a chance of 25 %, is answered 250 ms late',
-    'each request with {"x":1}, one in 3, is answered twice',
-  ])
 })
 
 /** The pings that came through. */

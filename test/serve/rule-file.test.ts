@@ -2,26 +2,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeFaultRule, parseFaultRules } from './faults/fault-rules.ts'
-import { parseOverrides } from './overrides.ts'
-import { readRuleFile } from './rule-file.ts'
+import { describeFaultRule, parseFaultRules } from '../../src/faults/fault-rules.ts'
+import { parseOverrides } from '../../src/serve/overrides.ts'
+import { readRuleFile } from '../../src/cli/options/read-serve-options.ts'
 
 test('faults are read from YAML and from JSON alike', async () => {
   const yaml = 'faults:\n  - tool: search # the slow one\n    nth: 2\n    timeout: true\n'
   const json = '{"faults":[{"tool":"search","nth":2,"timeout":true}]}'
   for (const text of [yaml, json]) {
-    const { value, place } = await readRuleFile(fileOf(text))
-    expect(parseFaultRules(value, place).map(describeFaultRule)).toEqual([
-      'each call of search, number 2 only, is never answered',
+    const { value, locate } = await readRuleFile(fileOf(text))
+    expect(parseFaultRules(value, locate).map(describeFaultRule)).toEqual([
+      'each call of search (number 2 only) is never answered',
     ])
   }
 })
 
 test('what is wrong in a file is named with its line and column', async () => {
   const path = fileOf('faults:\n  - timeout: true\n  - tool: x\n    dellay: 3\n')
-  const { value, place } = await readRuleFile(path)
-  expect(() => parseFaultRules(value, place)).toThrow(`${path}:3:5: "dellay" means nothing here`)
-  expect(() => parseOverrides(value, place)).toThrow(`${path}:1:1: there is no list of overrides`)
+  const { value, locate } = await readRuleFile(path)
+  expect(() => parseFaultRules(value, locate)).toThrow(`${path}:3:5: unknown key "dellay"`)
+  expect(() => parseOverrides(value, locate)).toThrow(`${path}:1:1: there is no list of overrides`)
 })
 
 test.each([

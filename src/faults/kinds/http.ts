@@ -1,19 +1,19 @@
 import { isObject, member } from '../../protocol/message.ts'
-import type { FaultKind, InjectedHttpResponse } from './fault.ts'
+import type { FaultKind, InjectedHttpResponse } from '../fault.ts'
 
-/** The exchange of the request ends with an HTTP status in place of an answer. */
+/** Ends the HTTP exchange with a status instead of a message. */
 export const http: FaultKind = {
   name: 'http',
   expects: 'a status from 400 to 599, or status, headers and body',
   parse: (value) => {
-    const answer = parseHttpResponse(isObject(value) ? value : { status: value })
-    if (answer === undefined) return undefined
+    const response = parseHttpResponse(isObject(value) ? value : { status: value })
+    if (response === undefined) return undefined
     return {
-      description: `is answered with HTTP ${answer.status}`,
-      hidesAnswer: true,
+      description: `is answered with HTTP ${response.status}`,
+      hidesResponse: true,
       needs: 'http',
-      apply: ({ outlet, reply, link }) => {
-        link.http?.(answer, outlet)
+      apply: ({ reply, connection }) => {
+        connection.http?.(response)
         reply(undefined)
       },
     }

@@ -1,16 +1,16 @@
-import { parseDuration } from '../player/clock.ts'
-import type { FaultKind } from './fault.ts'
+import { parseDuration } from '../../text.ts'
+import type { FaultKind } from '../fault.ts'
 
-/** The turn begins later. */
+/** Handles the request later. */
 export const delay: FaultKind = {
   name: 'delay',
-  expects: 'a time: 250, 250ms, 2s',
+  expects: 'a duration such as 250, 250ms or 2s',
   parse: (value) => {
     const ms = parseDuration(value)
     if (ms === undefined) return undefined
     return {
       description: `is answered ${ms} ms late`,
-      hidesAnswer: false,
+      hidesResponse: false,
       apply: ({ clock, isCancelled, play, reply }) =>
         clock.after(ms, () => (isCancelled() ? reply(undefined) : play(reply))),
     }

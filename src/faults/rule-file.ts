@@ -1,0 +1,72 @@
+import { ReelayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../protocol/message.ts'
+
+/** A parsed file of faults or overrides. */
+interface RuleFile {
+  readonly value: unknown
+  readonly locate: EntryLocator
+}
+
+/** Formats the location of a value for error messages: `faults.yaml:4:5`, or `faults[1]` for rules given in code. */
+export type EntryLocator = (path: readonly (string | number)[]) => string
+
+/** Parses YAML, and JSON as a subset of it. The YAML parser is loaded only when it is needed. */
+export async function parseRuleFile(text: string, path: string): Promise<RuleFile> {
+  const { LineCounter, parseDocument, isNode } = await import('yaml')
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset)
+    return `${path}:${line}:${col}`
+  }
+  const [problem] = document.errors
+  if (problem !== undefined) throw invalidSetting(at(problem.pos[0]), problem.message, NOT_YAML)
+  const locate: EntryLocator = (steps) => {
+    const node = document.getIn(steps, true)
+    return at((isNode(node) ? node.range?.[0] : undefined) ?? 0)
+  }
+  try {
+    return { value: document.toJS(), locate }
+  } catch (cause) {
+    // The parser finds aliases that expand without end only when it resolves them.
+    throw invalidSetting(at(0), cause instanceof Error ? cause.message : String(cause), NOT_YAML)
+  }
+}
+
+const NOT_YAML = 'write the file as YAML or JSON'
+
+export const locateInProgram: EntryLocator = (path) =>
+  path
+    .map((step, depth) => (typeof step === 'number' ? `[${step}]` : depth === 0 ? step : `.${step}`))
+    .join('')
+
+/** One entry of a rule file and its location. */
+export interface RuleEntry {
+  readonly entry: JsonObject
+  readonly at: string
+}
+
+/** Returns the entries of the list `name`. A file may also consist of the list alone. */
+export function readEntries(value: unknown, name: string, locate: EntryLocator): readonly RuleEntry[] {
+  const list = isObject(value) ? value[name] : value
+  const at = (index: number): string => locate(isObject(value) ? [name, index] : [index])
+  if (!Array.isArray(list))
+    throw invalidSetting(locate([]), `there is no list of ${name}`, `start the list with "${name}:"`)
+  return list.map((entry: unknown, index) => requireObject(entry, at(index)))
+}
+
+export function requireObject(entry: unknown, at: string): RuleEntry {
+  if (isObject(entry)) return { entry, at }
+  throw invalidSetting(at, 'this entry is not an object', 'write it as "key: value"')
+}
+
+/** Rejects misspelled keys. */
+export function requireKnownKeys({ entry, at }: RuleEntry, known: readonly string[]): void {
+  const unknown = Object.keys(entry).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw invalidSetting(at, `unknown key ${JSON.stringify(unknown)}`, `the keys are ${known.join(', ')}`)
+}
+
+export function invalidSetting(at: string, why: string, hint?: string): ReelayError {
+  return new ReelayError('SETTINGS_INVALID', `${at}: ${why}`, hint === undefined ? {} : { hint })
+}
