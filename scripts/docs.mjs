@@ -1,27 +1,45 @@
-// npm run docs: writes docs/errors.md from the list of codes in the build. A test fails when the page is stale.
+// npm run docs: writes docs/reference/errors.md from the list of codes in the build. A test fails when the page is stale.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from './run.mjs'
 
 const EXITS = [
-  [1, 'the answer is no: a miss, a difference, a failed check'],
-  [2, 'the command line does not make sense'],
-  [3, 'it could not run'],
+  [1, 'differences, misses or failed checks'],
+  [2, 'usage errors'],
+  [3, 'could not run'],
 ]
 
 const INTRO = `# Errors
 
 <!-- Made by \`npm run docs\` from src/errors.ts. Do not edit by hand. -->
 
-Every error that Reelay reports has one of these codes. It is printed on stderr as \`reelay: CODE message\`, with a hint on the next line where there is one; in the library it is the \`code\` of a \`ReelayError\`. \`REELAY_DEBUG=1\` adds the stack trace.
+Every error of Reelay has one of these codes:
 
-Exit code 0 means yes, and 130 means interrupted. \`reelay record\` ends with the exit code of the server that it ran.`
+\`\`\`console
+$ reelay inspect nope
+reelay: TAPE_NOT_FOUND there is no tape at /home/ada/.reelay/tapes/nope.tape.jsonl
+  hint: \`reelay list\` shows the tapes that have a name; any other tape is given by its path
+\`\`\`
+
+- Errors are printed on stderr as \`reelay: CODE message\`. A hint may follow on the next line.
+- In the library, the code is the \`code\` of a \`ReelayError\`.
+- \`REELAY_DEBUG=1\` adds the stack trace.
+
+| Exit code | Meaning                               |
+| --------- | ------------------------------------- |
+| 0         | success                               |
+| 1         | differences, misses or failed checks  |
+| 2         | usage error                           |
+| 3         | could not run                         |
+| 130       | interrupted                           |
+
+\`reelay record\` and \`reelay run\` end with the exit code of the command that they ran.`
 
 const { ERROR_CODES } = await import(pathToFileURL(join(root, 'dist', 'errors.js')).href)
 const page = `${[INTRO, ...EXITS.map(section)].join('\n\n')}\n`
 if (process.argv.includes('--print')) process.stdout.write(page)
-else writeFileSync(join(root, 'docs', 'errors.md'), page)
+else writeFileSync(join(root, 'docs', 'reference', 'errors.md'), page)
 
 function section([exit, meaning]) {
   const codes = Object.entries(ERROR_CODES).filter(([, entry]) => entry.exit === exit)

@@ -1,126 +1,122 @@
-/** Every way that Reelay can fail, with the exit code it ends a command with. `docs/errors.md` is made from this list. */
+/** Every way that Reelay can fail, with the exit code it ends a command with. `docs/reference/errors.md` is made from this list. */
 export const ERROR_CODES = {
   USAGE: {
     exit: 2,
-    about:
-      'The command line does not make sense: an unknown option, a missing argument, a choice that cannot be made for you.',
+    about: 'The command line is invalid: an unknown option, a missing argument, or an ambiguous choice.',
   },
   NAME_INVALID: {
     exit: 2,
     about:
-      'A tape name holds something other than letters, digits, dot, dash and underscore, or would leave the tape folder.',
+      'A tape name contains characters other than letters, digits, dots, dashes and underscores, or is not allowed for another reason.',
   },
   BINDINGS_INVALID: {
     exit: 2,
-    about: 'A bindings file cannot be read, or names a place that the tape does not have.',
+    about: 'A bindings file cannot be read, or names a place that is not on the tape.',
   },
-  PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` cannot be read.' },
+  PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` is invalid.' },
   RULE_INVALID: {
     exit: 2,
-    about:
-      'A matching rule cannot be read, whether it stands in an option, in `reelay.config.yaml` or beside a tape.',
+    about: 'A matching rule is invalid: in an option, in `reelay.config.yaml` or next to a tape.',
   },
   SETTINGS_INVALID: {
     exit: 2,
     about:
-      'A settings file (`reelay.config.yaml`, the matching rules beside a tape, a file of faults or overrides) cannot be read, or asks for something that makes no sense.',
+      'A settings file (`reelay.config.yaml`, the matching rules next to a tape, a file of faults or overrides) cannot be read or contains an invalid setting.',
   },
   URL_INVALID: {
     exit: 2,
-    about: 'What was given as the URL of a server is none, or is one that cannot be recorded.',
+    about: 'The URL of a server is invalid, or a server at this URL cannot be recorded.',
   },
   LISTEN_FAILED: {
     exit: 3,
-    about: 'The address to listen on is taken, not ours, or not allowed.',
+    about: 'The address to listen on is in use, is not on this machine, or is not allowed.',
   },
   COMMAND_NOT_FOUND: {
     exit: 3,
     about: 'The server or client command does not exist on this machine or is not on the PATH.',
   },
-  COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server or client command exists and could not be started.' },
-  CA_EXISTS: { exit: 3, about: 'There is a local CA already, and it is never written over.' },
-  CA_NOT_FOUND: { exit: 3, about: 'There is no local CA; `reelay ca create` makes one.' },
+  COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server or client command exists but could not be started.' },
+  CA_EXISTS: { exit: 3, about: 'A local CA already exists. It is never overwritten.' },
+  CA_NOT_FOUND: { exit: 3, about: 'There is no local CA. `reelay ca create` creates one.' },
   CA_UNUSABLE: {
     exit: 3,
-    about: 'The files of the local CA cannot be read, written or removed, or it has expired.',
+    about: 'The files of the local CA cannot be read, written or removed, or the CA has expired.',
   },
-  TAPE_NOT_FOUND: { exit: 3, about: 'There is no tape of that name or at that path.' },
+  TAPE_NOT_FOUND: { exit: 3, about: 'There is no tape with that name or at that path.' },
   TAPE_UNREADABLE: {
     exit: 3,
-    about: 'The tape exists and could not be read: permissions, or an error of the disk.',
+    about: 'The tape exists but could not be read, because of its permissions or a disk error.',
   },
-  TAPE_IS_A_FOLDER: { exit: 3, about: 'The path names a folder where a tape file was expected.' },
-  TAPE_EMPTY: { exit: 3, about: 'The file holds nothing at all.' },
-  TAPE_NOT_OURS: { exit: 3, about: 'The file is no tape: its first line is not a Reelay header.' },
+  TAPE_IS_A_FOLDER: { exit: 3, about: 'The path is a folder, not a tape file.' },
+  TAPE_EMPTY: { exit: 3, about: 'The file is empty.' },
+  TAPE_NOT_OURS: { exit: 3, about: 'The file is not a tape: its first line is not a Reelay header.' },
   TAPE_TOO_NEW: {
     exit: 3,
-    about: 'The tape was written by a newer Reelay, in a version that this one does not know.',
+    about: 'The tape was written by a newer Reelay, in a format version that this one does not support.',
   },
   TAPE_BROKEN: {
     exit: 3,
-    about:
-      'The tape has a header, and its content contradicts the format in a way that cannot be read around.',
+    about: 'The tape has a header, but its content violates the format in a way that cannot be skipped.',
   },
   TAPE_UNWRITABLE: {
     exit: 3,
     about:
-      'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without it, and ends with the exit code of its server.',
+      'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without the tape and ends with the exit code of its server.',
   },
   CONFIG_NOT_FOUND: { exit: 3, about: 'There is no config file of an MCP client where one was expected.' },
   CONFIG_BROKEN: {
     exit: 3,
-    about: "A client's config file cannot be read as JSON or TOML. It is left as it is.",
+    about: 'A config file of a client is not valid JSON or TOML. It is not changed.',
   },
   CONFIG_UNWRITABLE: {
     exit: 3,
     about:
-      "A client's config file, its backup or the list of wrapped entries cannot be written, or changed while it was being edited. The file is left as it is.",
+      'A config file of a client, its backup or the list of wrapped entries cannot be written, or was changed by another program in the meantime. The file is not changed.',
   },
-  SERVER_NOT_FOUND: { exit: 3, about: 'No config file that was looked at holds a server of that name.' },
+  SERVER_NOT_FOUND: { exit: 3, about: 'No config file has a server with that name.' },
   REDACTION_KEY: {
     exit: 3,
     about:
-      'The key that makes stand-ins for secrets cannot be read, or is none. A recording session goes on, with a key for its tape alone.',
+      'The key for placeholders cannot be read or is invalid. A recording session goes on with a key for its tape alone.',
   },
   REDACTION_CONFIG: {
     exit: 3,
     about:
-      'The redaction section of the project’s config cannot be read. Nothing is recorded with half of the rules.',
+      'The redaction section of the project’s config is invalid. Nothing is recorded with incomplete rules.',
   },
   VAULT_REFUSED: {
     exit: 2,
     about:
-      'A vault for real values of secrets was asked for in a place where others could read them, or get them together with a tape.',
+      'A vault for real values of secrets was requested in a place where other users could read it, or could get it together with a tape.',
   },
-  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules beside a tape cannot be written.' },
+  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules next to a tape cannot be written.' },
   TARGET_REFUSED: {
     exit: 3,
-    about:
-      'The live server that a tape is replayed against did not take part: no answer to the handshake, or a refusal.',
+    about: 'The live server that a tape is replayed against did not answer the handshake, or rejected it.',
   },
   IMPORT_FAILED: {
     exit: 3,
-    about: 'A recording of another tool cannot be read, or holds nothing that a tape could.',
+    about: 'A recording of another tool cannot be read, or contains nothing that a tape can hold.',
   },
   BEFORE_RUN_FAILED: {
     exit: 3,
-    about: 'The command of `--before-run` failed, so that the run was not made.',
+    about: 'The command of `--before-run` failed, so nothing was sent.',
   },
-  REPORT_UNWRITABLE: { exit: 3, about: 'A report cannot be written where it was wanted.' },
+  REPORT_UNWRITABLE: { exit: 3, about: 'A report cannot be written to the given file.' },
   SHARE_REFUSED: {
     exit: 1,
     about:
-      'A tape was not copied for sharing: a secret would be left in the copy, or the copy would not answer as the tape does.',
+      'A tape was not copied for sharing: the copy would contain a secret, or would not answer as the tape does.',
   },
   REPLAY_DRIFT: {
     exit: 1,
-    about: 'A run left recorded requests unused, or asked for more than was recorded.',
+    about: 'A run did not use all recorded requests, or sent requests that were not recorded.',
   },
   CALL_NOT_RECORDED: {
     exit: 1,
-    about: 'A program asked for what is not on the tape, or more often than it was recorded.',
+    about: 'A program sent a request that is not on the tape, or sent it more often than it was recorded.',
   },
-  UNEXPECTED: { exit: 3, about: 'A fault in Reelay itself. Please report it with the text of the message.' },
+  UNEXPECTED: { exit: 3, about: 'A bug in Reelay. Please report it with the text of the message.' },
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES

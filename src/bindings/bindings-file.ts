@@ -103,7 +103,7 @@ function readForbidden(value: unknown, index: number): ForbiddenLocation {
 
 function invalidBindingsFile(why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot use the bindings: ${why}`, {
-    hint: 'the file holds "bind", a list of { from, to }, and "forbid", a list of paths; see docs/bindings.md',
+    hint: 'the file holds "bind", a list of { from, to }, and "forbid", a list of paths; see docs/reference/bindings-file.md',
   })
 }
 

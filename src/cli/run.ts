@@ -41,7 +41,7 @@ export const runCommand: Command = new Command('run')
   })
 
 const NOTHING_RECORDED =
-  'nothing was recorded: no Node program with an MCP client of either SDK opened a link that --server means (docs/run.md)'
+  'nothing was recorded: no Node program with an MCP client of either SDK opened a link that --server means (docs/reference/run.md)'
 
 interface RunFlags {
   readonly record?: string

@@ -4,18 +4,18 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { STRATEGIES } from '../match/strategies/index.ts'
+import { defaultRules } from '../redact/rules/index.ts'
 import { findProjectConfig } from './project-config.ts'
 import { readRedactionConfig } from './redaction-config.ts'
 
 const schema: unknown = JSON.parse(readFileSync('schema/config-1.json', 'utf8'))
 const fits = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(Object(schema))
 
-test.each(['docs/redaction.md', 'docs/matching.md', 'docs/config.md'])(
-  'the examples of %s fit the schema',
-  (page) => {
-    const examples = [
-      ...readFileSync(page, 'utf8').matchAll(/```yaml\n((?:redaction|match|replay):\n.*?)```/gs),
-    ]
+test.each(['redaction', 'match', 'replay'])(
+  'the example of the section %s in docs/reference/config.md fits the schema',
+  (section) => {
+    const page = readFileSync('docs/reference/config.md', 'utf8')
+    const examples = [...page.matchAll(new RegExp(`\`\`\`yaml\n(${section}:\n.*?)\`\`\``, 'gs'))]
     expect(examples).toHaveLength(1)
     const text = examples[0]?.[1] ?? ''
     fits(parse(text))
@@ -24,6 +24,12 @@ test.each(['docs/redaction.md', 'docs/matching.md', 'docs/config.md'])(
     expect([findProjectConfig(folder)?.file, readRedactionConfig(folder)]).not.toContain(undefined)
   },
 )
+
+test('docs/reference/config.md names every redaction rule that can be turned off', () => {
+  const page = readFileSync('docs/reference/config.md', 'utf8')
+  const names = new Set(defaultRules().map(({ name }) => name))
+  expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+})
 
 test.each([
   'redaction: { off: slack }',

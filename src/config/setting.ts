@@ -120,7 +120,7 @@ export class Setting {
     return new ReelayError('SETTINGS_INVALID', `${place}: ${name} ${why}`, {
       hint:
         (cause instanceof ReelayError && cause.hint) ||
-        'docs/config.md shows every section with all of its members',
+        'docs/reference/config.md shows every section with all of its members',
       cause,
     })
   }

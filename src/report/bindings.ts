@@ -99,7 +99,7 @@ function guessLines(guesses: readonly BindingFact[]): readonly string[] {
   ]
 }
 
-/** Bindings for programs, as `docs/bindings.md` describes them. */
+/** Bindings for programs, as `docs/reference/inspect.md` describes them. */
 export function bindingsAsJson({ path, bindings, guesses }: BindingFacts): string {
   return jsonDocument({
     tape: jsonValue(path),

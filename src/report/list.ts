@@ -39,7 +39,7 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** The tapes of a folder for programs, as `docs/inspect.md` describes it. */
+/** The tapes of a folder for programs, as `docs/reference/list.md` describes it. */
 export function listAsJson(folder: string, tapes: readonly TapeSummary[]): string {
   return jsonDocument({ folder: jsonValue(folder), tapes: tapes.map(tapeJson) })
 }

@@ -153,7 +153,7 @@ function readRedaction({ redaction }: JsonObject): Pick<TapeHeader, 'redaction'>
 
 function brokenHeader(why: string): ReelayError {
   return new ReelayError('TAPE_BROKEN', `the header of the tape, line 1, is broken: ${why}`, {
-    hint: 'restore line 1 from a copy, or write it as docs/tape-format.md says',
+    hint: 'restore line 1 from a copy, or write it as docs/reference/tape-format.md says',
   })
 }
 

@@ -30,7 +30,7 @@ test('the README shows at most ten lines to paste', () => {
 })
 
 test('every command that the README names has its own help', async () => {
-  const commands = [...readFileSync('README.md', 'utf8').matchAll(/^\| `reelay (\w+)/gm)].map(
+  const commands = [...readFileSync('README.md', 'utf8').matchAll(/^- \[`reelay (\w+)/gm)].map(
     ([, name = '']) => name,
   )
   const names = [...new Set(commands)]

@@ -32,7 +32,7 @@ test('the tapes of the project are served without a word more, each at its own a
 })
 
 test('the example of the page is read, and fits the schema', () => {
-  const page = readFileSync('docs/config.md', 'utf8')
+  const page = readFileSync('docs/reference/config.md', 'utf8')
   const [, example = ''] = /```yaml\n(serve:\n.*?)```/s.exec(page) ?? []
   expect([fitsSchema(parse(example)), fitsSchema.errors]).toEqual([true, null])
   const { wanted, folder } = read(example)

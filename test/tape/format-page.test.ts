@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { decodeFrame, encodeFrame } from '../../src/tape/codec.ts'
 import { decodeHeader, encodeHeader } from '../../src/tape/header.ts'
 
-const page = readFileSync('docs/tape-format.md', 'utf8')
+const page = readFileSync('docs/reference/tape-format.md', 'utf8')
 const examples = [...page.matchAll(/```jsonl\n(.*?)```/gs)].flatMap(([, block = '']) =>
   block.trimEnd().split('\n'),
 )

@@ -66,7 +66,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
 /** Said however quiet we are to be: the tape is empty, and the client worked. */
 const UNUSED_NOTICE =
   'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
-  'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/oauth.md)'
+  'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/how-to/record-with-oauth.md)'
 
 /** Never for other machines: they could reach through us whatever we can. */
 function readLoopbackAddress(text: string): ListenAddress {

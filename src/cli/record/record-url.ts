@@ -49,7 +49,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
 const OAUTH_NOTICE =
   'the server wants to know who asks (401), and a client cannot run OAuth through this proxy. What works: ' +
   "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
-  'or recordFetch in the program of the client (docs/oauth.md)'
+  'or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
 const REFUSED_NOTICE =
   'the server refused what --header holds (401): it may have expired, or be meant for another server'
 

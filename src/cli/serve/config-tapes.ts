@@ -14,7 +14,7 @@ export function configTapes(flags: ServeFlags, folder: string): readonly Request
   const section = config?.section('serve')
   if (config === undefined || section === undefined)
     throw new ReelayError('USAGE', 'no tape is named, and no config of the project lists any', {
-      hint: 'reelay serve <tape>, or a section "serve" in reelay.config.yaml: docs/config.md',
+      hint: 'reelay serve <tape>, or a section "serve" in reelay.config.yaml: docs/reference/config.md',
     })
   const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss', 'header'] as const).find(
     (name) => flags[name] !== undefined,

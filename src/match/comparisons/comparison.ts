@@ -47,7 +47,7 @@ export function invalidMatchRule(why: string, hint?: string, cause?: unknown): R
   return new ReelayError('RULE_INVALID', `cannot read a matching rule: ${why}`, {
     hint:
       hint ??
-      'write it like tools/call search params.arguments.date relative-date; docs/matching.md lists the kinds',
+      'write it like tools/call search params.arguments.date relative-date; docs/reference/matching-rules.md lists the kinds',
     cause,
   })
 }

@@ -56,7 +56,8 @@ test.each([
 })
 
 test('the example of the page is accepted', () => {
-  const [, example = ''] = /```yaml\n(replay:\n.*?)```/s.exec(readFileSync('docs/config.md', 'utf8')) ?? []
+  const [, example = ''] =
+    /```yaml\n(replay:\n.*?)```/s.exec(readFileSync('docs/reference/config.md', 'utf8')) ?? []
   const { numeric, rules, validation } = read(example)
   expect(numeric).toBe(0.01)
   expect([rules, validation].map((list) => list?.length)).toEqual([1, 2])

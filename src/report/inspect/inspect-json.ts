@@ -6,7 +6,7 @@ import { latencyBetween, type ExchangeFacts } from '../exchanges/exchange.ts'
 import { missedExchanges, frameTimestamp, type Inspection } from './inspect.ts'
 import { jsonDocument, jsonList, jsonObject, jsonValue, type JsonMembers } from '../json-text.ts'
 
-/** A tape for programs, as `docs/inspect.md` describes it. Messages are spliced in as they were spelled on the wire. */
+/** A tape for programs, as `docs/reference/inspect.md` describes it. Messages are spliced in as they were spelled on the wire. */
 export function inspectAsJson(inspection: Inspection): string {
   const { connections, exchanges, outside, stderr, raw, events } = inspection
   const { latency, problems, unknownFrames } = inspection

@@ -114,7 +114,8 @@ function bridgeObstacle({ members, url, tables, env }: RemoteEntryParts): string
 
 /** How clients say that they run OAuth, or another login of theirs, for a server. */
 const LOGIN_KEYS = new Set(['oauth', 'auth', 'authProviderType', 'oauth_resource', 'scopes'])
-const FORWARD_HINT = 'record the client itself: reelay record --forward -- <client command> (docs/oauth.md)'
+const FORWARD_HINT =
+  'record the client itself: reelay record --forward -- <client command> (docs/how-to/record-with-oauth.md)'
 
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
