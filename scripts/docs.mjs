@@ -26,13 +26,13 @@ reelay: TAPE_NOT_FOUND there is no tape at /home/ada/.reelay/tapes/nope.tape.jso
 - In the library, the code is the \`code\` of a \`ReelayError\`.
 - \`REELAY_DEBUG=1\` adds the stack trace.
 
-| Exit code | Meaning                               |
-| --------- | ------------------------------------- |
-| 0         | success                               |
-| 1         | differences, misses or failed checks  |
-| 2         | usage error                           |
-| 3         | could not run                         |
-| 130       | interrupted                           |
+| Exit code | Meaning                              |
+| --------- | ------------------------------------ |
+| 0         | success                              |
+| 1         | differences, misses or failed checks |
+| 2         | usage error                          |
+| 3         | could not run                        |
+| 130       | interrupted                          |
 
 \`reelay record\` and \`reelay run\` end with the exit code of the command that they ran.`
 
