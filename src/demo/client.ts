@@ -10,7 +10,7 @@ export interface DemoToolCall {
 }
 
 interface DemoSessionOptions {
-  /** The server, as a client's config would name it. */
+  /** The server command, as a client's config would name it. */
   readonly command: readonly [string, ...string[]]
   readonly cwd: string
   readonly calls: readonly DemoToolCall[]
@@ -18,11 +18,11 @@ interface DemoSessionOptions {
   readonly signal: AbortSignal
 }
 
-/** What the server said, without what the client chose itself: ids and progress tokens. */
+/** What the server sent, without the ids and progress tokens that the client chose. */
 interface DemoSessionMessages {
   readonly server: DemoOutcome | undefined
   readonly list: DemoOutcome | undefined
-  /** In the order of the calls, though they ran side by side. */
+  /** In the order of the calls, although they run concurrently. */
   readonly answers: readonly (DemoOutcome | undefined)[]
   readonly progress: readonly string[]
   readonly questions: readonly string[]
@@ -34,7 +34,7 @@ export interface DemoSession {
   readonly exitCode: number | null
 }
 
-/** A whole MCP session with a server on stdio: handshake, list, all calls at once, then the end of input. */
+/** Runs a whole MCP session with a stdio server: handshake, list, all calls at once, end of input. */
 export async function runDemoSession({
   command,
   cwd,
@@ -43,7 +43,7 @@ export async function runDemoSession({
   signal,
 }: DemoSessionOptions): Promise<DemoSession> {
   const [file, ...args] = command
-  const env = { ...process.env, REELAY_HOME: cwd } // what is made at first use goes with the folder
+  const env = { ...process.env, REELAY_HOME: cwd } // files that Reelay creates on first use are deleted with the folder
   const child = spawn(file, args, { cwd, env, stdio: 'pipe', signal })
   const ended = waitForExit(child)
   const stderr = readText(child.stderr)
@@ -103,13 +103,13 @@ function collectProgress({ method, params }: Notification, progress: string[]): 
   if (method === 'notifications/progress') progress.push(String(member(params, 'message')))
 }
 
-/** The text of a tool's answer; none when it is an error, or no answer came. */
+/** Returns the text of a tool result, or `undefined` for an error or a missing response. */
 export function toolResultText(outcome: DemoOutcome | undefined): string | undefined {
   const content = member(member(outcome, 'result'), 'content')
   return Array.isArray(content) ? asString(member(content[0], 'text')) : undefined
 }
 
-/** Whether every kind of message that the story tells of has come. */
+/** Checks that every kind of message the demo talks about has arrived. */
 export function hasEveryMessageKind({ answers, progress, questions }: DemoSessionMessages): boolean {
   return answers.every((answer) => toolResultText(answer)) && progress.length > 0 && questions.length > 0
 }
@@ -118,7 +118,7 @@ export function isMissOutcome(outcome: DemoOutcome | undefined): boolean {
   return member(member(member(outcome, 'error'), 'data'), 'kind') === 'replay_miss'
 }
 
-/** The miss report among the words of `reelay serve`: from its title to the closing account. */
+/** Extracts the miss report from the stderr of `reelay serve`, from its title to the closing summary. */
 export function missReportIn(stderr: string): readonly string[] {
   const lines = stripVTControlCharacters(stderr).split('\n')
   const start = lines.findIndex((line) => line.startsWith('REPLAY MISS'))

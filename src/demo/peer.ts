@@ -9,13 +9,13 @@ export type DemoOutcome = Response['outcome']
 interface DemoPeerOptions {
   readonly input: Readable
   readonly output: Writable
-  /** The first id that this side gives to a request of its own. */
+  /** The id of the first request that this side sends. */
   readonly firstId?: number
   readonly onRequest: (request: Request) => DemoOutcome | Promise<DemoOutcome>
   readonly onNotification: (notification: Notification) => void
 }
 
-/** One side of a JSON-RPC link over lines: the demo's client and its server are both one of these. */
+/** One side of a JSON-RPC connection over lines. Both the demo's client and its server use it. */
 export class DemoPeer {
   readonly #options: DemoPeerOptions
   readonly #pending = new Map<string, (outcome: DemoOutcome | undefined) => void>()
@@ -25,14 +25,14 @@ export class DemoPeer {
   constructor(options: DemoPeerOptions) {
     this.#options = options
     this.#nextId = options.firstId ?? 0
-    // Writing to a peer that has just left is no fault of ours: its absence shows when the input closes.
+    // A write to a peer that has just exited fails; the closing input reports that it is gone.
     options.output.on('error', () => {})
     createInterface({ input: options.input })
       .on('line', (line) => this.#receive(line))
       .on('close', () => this.#settleAll())
   }
 
-  /** The answer, whatever it says; none when the other side left without one. */
+  /** Sends a request. Resolves to `undefined` if the other side exits without a response. */
   request(method: string, params: unknown): Promise<DemoOutcome | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined)
     const id = this.#nextId++

@@ -28,7 +28,10 @@ interface DemoOptions {
   readonly signal: AbortSignal
 }
 
-/** Records a session with a real server, ends the server, plays it from the tape, checks it with the tape; throws where that did not really happen. */
+/**
+ * Records a session with a real server, stops the server, serves its tape, and verifies the server against it. Throws if any
+ * of that did not happen.
+ */
 export async function runDemo({ reelay, tell, signal }: DemoOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'reelay-demo-'))
   const stage: DemoContext = { folder, tell, signal }
@@ -195,21 +198,21 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch {
-    return false // no such process, which is what the story wants to hear
+    return false // no such process: the server is gone, as the demo claims
   }
 }
 
-/** What `reelay verify` found out about a live server. */
+/** The result of `reelay verify` against a live server. */
 interface DemoVerification {
   readonly exitCode: number
   readonly stderr: string
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   readonly sent: unknown
-  /** Places at which the server says something else each time. */
+  /** Locations whose values differ from run to run. */
   readonly noise: readonly unknown[]
 }
 
-/** Runs a `reelay verify … --json` to its end. */
+/** Runs `reelay verify … --json` to completion. */
 function runVerify(
   [file, ...args]: readonly [string, ...string[]],
   options: { readonly cwd: string; readonly signal: AbortSignal },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DemoPeer, type DemoOutcome } from './peer.ts'
 import { member, type Request } from '../protocol/message.ts'
 
-// The MCP server of `reelay demo`: stdio, written by hand, no SDK. It is a program of its own, started by its path.
+// The MCP server of `reelay demo`: stdio, hand-written, no SDK. It is started by its path as a separate program.
 
 let clientSupportsElicitation = false
 
@@ -90,19 +90,19 @@ async function askClient(message: string, choices: readonly string[]): Promise<s
 export interface DemoTool {
   readonly name: string
   readonly description: string
-  /** The name of its one argument, a text. */
+  /** Name of the tool's only argument, a string. */
   readonly argument: string
   readonly run: (value: string, caller: DemoToolContext) => Promise<string>
 }
 
-/** What a tool can say to the client while it works. */
+/** What a tool can send to the client while it runs. */
 export interface DemoToolContext {
   readonly reportProgress: (done: number, total: number, message: string) => void
-  /** The client's choice; none when it cannot be asked, or declines. */
+  /** Asks the client to choose. Returns `undefined` if the client cannot be asked or declines. */
   readonly ask: (question: string, choices: readonly string[]) => Promise<string | undefined>
 }
 
-/** Each answer holds something made up on the spot, so that getting it twice proves a replay. */
+/** Every result contains a random value, so receiving the same one twice proves a replay. */
 export const DEMO_TOOLS: readonly DemoTool[] = [
   {
     name: 'weather',

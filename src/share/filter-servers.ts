@@ -4,7 +4,7 @@ import { selectServers } from '../tape/server-filter.ts'
 import { member } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 
-/** The tape as if only these servers had been recorded. A frame keeps its number; the end counts what is left. */
+/** Returns the tape as if only these servers had been recorded. Frames keep their numbers; the end frame counts what is left. */
 export async function filterTapeByServer(tape: TapeReader, filter: string): Promise<TapeReader> {
   const { header, path } = tape
   const meant = new Set(selectServers({ path, names: await serverNamesOn(tape) }, filter))
@@ -22,11 +22,11 @@ export async function filterTapeByServer(tape: TapeReader, filter: string): Prom
 
 interface FilteredServers {
   readonly meant: ReadonlySet<string>
-  /** How many of the frames that are left were copied from the tape before. */
+  /** How many of the remaining frames were copied from the previous tape. */
   readonly copied: number
 }
 
-/** Those of the header, and those that joined. */
+/** Servers from the header, and servers that joined later. */
 async function serverNamesOn(tape: TapeReader): Promise<readonly string[]> {
   const names = new Set(Object.keys(tape.header.servers))
   for await (const frame of tape.frames()) if ('server' in frame) names.add(frame.server ?? '')
@@ -34,7 +34,7 @@ async function serverNamesOn(tape: TapeReader): Promise<readonly string[]> {
   return [...names]
 }
 
-/** A tape that goes on where a limit ended another begins with how many frames it has from there. */
+/** A tape that continues another one after a size limit starts with the number of frames it copied from there. */
 async function countCopiedFrames(tape: TapeReader, meant: ReadonlySet<string>): Promise<number> {
   let [copied, left] = [0, 0]
   for await (const frame of tape.frames()) {
@@ -56,7 +56,7 @@ async function* filteredFrames(tape: TapeReader, { meant, copied }: FilteredServ
   }
 }
 
-/** What belongs to no server stays, but for the names of hosts that were passed by. */
+/** Frames that belong to no server are kept, except the names of hosts that the proxy passed through. */
 function isKept(frame: Frame, meant: ReadonlySet<string>): boolean {
   const server = frame.kind === 'other' ? serverOfLine(frame.line) : frame.server
   if (server !== undefined) return meant.has(server)

@@ -5,13 +5,13 @@ import type { TapeReader } from '../store/file/read.ts'
 import { encodeFrame } from '../tape/codec.ts'
 import { encodeHeader } from '../tape/header.ts'
 
-/** A value of a tape that is taken for a secret, and the frames that it stands in; 0 is the header. */
+/** A value on a tape that looks like a secret, and the frames that contain it; 0 is the header. */
 export interface SecretOccurrence {
   readonly value: string
   readonly frames: readonly number[]
 }
 
-/** Where these values stand on a tape, in whatever spelling. */
+/** Finds these values on a tape, in any encoding. */
 export async function findSecretOccurrences(
   reader: TapeReader,
   values: readonly string[],
@@ -25,7 +25,7 @@ export async function findSecretOccurrences(
   return found.map(({ value, frames }) => ({ value, frames }))
 }
 
-/** How many of these values stand in a file, in whatever spelling: plain, escaped, in a URL, in base64 at any offset. */
+/** Counts how many of these values a file contains in any encoding: plain, escaped, URL-encoded, or base64 at any offset. */
 export async function countLeakedSecrets(path: string, values: readonly string[]): Promise<number> {
   const wanted = values
     .filter(isDistinctive)
@@ -43,5 +43,5 @@ export async function countLeakedSecrets(path: string, values: readonly string[]
 
 const MIN_FORM_LENGTH = 6
 const CHUNK_BYTES = 1024 * 1024
-/** What is cut by the end of a chunk is looked at again with the next one. */
+/** Overlap between chunks, so that a value across a chunk boundary is still found. */
 const OVERLAP_LENGTH = 64 * 1024

@@ -10,20 +10,20 @@ import { encodeFrame } from '../tape/codec.ts'
 import type { Frame, StderrFrame } from '../tape/frame.ts'
 import { encodeHeader, type TapeHeader } from '../tape/header.ts'
 
-/** What a tape holds of secrets. */
+/** What was redacted on a tape. */
 export interface TapeRedactionSummary {
   readonly frames: number
-  /** The numbers of the frames in which something was replaced. */
+  /** Numbers of the frames in which something was replaced. */
   readonly changed: readonly number[]
-  /** Whether the header, such as its command line, holds one. */
+  /** Whether something in the header was replaced, for example in the command line. */
   readonly isHeaderChanged: boolean
-  /** How many different values were replaced. */
+  /** Number of different values that were replaced. */
   readonly secrets: number
 }
 
 /**
- * Writes the lines of a tape without its secrets. The tape is read twice: what is found to be secret late in a session is
- * replaced in the beginning, too.
+ * Writes the lines of a tape without its secrets. Reads the tape twice, because a value that is recognised as a secret
+ * late in a session must also be replaced in earlier frames.
  */
 export async function writeRedactedTape(
   reader: TapeReader,
@@ -46,7 +46,7 @@ export async function writeRedactedTape(
   return { frames, changed, isHeaderChanged, secrets: redactor.replacedCount }
 }
 
-/** Finds what is secret on a tape, and gives what its stderr frames become by their numbers. */
+/** Finds the secrets on a tape and returns the redacted stderr frames by frame number. */
 async function learnTapeSecrets(
   reader: TapeReader,
   redactor: Redactor,
@@ -66,7 +66,7 @@ function redactTapeFrame(frame: Frame, redactor: Redactor, stderr: ReadonlyMap<n
   return redactFrame(frame, redactor)
 }
 
-/** What servers printed, put together again: a secret may be cut by the end of a frame. */
+/** Joins what servers wrote to stderr, because a secret may be split across frames. */
 class StderrRedaction {
   readonly #connections = new Map<string, StderrFrame[]>()
 
@@ -77,7 +77,7 @@ class StderrRedaction {
     else frames.push(frame)
   }
 
-  /** The texts by the numbers of their frames. Each ends with a line, so that what was cut stands whole in one of them. */
+  /** Redacted texts by frame number. Every text ends at a line break, so that a split secret is whole in one of them. */
   redactedTexts(redactor: Redactor): ReadonlyMap<number, string> {
     return new Map(
       [...this.#connections.values()].flatMap((frames) => redactConnectionStderr(frames, redactor)),
@@ -108,13 +108,13 @@ function endOfLastWholeLine(text: string): number {
 }
 
 export interface TapeRedactionOptions {
-  /** What is added to the rules of the project, and taken from them. */
+  /** Rules added to and removed from those of the project. */
   readonly changes?: RedactionRuleChanges
-  /** These servers only: names with commas between, `*` for anything. */
+  /** Only these servers: comma-separated names, `*` matches anything. */
   readonly server?: string | undefined
 }
 
-/** A tape, or the part of it that some servers have, and what replaces its secrets. */
+/** Opens a tape, or the part of it that belongs to some servers, together with the redactor for its secrets. */
 export async function openTapeForRedaction(
   path: string,
   { changes, server }: TapeRedactionOptions,
@@ -123,14 +123,14 @@ export async function openTapeForRedaction(
   const redactor = createTapeRedactor(whole.header, changes)
   if (server === undefined) return { reader: whole, redactor }
   const reader = await filterTapeByServer(whole, server)
-  // What only another server's words show to be secret may stand in this one's, too.
+  // A value that only another server's messages show to be a secret may also appear in this server's messages.
   const elsewhere = createTapeRedactor(whole.header, changes)
   await learnTapeSecrets(whole, elsewhere)
   for (const value of elsewhere.knownSecrets) redactor.learn(value)
   return { reader, redactor }
 }
 
-/** What replaces the secrets of a tape that is there already. Stand-ins that this key has made stay as they are. */
+/** Creates a redactor for an existing tape. Placeholders made with this key are left unchanged. */
 function createTapeRedactor(
   { redaction }: Pick<TapeHeader, 'redaction'>,
   changes: RedactionRuleChanges = {},

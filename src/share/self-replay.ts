@@ -4,16 +4,16 @@ import { openTape, loadTape } from '../store/file/read.ts'
 import { member } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 
-/** What a tape answers to its own client. */
+/** What a tape answers when its own client messages are sent to it. */
 export interface SelfReplayResult {
   readonly servers: readonly string[]
   readonly answered: number
   readonly misses: number
-  /** Everything that the recorded server said, server by server; misses are only counted. */
+  /** Everything the recorded servers sent, server by server. Misses are counted, not listed. */
   readonly serverMessages: readonly string[]
 }
 
-/** Plays a tape, or what some servers said on it, to the client that is on it: each of its messages is sent again, in order. */
+/** Serves a tape, or the part of some servers, to its own recorded client: sends each client message again, in order. */
 export async function selfReplay(path: string, only?: readonly string[]): Promise<SelfReplayResult> {
   const tape = await loadTape(path)
   const servers = only ?? Object.keys(tape.header.servers)
@@ -33,7 +33,7 @@ export async function selfReplay(path: string, only?: readonly string[]): Promis
   return { servers, ...totals, serverMessages }
 }
 
-/** Its words tell of the file that was played, which is another one for a copy. */
+/** Recognises a miss, whose text names the served file and therefore differs between a tape and its copy. */
 function isMissResponse(text: string): boolean {
   return member(member(member(parseJson(text), 'error'), 'data'), 'kind') === 'replay_miss'
 }

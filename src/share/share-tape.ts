@@ -17,11 +17,11 @@ import { selfReplay, type SelfReplayResult } from './self-replay.ts'
 interface TapeCopyOptions extends TapeRedactionOptions {
   readonly from: string
   readonly to: string
-  /** A file that is given the values which the copy has stand-ins for. */
+  /** File to which the real values behind the copy's placeholders are written. */
   readonly vault?: string | undefined
 }
 
-/** Where the copy is, and what was replaced in it. */
+/** Path of the copy, and what was replaced in it. */
 export interface TapeCopyResult extends TapeRedactionSummary {
   readonly path: string
   readonly answered?: number
@@ -36,8 +36,8 @@ export async function copyTapeRedacted(options: TapeCopyOptions): Promise<TapeCo
 }
 
 /**
- * Writes a copy that can be given away, or nothing: the copy must answer its own client exactly as the tape does, and no secret
- * that was replaced may be left in it, in any spelling.
+ * Writes a copy that is safe to share, or nothing. The copy must answer its own client exactly as the original does, and
+ * must not contain any replaced secret in any encoding.
  */
 export async function shareTape(options: TapeCopyOptions): Promise<TapeCopyResult> {
   const vault = vaultForCopy(options)
@@ -52,7 +52,7 @@ export async function shareTape(options: TapeCopyOptions): Promise<TapeCopyResul
   }
 }
 
-/** Refused before anything is written. */
+/** Fails before anything is written. */
 function vaultForCopy({ vault, to }: TapeCopyOptions): Vault | undefined {
   return vault === undefined ? undefined : new Vault(vault, { tape: to })
 }
@@ -110,7 +110,7 @@ function publishDraft(draft: string, to: string): string {
   }
 }
 
-/** Takes the name first: a file that is there already is never written over. */
+/** Claims the file name first, so that an existing file is never overwritten. */
 function claimPath(to: string): { readonly path: string; readonly close: () => void } {
   const writer = createTape(to)
   return { path: writer.path, close: () => writer.close() }

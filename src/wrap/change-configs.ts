@@ -10,7 +10,7 @@ import { applyConfigEdits, type ConfigEdit } from './configs/config-edits.ts'
 import { unifiedConfigDiff } from './configs/unified-diff.ts'
 import type { WrapOutcome, WrapResult } from './wrap-result.ts'
 
-/** What is to become of some entries, and what a job has to note about it. */
+/** The changes to the entries of one config, and what to record about them. */
 export interface ConfigChangePlan<Note> {
   readonly outcomes: readonly WrapOutcome[]
   readonly edits: readonly ConfigEdit[]
@@ -20,11 +20,11 @@ export interface ConfigChangePlan<Note> {
 interface ConfigChange<Note> {
   readonly dryRun: boolean
   readonly plan: (open: OpenConfig) => ConfigChangePlan<Note>
-  /** Writes the text, when something changes in it, and keeps the notes. */
+  /** Writes the text if it changes, and saves the notes. */
   readonly apply: (open: OpenConfig, plan: ConfigChangePlan<Note>, text: string) => void
 }
 
-/** Plans and makes a change in every config; one that is refused does not keep the others from being changed. */
+/** Plans and applies a change to every config. A config that is refused does not stop the others. */
 export function changeConfigs<Note>(
   looked: readonly ConfigOpenResult[],
   change: ConfigChange<Note>,
@@ -45,7 +45,7 @@ export function changeConfigs<Note>(
   }
 }
 
-/** Several plans for one file as one. */
+/** Merges several plans for the same file. */
 export function mergePlans<Note>(plans: readonly ConfigChangePlan<Note>[]): ConfigChangePlan<Note> {
   return {
     outcomes: plans.flatMap(({ outcomes }) => outcomes),
@@ -64,7 +64,7 @@ function changeConfig<Note>(
   const plan = planFor(open)
   const { outcomes, edits } = plan
   const text = applyConfigEdits(config.text, edits)
-  readServerEntries(target, text) // what we cannot read ourselves is never written
+  readServerEntries(target, text) // never write a config that we cannot read back
   if (!dryRun) apply(open, plan, text)
   return { outcomes, diffs: edits.length === 0 ? [] : [unifiedConfigDiff(target.file, config.text, edits)] }
 }
@@ -74,7 +74,7 @@ function refusedResult({ client, file }: ConfigTarget, { code, message, hint }: 
   return { outcomes: [{ kind: 'refused', ...outcome }], diffs: [] }
 }
 
-/** The servers that the user named, or all. */
+/** The servers that the user named, or all of them. */
 export type ServerSelection = readonly string[] | 'all'
 
 export function selectEntries(
@@ -84,7 +84,7 @@ export function selectEntries(
   return servers === 'all' ? entries : entries.filter(({ server }) => servers.includes(server))
 }
 
-/** Refuses a name that no config holds, before anything is written. */
+/** Rejects a name that no config contains, before anything is written. */
 export function requireServers(
   servers: ServerSelection,
   looked: readonly ConfigOpenResult[],

@@ -13,20 +13,20 @@ import { ConfigSyntaxError, type ConfigEntry } from './configs/config-format.ts'
 import { CONFIG_FORMATS } from './configs/formats/index.ts'
 import type { WrappedEntry } from './wrapped-entries.ts'
 
-/** A config file to look at, and whose it is. */
+/** A config file to read, and the client it belongs to. */
 export interface ConfigTarget extends ClientConfigLocation {
   readonly client: WrappableClient
 }
 
 export interface ConfigSelection {
   readonly where: UserEnvironment
-  /** One client only. */
+  /** Only this client. */
   readonly client?: string | undefined
-  /** One file only. */
+  /** Only this file. */
   readonly file?: string | undefined
 }
 
-/** The files that the user means: one file, those of one client, or those of all. */
+/** The config files that the user selected: one file, those of one client, or those of all clients. */
 export function selectConfigTargets({ where, client, file }: ConfigSelection): readonly ConfigTarget[] {
   const clients = client === undefined ? WRAPPABLE_CLIENTS : [findClient(client)]
   if (file !== undefined) return [targetForFile(resolve(where.cwd, file), clients, where)]
@@ -35,7 +35,7 @@ export function selectConfigTargets({ where, client, file }: ConfigSelection): r
   )
 }
 
-/** The same, and every file that holds an entry which was wrapped from elsewhere. */
+/** Like `selectConfigTargets`, plus every file with an entry that was wrapped from elsewhere. */
 export function selectTargetsWithWrapped(
   choice: ConfigSelection,
   memory: readonly WrappedEntry[],
@@ -50,12 +50,12 @@ export function selectTargetsWithWrapped(
   return mergeTargets([...chosen, ...remembered])
 }
 
-/** The file itself, where a path leads through links. */
+/** Resolves symbolic links. */
 export function realConfigPath(file: string): string {
   try {
     return realpathSync(file)
   } catch {
-    return file // there is none, which whoever opens it will say
+    return file // the file does not exist; opening it reports that
   }
 }
 
@@ -66,7 +66,7 @@ function findClient(name: string): WrappableClient {
   throw new ReelayError('USAGE', `unknown client ${name}`, { hint: `the clients are ${known}` })
 }
 
-/** Whose a file is: of the client that looks there, or else of one whose table of servers it holds. */
+/** Determines which client a file belongs to: the one that reads it, or one whose server table it contains. */
 function targetForFile(
   file: string,
   clients: readonly WrappableClient[],
@@ -106,11 +106,11 @@ function containsServers({ format, root }: WrappableClient, text: string): boole
   try {
     return CONFIG_FORMATS[format].readEntries(text, root).length > 0
   } catch {
-    return false // whoever opens it will say why it cannot be read
+    return false // opening the file reports why it cannot be read
   }
 }
 
-/** One target for each file, with all roots that were named for it. */
+/** Merges targets of the same file, keeping all server tables that were named for it. */
 function mergeTargets(targets: readonly ConfigTarget[]): readonly ConfigTarget[] {
   const byFile = new Map<string, ConfigTarget>()
   for (const target of targets) {
@@ -132,7 +132,7 @@ function mergeTablePaths(
   return [...a, ...b.filter((root) => !known.has(root.join('\0')))]
 }
 
-/** An entry, and under which root it stands. */
+/** An entry and the path of the table that contains it. */
 export interface LocatedConfigEntry extends ConfigEntry {
   readonly root: ServerTablePath
 }
@@ -145,12 +145,12 @@ export interface OpenConfig {
   readonly entries: readonly LocatedConfigEntry[]
 }
 
-/** What became of a file that was looked at: its servers, or why they cannot be known. */
+/** The result of opening a config: its servers, or the reason it cannot be read. */
 export type ConfigOpenResult =
   | OpenConfig
   | { readonly kind: 'refused'; readonly target: ConfigTarget; readonly error: ReelayError }
 
-/** Opens every file that exists. One that is broken does not keep the others from being opened. */
+/** Opens every file that exists. A broken file does not stop the others. */
 export function openClientConfigs(targets: readonly ConfigTarget[]): readonly ConfigOpenResult[] {
   return targets.flatMap((target): readonly ConfigOpenResult[] => {
     try {
@@ -164,7 +164,7 @@ export function openClientConfigs(targets: readonly ConfigTarget[]): readonly Co
   })
 }
 
-/** The servers under every root of a target, in the text of its file. */
+/** Reads the servers in every table of a target. */
 export function readServerEntries(
   { client, roots, file }: ConfigTarget,
   text: string,

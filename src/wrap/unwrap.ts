@@ -29,7 +29,7 @@ export interface UnwrapOptions extends ConfigSelection {
   readonly dryRun: boolean
 }
 
-/** Takes the recorder out again, byte for byte where what was wrapped is remembered. */
+/** Removes the recorder, byte for byte if the original is known. */
 export function unwrapServers(options: UnwrapOptions): WrapResult {
   const { servers, dryRun } = options
   const memory = new WrappedEntryStore(homeFolder(options.where.env))
@@ -43,7 +43,7 @@ export function unwrapServers(options: UnwrapOptions): WrapResult {
     apply: (open, plan, text) => applyUnwrap(open, plan, { text, memory }),
   })
   const outcomes = [...result.outcomes, ...forgetMissingEntries(options, looked, memory)]
-  // Of all servers, those that were never wrapped are not worth a line.
+  // When all servers are selected, those that were never wrapped are not listed.
   return { ...result, outcomes: outcomes.filter(({ kind }) => servers !== 'all' || kind !== 'not-wrapped') }
 }
 
@@ -87,7 +87,7 @@ function inferEdits(
   return inferBridgeUnwrapEdits({ text, entry, format, was: remembered?.pieces[0]?.was })
 }
 
-/** Forgotten last: if we are killed in between, the entry is restored and only remembered in vain. */
+/** The list is updated last: if the process is killed in between, a restored entry is still listed, which is harmless. */
 function applyUnwrap(
   { config }: OpenConfig,
   { edits, notes }: ConfigChangePlan<WrappedEntryKey>,
@@ -100,7 +100,7 @@ function applyUnwrap(
   memory.remove(notes)
 }
 
-/** Entries that were wrapped, and whose server or whole file is gone. */
+/** Drops entries whose server or config file no longer exists. */
 function forgetMissingEntries(
   options: UnwrapOptions,
   looked: readonly ConfigOpenResult[],

@@ -6,9 +6,9 @@ interface OutcomeLocation {
   readonly file: string
 }
 
-/** What became of one entry, or of a file that was refused as a whole. */
+/** What happened to one entry, or to a file that was refused as a whole. */
 export type WrapOutcome =
-  /** Through a `bridge` when the server is at a url. */
+  /** Through a `bridge` if the server is at a URL. */
   | (OutcomeLocation & {
       readonly kind: 'wrapped'
       readonly server: string
@@ -16,10 +16,10 @@ export type WrapOutcome =
       readonly bridge: boolean
     })
   | (OutcomeLocation & { readonly kind: 'already-wrapped'; readonly server: string })
-  /** `exact` when the bytes are those from before the wrapping; otherwise only what they mean. */
+  /** `exact` means restored byte for byte; otherwise only the meaning was restored. */
   | (OutcomeLocation & { readonly kind: 'unwrapped'; readonly server: string; readonly exact: boolean })
   | (OutcomeLocation & { readonly kind: 'not-wrapped'; readonly server: string })
-  /** It was remembered as wrapped, and is so no longer. */
+  /** The entry was listed as wrapped and no longer is. */
   | (OutcomeLocation & { readonly kind: 'forgotten'; readonly server: string })
   | (OutcomeLocation & { readonly kind: 'odd'; readonly server: string; readonly why: string })
   | (OutcomeLocation & {
@@ -29,7 +29,7 @@ export type WrapOutcome =
       readonly hint: string | null
     })
 
-/** What `wrap` or `unwrap` did, or with a dry run would do. */
+/** What `wrap` or `unwrap` did, or would do in a dry run. */
 export interface WrapResult {
   readonly dryRun: boolean
   readonly outcomes: readonly WrapOutcome[]
@@ -37,7 +37,7 @@ export interface WrapResult {
   readonly diffs: readonly string[]
 }
 
-/** 0 when everything asked for is so now, 1 when a server that was named is not, 3 when a file was refused. */
+/** 0 if everything requested is in place, 1 if a named server is not, 3 if a file was refused. */
 export function wrapExitCode({ outcomes }: WrapResult, servers: readonly string[] | 'all'): 0 | 1 | 3 {
   if (outcomes.some(({ kind }) => kind === 'refused')) return 3
   if (servers === 'all') return 0
@@ -46,7 +46,7 @@ export function wrapExitCode({ outcomes }: WrapResult, servers: readonly string[
   return servers.every((server) => names.includes(server)) ? 0 : 1
 }
 
-/** What `wrap` or `unwrap` did, one line an entry; a dry run shows the diff first. */
+/** Formats what `wrap` or `unwrap` did, one line per entry. A dry run shows the diff first. */
 export function formatWrapResult({ dryRun, outcomes, diffs }: WrapResult): string {
   const lines = outcomes.map((outcome) => escapeControlChars(outcomeLine(outcome, dryRun)))
   if (lines.length === 0) lines.push('nothing to do: no server is wrapped')

@@ -37,7 +37,7 @@ export interface WrapOptions extends ConfigSelection {
   readonly now: () => Date
 }
 
-/** Puts the recorder before the servers that are named, in every config that holds them. */
+/** Puts the recorder before the named servers, in every config that contains them. */
 export function wrapServers(options: WrapOptions): WrapResult {
   const looked = openClientConfigs(selectConfigTargets(options))
   requireServers(options.servers, looked)
@@ -77,7 +77,7 @@ function planWrap(
 const COMMAND_AND_URL =
   'it has both a command and a url, and clients differ in which one they take; remove one of them'
 
-/** What changes in an entry, or why nothing can. */
+/** The edits to an entry, or the reason why there are none. */
 function editsForEntry(
   { target, config: { text } }: OpenConfig,
   entry: LocatedConfigEntry,
@@ -90,7 +90,7 @@ function editsForEntry(
   return typeof piece === 'string' ? piece : [piece]
 }
 
-/** Remembered first: if we are killed in between, an entry that is not wrapped is remembered, which does no harm. */
+/** The list is updated first: if the process is killed in between, an entry that is not wrapped is listed, which is harmless. */
 function applyWrap(
   { config, entries }: OpenConfig,
   { edits, notes }: ConfigChangePlan<WrappedEntry>,
@@ -109,8 +109,8 @@ function applyWrap(
 }
 
 /**
- * The tape of a server that a client starts, as the recorder is told. A client passes on few variables, so a tape folder
- * that `REELAY_HOME` names is written out.
+ * The tape name for a server that a client starts. A client passes on few variables, so a tape folder that `REELAY_HOME`
+ * names is written out in full.
  */
 function tapeNameFor(server: string, client: string, env: NodeJS.ProcessEnv): string {
   const name = `${tapeNamePart(server)}-${client}`

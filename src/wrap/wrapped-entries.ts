@@ -7,7 +7,7 @@ import type { ServerTablePath } from './clients/client.ts'
 import type { ReversibleEdit } from './entries/command-entry.ts'
 import { replaceFileAtomically } from './configs/config-file.ts'
 
-/** A wrapped entry, with what it takes to restore it byte for byte. */
+/** A wrapped entry, with everything needed to restore it byte for byte. */
 export interface WrappedEntry {
   readonly client: string
   readonly file: string
@@ -18,10 +18,10 @@ export interface WrappedEntry {
   readonly pieces: readonly ReversibleEdit[]
 }
 
-/** Which of its entries an entry is; a config is known by the file itself, not by a link to it. */
+/** Identifies an entry. A config is identified by the real file, not by a link to it. */
 export type WrappedEntryKey = Pick<WrappedEntry, 'file' | 'root' | 'server'>
 
-/** The list of wrapped entries, in `wrapped.json` of Reelay's home folder. */
+/** The list of wrapped entries, kept in `wrapped.json` in Reelay's home folder. */
 export class WrappedEntryStore {
   readonly path: string
   #entries: readonly WrappedEntry[]

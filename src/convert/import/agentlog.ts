@@ -3,7 +3,7 @@ import { isObject, member, type JsonObject } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
 
-/** What `shadow import --format mcp` writes, and what Shadow's own recorder does: calls as content-addressed records. */
+/** Shadow's `.agentlog`: calls as content-addressed records, written by its recorder and by `shadow import --format mcp`. */
 export const agentlogFormat: ImportFormat = {
   name: 'agentlog',
   description: 'the records of Shadow, with the calls of tools in them',
@@ -11,7 +11,7 @@ export const agentlogFormat: ImportFormat = {
   read: readAgentlog,
 }
 
-/** A request and what it was answered, as a record tells it. */
+/** A request and its response, as a record describes them. */
 interface LoggedCall {
   readonly method: string
   readonly params: unknown
@@ -37,7 +37,7 @@ function recordsIn(text: string): readonly JsonObject[] {
     .filter((record) => typeof record['kind'] === 'string' && isObject(record['payload']))
 }
 
-/** The tools that the metadata names, as an answer to `tools/list`. */
+/** Builds a `tools/list` response from the tools that the metadata names. */
 function toolsListCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   const tools = kind === 'metadata' ? member(payload, 'tools') : undefined
   if (!Array.isArray(tools)) return []
@@ -49,7 +49,7 @@ function toolsListCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   return [{ method: 'tools/list', params: undefined, outcome: { result: { tools: named } } }]
 }
 
-/** Calls of any method, which the metadata may hold whole. */
+/** Calls of any method that the metadata contains in full. */
 function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   const calls = kind === 'metadata' ? member(member(payload, 'mcp'), 'calls') : undefined
   if (!Array.isArray(calls)) return []
@@ -59,7 +59,7 @@ function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   })
 }
 
-/** Calls of tools: as records of their own, or as parts of a chat. */
+/** Tool calls: separate records, or parts of a chat. */
 function toolCalls(records: readonly JsonObject[]): readonly LoggedCall[] {
   const parts = records.flatMap(loggedParts)
   const results = new Map(parts.filter(({ is }) => is === 'result').map((part) => [part.id, part.value]))

@@ -1,25 +1,25 @@
 import type { Direction } from '../../protocol/message.ts'
 
-/** One message out of another tool's recording. */
+/** One message from another tool's recording. */
 export interface ImportedMessage {
   readonly dir: Direction
-  /** The JSON text; as it stood in the file, where it stood there as one. */
+  /** The JSON text, byte for byte where the file contains the message as JSON. */
   readonly text: string
 }
 
-/** A recording of another tool, as far as a tape can hold it. */
+/** Another tool's recording, as far as a tape can represent it. */
 export interface ImportedRecording {
   readonly messages: readonly ImportedMessage[]
-  /** What the user is to know: what was passed over, or had to be made up. */
+  /** Notes for the user: what was skipped, and what had to be inferred. */
   readonly notes: readonly string[]
 }
 
-/** One format: one file here, and one line in the list of `index.ts`. */
+/** One import format: one file in this folder and one line in `index.ts`. */
 export interface ImportFormat {
   readonly name: string
   readonly description: string
-  /** Whether a file looks like it; formats are asked in the order of the list. */
+  /** Recognises a file by its content. Formats are tried in the order of the list. */
   readonly matches: (text: string) => boolean
-  /** Throws a ReelayError when there is nothing of it in the file. */
+  /** Throws a `ReelayError` if the file contains no recording of this format. */
   readonly read: (text: string) => ImportedRecording
 }

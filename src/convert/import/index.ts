@@ -3,10 +3,10 @@ import { agentlogFormat } from './agentlog.ts'
 import type { ImportFormat, ImportedRecording } from './import-format.ts'
 import { mcpMessagesFormat } from './mcp-messages.ts'
 
-/** The formats that can be read, the most telling first. */
+/** The formats that can be imported, the most distinctive first. */
 export const IMPORT_FORMATS: readonly ImportFormat[] = [agentlogFormat, mcpMessagesFormat]
 
-/** Reads another tool's recording; without a format it is told by its looks. */
+/** Reads another tool's recording. Without a format name, the format is recognised by content. */
 export function readImportedRecording(
   text: string,
   format?: string,

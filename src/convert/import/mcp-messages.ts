@@ -5,7 +5,7 @@ import { parseJson } from '../../json/parse.ts'
 import { idKey } from '../../protocol/id.ts'
 import { classifyMessage, isObject, type Direction, type Message } from '../../protocol/message.ts'
 
-/** Bare JSON-RPC messages without direction or time: one a line, an array of them, or an array under `messages`. */
+/** Bare JSON-RPC messages without direction or time: one per line, an array, or an array under `messages`. */
 export const mcpMessagesFormat: ImportFormat = {
   name: 'mcp',
   description: 'bare JSON-RPC messages: one a line, an array, or {"messages": […]}',
@@ -60,9 +60,9 @@ const CLIENT_NOTIFICATION_METHODS: ReadonlySet<string> = new Set([
   'notifications/roots/list_changed',
 ])
 
-/** Who sent each message of a recording that does not say so: requests are told apart by method, answers go back to who asked. */
+/** Infers who sent each message: a request by its method, a response by the request it answers. */
 class DirectionInference {
-  /** By the key of the id: who asked last under it. */
+  /** Who sent the latest request with an id, by the key of the id. */
   readonly #requesters = new Map<string, Direction>()
 
   directionOf(message: Message): Direction {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { WrappableClient } from './client.ts'
 
-/** Servers of the project for all (`.mcp.json`), of the user, and of the user in this project alone. */
+/** Project servers (`.mcp.json`), user servers, and the user's servers for this project. */
 export const claudeCode: WrappableClient = {
   name: 'claude-code',
   format: 'json',

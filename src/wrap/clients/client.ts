@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** What decides where a client keeps its config. */
+/** What determines where a client keeps its config. */
 export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: NodeJS.ProcessEnv
@@ -8,10 +8,10 @@ export interface UserEnvironment {
   readonly cwd: string
 }
 
-/** The keys that lead to a table of servers. */
+/** Keys that lead to a table of servers. */
 export type ServerTablePath = readonly string[]
 
-/** A config file and the tables of servers in it. */
+/** A config file and the server tables in it. */
 export interface ClientConfigLocation {
   readonly file: string
   readonly roots: readonly ServerTablePath[]
@@ -19,17 +19,17 @@ export interface ClientConfigLocation {
 
 export type ConfigFormatName = 'json' | 'toml'
 
-/** An MCP client whose config can be edited. */
+/** An MCP client whose config `wrap` can edit. */
 export interface WrappableClient {
   readonly name: string
   readonly format: ConfigFormatName
-  /** The table of servers in any config file of this client. */
+  /** The server table in any config file of this client. */
   readonly root: ServerTablePath
-  /** Where this client looks, for the user and for the project in the working folder; few of them exist. */
+  /** Where this client looks for user and project configs; most of these files do not exist. */
   configLocations(where: UserEnvironment): readonly ClientConfigLocation[]
 }
 
-/** Where desktop programs keep their settings: each in a folder of its own under this one. */
+/** The folder in which desktop programs keep their settings, each in its own sub-folder. */
 export function desktopConfigFolder({ platform, env, home }: UserEnvironment): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support')
   if (platform === 'win32') return env['APPDATA'] || join(home, 'AppData', 'Roaming')

@@ -7,7 +7,7 @@ import { gemini } from './gemini.ts'
 import { vscode } from './vscode.ts'
 import { zed } from './zed.ts'
 
-/** Every client that `wrap` knows. */
+/** Every client that `wrap` supports. */
 export const WRAPPABLE_CLIENTS: readonly WrappableClient[] = [
   claudeDesktop,
   claudeCode,

@@ -11,7 +11,7 @@ export const zed: WrappableClient = {
   },
 }
 
-// On macOS Zed keeps its settings where it does on Linux.
+// On macOS, Zed keeps its settings in the same place as on Linux.
 function zedConfigFolder(where: UserEnvironment): string {
   if (where.platform === 'darwin') return join(where.home, '.config', 'zed')
   return join(desktopConfigFolder(where), where.platform === 'win32' ? 'Zed' : 'zed')

@@ -1,23 +1,23 @@
 import type { ConfigFormat, ConfigMember, ConfigRange, ConfigToken } from './config-format.ts'
 
-/** A stretch of a text, and what stands there afterwards. */
+/** A range of a text and its replacement. */
 export interface ConfigEdit {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** Makes edits that do not overlap. What is put in before something that changes stands before it. */
+/** Applies edits that do not overlap. An insertion goes before a replacement at the same position. */
 export function applyConfigEdits(text: string, edits: readonly ConfigEdit[]): string {
   return edits
     .toSorted((a, b) => b.start - a.start || b.end - a.end)
     .reduce((whole, { start, end, text: now }) => whole.slice(0, start) + now + whole.slice(end), text)
 }
 
-/** A key and a value that is spelled already. */
+/** A key and an already formatted value. */
 export type FormattedPair = readonly [key: string, value: string]
 
-/** All members of one of these names that count: of those that share a name the last, unless they make up one table. */
+/** Finds the effective members with one of these names. The last duplicate wins, unless duplicates form one table. */
 export function findConfigMembers(
   members: readonly ConfigMember[],
   names: readonly string[],
@@ -33,7 +33,7 @@ export function findConfigMember(
   return findConfigMembers(members, names).at(-1)
 }
 
-/** Takes those members out that are among these siblings, with what separates them from the others. */
+/** Removes members from among these siblings, including their separators. */
 export function removeConfigMembers(
   text: string,
   siblings: readonly ConfigMember[],
@@ -47,7 +47,7 @@ export function removeConfigMembers(
   ]
 }
 
-/** Puts pairs at the beginning of a table, however it is written. */
+/** Inserts pairs at the start of a table, whatever its syntax. */
 export function insertPairsAtStart(
   text: string,
   table: ConfigMember,
@@ -71,7 +71,7 @@ export function insertPairsAtStart(
     : insertBefore(text, first, written)
 }
 
-/** A key with another name, in quotes if it was. */
+/** Renames a key and keeps its quotes. */
 export function renameConfigKey(
   text: string,
   key: ConfigToken,
@@ -86,7 +86,7 @@ export function configRangeOf({ start, end }: ConfigRange): ConfigRange {
   return { start, end }
 }
 
-/** A stretch of a text with edits that lie in it. */
+/** Returns a range of a text with the edits inside it applied. */
 export function applyEditsInRange(
   text: string,
   { start, end }: ConfigRange,
@@ -100,7 +100,7 @@ export function applyEditsInRange(
   return applyConfigEdits(text.slice(start, end), within)
 }
 
-/** What stands on a line for itself takes the line with it. */
+/** Removes a range, including its line if nothing else is on it. */
 function removeLine(text: string, { start, end }: ConfigRange): ConfigEdit {
   const [, before = ''] = /(?:^|\n)([ \t]*)$/.exec(text.slice(0, start)) ?? []
   const [after] = /^[ \t]*(?:\r?\n|$)/.exec(text.slice(end)) ?? []
@@ -109,7 +109,7 @@ function removeLine(text: string, { start, end }: ConfigRange): ConfigEdit {
     : { start: start - before.length, end: end + after.length, text: '' }
 }
 
-/** Neighbours that all go. */
+/** Groups neighbouring members that are all removed. */
 function consecutiveRuns(
   siblings: readonly ConfigMember[],
   gone: readonly ConfigMember[],
@@ -124,7 +124,7 @@ function consecutiveRuns(
   return runs
 }
 
-/** With the comma behind them, or before them when nothing follows. */
+/** Removes members with the comma after them, or before them if nothing follows. */
 function removeRun(siblings: readonly ConfigMember[], run: readonly ConfigMember[]): ConfigEdit {
   const [first, last] = [run[0]!, run.at(-1)!]
   const [before, after] = [siblings[siblings.indexOf(first) - 1], siblings[siblings.indexOf(last) + 1]]

@@ -17,17 +17,17 @@ import { decodeUtf8 } from '../../protocol/lines.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** A config file as it was when it was read. */
+/** A config file as it was read. */
 export interface ClientConfigFile {
-  /** The file itself, where `file` is a link to it. */
+  /** The real file if `file` is a symbolic link. */
   readonly path: string
   readonly mode: number
   readonly byteOrderMark: string
-  /** Everything behind the byte order mark. */
+  /** The text after the byte order mark. */
   readonly text: string
 }
 
-/** Reads a config file; undefined when there is none. */
+/** Reads a config file. Returns `undefined` if it does not exist. */
 export function readClientConfig(file: string): ClientConfigFile | undefined {
   try {
     const path = realpathSync(file)
@@ -42,7 +42,7 @@ export function readClientConfig(file: string): ClientConfigFile | undefined {
   }
 }
 
-/** Writes the new text, unless the file is no longer the one that was read. */
+/** Writes the new text, unless the file has changed since it was read. */
 export function writeClientConfig(config: ClientConfigFile, text: string): void {
   const { path, byteOrderMark, mode } = config
   const now = wrapWriteErrors(path, () => readClientConfig(path))
@@ -51,7 +51,7 @@ export function writeClientConfig(config: ClientConfigFile, text: string): void 
   wrapWriteErrors(path, () => replaceFileAtomically(path, byteOrderMark + text, mode))
 }
 
-/** Beside the config, as it was before the first of its entries was wrapped. */
+/** Path of the backup beside the config, made before its first entry was wrapped. */
 export function configBackupPath({ path }: ClientConfigFile): string {
   return `${path}.reelay-backup`
 }
@@ -61,17 +61,17 @@ export function writeConfigBackup(config: ClientConfigFile): void {
   wrapWriteErrors(path, () => replaceFileAtomically(path, config.byteOrderMark + config.text, 0o600))
 }
 
-/** A backup that is equal to the restored file has done its work; any other stays, for it holds something more. */
+/** Removes a backup that equals the restored file. A different backup is kept, because it contains something else. */
 export function removeRedundantBackup(config: ClientConfigFile, text: string): void {
   const path = configBackupPath(config)
   try {
     if (readFileSync(path, 'utf8') === config.byteOrderMark + text) rmSync(path)
   } catch {
-    // There is none, or it cannot be removed: the config is restored all the same.
+    // The backup does not exist or cannot be removed; the config is restored anyway.
   }
 }
 
-/** A config that cannot be read is left alone. */
+/** Creates the error for a config that cannot be read. Such a config is never changed. */
 export function brokenConfigError(file: string, why: string, cause?: unknown): ReelayError {
   return new ReelayError('CONFIG_BROKEN', `${file} cannot be read: ${why}`, {
     hint: 'the file is left as it is; mend it first, then try again',
@@ -105,7 +105,7 @@ function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Writes a file so that a reader sees the old one or the new one, never half of it. */
+/** Writes a file so that a reader sees either the old content or the new, never a mix. */
 export function replaceFileAtomically(path: string, text: string, mode: number): void {
   const temporary = `${path}.reelay-${process.pid}`
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

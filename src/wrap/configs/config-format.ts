@@ -1,12 +1,12 @@
 import type { ServerTablePath } from '../clients/client.ts'
 
-/** A stretch of a config's text. */
+/** A range in a config's text. */
 export interface ConfigRange {
   readonly start: number
   readonly end: number
 }
 
-/** A piece of a config's text, and the string that it spells; none when it spells something else. */
+/** A token in a config's text with its string value, or `undefined` if it is not a string. */
 export interface ConfigToken extends ConfigRange {
   readonly value: string | undefined
 }
@@ -21,7 +21,7 @@ export type EntryLink =
       readonly kind: 'command'
       readonly command: ConfigToken
       readonly args: ConfigArgList | undefined
-      /** What stands between the command and a list of arguments that is put behind it. */
+      /** Text between the command and a new argument list after it. */
       readonly beforeNewArgs: string
     }
   | { readonly kind: 'remote' }
@@ -29,16 +29,16 @@ export type EntryLink =
 
 /** One member of an entry. */
 export interface ConfigMember {
-  /** The key, and where it is spelled. */
+  /** The key and its position. */
   readonly key: ConfigToken
   readonly value: ConfigToken
-  /** What is set to what: from the key to the end of the value. */
+  /** The range from the key to the end of the value. */
   readonly whole: ConfigRange
-  /** How it stands among its siblings: between commas, on a line, or as a table with a head of its own. */
+  /** How the member is written: between commas, on its own line, or as a table with its own header. */
   readonly form: 'inline' | 'line' | 'table'
-  /** The members of a table, where the value is one that can be edited. */
+  /** The members of a table value that can be edited. */
   readonly inside?: readonly ConfigMember[]
-  /** Whether it is one of several that make up a table together, as in `headers.a = 1` and `headers.b = 2`. */
+  /** Whether this is one of several dotted keys that form a table, as in `headers.a = 1` and `headers.b = 2`. */
   readonly isDotted?: true
 }
 
@@ -47,23 +47,23 @@ export interface ConfigEntry {
   readonly server: string
   readonly link: EntryLink
   readonly members: readonly ConfigMember[]
-  /** All of the entry's text; undefined when something else stands in between. */
+  /** Range of the whole entry, or `undefined` if other text interrupts it. */
   readonly span: ConfigRange | undefined
 }
 
-/** A language that configs are written in. Its parser gives places in the text, never a text made anew. */
+/** A config language. Its parser returns positions in the text, so that edits preserve everything else. */
 export interface ConfigFormat {
-  /** The servers under a root; throws a SyntaxProblem when the text cannot be read. */
+  /** Reads the servers in a table. Throws a `ConfigSyntaxError` if the text cannot be parsed. */
   readEntries(text: string, root: ServerTablePath): readonly ConfigEntry[]
-  /** What the language calls headers of HTTP in an entry. */
+  /** Key of an entry's HTTP headers in this language. */
   readonly headersKey: string
-  /** Whether headers can come from variables of the client. */
+  /** Whether headers can be read from the client's environment variables. */
   readonly supportsHeaderVariables: boolean
-  /** A string as this language spells it. */
+  /** Formats a string in this language. */
   readonly quote: (value: string) => string
-  /** A key with a value that is spelled already. */
+  /** Formats a key with an already formatted value. */
   readonly formatPair: (key: string, value: string) => string
-  /** Members in the place of another one, with values that are spelled already. */
+  /** Formats members that replace another one; their values are already formatted. */
   readonly formatMembers: (
     text: string,
     at: ConfigMember,
@@ -71,7 +71,7 @@ export interface ConfigFormat {
   ) => string
 }
 
-/** Where and why a text cannot be read. */
+/** Where and why a text cannot be parsed. */
 export class ConfigSyntaxError extends Error {
   readonly line: number
   readonly column: number
@@ -83,7 +83,7 @@ export class ConfigSyntaxError extends Error {
   }
 }
 
-/** The line and the column of an offset, both counted from 1. */
+/** The line and column of an offset, both counted from 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }

@@ -3,14 +3,14 @@ import { applyConfigEdits, type ConfigEdit } from './config-edits.ts'
 
 const CONTEXT_LINES = 3
 
-/** Lines of a text that change, counted from 0, and the lines that stand there afterwards. */
+/** A range of lines, counted from 0, and the lines that replace them. */
 interface ChangedLines {
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
 }
 
-/** The edits of a text as a unified diff, safe to show on a terminal. */
+/** Formats edits as a unified diff that is safe to print on a terminal. */
 export function unifiedConfigDiff(file: string, text: string, edits: readonly ConfigEdit[]): string {
   const lines = linesOf(text)
   const hunks = groupAdjacent(
@@ -26,7 +26,7 @@ export function unifiedConfigDiff(file: string, text: string, edits: readonly Co
   return [`--- ${file}`, `+++ ${file}`, ...written].map(escapeExceptTabs).join('\n')
 }
 
-/** Whole lines for edits inside them; edits that share a line, or stand in neighbouring ones, are one change. */
+/** Extends edits to whole lines. Edits on the same or neighbouring lines become one change. */
 function lineChanges(text: string, edits: readonly ConfigEdit[]): readonly ChangedLines[] {
   const inOrder = edits.toSorted((a, b) => a.start - b.start)
   const groups = groupAdjacent(
@@ -44,7 +44,7 @@ function lineChangeFor(text: string, edits: readonly ConfigEdit[]): ChangedLines
   return trimUnchangedLines(lineAt(text, start), splitLines(was), splitLines(applyConfigEdits(was, moved)))
 }
 
-/** Lines that an edit writes as they were are none of the change. */
+/** Drops lines at the start and end that the edit leaves unchanged. */
 function trimUnchangedLines(first: number, was: readonly string[], now: readonly string[]): ChangedLines {
   const most = Math.min(was.length, now.length) - 1 // a change has at least one line
   let [head, tail] = [0, 0]
@@ -109,7 +109,7 @@ function endOfLine(text: string, offset: number): number {
   return end < 0 ? text.length : end
 }
 
-/** Tabs are what many configs are indented with, and do no harm. */
+/** Tabs are harmless, and many configs use them for indentation. */
 function escapeExceptTabs(line: string): string {
   return line.split('\t').map(escapeControlChars).join('\t')
 }

@@ -8,10 +8,10 @@ import type { DoctorFinding } from './local-checks.ts'
 import { parseBridgeArgs, type ParsedBridgeArgs } from '../entries/bridge-entry.ts'
 import { urlMayContainSecret } from '../entries/remote-entry.ts'
 
-/** How long a server is waited for; undefined when it is not asked at all. */
+/** How long to wait for a server, or `undefined` to not contact it. */
 export type ProbeTimeout = number | undefined
 
-/** What a server behind a bridge had to say. */
+/** What a server behind a bridge answered. */
 export type RemoteServerState =
   | { readonly kind: 'answers' | 'wants-login' | 'fails' | 'moved'; readonly status: number }
   | { readonly kind: 'timeout'; readonly seconds: number }
@@ -24,7 +24,7 @@ interface RemoteServerCheck {
   readonly findings: readonly DoctorFinding[]
 }
 
-/** Asks the server of a bridge what it speaks, once, as clients do that find out: it begins no session and calls no tool. */
+/** Asks the server of a bridge once which protocol it supports. Opens no session and calls no tool. */
 export async function checkRemoteServer(
   bridged: BridgedServer,
   server: string,
@@ -79,7 +79,7 @@ function classifyProbe(
   return status >= 300 && isElsewhere && new URL(location, url).origin !== url.origin ? 'moved' : 'answers'
 }
 
-/** What is wrong with the server behind a bridge, if anything is. */
+/** Returns what is wrong with the server behind a bridge, if anything. */
 function findingForState(
   state: RemoteServerState,
   { where, headers, hasUnknownHeaders }: BridgedServer,
@@ -95,7 +95,7 @@ function findingForState(
     case 'not-asked':
       return undefined
     case 'wants-login':
-      if (hasUnknownHeaders) return undefined // what the client knows may well let it in
+      if (hasUnknownHeaders) return undefined // the client may have the credentials
       return headers.length === 0
         ? found('server-wants-login', `wants you to log in (${state.status})`, loginHint(server))
         : found('server-wants-login', `refuses what the headers hold (${state.status})`, EXPIRED_HINT)
@@ -134,20 +134,20 @@ const NOT_RUNNING_HINT =
 const RETRY_HINT = 'the recorder is well; see whether the server is, and try again'
 const NETWORK_HINT = 'see whether this machine can reach it: its name, the network, its certificate'
 
-/** The server that a bridge leads to, as far as it can be known without the client. */
+/** The server behind a bridge, as far as it is known without the client. */
 interface BridgedServer {
-  /** Undefined when only the client knows it. */
+  /** `undefined` if only the client knows it. */
   readonly url: URL | undefined
-  /** Where it is, in words that hold no secret. */
+  /** Description of the address without secrets. */
   readonly where: string
   readonly headers: readonly AddedHeader[]
-  /** Whether the client puts something into the headers that is not known here. */
+  /** Whether the client adds header values that are not known here. */
   readonly hasUnknownHeaders: boolean
-  /** Variables that the bridge needs, and that the entry does not have. */
+  /** Variables that the bridge needs and the entry does not define. */
   readonly missing: readonly string[]
 }
 
-/** Reads an entry that starts a bridge; undefined when it starts something else. */
+/** Reads an entry that starts a bridge. Returns `undefined` for any other entry. */
 export function readBridgedServer(
   { link, members }: ConfigEntry,
   env: NodeJS.ProcessEnv,
@@ -180,7 +180,7 @@ function bridgeHeaders(
   return [...fromVariables, ...words.literalHeaders.map((text) => parseLiteralHeader(text, valueOf))]
 }
 
-/** What looks as if the client had to put it in. */
+/** Replaces a value that only the client can fill in. */
 const UNKNOWN_VALUE = '${unknown}'
 
 function parseLiteralHeader(text: string, valueOf: (name: string) => string | undefined): AddedHeader {
@@ -191,7 +191,7 @@ function parseLiteralHeader(text: string, valueOf: (name: string) => string | un
   }
 }
 
-/** Clients put values into `${input:key}`, `${env:KEY}`, `${KEY}` and `$KEY`. */
+/** Clients expand `${input:key}`, `${env:KEY}`, `${KEY}` and `$KEY`. */
 function hasClientPlaceholder(text: string): boolean {
   return /\$(\{|[A-Za-z_])/.test(text)
 }

@@ -3,7 +3,7 @@ import type { RemoteServerState } from './check-remote.ts'
 import type { DoctorConfig, DoctorEntry, DoctorReport } from './doctor.ts'
 import type { DoctorFinding } from './local-checks.ts'
 
-/** The checkup for people: what is wrapped, what is wrong with it, and what to do. */
+/** Formats the report: what is wrapped, what is wrong with it, and what to do. */
 export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorReport): string {
   const sections = [
     configs.length === 0 ? ['no config file of a known client was found'] : configs.flatMap(configLines),

@@ -26,7 +26,7 @@ import {
 import { parseWrappedCommand, type WrappedCommand } from '../entries/command-entry.ts'
 import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
 
-/** An entry that is wrapped, or was. */
+/** An entry that is or was wrapped. */
 export interface DoctorEntry {
   readonly client: string
   readonly file: string
@@ -35,12 +35,12 @@ export interface DoctorEntry {
   readonly since: string | null
   readonly tape: string | null
   readonly newest: NewestTape | null
-  /** The server behind a bridge; null when a command is wrapped. */
+  /** The server behind a bridge, or `null` if the entry wraps a command. */
   readonly remote: (RemoteServerState & { readonly where: string }) | null
   readonly findings: readonly DoctorFinding[]
 }
 
-/** A config file that was found. */
+/** A config file that exists. */
 export interface DoctorConfig {
   readonly client: string
   readonly file: string
@@ -56,13 +56,13 @@ export interface DoctorReport {
 }
 
 export interface DoctorOptions {
-  /** How many milliseconds the servers behind bridges are waited for; `never` asks none of them. */
+  /** How many milliseconds to wait for servers behind bridges; `never` contacts none of them. */
   readonly probeTimeoutMs?: number | 'never'
 }
 
 const PROBE_TIMEOUT_MS = 5000
 
-/** Looks at every config of every client, at every entry that is or was wrapped in them, and at the tape folder. */
+/** Checks every config of every client, every entry that is or was wrapped, and the tape folder. */
 export async function runDoctor(
   where: UserEnvironment,
   { probeTimeoutMs = PROBE_TIMEOUT_MS }: DoctorOptions = {},
@@ -89,7 +89,7 @@ interface CheckContext {
   readonly recorderChecks: RecorderCheckCache
 }
 
-/** All at once: a server that does not answer keeps nobody waiting but itself. */
+/** Checks entries concurrently, so that a server that does not answer delays no other check. */
 async function checkEntries(open: OpenConfig, rounds: CheckContext): Promise<readonly DoctorEntry[]> {
   const checks = open.entries.map(async (entry) => {
     const command = parseWrappedCommand(entry.link)
@@ -153,7 +153,7 @@ function notRememberedFinding(server: string): DoctorFinding {
   }
 }
 
-/** Remembered as wrapped in a config that could be read, or is gone, and does not say so. */
+/** Listed as wrapped, but the config no longer contains the wrapper, or no longer exists. */
 function isStaleEntry(entry: WrappedEntry, looked: readonly ConfigOpenResult[]): boolean {
   return !looked.some((each) => {
     if (each.kind === 'refused') return realConfigPath(each.target.file) === entry.file
@@ -195,7 +195,7 @@ interface NewestTape {
   readonly recordedAt: string
 }
 
-/** The newest recording under a tape's name: recorders that find it taken put `-2`, `-3`, … behind it. */
+/** Finds the newest recording of a tape name; a recorder that finds the name taken adds `-2`, `-3`, and so on. */
 async function findNewestTape(tape: string, env: NodeJS.ProcessEnv): Promise<NewestTape | undefined> {
   const path = resolveTape(tape, env)
   const name = basename(path, TAPE_EXTENSION)

@@ -3,7 +3,7 @@ import { isAbsolute, dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { startServer } from '../../link/process/start.ts'
 
-/** Something that is wrong, and what to do about it. */
+/** A problem and how to fix it. */
 export interface DoctorFinding {
   readonly kind:
     | 'recorder-gone'
@@ -23,12 +23,12 @@ export interface DoctorFinding {
   readonly hint: string
 }
 
-const START_TIMEOUT_MS = 10_000 // what Codex gives a server to start
+const START_TIMEOUT_MS = 10_000 // Codex gives a server this long to start
 
-/** What is wrong with the recorders that were started already: each is started once, however many entries have it. */
+/** Results by recorder: each recorder is started once, however many entries use it. */
 export type RecorderCheckCache = Map<string, Promise<string | undefined>>
 
-/** Whether the recorder of an entry is there and answers. It is asked for its version, so no server is started. */
+/** Checks that the recorder of an entry exists and responds. Asks for its version, so that no server is started. */
 export async function checkRecorder(
   starter: readonly string[],
   server: string,
@@ -50,7 +50,7 @@ export async function checkRecorder(
   return [{ kind: 'recorder-fails', about: `its recorder does not start: ${problem}`, hint: `try ${again}` }]
 }
 
-/** npx and its like fetch what they do not have, which a look must not set off. */
+/** npx and similar programs download what is missing, which a check must not cause. */
 function mayDownload([, program]: readonly string[]): boolean {
   return program !== undefined && !isAbsolute(program)
 }
@@ -73,7 +73,7 @@ async function recorderProblem([file = '', ...args]: readonly string[]): Promise
   }
 }
 
-/** Whether recorders can write to the tape folder, and nobody else can look into it. */
+/** Checks that recorders can write to the tape folder and that other users cannot read it. */
 export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly DoctorFinding[] {
   const existing = nearestExistingFolder(folder)
   const problem = folderProblem(existing)
@@ -89,7 +89,7 @@ export function checkTapeFolder(folder: string, platform: NodeJS.Platform): read
   return [{ kind: 'tapes-not-private', about, hint: `tapes may hold secrets: chmod 700 ${folder}` }]
 }
 
-/** A folder that is not there yet is made by the first recorder. */
+/** A folder that does not exist yet is created by the first recorder. */
 function nearestExistingFolder(folder: string): string {
   const above = dirname(folder)
   return existsSync(folder) || above === folder ? folder : nearestExistingFolder(above)

@@ -26,8 +26,8 @@ interface BridgeEditRequest {
 }
 
 /**
- * The change that puts a bridge in the place of a `url`. Headers become variables of the environment, with their values as
- * they are spelled: what the client expands there still expands, and no token stands among the args. Says why when it cannot.
+ * The edit that replaces a `url` with a bridge. Headers become environment variables whose values are copied unchanged, so
+ * that the client still expands them and no token appears among the arguments. Returns a reason if that is not possible.
  */
 export function bridgeEdit(request: BridgeEditRequest): ReversibleEdit | string {
   const { text, entry, format } = request
@@ -56,7 +56,7 @@ function commandMembers(
     ['command', format.quote(recorder.node)],
     ['args', formatList(formatBridgeArgs(request, remote, env))],
     ...env.members,
-    // Codex hands only the variables on to a command that it is told to.
+    // Codex passes a command only the variables that the entry lists.
     ...(passed.length === 0
       ? []
       : [['env_vars', formatList([...new Set(passed)].map(format.quote))] as const]),
@@ -70,7 +70,7 @@ function formatBridgeArgs(
 ): readonly string[] {
   const words = [
     ...headers.flatMap(({ name }, at) => ['--header-env', `${name}=${env.headers[at]?.[0]}`]),
-    // As in Codex, a header whose variable is not there is not sent.
+    // As in Codex, a header whose variable is not set is not sent.
     ...variables.flatMap(({ name, variable }) => ['--header-env', `${name}=${variable}?`]),
     ...(token === undefined ? [] : ['--header', `Authorization: Bearer \${env.${token}}`]),
     tape,
@@ -92,19 +92,19 @@ function editTypeMember(members: readonly ConfigMember[], { quote }: ConfigForma
   return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote('stdio') }]
 }
 
-/** What a bridge takes from its environment, and how it comes into the `env` of its entry. */
+/** What a bridge reads from its environment, and how it gets into the `env` of its entry. */
 interface BridgeEnv {
-  /** The variable of the url, if that may hold a secret. */
+  /** The variable for the URL, if the URL may contain a secret. */
   readonly url: FormattedPair | undefined
-  /** One variable for each header, with the value as it is spelled. */
+  /** One variable for each header, with its value unchanged. */
   readonly headers: readonly FormattedPair[]
-  /** An `env` that is new in the entry. */
+  /** A new `env` member for the entry. */
   readonly members: readonly FormattedPair[]
   readonly edits: readonly ConfigEdit[]
   readonly obsoleteMembers: readonly ConfigMember[]
 }
 
-/** A table of headers becomes the `env` where it stands, with its comments; if there is an `env`, the headers go there. */
+/** The header table becomes the `env` in place, with its comments. If there is an `env` already, the headers go there. */
 function planBridgeEnv(text: string, remote: RemoteEntry, format: ConfigFormat): BridgeEnv {
   const { url, headers } = bridgeVariables(text, remote)
   const urls = url === undefined ? [] : [url]
@@ -155,21 +155,21 @@ function newEnvMember(pairs: readonly FormattedPair[], { formatPair }: ConfigFor
   return ['env', `{ ${pairs.map(([key, value]) => formatPair(key, value)).join(', ')} }`]
 }
 
-/** What the words of a bridge say: where its server is, and which headers it sends. */
+/** What the arguments of a bridge say: the server's address and the headers to send. */
 export interface ParsedBridgeArgs {
   readonly url: ConfigToken | undefined
   readonly urlVariable: string | undefined
-  /** Headers of the config, with the variable of the bridge that holds each. */
+  /** Headers from the config, each with the bridge's variable that contains it. */
   readonly headers: readonly HeaderVariable[]
-  /** Headers from variables of the client, which may be missing. */
+  /** Headers from the client's variables, which may not be set. */
   readonly variables: readonly HeaderVariable[]
-  /** The variable of the client that holds a bearer token. */
+  /** The client's variable that contains a bearer token. */
   readonly token: string | undefined
-  /** Headers as `Name: value`. */
+  /** Headers written as `Name: value`. */
   readonly literalHeaders: readonly string[]
 }
 
-/** Reads the args of an entry that starts a bridge. */
+/** Parses the arguments of an entry that starts a bridge. */
 export function parseBridgeArgs(words: readonly ConfigToken[]): ParsedBridgeArgs {
   const after = (option: string): readonly ConfigToken[] =>
     words.flatMap(({ value }, at) => (value === option ? (words[at + 1] ?? []) : []))

@@ -1,27 +1,27 @@
 import type { ConfigEdit } from '../configs/config-edits.ts'
 import type { EntryLink, ConfigFormat, ConfigEntry, ConfigToken } from '../configs/config-format.ts'
 
-/** The program that a wrapped entry starts: Node by its path, and Reelay by its path. */
+/** The program that a wrapped entry starts: Node and Reelay, both by path. */
 export interface RecorderProgram {
   readonly node: string
   readonly program: string
 }
 
-/** What a wrapped entry says, read back from its words. */
+/** What a wrapped entry starts, parsed from its command. */
 export interface WrappedCommand {
-  /** What is started instead of the server, up to `record`. */
+  /** The command before `record`. */
   readonly recorderCommand: readonly string[]
   readonly tape: string | undefined
-  /** Which of the args is the command of the server; undefined when a bridge stands for a url. */
+  /** Index of the server command among the arguments, or `undefined` if the entry starts a bridge. */
   readonly commandIndex: number | undefined
 }
 
-/** The args that stand before the command of the server. */
+/** The arguments before the server command. */
 function recorderArgs(recorder: RecorderProgram, server: string, tape: string): readonly string[] {
   return [recorder.program, 'record', '--server', server, tape, '--']
 }
 
-/** Reads an entry that starts a recorder, whoever wrote it; undefined when it starts something else. */
+/** Parses an entry that starts a recorder, whoever wrote it. Returns `undefined` for any other entry. */
 export function parseWrappedCommand(link: EntryLink): WrappedCommand | undefined {
   if (link.kind !== 'command') return undefined
   const words = [link.command, ...(link.args?.items ?? [])].map(({ value }) => value ?? '')
@@ -36,10 +36,10 @@ export function parseWrappedCommand(link: EntryLink): WrappedCommand | undefined
   return { recorderCommand, tape: tapeNameIn(options), commandIndex: dashes }
 }
 
-// The program of an installed package, or the word `reelay` as npx, a PATH or a person would have it.
+// The program of an installed package, or `reelay` as npx, the PATH or a person would write it.
 const RECORDER_PATTERN = /[\\/]cli[\\/]main\.js$|(^|[\\/])reelay(@[^\\/]*)?(\.cmd|\.exe)?$/
 
-/** The name stands last before `--`, unless that word is an option or the value of one. */
+/** The tape name is the last word before `--`, unless that word is an option or its value. */
 function tapeNameIn(options: readonly string[]): string | undefined {
   const [before, last] = [options.at(-2) ?? '', options.at(-1)]
   const takesLast = before.startsWith('-') && !FLAGS_WITHOUT_VALUE.has(before) && !before.includes('=')
@@ -48,7 +48,7 @@ function tapeNameIn(options: readonly string[]): string | undefined {
 
 const FLAGS_WITHOUT_VALUE = new Set(['-q', '--quiet', '--rotate', '--tail', '--bridge'])
 
-/** A change of an entry that can be taken back: what stood at the beginning of a member, or of the entry, and what stands there now. */
+/** A reversible change to an entry: the original start of a member or entry, and its replacement. */
 export interface ReversibleEdit {
   readonly at: 'command' | 'args' | 'entry'
   readonly was: string
@@ -66,7 +66,7 @@ interface CommandWrapRequest {
   readonly tape: string
 }
 
-/** The changes that put the recorder before the server. The old command and its args are carried on as they are spelled. */
+/** Creates the edits that put the recorder before the server. The old command and arguments are copied unchanged. */
 export function wrapCommandEdits({
   text,
   link,
@@ -84,14 +84,14 @@ export function wrapCommandEdits({
   return [{ at: 'command', was: command, now: node }, argListEdit(list, words, link.args.items)]
 }
 
-/** Only the beginning of a list changes, so that an argument which the user adds later stays. */
+/** Changes only the start of the list, so that arguments which the user adds later are kept. */
 function argListEdit(list: string, words: string, items: readonly ConfigToken[]): ReversibleEdit {
   if (items.length === 0) return { at: 'args', was: list, now: `[${words}${list.slice(1)}` }
   const space = /^\[\s/.test(list) ? '' : ' '
   return { at: 'args', was: '[', now: `[${words},${space}` }
 }
 
-/** Where pieces stand in the text; undefined when it is no longer what was written there. */
+/** Finds edits in the text. Returns `undefined` if the text has changed since they were written. */
 export function locateReversibleEdits(
   pieces: readonly ReversibleEdit[],
   { text, entry, direction }: { text: string; entry: ConfigEntry; direction: 'wrap' | 'unwrap' },
@@ -109,7 +109,10 @@ function editStart({ link, span }: ConfigEntry, at: ReversibleEdit['at']): numbe
   return link.kind === 'command' ? (link[at]?.start ?? -1) : -1
 }
 
-/** Takes the recorder out by what the words mean, when the exact pieces are not known; undefined when there is none. */
+/**
+ * Removes the recorder by parsing the command, if the original text is not known. Returns `undefined` if there is no
+ * recorder.
+ */
 export function inferUnwrapEdits(text: string, link: CommandEntryLink): readonly ConfigEdit[] | undefined {
   const wrapped = parseWrappedCommand(link)
   const items = link.args?.items ?? []

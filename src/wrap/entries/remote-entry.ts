@@ -7,20 +7,20 @@ import type {
   ConfigToken,
 } from '../configs/config-format.ts'
 
-/** An entry with a `url`, as far as a bridge needs to know it. */
+/** An entry with a `url`, as far as a bridge needs it. */
 export interface RemoteEntry {
   readonly span: ConfigRange
   readonly members: readonly ConfigMember[]
   readonly url: ConfigMember
-  /** The members that hold headers, and the headers in them. */
+  /** Members with headers, and the headers in them. */
   readonly headerTables: readonly ConfigMember[]
   readonly headers: readonly EntryHeader[]
-  /** Variables of the client's environment that hold the value of a header. */
+  /** The client's environment variables that contain header values. */
   readonly variables: readonly HeaderVariable[]
-  /** The variable that holds a bearer token. */
+  /** The variable that contains a bearer token. */
   readonly token: string | undefined
   readonly env: readonly ConfigMember[]
-  /** What says nothing any more beside a command. */
+  /** Members that have no meaning next to a command. */
   readonly obsoleteMembers: readonly ConfigMember[]
 }
 
@@ -35,12 +35,12 @@ export interface HeaderVariable {
   readonly variable: string
 }
 
-/** In the order in which they count where there are several. */
+/** In order of precedence. */
 const URL_KEYS = ['httpUrl', 'url', 'serverUrl'] as const
 export const HEADER_VARIABLES_KEY = 'env_http_headers'
 export const BEARER_TOKEN_KEY = 'bearer_token_env_var'
 
-/** Reads an entry that is to become a bridge, or says why it cannot and what works instead. */
+/** Reads an entry that is to become a bridge, or explains why it cannot and what works instead. */
 export function readRemoteEntry({ members, span }: ConfigEntry, format: ConfigFormat): RemoteEntry | string {
   const url = URL_KEYS.map((key) => findConfigMember(members, key)).find((member) => member !== undefined)
   if (span === undefined) return 'its parts stand apart in the file; put its tables next to each other'
@@ -93,18 +93,18 @@ function headersIn(tables: readonly ConfigMember[]): readonly EntryHeader[] {
 interface RemoteEntryParts {
   readonly members: readonly ConfigMember[]
   readonly url: string
-  /** What names headers. */
+  /** Members that define headers. */
   readonly tables: readonly ConfigMember[]
   readonly env: readonly ConfigMember[]
 }
 
-/** Why an entry with a `url` cannot become a bridge, and what works instead; undefined when it can. */
+/** Explains why an entry with a `url` cannot become a bridge and what works instead. Returns `undefined` if it can. */
 function bridgeObstacle({ members, url, tables, env }: RemoteEntryParts): string | undefined {
   const login = members.find(({ key }) => LOGIN_KEYS.has(key.value ?? ''))
   if (findConfigMember(members, 'headersHelper') !== undefined)
     return `its headers come from a program that the client runs (headersHelper); ${FORWARD_HINT}, or write them into "headers"`
   if (login !== undefined) return `the client logs in there (${login.key.value}); ${FORWARD_HINT}`
-  const oddUrl = url.includes('$') ? undefined : urlProblem(url) // what the client puts in is known only when it starts
+  const oddUrl = url.includes('$') ? undefined : urlProblem(url) // a URL with variables is known only when the client starts
   if (oddUrl !== undefined) return oddUrl
   if (findConfigMember(members, 'env_vars') !== undefined)
     return 'it has both a url and env_vars, which is for commands; remove one of them'
@@ -112,7 +112,7 @@ function bridgeObstacle({ members, url, tables, env }: RemoteEntryParts): string
   return tables.map(headerTableProblem).find((why) => why !== undefined)
 }
 
-/** How clients say that they run OAuth, or another login of theirs, for a server. */
+/** Keys with which clients configure OAuth or another login for a server. */
 const LOGIN_KEYS = new Set(['oauth', 'auth', 'authProviderType', 'oauth_resource', 'scopes'])
 const FORWARD_HINT =
   'record the client itself: reelay record --forward -- <client command> (docs/how-to/record-with-oauth.md)'
@@ -135,8 +135,8 @@ function headerTableProblem({ key, inside }: ConfigMember): string | undefined {
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
- * Whether a URL may hold a secret, which then does not belong into a command line: a query, a user, something that the client
- * puts in, or a part of the path that nobody would type.
+ * Whether a URL may contain a secret, which must not appear in a command line: a query, user information, a variable that
+ * the client expands, or a random-looking path segment.
  */
 export function urlMayContainSecret(url: string): boolean {
   return /[?@$]/.test(url) || url.split(/[/.:]/).some(looksLikeToken)

@@ -15,11 +15,11 @@ interface BridgeRestoreRequest {
   readonly text: string
   readonly entry: ConfigEntry
   readonly format: ConfigFormat
-  /** What the entry was, if that is remembered. */
+  /** The original entry, if it is known. */
   readonly was: string | undefined
 }
 
-/** Takes a bridge out by what its words mean; undefined when they no longer say where the server is. */
+/** Removes a bridge by parsing its arguments. Returns `undefined` if they no longer contain the server's address. */
 export function inferBridgeUnwrapEdits(back: BridgeRestoreRequest): readonly ConfigEdit[] | undefined {
   const { text, entry, format, was = '' } = back
   const { members, link } = entry
@@ -74,7 +74,7 @@ function restoreType(
   return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote(before) }]
 }
 
-/** The variables that a bridge was handed on need not be named any more; others stay. */
+/** Removes the variables that were listed for the bridge; others stay. */
 function restoreEnvVars(
   { text, entry }: BridgeRestoreRequest,
   { variables, token }: ParsedBridgeArgs,
@@ -88,17 +88,20 @@ function restoreEnvVars(
   return [{ ...configRangeOf(passed.value), text: `[${others.join(', ')}]` }]
 }
 
-/** What is to become of the `env` of a bridge. */
+/** The changes to the `env` of a bridge. */
 interface EnvRestoration {
   readonly url: ConfigToken | undefined
-  /** Headers that must be written anew, by name, with values as they are spelled. */
+  /** Headers to write again, by name, with their values unchanged. */
   readonly headers: readonly FormattedPair[]
   readonly edits: readonly ConfigEdit[]
-  /** What goes as a whole. */
+  /** Members to remove entirely. */
   readonly spent: readonly ConfigMember[]
 }
 
-/** An `env` that holds nothing but headers becomes their table again, with its comments; from any other they are taken out. */
+/**
+ * An `env` that contains only headers becomes the header table again, with its comments. From any other, the headers are
+ * removed.
+ */
 function restoreEnv(back: BridgeRestoreRequest, words: ParsedBridgeArgs): EnvRestoration {
   const { text, entry } = back
   const tables = findConfigMembers(entry.members, ['env'])
@@ -142,7 +145,7 @@ function renameEnvToHeaders(
   }
 }
 
-/** A table that is left empty goes as a whole. */
+/** Removes a table that would be left empty. */
 function removeFromTables(
   text: string,
   tables: readonly ConfigMember[],

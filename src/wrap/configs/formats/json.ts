@@ -14,7 +14,7 @@ import {
   type ConfigToken,
 } from '../config-format.ts'
 
-/** JSON, with the comments and trailing commas that most clients allow. */
+/** JSON with comments and trailing commas, which most clients accept. */
 export const jsonConfigFormat: ConfigFormat = {
   readEntries(text, root) {
     const servers = root.reduce<Node | undefined>((node, key) => findNode(node, key), parseRoot(text))
@@ -58,14 +58,14 @@ function parseRoot(text: string): Node | undefined {
   return root
 }
 
-/** `CommaExpected` is `comma expected`. */
+/** Turns `CommaExpected` into `comma expected`. */
 function describeParseError({ error }: ParseError): string {
   return printParseErrorCode(error)
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
     .toLowerCase()
 }
 
-/** Zed has written a command both ways: as a string with args beside it, and as an object of its own. */
+/** Zed has used two forms: a command string with `args` beside it, and a command object. */
 function readLink(entry: Node): EntryLink {
   const command = findNode(entry, 'command')
   if (command === undefined) return readRemoteLink(entry)
@@ -98,7 +98,7 @@ function readToken(node: Node): ConfigToken {
   return { ...nodeRange(node), value: node.type === 'string' ? String(text) : undefined }
 }
 
-/** Of members that share a name the last one counts, as it does for the clients. */
+/** Members by name. The last duplicate wins, as it does in the clients. */
 function namedNodes(node: Node | undefined): readonly (readonly [string, Node])[] {
   const members = new Map<string, Node>()
   for (const { children } of (node?.type === 'object' && node.children) || []) {

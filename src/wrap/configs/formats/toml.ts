@@ -14,7 +14,7 @@ import {
   type ConfigRange,
 } from '../config-format.ts'
 
-/** TOML: servers as tables, as inline tables or as dotted keys, wherever they stand in the file. */
+/** TOML: servers as tables, inline tables or dotted keys, anywhere in the file. */
 export const tomlConfigFormat: ConfigFormat = {
   readEntries(text, root) {
     const table = parseTable(text)
@@ -26,7 +26,7 @@ export const tomlConfigFormat: ConfigFormat = {
   },
   headersKey: 'http_headers',
   supportsHeaderVariables: true,
-  // Of what JSON leaves as it is, TOML wants one character escaped.
+  // TOML requires one more escaped character than JSON.
   quote: (value) => JSON.stringify(value).replaceAll('\u007F', '\\u007F'),
   formatPair: (key, value) => `${/^[\w-]+$/.test(key) ? key : tomlConfigFormat.quote(key)} = ${value}`,
   formatMembers: (text, at, now) => {
@@ -67,7 +67,7 @@ interface TomlPair {
   readonly pair: AST.TOMLKeyValue
 }
 
-/** Every key of the file with the whole path that leads to it. */
+/** Every key of the file with its full path. */
 function allPairs(table: AST.TOMLTopLevelTable): readonly TomlPair[] {
   return table.body.flatMap((item) =>
     item.type === 'TOMLTable'
@@ -107,7 +107,7 @@ function readToken(node: AST.TOMLContentNode): ConfigToken {
   return { start, end, value: node.type === 'TOMLValue' && node.kind === 'string' ? node.value : undefined }
 }
 
-/** In a table a key begins a line, with the indentation and the dotted beginning of the command's key. */
+/** In a table, a new key starts a line, with the indentation and dotted prefix of the command's key. */
 function textBeforeNewArgs(text: string, { key, parent }: AST.TOMLKeyValue): string {
   const [start] = key.range
   const dotted = text.slice(start, key.keys.at(-1)?.range[0])
@@ -118,7 +118,7 @@ function textBeforeNewArgs(text: string, { key, parent }: AST.TOMLKeyValue): str
 
 type TomlItem = AST.TOMLTable | AST.TOMLKeyValue
 
-/** The members of a server's table, and the stretch of text that holds them and nothing else. */
+/** Reads the members of a server's table, and the range that contains them and nothing else. */
 function readTomlEntry(
   table: AST.TOMLTopLevelTable,
   path: readonly string[],
@@ -136,7 +136,7 @@ function readTomlEntry(
   return { members, span: isTogether && own.length > 0 ? { start, end } : undefined }
 }
 
-/** What the parts of an entry are among, and how many keys lead there: a file, or the table that has them as dotted keys. */
+/** Finds what contains the parts of an entry, and its depth: the file, or a table with dotted keys. */
 function findContainer(
   { body }: AST.TOMLTopLevelTable,
   path: readonly string[],
@@ -150,7 +150,7 @@ function findContainer(
   return { items: body, above: 0 }
 }
 
-/** What separates two members: in a table each begins a line, as the given one does. */
+/** The separator between two members: in a table, each member starts a line with the same indentation. */
 function memberSeparator(text: string, { whole }: ConfigMember): string {
   const lineStart = text.slice(0, whole.start).lastIndexOf('\n') + 1
   const before = text.slice(lineStart, whole.start)
@@ -158,7 +158,7 @@ function memberSeparator(text: string, { whole }: ConfigMember): string {
   return `${text.includes('\r\n') ? '\r\n' : '\n'}${before}`
 }
 
-/** `server = { … }`, wherever it stands. */
+/** Finds `server = { … }` anywhere in the file. */
 function findInlineTable(
   table: AST.TOMLTopLevelTable,
   path: readonly string[],
@@ -181,7 +181,7 @@ function membersOfItem(item: TomlItem, path: readonly string[]): readonly Config
   return below.length === 1 ? [memberFromTable(item)] : []
 }
 
-/** What a pair sets in the table of the entry, behind the keys that lead there: `url = …`, or `env.KEY = …`. */
+/** The members that a pair sets below the entry's path: `url = …` or `env.KEY = …`. */
 function membersOfPair(pair: AST.TOMLKeyValue, above: number): readonly ConfigMember[] {
   const [key, inner, deeper] = pair.key.keys.slice(above)
   if (key === undefined || deeper !== undefined) return []
@@ -189,7 +189,7 @@ function membersOfPair(pair: AST.TOMLKeyValue, above: number): readonly ConfigMe
   return [inner === undefined ? own : { ...own, key: keyToken(key), inside: [own], isDotted: true }]
 }
 
-/** `[server.env]`: a member whose key stands in the head of its table. */
+/** Reads `[server.env]`: a member whose key is in the header of its table. */
 function memberFromTable(table: AST.TOMLTable): ConfigMember {
   const last = table.key.keys.at(-1)!
   return {
