@@ -28,7 +28,7 @@ export type {
 export type { TapeHeader, TapeServer } from './tape/header.ts'
 export type { TapeLabelOptions, TapeLabels } from './tape/header.ts'
 export type { RecordedMessage, TurnStep, Turn } from './tape/turn.ts'
-export type { ClientCall, TurnsByKey, TurnOutline, TurnKind, TurnStore } from './tape/turn-store.ts'
+export type { Turns } from './tape/turns.ts'
 
 // Record.
 export { Recorder } from './record/stdio/recorder.ts'

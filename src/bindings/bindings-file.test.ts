@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { call, client, tapeOf } from '../../test/support/tape-of.ts'
-import { turnsInMemory } from '../tape/turn-store.ts'
+import { turnStoreOf } from '../tape/turns.ts'
 import { applyBindingsFile, toBindingsFile, readBindingsFile, BindingsByConsumer } from './bindings-file.ts'
 import { findBindings } from './find/find-bindings.ts'
 import { formatTapeLocation, formatProducer } from './location-text.ts'
@@ -19,7 +19,7 @@ function applied(file: unknown): readonly string[] {
   const { bindings } = applyBindingsFile(
     findBindings(TAPE.turns),
     readBindingsFile(file),
-    turnsInMemory(TAPE.turns),
+    turnStoreOf(TAPE.turns),
   )
   return bindings.flatMap(({ producer, consumers, standing }) =>
     consumers.map((consumer) => `${formatProducer(producer)} -> ${formatTapeLocation(consumer)} ${standing}`),
@@ -43,7 +43,7 @@ test('a file adds a binding that could not be found, and replay carries it', () 
   const { bindings } = applyBindingsFile(
     findBindings(TAPE.turns),
     readBindingsFile({ bind }),
-    turnsInMemory(TAPE.turns),
+    turnStoreOf(TAPE.turns),
   )
   const rebinder = new LiveValueBinder(bindings, { now: () => 0 })
   const [first, second] = TAPE.turns

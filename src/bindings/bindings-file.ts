@@ -18,7 +18,7 @@ import { readLocation, describeToken } from './location.ts'
 import { ReelayError } from '../errors.ts'
 import { formatPath, parsePath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
 import { isObject } from '../protocol/message.ts'
-import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { TurnStore } from '../tape/turns.ts'
 import { messagesOfTurn, type RecordedMessage } from '../tape/turn.ts'
 
 /** What a user says about the bindings of a tape, in a file beside it. */
@@ -111,7 +111,7 @@ function invalidBindingsFile(why: string): ReelayError {
 export function applyBindingsFile(
   { bindings, guesses }: FoundBindings,
   file: BindingsFile,
-  turns: RecordedTurns,
+  turns: TurnStore,
 ): FoundBindings {
   const added = file.bind.map((one) => resolveBinding(one, turns))
   const isFree = (consumer: BindingConsumer): boolean =>
@@ -139,7 +139,7 @@ function patternCovers(pattern: PathPattern, path: PathPattern): boolean {
   )
 }
 
-function resolveBinding({ from, to }: UserBinding, turns: RecordedTurns): Binding {
+function resolveBinding({ from, to }: UserBinding, turns: TurnStore): Binding {
   const consumers = to.map((place) => resolveConsumer(place, turns))
   const [first] = consumers
   const spoken = first === undefined ? undefined : findMessage(first, turns)?.spoken
@@ -155,18 +155,18 @@ function resolveBinding({ from, to }: UserBinding, turns: RecordedTurns): Bindin
   }
 }
 
-function resolveConsumer(written: WrittenLocation, turns: RecordedTurns): BindingConsumer {
+function resolveConsumer(written: WrittenLocation, turns: TurnStore): BindingConsumer {
   const place = resolveLocation(written, turns)
   const last = place.inside.at(-1)?.kind
   const use = last === 'key' ? 'key' : last === 'span' || last === 'token' ? 'part' : 'value'
   return { ...place, use }
 }
 
-function resolveProducer(written: WrittenLocation, turns: RecordedTurns): BindingProducer {
+function resolveProducer(written: WrittenLocation, turns: TurnStore): BindingProducer {
   return { kind: 'message', ...resolveLocation(written, turns) }
 }
 
-function resolveLocation(written: WrittenLocation, turns: RecordedTurns): TapeLocation {
+function resolveLocation(written: WrittenLocation, turns: TurnStore): TapeLocation {
   const { frame, item, path, steps } = written
   const found = findMessage(written, turns)
   if (found === undefined) throw locationNotFound(`#${frame} is no message of the tape`)
@@ -191,10 +191,10 @@ function resolveStep(step: WrittenLocationStep, text: string | undefined): Locat
 
 function findMessage(
   { frame, item }: Pick<TapeLocation, 'frame' | 'item'>,
-  turns: RecordedTurns,
+  turns: TurnStore,
 ): { readonly turn: number; readonly spoken: RecordedMessage } | undefined {
   for (let index = 0; index < turns.size; index++) {
-    const turn = turns.turn(index)
+    const turn = turns.at(index)
     const spoken = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
     if (spoken !== undefined) return { turn: index, spoken }
   }

@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { TurnStore } from '../tape/turns.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
 import { type Direction, isObject, member } from '../protocol/message.ts'
 import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
@@ -22,9 +22,9 @@ export class TapeMessage {
   /** Words of what the turn is about: the tool, or the method. */
   readonly subjectWords: readonly string[]
   readonly #part: number
-  readonly #turns: RecordedTurns
+  readonly #turns: TurnStore
 
-  constructor({ place, part, spoken, method, turn: { trigger } }: TurnMessage, turns: RecordedTurns) {
+  constructor({ place, part, spoken, method, turn: { trigger } }: TurnMessage, turns: TurnStore) {
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
@@ -47,7 +47,7 @@ export class TapeMessage {
   }
 
   #laterPart(): RecordedMessage | undefined {
-    const turn = this.#turns.turn(this.turn)
+    const turn = this.#turns.at(this.turn)
     return turn && turnPart(turn, this.#part)
   }
 }
@@ -64,9 +64,9 @@ export interface TurnMessage {
 }
 
 /** Visits what was said in all turns that can hold handles, turn by turn. */
-export function forEachTurnMessage(turns: RecordedTurns, visit: (said: TurnMessage) => void): void {
+export function forEachTurnMessage(turns: TurnStore, visit: (said: TurnMessage) => void): void {
   for (let place = 0; place < turns.size; place++) {
-    const turn = turns.turn(place)
+    const turn = turns.at(place)
     const method = turnMethod(turn)
     if (turn === undefined || HANDSHAKE_METHODS.has(method)) continue
     for (let part = 0; part <= turn.steps.length * 2; part++) {
@@ -77,10 +77,10 @@ export function forEachTurnMessage(turns: RecordedTurns, visit: (said: TurnMessa
 }
 
 /** The message at one place of a turn; throws when the tape no longer holds it. */
-export function turnMessageAt(turns: RecordedTurns, place: number, part: number): TurnMessage {
-  const turn = turns.turn(place)
+export function turnMessageAt(turns: TurnStore, place: number, part: number): TurnMessage {
+  const turn = turns.at(place)
   const spoken = turn && turnPart(turn, part)
-  if (turn === undefined || spoken === undefined) throw tapeChangedError(turns.outline(place).frame)
+  if (turn === undefined || spoken === undefined) throw tapeChangedError(turns.summary(place).frame)
   return { spoken, part, turn, place, method: turnMethod(turn) }
 }
 

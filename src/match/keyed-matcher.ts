@@ -8,7 +8,7 @@ import {
   type UsageFilter,
   ALL_REQUEST_KINDS,
   distinctRequestKinds,
-  requestKindInOutline,
+  requestKindInSummary,
 } from './matcher.ts'
 import { PlayableTurns } from './playable-turns.ts'
 import {
@@ -19,12 +19,13 @@ import {
   isMarkedImmutable,
 } from './request-key.ts'
 import {
-  turnsInMemory,
+  turnStoreOf,
+  type Turns,
   type TurnStore,
   clientCallOf,
   type ClientCall,
-  type TurnsByKey,
-} from '../tape/turn-store.ts'
+  type KeyedTurns,
+} from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 interface KeyedMatcherOptions {
@@ -54,7 +55,7 @@ export class KeyedMatcher implements Matcher {
   /** By the first place of the request. */
   readonly #cursors = new Map<number, UsageCursor>()
 
-  constructor(turns: readonly Turn[] | TurnStore | KeyedRequests, options: KeyedMatcherOptions = {}) {
+  constructor(turns: readonly Turn[] | Turns | KeyedRequests, options: KeyedMatcherOptions = {}) {
     this.#options = options
     this.ignore = parseIgnoredPaths(options.ignore ?? [])
     this.permissive = options.permissive ?? false
@@ -139,11 +140,11 @@ export class KeyedMatcher implements Matcher {
 }
 
 function toKeyedRequests(
-  turns: readonly Turn[] | TurnStore | KeyedRequests,
+  turns: readonly Turn[] | Turns | KeyedRequests,
   options: { ignore: readonly PathPattern[]; server: string | undefined },
 ): KeyedRequests {
   if (turns instanceof KeyedRequests) return turns
-  return new KeyedRequests('size' in turns ? turns : turnsInMemory(turns), options)
+  return new KeyedRequests(turnStoreOf(turns), options)
 }
 
 /** All recordings of one request, in their order. */
@@ -174,7 +175,7 @@ const MOST_SIMILAR_REQUESTS = 500
 /** The requests of a tape by their key. It never changes, so that all connections share it. */
 class KeyedRequests {
   readonly #store: TurnStore
-  readonly #keyed: TurnsByKey
+  readonly #keyed: KeyedTurns
   readonly #playable: PlayableTurns
   readonly #keyOf: (asked: RequestContent) => string
   /** By params that nobody will change. */
@@ -211,15 +212,15 @@ class KeyedRequests {
 
   /** The first turn that answers requests of this key, from a place on. */
   turnFrom(place: number, key: string): { readonly place: number; readonly turn: Turn } | undefined {
-    for (let at = place; at >= 0; at = this.#keyed.after(at)) {
-      const turn = this.#playable.has(at) ? this.#store.turn(at) : undefined
-      if (turn !== undefined && this.#hasKey(key, turn)) return { place: at, turn }
+    for (let at = place; at >= 0; at = this.#keyed.next(at)) {
+      const turn = this.#playable.has(at) ? this.#keyed.read(at, key) : undefined
+      if (turn !== undefined) return { place: at, turn }
     }
     return undefined
   }
 
   placeAfter(place: number): number {
-    return this.#keyed.after(place)
+    return this.#keyed.next(place)
   }
 
   /** All requests under the key of a place; none when there is a notification under it only. */
@@ -227,12 +228,12 @@ class KeyedRequests {
     const playable: number[] = []
     const unanswered: number[] = []
     const cut: number[] = []
-    for (let at = first; at >= 0; at = this.#keyed.after(at)) {
-      const { trigger, frame } = this.#store.outline(at)
+    for (let at = first; at >= 0; at = this.#keyed.next(at)) {
+      const { trigger, frame } = this.#store.summary(at)
       if (trigger !== 'request') continue
       if (this.#playable.has(at)) playable.push(at)
       else unanswered.push(frame)
-      if (unanswered.at(-1) === frame && this.#store.turn(at)?.cut !== undefined) cut.push(frame)
+      if (unanswered.at(-1) === frame && this.#store.at(at)?.cut !== undefined) cut.push(frame)
     }
     const request = this.requestAt(firstRequestPlace(first, { store: this.#store, keyed: this.#keyed }))
     return request === undefined ? undefined : { request, playable, unanswered, cut }
@@ -262,11 +263,11 @@ class KeyedRequests {
   }
 
   turnAt(place: number): Turn | undefined {
-    return place < 0 ? undefined : this.#store.turn(place)
+    return place < 0 ? undefined : this.#store.at(place)
   }
 
   frameAt(place: number): number {
-    return this.#store.outline(place).frame
+    return this.#store.summary(place).frame
   }
 
   /** Whether the frames of all requests are in the order of their places, as they are on most tapes. */
@@ -280,7 +281,7 @@ class KeyedRequests {
   }
 
   #describe(place: number): RecordedRequest | undefined {
-    const { trigger, frame, server, method } = this.#store.outline(place)
+    const { trigger, frame, server, method } = this.#store.summary(place)
     if (trigger !== 'request') return undefined
     const store = this.#store
     let called: ClientCall | undefined
@@ -289,22 +290,16 @@ class KeyedRequests {
       server,
       method,
       get params() {
-        called ??= store.clientCall(place)
+        called ??= clientCallOf(store.trigger(place))
         return called?.params
       },
     }
-  }
-
-  #hasKey(key: string, turn: Turn): boolean {
-    if (this.#keyed.isExact) return true
-    const called = clientCallOf(turn)
-    return called !== undefined && this.#keyOf(called) === key
   }
 }
 
 interface RequestCatalogSource {
   readonly store: TurnStore
-  readonly keyed: TurnsByKey
+  readonly keyed: KeyedTurns
   readonly playable: PlayableTurns
   /** Only what was sent to this server is counted. */
   readonly server: string | undefined
@@ -331,7 +326,7 @@ class RequestCatalog {
   *playablePlaces(): Generator<number> {
     const { store, playable } = this.#source
     for (let place = 0; place < store.size; place++) {
-      const { server, method } = store.outline(place)
+      const { server, method } = store.summary(place)
       if (this.#isServer(server) && !isUncountedMethod(method) && playable.has(place)) yield place
     }
   }
@@ -350,8 +345,8 @@ class RequestCatalog {
     for (let place = 0; place < store.size; place++) {
       if (this.#repeats[place] === 1) continue
       const first = firstRequestPlace(place, this.#source)
-      const outline = first < 0 ? undefined : store.outline(first)
-      if (outline !== undefined && this.#isServer(outline.server) && isMeant(requestKindInOutline(outline)))
+      const summary = first < 0 ? undefined : store.summary(first)
+      if (summary !== undefined && this.#isServer(summary.server) && isMeant(requestKindInSummary(summary)))
         places.push(place)
     }
     return places
@@ -360,8 +355,8 @@ class RequestCatalog {
   *#eachKind(): Generator<RequestKind> {
     const { store } = this.#source
     for (let place = 0; place < store.size; place++) {
-      const outline = store.outline(place)
-      if (outline.trigger === 'request' && this.#isServer(outline.server)) yield requestKindInOutline(outline)
+      const summary = store.summary(place)
+      if (summary.trigger === 'request' && this.#isServer(summary.server)) yield requestKindInSummary(summary)
     }
   }
 
@@ -369,7 +364,7 @@ class RequestCatalog {
     const { store } = this.#source
     let last = 0
     for (let place = 0; place < store.size; place++) {
-      const { trigger, frame } = store.outline(place)
+      const { trigger, frame } = store.summary(place)
       if (trigger !== 'request') continue
       if (frame < last) return false
       last = frame
@@ -382,7 +377,7 @@ class RequestCatalog {
     const { store, keyed } = this.#source
     const later = new Uint8Array(store.size)
     for (let place = 0; place < store.size; place++) {
-      const next = keyed.after(place)
+      const next = keyed.next(place)
       if (next >= 0) later[next] = 1
     }
     return later
@@ -400,6 +395,6 @@ function firstRequestPlace(
   { store, keyed }: Pick<RequestCatalogSource, 'store' | 'keyed'>,
 ): number {
   let at = place
-  while (at >= 0 && store.outline(at).trigger !== 'request') at = keyed.after(at)
+  while (at >= 0 && store.summary(at).trigger !== 'request') at = keyed.next(at)
   return at
 }

@@ -3,7 +3,7 @@ import type { RequestComparer } from './request-comparer.ts'
 import { type RequestContent, requestEra, eraOfRequest } from './request-key.ts'
 import type { Era } from '../protocol/era.ts'
 import { toolOrPromptName } from '../protocol/methods.ts'
-import type { TurnOutline } from '../tape/turn-store.ts'
+import type { TurnSummary } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** One connection's view of the recorded requests: what answers a live one, and what is left. */
@@ -89,7 +89,7 @@ export function isOneOfKinds(kinds: readonly RequestKind[]): (kind: RequestKind)
 }
 
 /** The kind of a recorded request that is not read. */
-export function requestKindInOutline({ server, method, name, enveloped }: TurnOutline): RequestKind {
+export function requestKindInSummary({ server, method, name, enveloped }: TurnSummary): RequestKind {
   return { server, method, name, era: eraOfRequest(method, enveloped) }
 }
 

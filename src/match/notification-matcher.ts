@@ -1,4 +1,4 @@
-import { clientCallOf, turnsInMemory, type TurnsByKey, type TurnStore } from '../tape/turn-store.ts'
+import { turnStoreOf, type KeyedTurns, type Turns, type TurnStore } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 import { requestKey, type RequestContent } from './request-key.ts'
 import type { PathPattern } from '../json/path.ts'
@@ -11,7 +11,7 @@ export class NotificationMatcher {
   /** By the first place of a notification, where to look for its next recording. */
   readonly #next = new Map<number, number>()
 
-  constructor(turns: readonly Turn[] | TurnStore | KeyedNotifications, ignore: readonly PathPattern[] = []) {
+  constructor(turns: readonly Turn[] | Turns | KeyedNotifications, ignore: readonly PathPattern[] = []) {
     this.#ignore = ignore
     this.#recorded = 'keyed' in turns ? turns : keyNotifications(turns, ignore)
   }
@@ -26,31 +26,26 @@ export class NotificationMatcher {
     const { store, keyed } = this.#recorded
     const key = requestKey(asked, this.#ignore)
     const first = keyed.first(key)
-    for (let at = this.#next.get(first) ?? first; at >= 0; at = keyed.after(at)) {
-      const turn = store.outline(at).trigger === 'notification' ? store.turn(at) : undefined
-      if (turn === undefined || !(keyed.isExact || this.#hasKey(key, turn))) continue
-      this.#next.set(first, keyed.after(at))
+    for (let at = this.#next.get(first) ?? first; at >= 0; at = keyed.next(at)) {
+      const turn = store.summary(at).trigger === 'notification' ? keyed.read(at, key) : undefined
+      if (turn === undefined) continue
+      this.#next.set(first, keyed.next(at))
       return turn
     }
     return undefined
-  }
-
-  #hasKey(key: string, turn: Turn): boolean {
-    const called = clientCallOf(turn)
-    return called !== undefined && requestKey(called, this.#ignore) === key
   }
 }
 
 interface KeyedNotifications {
   readonly store: TurnStore
-  readonly keyed: TurnsByKey
+  readonly keyed: KeyedTurns
 }
 
 function keyNotifications(
-  turns: readonly Turn[] | TurnStore,
+  turns: readonly Turn[] | Turns,
   ignore: readonly PathPattern[],
 ): KeyedNotifications {
-  const store = 'size' in turns ? turns : turnsInMemory(turns)
+  const store = turnStoreOf(turns)
   const keyOf =
     ignore.length === 0 ? requestKey : (asked: RequestContent): string => requestKey(asked, ignore)
   return { store, keyed: store.keyedBy(keyOf) }

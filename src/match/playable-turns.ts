@@ -1,4 +1,4 @@
-import type { TurnStore } from '../tape/turn-store.ts'
+import type { TurnStore } from '../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../protocol/id.ts'
 import { member } from '../protocol/message.ts'
@@ -17,7 +17,7 @@ export class PlayableTurns {
   }
 
   has(place: number): boolean {
-    const { trigger, answered } = this.#store.outline(place)
+    const { trigger, answered } = this.#store.summary(place)
     if (trigger !== 'request') return false
     return answered || this.#isUnansweredByDesign(place)
   }
@@ -26,7 +26,7 @@ export class PlayableTurns {
     const known = this.#unansweredByDesign.get(place)
     if (known !== undefined) return known
     this.#cancelled ??= cancelledRequests(this.#store)
-    const turn = this.#store.turn(place)
+    const turn = this.#store.at(place)
     const silent = turn !== undefined && isUnansweredByDesign(turn, this.#cancelled)
     this.#unansweredByDesign.set(place, silent)
     return silent
@@ -38,9 +38,9 @@ function cancelledRequests(store: TurnStore): ReadonlySet<string> {
   const kinds = store.kinds().filter(({ method }) => method === 'notifications/cancelled')
   const first = Math.min(store.size, ...kinds.map((kind) => kind.first))
   for (let place = first; place < store.size; place++) {
-    const { trigger, method } = store.outline(place)
+    const { trigger, method } = store.summary(place)
     if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
-    const key = cancellationKey(store.turn(place)?.trigger)
+    const key = cancellationKey(store.at(place)?.trigger)
     if (key !== undefined) cancelled.add(key)
   }
   return cancelled

@@ -10,9 +10,10 @@ import {
   tapeOf,
   type Said,
 } from '../../test/support/tape-of.ts'
-import { turnsInMemory } from '../tape/turn-store.ts'
+import { clientCallOf, turnStoreOf } from '../tape/turns.ts'
 import type { MatchOutcome } from './matcher.ts'
 import { type MatcherOptions, RecordingIndex } from './recording-index.ts'
+import { requestKey } from './request-key.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])
@@ -188,11 +189,14 @@ function shown(outcome: MatchOutcome): string {
 
 test('requests whose keys share a hash never get the answers of each other', () => {
   const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
-  const store = turnsInMemory(turns)
+  const store = turnStoreOf(turns)
   const collides = {
-    isExact: false,
     first: () => 0,
-    after: (place: number) => (place + 1 < store.size ? place + 1 : -1),
+    next: (index: number) => (index + 1 < store.size ? index + 1 : -1),
+    read: (index: number, key: string) => {
+      const recorded = clientCallOf(store.trigger(index))
+      return recorded !== undefined && requestKey(recorded) === key ? store.at(index) : undefined
+    },
   }
   const index = new RecordingIndex(Object.assign(store, { keyedBy: () => collides }))
   const askFor = (n: number): string => {

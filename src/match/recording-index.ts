@@ -15,7 +15,7 @@ import type { RequestComparer } from './request-comparer.ts'
 import { RequestGroups } from './request-groups.ts'
 import type { RequestContent } from './request-key.ts'
 import { StrategyMatcher } from './strategy-matcher.ts'
-import { type TurnStore, turnsInMemory } from '../tape/turn-store.ts'
+import { type Turns, turnStoreOf } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** A recorded answer, as JSON-RPC has it. */
@@ -33,7 +33,7 @@ export type RecordedAnswer = { readonly result: unknown } | { readonly error: un
 export class RecordingIndex implements Matcher {
   readonly #matcher: Matcher
 
-  constructor(recorded: readonly Turn[] | TurnStore | Matcher, options: MatcherOptions = {}) {
+  constructor(recorded: readonly Turn[] | Turns | Matcher, options: MatcherOptions = {}) {
     this.#matcher = 'lookup' in recorded ? recorded : createMatcher(recorded, options)
   }
 
@@ -113,9 +113,9 @@ export interface MatcherOptions extends MatchOptions {
 }
 
 /** The index that is fast where requests are told apart by a key, or else the one that compares them. */
-export function createMatcher(turns: readonly Turn[] | TurnStore, options: MatcherOptions = {}): Matcher {
+export function createMatcher(turns: readonly Turn[] | Turns, options: MatcherOptions = {}): Matcher {
   const { permissive = false, server, started, now = Date.now } = options
-  const store = 'size' in turns ? turns : turnsInMemory(turns)
+  const store = turnStoreOf(turns)
   const matching = createComparer(options)
   if (usesKeysOnly(matching)) {
     const ignore = matching.rules.map(({ path }) => formatPath(path))

@@ -4,7 +4,7 @@ import { PlayableTurns } from './playable-turns.ts'
 import type { RequestComparer } from './request-comparer.ts'
 import { isUncountedMethod, type RequestContent } from './request-key.ts'
 import { toolOrPromptName } from '../protocol/methods.ts'
-import type { TurnStore } from '../tape/turn-store.ts'
+import { clientCallOf, type TurnStore } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** All recordings of one request, in their order, and the request as it is compared. */
@@ -57,12 +57,12 @@ export class RequestGroups {
   }
 
   turnOf({ place }: GroupedRecording): Turn | undefined {
-    return this.#store.turn(place)
+    return this.#store.at(place)
   }
 
   /** When the request was sent, in milliseconds from the start of the tape. */
   timeOf({ place }: GroupedRecording): number {
-    const known = this.#times.get(place) ?? this.#store.turn(place)?.trigger?.t ?? Number.NaN
+    const known = this.#times.get(place) ?? this.#store.at(place)?.trigger?.t ?? Number.NaN
     this.#times.set(place, known)
     return known
   }
@@ -71,7 +71,7 @@ export class RequestGroups {
     const playable = new PlayableTurns(this.#store)
     const inOrder: RequestGroups['inOrder'][number][] = []
     for (let place = 0; place < this.#store.size; place++) {
-      const { trigger, server: asked, method } = this.#store.outline(place)
+      const { trigger, server: asked, method } = this.#store.summary(place)
       if (trigger !== 'request' || (server !== undefined && asked !== server)) continue
       const added = this.#add(place, playable.has(place))
       if (added !== undefined && playable.has(place) && !isUncountedMethod(method)) inOrder.push(added)
@@ -80,8 +80,8 @@ export class RequestGroups {
   }
 
   #add(place: number, isPlayable: boolean): RequestGroups['inOrder'][number] | undefined {
-    const called = this.#store.clientCall(place)
-    const { frame } = this.#store.outline(place)
+    const called = clientCallOf(this.#store.trigger(place))
+    const { frame } = this.#store.summary(place)
     if (called === undefined) return undefined
     const request: RecordedRequest = { frame, ...called }
     const shelf = this.#requestFor(request)

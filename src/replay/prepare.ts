@@ -25,7 +25,7 @@ import { InputRounds } from './session/input-rounds.ts'
 import { LiveSessions } from './session/live-sessions.ts'
 import { RecordedAnswers } from './session/recorded-answers.ts'
 import { createCarriedValues, NO_CARRIED_VALUES, type CarriedValues } from './values/carried-values.ts'
-import type { RecordedTurns } from '../tape/turn-store.ts'
+import type { TurnStore } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** What a run needs, with the link to the live server open. */
@@ -248,7 +248,7 @@ interface JudgeContext {
   readonly revisions: ProtocolRevisions
   readonly notes: ReplayNotes
   readonly plan: ReplayPlan
-  readonly turns: RecordedTurns
+  readonly turns: TurnStore
   readonly unknown: WeakSet<Request>
 }
 

@@ -5,7 +5,7 @@ import { findBindings } from '../bindings/find/find-bindings.ts'
 import { formatTapeLocation, formatProducer } from '../bindings/location-text.ts'
 import { jsonDocument, jsonValue } from './json-text.ts'
 import type { TapeHeader } from '../tape/header.ts'
-import { toRecordedTurns, type RecordedTurns } from '../tape/turn-store.ts'
+import { turnStoreOf, type Turns } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../text.ts'
 
@@ -13,7 +13,7 @@ import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../t
 export interface BindingsTape {
   readonly path: string
   readonly header: TapeHeader
-  readonly turns: readonly Turn[] | RecordedTurns
+  readonly turns: readonly Turn[] | Turns
 }
 
 /** What a tape tells about the values that its server made up, as plain facts. */
@@ -42,7 +42,7 @@ export function findTapeBindings(
   file: BindingsFile | undefined,
 ): FoundBindings {
   const found = findBindings(turns, { started: header.started })
-  return file === undefined ? found : applyBindingsFile(found, file, toRecordedTurns(turns))
+  return file === undefined ? found : applyBindingsFile(found, file, turnStoreOf(turns))
 }
 
 function bindingFact({

@@ -2,18 +2,14 @@ import { detectEra, type DetectedEra } from '../protocol/era.ts'
 import type { Request, Response } from '../protocol/message.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
-import { turnsInMemory, type TurnStore } from '../tape/turn-store.ts'
+import { turnStoreOf, type Turns, type TurnStore } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
 
 /** A tape to be played: in memory as `loadTape` reads it, or on disk as `openIndexedTape` looks it through. */
 export interface PlayableTape extends Pick<Tape, 'path' | 'header' | 'matchFile'> {
-  readonly turns: readonly Turn[] | TurnStore
+  readonly turns: readonly Turn[] | Turns
   /** What else is on it, as far as it was read: what HTTP carried around the messages is among it. */
   readonly rest?: Tape['rest']
-}
-
-export function turnStoreOf(turns: readonly Turn[] | TurnStore): TurnStore {
-  return 'size' in turns ? turns : turnsInMemory(turns)
 }
 
 /** The tape with what HTTP carried around its messages; that is read now, if it was not and there can be any. */
@@ -54,10 +50,10 @@ function* openingExchanges(
   server: string,
 ): Generator<{ readonly request: Request; readonly response: Response | undefined }> {
   for (let place = 0; place < turns.size; place++) {
-    const outline = turns.outline(place)
-    if (outline.trigger !== 'request' || outline.server !== server) continue
-    if (outline.method !== 'initialize' && !outline.enveloped) continue
-    const { trigger, response } = turns.turn(place) ?? {}
+    const summary = turns.summary(place)
+    if (summary.trigger !== 'request' || summary.server !== server) continue
+    if (summary.method !== 'initialize' && !summary.enveloped) continue
+    const { trigger, response } = turns.at(place) ?? {}
     if (trigger?.message.kind !== 'request') continue
     const answer = response?.message
     yield { request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }

@@ -9,7 +9,7 @@ import { readMatchSettings } from '../match/options.ts'
 import { valuesAtPattern } from '../match/path-values.ts'
 import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
 import type { Tape } from '../store/file/read.ts'
-import { clientCallOf } from '../tape/turn-store.ts'
+import { clientCallOf } from '../tape/turns.ts'
 import { formatPath, type PathPattern } from '../json/path.ts'
 
 /** The rules beside a tape, and the file that holds them. */
@@ -56,7 +56,7 @@ export async function removeStoredRules(
 /** How many recorded requests have something that a rule is for. */
 export function countRequestsWithRule({ turns }: Pick<Tape, 'turns'>, rule: MatchRule): number {
   return turns.filter((turn) => {
-    const called = turn.trigger?.message.kind === 'request' ? clientCallOf(turn) : undefined
+    const called = turn.trigger?.message.kind === 'request' ? clientCallOf(turn.trigger) : undefined
     if (called === undefined || !isRuleInScope(rule, called)) return false
     return valuesAtPattern({ params: called.params }, rule.path).length > 0
   }).length

@@ -7,7 +7,7 @@ import { PassthroughServer } from '../../src/serve/upstream/passthrough-server.t
 import { upstreamLink } from '../../src/serve/upstream/upstream.ts'
 import { Passthrough } from '../../src/serve/upstream/passthrough.ts'
 import { loadTape } from '../../src/store/file/read.ts'
-import { turnsInMemory } from '../../src/tape/turn-store.ts'
+import { turnStoreOf } from '../../src/tape/turns.ts'
 import { member } from '../../src/protocol/message.ts'
 import { httpOf, listening, type HttpKind } from '../support/http-servers.ts'
 import { ask, httpServer, open, post, type Listener } from '../support/http.ts'
@@ -470,7 +470,7 @@ test.each<[string, Listener, string]>([
     const target = { kind: 'url', url: new URL(origin), headers: { 'x-mine': 'yes' } } as const
     const tape = tapeOf(...SESSION)
     const live = new PassthroughServer({
-      open: upstreamLink(target, turnsInMemory(tape.turns)),
+      open: upstreamLink(target, turnStoreOf(tape.turns)),
       learns: false,
     })
     const { url } = await servingHere({ tape, elsewhere: () => live.connectClient() })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { turnsInMemory, type RecordedTurns } from '../../tape/turn-store.ts'
+import { expect, test, vi } from 'vitest'
+import { turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import { TapeWords, type MessageWords } from './candidate-messages.ts'
@@ -47,20 +47,10 @@ function listed(heard: TapeWords): readonly Listed[] {
   return all
 }
 
-function counted(turns: readonly Turn[]): { turns: RecordedTurns; reads: () => number } {
-  const held = turnsInMemory(turns)
-  let reads = 0
-  const reading: RecordedTurns = {
-    size: held.size,
-    outline: (place) => held.outline(place),
-    trigger: (place) => held.trigger(place),
-    turn: (place) => {
-      reads++
-      return held.turn(place)
-    },
-    [Symbol.iterator]: () => held[Symbol.iterator](),
-  }
-  return { turns: reading, reads: () => reads }
+function counted(turns: readonly Turn[]): { turns: TurnStore; reads: () => number } {
+  const held = turnStoreOf(turns)
+  const read = vi.spyOn(held, 'at')
+  return { turns: held, reads: () => read.mock.calls.length }
 }
 
 function exchange(n: number, argument: string): Turn {

@@ -1,14 +1,14 @@
 import { WordHashList, collectMessageHashes } from './message-words.ts'
 import { WordBloomFilter, LastSentWords } from './word-sets.ts'
 import { turnMessageAt, TapeMessage, forEachTurnMessage, type TurnMessage } from '../tape-messages.ts'
-import type { RecordedTurns } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 
 /**
  * The messages that a binding can have to do with, in the order in which they were said: those of the server with a word that
  * the client sends later, and those of the client with such a word, or with a date. The closer look costs many times as much,
  * and most messages share no word.
  */
-export function findCandidateMessages(turns: RecordedTurns): readonly TapeMessage[] {
+export function findCandidateMessages(turns: TurnStore): readonly TapeMessage[] {
   const heard = new TapeWords(turns)
   const words = { said: new WordBloomFilter(turns.size), sent: new LastSentWords() }
   const { candidates, isInOrder } = collectWords(heard, words)
@@ -95,11 +95,11 @@ type VisitMessageWords = (heard: MessageWords) => void
 
 /** The words of a tape, message by message, as often as they are asked for. */
 export class TapeWords {
-  readonly #turns: RecordedTurns
+  readonly #turns: TurnStore
   #kept: WordCache | undefined
   #isRead = false
 
-  constructor(turns: RecordedTurns) {
+  constructor(turns: TurnStore) {
     this.#turns = turns
   }
 

@@ -27,7 +27,7 @@ import { SchemaValues, ClientValues } from './value-ownership.ts'
 import { relateNames } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
 import { detachedCopy } from '../values.ts'
-import { toRecordedTurns, type RecordedTurns } from '../../tape/turn-store.ts'
+import { turnStoreOf, type Turns } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 interface FindBindingsOptions {
@@ -40,10 +40,10 @@ interface FindBindingsOptions {
  * several times: what is kept grows with what is found, and not with the tape.
  */
 export function findBindings(
-  given: readonly Turn[] | RecordedTurns,
+  given: readonly Turn[] | Turns,
   { started }: FindBindingsOptions = {},
 ): FoundBindings {
-  const turns = toRecordedTurns(given)
+  const turns = turnStoreOf(given)
   const messages = findCandidateMessages(turns)
   const sent = messages.filter(({ dir }) => dir === 'c2s')
   if (sent.length === 0) return { bindings: [], guesses: [] }

@@ -4,7 +4,7 @@ import { isQuantityName } from '../names.ts'
 import { detachedCopy } from '../values.ts'
 import type { JsonPath } from '../../json/find.ts'
 import { isObject, member } from '../../protocol/message.ts'
-import type { RecordedTurns } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */
 export class ClientValues {
@@ -43,10 +43,10 @@ function clientValueKey({ value, names }: ConsumerCandidate): string {
 export class SchemaValues {
   readonly #schemas = new Map<string, unknown>()
 
-  constructor(turns: RecordedTurns) {
+  constructor(turns: TurnStore) {
     for (let place = 0; place < turns.size; place++) {
-      if (turns.outline(place).method !== 'tools/list') continue
-      const response = turns.turn(place)?.response
+      if (turns.summary(place).method !== 'tools/list') continue
+      const response = turns.at(place)?.response
       if (response?.message.kind !== 'response' || !('result' in response.message.outcome)) continue
       const tools = member(response.message.outcome.result, 'tools')
       for (const tool of Array.isArray(tools) ? tools : []) this.#add(tool)

@@ -9,7 +9,7 @@ import { upstreamLink, type UpstreamTarget } from '../../serve/upstream/upstream
 import { Passthrough } from '../../serve/upstream/passthrough.ts'
 import { replaceTapeIfAnswered } from '../../store/file/rewrite.ts'
 import { pickLabels } from '../../tape/header.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { printServeLine as tell, announceEndpoints, type ServeAddresses } from './tapes-to-serve.ts'
 
@@ -56,7 +56,7 @@ async function recordOverHttp(
   const { target, addresses, secrets, signal } = anew
   const recording = new Recording({ tape, redact: { values: secrets } })
   const link = linkOptionsFor(anew)
-  const open = upstreamLink(target, turnsInMemory([]))
+  const open = upstreamLink(target, turnStoreOf([]))
   const served = await serveHttp({
     ...addresses,
     tape: emptyTape(anew, link),

@@ -1,6 +1,7 @@
 import { PassthroughServer } from '../../serve/upstream/passthrough-server.ts'
 import { upstreamLink } from '../../serve/upstream/upstream.ts'
-import { turnStoreOf, type PlayableTape } from '../../serve/playable-tape.ts'
+import type { PlayableTape } from '../../serve/playable-tape.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { LivePlan } from './live-plan.ts'
 import { printServeLine, printServeWarning } from './tapes-to-serve.ts'

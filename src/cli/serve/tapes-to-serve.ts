@@ -1,11 +1,11 @@
 import { colourText } from '../output/print.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
-import { turnStoreOf, type PlayableTape, eraOfServer } from '../../serve/playable-tape.ts'
+import { type PlayableTape, eraOfServer } from '../../serve/playable-tape.ts'
 import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { Tape } from '../../store/file/read.ts'
-import type { TurnKind } from '../../tape/turn-store.ts'
+import { turnStoreOf, type TurnKind } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** Where to listen, as the command line says it; true without an address. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/support/tape-of.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { findValueOrigin } from './annotations.ts'
 
 const OPENED = [
@@ -8,7 +8,7 @@ const OPENED = [
   ...call(2, 'status', {}, 'h-77'),
   ...call(3, 'read', { handle: 'h-77' }, 'h-78'),
 ]
-const SEARCH = { turns: turnsInMemory(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
+const SEARCH = { turns: turnStoreOf(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
 
 test('a value comes from the first response that held it', () => {
   expect(findValueOrigin('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })

@@ -6,7 +6,7 @@ import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
 import { isObject } from '../../protocol/message.ts'
 import { HANDSHAKE_METHODS } from '../../protocol/methods.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
 /** What the tape knows of one value of a request. */
@@ -107,17 +107,17 @@ function placesContaining(needle: string, { turns, place, server }: OriginSearch
   let left = MOST_CHARACTERS
   const last = Math.max(0, place - MOST_TURNS)
   for (let at = place - 1; at >= last && left > 0; at--) {
-    const outline = turns.outline(at)
-    if (outline.server !== server || !outline.answered || LISTINGS.has(outline.method)) continue
-    const glance = turns.previewResponse(at, needle)
-    left -= glance?.length ?? 0
-    if (glance?.mayContain) places.push(at)
+    const summary = turns.summary(at)
+    if (summary.server !== server || !summary.answered || LISTINGS.has(summary.method)) continue
+    const text = turns.at(at)?.response?.text ?? ''
+    left -= text.length
+    if (text.includes(needle)) places.push(at)
   }
   return places
 }
 
 function originInTurn(place: number, value: string, { turns, frame }: OriginSearch): ValueOrigin | undefined {
-  const response = turns.turn(place)?.response
+  const response = turns.at(place)?.response
   if (response === undefined || response.n >= frame) return undefined
   const path = pathInResponse(response, value)
   return path === undefined ? undefined : { frame: response.n, path }

@@ -8,7 +8,7 @@ import {
   tapeOf,
   type Said,
 } from '../../../test/support/tape-of.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import type { SuggestedMatchOptions } from '../options.ts'
 import { MISS_CODE, missAsError } from './error.ts'
 import { missAsText } from './text.ts'
@@ -445,7 +445,7 @@ function runOf(
   const explainer = new MissExplainer({
     index,
     tape: 'animals.tape.jsonl',
-    turns: turnsInMemory(turns),
+    turns: turnStoreOf(turns),
     ...times,
     given: options,
     commandFor,

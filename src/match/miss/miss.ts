@@ -1,4 +1,4 @@
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { ValueAnnotation } from './annotations.ts'
 import { TapeLookup, type NearestRequest } from './nearest.ts'
 import { suggestFixes, type Fix, similarRequests } from './fixes.ts'

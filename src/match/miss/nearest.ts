@@ -5,7 +5,7 @@ import type { RequestUsage } from '../matcher.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import type { RequestContent } from '../request-key.ts'
 import { isObject, member } from '../../protocol/message.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */
@@ -119,7 +119,7 @@ export class TapeLookup {
   /** The turn that a request in this frame set off. */
   turnAt(frame: number): Turn | undefined {
     const place = this.placeOf(frame)
-    return place === undefined ? undefined : this.turns.turn(place)
+    return place === undefined ? undefined : this.turns.at(place)
   }
 
   /** The place of the turn that a request in this frame set off. */
@@ -141,15 +141,15 @@ function findPlaceByFrame(turns: TurnStore, frame: number): number | undefined {
   let high = turns.size
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (turns.outline(middle).frame < frame) low = middle + 1
+    if (turns.summary(middle).frame < frame) low = middle + 1
     else high = middle
   }
-  return low < turns.size && turns.outline(low).frame === frame ? low : undefined
+  return low < turns.size && turns.summary(low).frame === frame ? low : undefined
 }
 
 // One look at the whole tape, at the first miss: on a long tape there should be no other.
 function placesByFrame(turns: TurnStore): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
-  for (let place = 0; place < turns.size; place++) places.set(turns.outline(place).frame, place)
+  for (let place = 0; place < turns.size; place++) places.set(turns.summary(place).frame, place)
   return places
 }

@@ -13,6 +13,7 @@ import { rankByDistance, type NearestRequest, type TapeLookup } from './nearest.
 import type { RequestComparer } from '../request-comparer.ts'
 import { type RequestContent, requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
 import { toolOrPromptName } from '../../protocol/methods.ts'
+import { clientCallOf } from '../../tape/turns.ts'
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
 export function diagnoseMiss(
@@ -183,9 +184,9 @@ function findOnOtherServer(
     return undefined
   const key = matching.keyOf(asked)
   for (const place of placesToSearch(asked, evidence, key === requestKey(asked))) {
-    const { trigger, server, method, frame, answered } = turns.outline(place)
+    const { trigger, server, method, frame, answered } = turns.summary(place)
     if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
-    const called = turns.clientCall(place)
+    const called = clientCallOf(turns.trigger(place))
     if (called !== undefined && matching.keyOf({ ...called, server: asked.server }) === key)
       return { frame, ...called }
   }
@@ -199,7 +200,7 @@ function placesToSearch(asked: RequestContent, { turns }: TapeLookup, isByKey: b
   const places: number[] = []
   for (const server of new Set(turns.kinds().map((kind) => kind.server))) {
     const first = keyed.first(requestKey({ ...asked, server }))
-    for (let place = first; place >= 0; place = keyed.after(place)) places.push(place)
+    for (let place = first; place >= 0; place = keyed.next(place)) places.push(place)
   }
   return places.toSorted((a, b) => a - b)
 }

@@ -12,7 +12,7 @@ import { linkNameOf } from './revisions.ts'
 import { isHandshake } from '../session/handshake.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
 import { uint32Column, float64Column, indexesUpTo } from '../../store/columns.ts'
-import type { RecordedTurns } from '../../tape/turn-store.ts'
+import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** One message of the recorded client, and when it may go out. */
@@ -46,7 +46,7 @@ export type SendDecision =
   | { readonly kind: 'hold'; readonly why: string }
 
 interface ReplayPlanOptions {
-  readonly turns: RecordedTurns
+  readonly turns: TurnStore
   /** Why a message is left out, if it is. */
   readonly fateOf: (planned: PlanCandidate) => SendDecision
 }
@@ -57,7 +57,8 @@ export type PlanCandidate = Pick<PlannedMessage, 'turn' | 'message' | 'tool' | '
 /** What the recorded client said, in its order, each with what it had waited for. A message is read when it is asked for. */
 export function buildPlan({ turns, fateOf }: ReplayPlanOptions): ReplayPlan {
   const rows = new PlanColumnsBuilder(fateOf)
-  for (let place = 0; place < turns.size; place++) rows.add(turnAt(turns, place), place)
+  for (let place = 0; place < turns.size; place++)
+    if (turns.summary(place) !== NO_TURN) rows.add(turnAt(turns, place), place)
   return new ReplayPlan(turns, rows.taken())
 }
 
@@ -69,12 +70,12 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
   readonly hasRounds: boolean
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
-  readonly #turns: RecordedTurns
+  readonly #turns: TurnStore
   readonly #rows: PlanColumns
   readonly #answersBefore: (index: number) => readonly number[]
   readonly #notifications: RecordedNotifications
 
-  constructor(turns: RecordedTurns, rows: PlanColumns) {
+  constructor(turns: TurnStore, rows: PlanColumns) {
     this.size = rows.place.length
     this.cancelled = rows.cancelled
     this.hasRounds = rows.hasRounds
@@ -142,8 +143,8 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
 const SENT: SendDecision = { kind: 'send' }
 const NO_TRIGGER = { message: { kind: 'invalid' }, text: '' } as const
 
-function turnAt(turns: RecordedTurns, place: number): Turn {
-  const turn = turns.turn(place)
+function turnAt(turns: TurnStore, place: number): Turn {
+  const turn = turns.at(place)
   if (turn === undefined) throw tapeChanged()
   return turn
 }

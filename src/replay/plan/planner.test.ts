@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { type MessageSelection, planMessages } from './planner.ts'
 
 const tape = tapeOf(
@@ -48,7 +48,7 @@ test.each<[string, Partial<MessageSelection>, readonly string[]]>([
     ['initialize', 'notifications/initialized'],
   ],
 ])('what is sent: %s', (_, selection, sent) => {
-  const plan = [...planMessages(turnsInMemory(tape.turns), { ...selection, allowWrites: true }, new Map())]
+  const plan = [...planMessages(turnStoreOf(tape.turns), { ...selection, allowWrites: true }, new Map())]
   const names = plan
     .filter(({ fate }) => fate.kind === 'send')
     .map(({ message, tool }) => [message.method, ...(tool === undefined ? [] : [tool])].join(':'))
@@ -57,7 +57,7 @@ test.each<[string, Partial<MessageSelection>, readonly string[]]>([
 
 test('what is left out says why', () => {
   const left = { exclude: ['tools/*'], from: 9, skipNotifications: true }
-  const plan = [...planMessages(turnsInMemory(tape.turns), left, new Map())]
+  const plan = [...planMessages(turnStoreOf(tape.turns), left, new Map())]
   expect(plan.map(({ fate }) => (fate.kind === 'send' ? 'sent' : fate.why))).toEqual([
     'the handshake is our own',
     'the handshake is our own',

@@ -1,4 +1,4 @@
-import type { RecordedTurns } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import { isHandshake } from '../session/handshake.ts'
 import { buildPlan, type PlanCandidate, type ReplayPlan, type SendDecision } from './plan.ts'
@@ -19,7 +19,7 @@ export interface MessageSelection {
 
 /** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
 export function planMessages(
-  turns: RecordedTurns,
+  turns: TurnStore,
   options: Partial<MessageSelection> & Parameters<typeof holdUnsafeCall>[1],
   tools: ToolDescriptions,
 ): ReplayPlan {

@@ -2,67 +2,58 @@ import { detectEra, type DetectedEra, type EraEvidence } from '../../protocol/er
 import { idKey, isId } from '../../protocol/id.ts'
 import { classifyMessage, member } from '../../protocol/message.ts'
 import { HANDSHAKE_METHODS, hasModernEnvelope } from '../../protocol/methods.ts'
-import { uint32Column } from '../../store/columns.ts'
 import { openTape, type Tape } from '../../store/file/read.ts'
 import type { IndexedTape } from '../../store/index/indexed-tape.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { selectOneServer } from '../../tape/server-filter.ts'
-import {
-  toRecordedTurns,
-  type RecordedTurns,
-  turnsInMemory,
-  type TurnOutline,
-} from '../../tape/turn-store.ts'
+import { filterTurns, turnStoreOf, TurnStore, type TurnSummary } from '../../tape/turns.ts'
 import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
 /** One server's part of a tape, for a client to be played to. */
 export interface ServerPart {
   readonly server: string
-  readonly turns: RecordedTurns
+  readonly turns: TurnStore
   readonly landmarks: TapeOutline
   readonly era: DetectedEra
 }
 
 /** The part that the user means; it is never guessed. */
 export async function selectServerPart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
-  const all = toRecordedTurns(tape.turns)
-  const parts = partsOf(all)
-  const server = selectOneServer({ path: tape.path, names: [...parts.keys()] }, wanted)
-  const { places, landmarks } = parts.get(server) ?? newPart()
-  const turns = new ServerPartTurns(all, places.length === all.size ? undefined : places.toArray())
+  const all = turnStoreOf(tape.turns)
+  const outlines = outlineByServer(all)
+  const server = selectOneServer({ path: tape.path, names: [...outlines.keys()] }, wanted)
+  const landmarks = outlines.get(server) ?? new TapeOutline()
+  const turns = filterTurns(all, (index) => {
+    const summary = all.summary(index)
+    return summary.trigger !== 'none' && summary.server === server
+  })
   const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
-  return { server, turns: turns.with(aborts), landmarks, era: detectEra(eraEvidence(turns)) }
-}
-
-interface PartPlaces {
-  readonly places: ReturnType<typeof uint32Column>
-  readonly landmarks: TapeOutline
-}
-
-/** What the client said to each server, found in one look through the tape. */
-function partsOf(turns: RecordedTurns): ReadonlyMap<string, PartPlaces> {
-  const parts = new Map<string, PartPlaces>()
-  for (let place = 0; place < turns.size; place++) {
-    const outline = turns.outline(place)
-    if (outline.trigger === 'none') continue
-    const { server } = outline
-    const part = parts.get(server) ?? newPart()
-    if (part.places.length === 0) parts.set(server, part)
-    part.landmarks.add(outline, part.places.length)
-    part.places.push(place)
+  return {
+    server,
+    turns: aborts.length === 0 ? turns : new ExtendedTurns(turns, aborts),
+    landmarks,
+    era: detectEra(eraEvidence(turns)),
   }
-  return parts
 }
 
-function newPart(): PartPlaces {
-  return { places: uint32Column(), landmarks: new TapeOutline() }
+/** One pass over the tape collects what the client sent to each server. */
+function outlineByServer(turns: TurnStore): ReadonlyMap<string, TapeOutline> {
+  const outlines = new Map<string, TapeOutline>()
+  for (let index = 0; index < turns.size; index++) {
+    const summary = turns.summary(index)
+    if (summary.trigger === 'none') continue
+    const outline = outlines.get(summary.server) ?? new TapeOutline()
+    outlines.set(summary.server, outline)
+    outline.add(summary, index)
+  }
+  return outlines
 }
 
 /** What may prove an era. */
-function* eraEvidence(turns: RecordedTurns): Generator<EraEvidence> {
+function* eraEvidence(turns: TurnStore): Generator<EraEvidence> {
   for (let place = 0; place < turns.size; place++) {
-    const { method, enveloped } = turns.outline(place)
-    if (enveloped || HANDSHAKE_METHODS.has(method)) yield* exchangeIn(turns.turn(place))
+    const { method, enveloped } = turns.summary(place)
+    if (enveloped || HANDSHAKE_METHODS.has(method)) yield* exchangeIn(turns.at(place))
   }
 }
 
@@ -73,53 +64,31 @@ function exchangeIn(turn: Turn | undefined): readonly EraEvidence[] {
   return [{ request, response: answer?.kind === 'response' ? answer : undefined }]
 }
 
-/** The turns that a client of one server set off, and what was added to them. */
-class ServerPartTurns implements RecordedTurns {
+/** Turns with further turns behind them. */
+class ExtendedTurns extends TurnStore {
   readonly size: number
-  readonly #all: RecordedTurns
-  /** The places of those that are meant; undefined when all are. */
-  readonly #places: Uint32Array | undefined
-  readonly #added: RecordedTurns
-  readonly #own: number
+  readonly #turns: TurnStore
+  readonly #added: TurnStore
 
-  constructor(all: RecordedTurns, places: Uint32Array | undefined, added: readonly Turn[] = []) {
-    this.#all = all
-    this.#places = places
-    this.#added = turnsInMemory(added)
-    this.#own = places?.length ?? all.size
-    this.size = this.#own + added.length
+  constructor(turns: TurnStore, added: readonly Turn[]) {
+    super()
+    this.size = turns.size + added.length
+    this.#turns = turns
+    this.#added = turnStoreOf(added)
   }
 
-  /** With further turns behind its own. */
-  with(added: readonly Turn[]): RecordedTurns {
-    return added.length === 0 ? this : new ServerPartTurns(this.#all, this.#places, added)
+  at(index: number): Turn | undefined {
+    return this.#turns.at(index) ?? this.#added.at(index - this.#turns.size)
   }
 
-  outline(place: number): TurnOutline {
-    return place < this.#own
-      ? this.#all.outline(this.#placeOf(place))
-      : this.#added.outline(place - this.#own)
+  trigger(index: number): RecordedMessage | undefined {
+    return this.#turns.trigger(index) ?? this.#added.trigger(index - this.#turns.size)
   }
 
-  turn(place: number): Turn | undefined {
-    return place < this.#own ? this.#all.turn(this.#placeOf(place)) : this.#added.turn(place - this.#own)
-  }
-
-  trigger(place: number): RecordedMessage | undefined {
-    return place < this.#own
-      ? this.#all.trigger(this.#placeOf(place))
-      : this.#added.trigger(place - this.#own)
-  }
-
-  *[Symbol.iterator](): Generator<Turn> {
-    for (let place = 0; place < this.size; place++) {
-      const turn = this.turn(place)
-      if (turn !== undefined) yield turn
-    }
-  }
-
-  #placeOf(place: number): number {
-    return this.#places === undefined ? place : (this.#places[place] ?? -1)
+  summary(index: number): TurnSummary {
+    return index < this.#turns.size
+      ? this.#turns.summary(index)
+      : this.#added.summary(index - this.#turns.size)
   }
 }
 
@@ -137,7 +106,7 @@ class TapeOutline {
   hasUnansweredEnvelope = false
   #firstFrame = Infinity
 
-  add({ trigger, method, frame, enveloped, answered }: TurnOutline, place: number): void {
+  add({ trigger, method, frame, enveloped, answered }: TurnSummary, place: number): void {
     if (frame < this.#firstFrame) {
       this.#firstFrame = frame
       this.first = place
@@ -152,18 +121,15 @@ class TapeOutline {
 }
 
 /** The turns at some places. */
-export function turnsAtPlaces(
-  turns: RecordedTurns,
-  places: readonly (number | undefined)[],
-): readonly Turn[] {
-  return places.flatMap((place) => (place === undefined ? [] : (turns.turn(place) ?? [])))
+export function turnsAtPlaces(turns: TurnStore, places: readonly (number | undefined)[]): readonly Turn[] {
+  return places.flatMap((place) => (place === undefined ? [] : (turns.at(place) ?? [])))
 }
 
 /**
  * The requests that the recorded client gave up by closing their streams, as the cancellations that they are: of modern
  * requests over HTTP, because in the legacy era a closed stream cancels nothing.
  */
-async function abortedTurns(turns: RecordedTurns, tape: ReplayedTape): Promise<readonly Turn[]> {
+async function abortedTurns(turns: TurnStore, tape: ReplayedTape): Promise<readonly Turn[]> {
   const aborts = 'rest' in tape ? tape.rest.filter(isAbortOfClient) : await abortsOnDisk(tape.path)
   if (aborts.length === 0) return []
   const cancelled = new Set(cancellationsIn(turns))
@@ -192,22 +158,22 @@ async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
 }
 
 /** The requests with an envelope that got no answer. */
-function unansweredIn(turns: RecordedTurns): readonly Turn[] {
+function unansweredIn(turns: TurnStore): readonly Turn[] {
   return turnsWhere(
     turns,
     ({ trigger, answered, enveloped }) => trigger === 'request' && !answered && enveloped,
   )
 }
 
-function cancellationsIn(turns: RecordedTurns): readonly (string | undefined)[] {
+function cancellationsIn(turns: TurnStore): readonly (string | undefined)[] {
   return turnsWhere(turns, ({ method }) => method === 'notifications/cancelled').map(cancelledIdKey)
 }
 
-function turnsWhere(turns: RecordedTurns, isMeant: (outline: TurnOutline) => boolean): readonly Turn[] {
+function turnsWhere(turns: TurnStore, isMeant: (summary: TurnSummary) => boolean): readonly Turn[] {
   const places = Array.from({ length: turns.size }, (_, place) => place)
   return turnsAtPlaces(
     turns,
-    places.filter((place) => isMeant(turns.outline(place))),
+    places.filter((place) => isMeant(turns.summary(place))),
   )
 }
 

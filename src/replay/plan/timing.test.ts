@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/support/tape-of.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { dueTimes, type Timing } from './timing.ts'
 import type { PlannedMessage } from './plan.ts'
 import { planMessages } from './planner.ts'
 
 // Sent at 1, 3, 5 and 7 ms of the tape.
 const tape = tapeOf(...[1, 2, 3, 4].flatMap((id) => call(id, 'search', {}, 'x')))
-const plan = [...planMessages(turnsInMemory(tape.turns), { allowWrites: true }, new Map())]
+const plan = [...planMessages(turnStoreOf(tape.turns), { allowWrites: true }, new Map())]
 
 test.each<[string, Timing, readonly number[]]>([
   ['fast sends at once', { kind: 'fast' }, [0, 0, 0, 0]],

@@ -10,7 +10,7 @@ import { findBindings } from '../../bindings/find/find-bindings.ts'
 import { withBindingsFilePath, readBindingsFileAt, readBindingsForTape } from '../../store/companion-files.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { messagesOfTurn, type Turn } from '../../tape/turn.ts'
-import type { RecordedTurns } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import { selectServerPart, type ServerPart, type ReplayedTape } from '../plan/server-part.ts'
 
 export interface TapeBindingsOptions {
@@ -48,7 +48,7 @@ export async function bindingsOfPart(
 async function confirmedBy(
   baseline: Tape,
   found: FoundBindings,
-  { server, turns }: { server: string | undefined; turns: RecordedTurns },
+  { server, turns }: { server: string | undefined; turns: TurnStore },
 ): Promise<FoundBindings> {
   const { turns: other } = await selectServerPart(baseline, server)
   return confirmBindings(found, {
@@ -59,7 +59,7 @@ async function confirmedBy(
 }
 
 /** A file speaks of the whole tape; what it says of other servers is not for this part. */
-function onlyThisPart(file: BindingsFile, tape: ReplayedTape, turns: RecordedTurns): BindingsFile {
+function onlyThisPart(file: BindingsFile, tape: ReplayedTape, turns: TurnStore): BindingsFile {
   const [own, all] = [framesOf(turns), framesOf(tape.turns)]
   const isForeign = ({ to }: UserBinding): boolean =>
     to.every(({ frame }) => all.has(frame) && !own.has(frame))

@@ -4,7 +4,7 @@ import { isObject, member, type Message, type Notification, type Request } from 
 import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
 import type { HttpErrorResponse } from './posted-message.ts'
 import { recordedTools } from '../player/tool-schemas.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 
 /** Whether a message is of the modern era: it carries the envelope, or its header says so. */
 export function isModernMessage(message: Message, headers: HeaderRecord): boolean {

@@ -1,5 +1,5 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import type { Message } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'

@@ -2,10 +2,9 @@ import type { Era } from '../../protocol/era.ts'
 import { member } from '../../protocol/message.ts'
 import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
-import { filterTurns } from '../player/turn-filters.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import { filterTurns, type TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
 /** What HTTP carried around a message, as far as it matters when the message is played. */
@@ -106,9 +105,9 @@ export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): 
   if (refused.length === 0) return turns
   const places = new Set<number>()
   for (let place = 0; place < turns.size; place++) {
-    const { frame, trigger } = turns.outline(place)
+    const { frame, trigger } = turns.summary(place)
     const isNear = trigger === 'request' && refused.some((head) => isBetween(frame, head))
-    const turn = isNear ? turns.turn(place) : undefined
+    const turn = isNear ? turns.at(place) : undefined
     if (turn !== undefined && isTransportError(turn, heads)) places.add(place)
   }
   return filterTurns(turns, (place) => !places.has(place))

@@ -1,14 +1,14 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
 import { type Drift, sumServerDrifts, mergeSessionDrifts } from '../drift.ts'
 import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
-import { turnStoreOf, eraOfServer } from '../playable-tape.ts'
+import { eraOfServer } from '../playable-tape.ts'
 import type { ClientPauses } from '../player/clock.ts'
 import { exchangeFaultActions } from '../player/reply-channel.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
-import { filterTurns, sessionFilters, type SessionFilter, preferTurns } from '../player/turn-filters.ts'
+import { sessionFilters, type SessionFilter, preferTurns } from '../player/turn-filters.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 
 export interface ServedRecordingOptions {
   readonly options: ServeOptions &
@@ -44,9 +44,9 @@ export function createServedRecording({
   const heads = new RecordedHeads(tape.rest)
   const all = withoutTransportErrors(turnStoreOf(tape.turns), heads)
   const isAlone = all.kinds().every((kind) => kind.server === server)
-  const turns = isAlone ? all : filterTurns(all, (place) => all.outline(place).server === server)
-  const modernTurns = filterTurns(turns, (place) => turns.outline(place).enveloped)
-  const legacyTurns = filterTurns(turns, (place) => !turns.outline(place).enveloped)
+  const turns = isAlone ? all : filterTurns(all, (place) => all.summary(place).server === server)
+  const modernTurns = filterTurns(turns, (place) => turns.summary(place).enveloped)
+  const legacyTurns = filterTurns(turns, (place) => !turns.summary(place).enveloped)
   const connectionsOf = (played: TurnStore): ClientSessions =>
     new ClientSessions({
       turns: played,

@@ -9,12 +9,12 @@ import { isTaskPoll, type RequestContent } from '../../match/request-key.ts'
 import type { DetectedEra } from '../../protocol/era.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
-import { turnStoreOf, eraOfServer } from '../playable-tape.ts'
+import { eraOfServer } from '../playable-tape.ts'
 import { syntheticAnswer, type SyntheticAnswer } from './synthetic-answers.ts'
 import { TaskStates } from './task-states.ts'
 import { type ClientRedaction, explainRedactedMiss } from '../redaction/client-redaction.ts'
 import { type ReportRedactor, createReportRedactor, redactMiss } from '../redaction/report-redactor.ts'
-import type { TurnStore, TurnOutline } from '../../tape/turn-store.ts'
+import { turnStoreOf, type Turns, type TurnStore, type TurnSummary } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** What there is to say to a live request. */
@@ -63,7 +63,7 @@ export class RecordedServer {
     const { turns, server, byMethod } = this.#recorded
     const known =
       byMethod.get(method) ??
-      turnsMatching(turns, (outline) => outline.server === server && outline.method === method)
+      turnsMatching(turns, (summary) => summary.server === server && summary.method === method)
     byMethod.set(method, known)
     return known
   }
@@ -159,7 +159,7 @@ export class RecordedServer {
 }
 
 export interface RecordedServerOptions extends MatchOptions {
-  readonly turns: readonly Turn[] | TurnStore
+  readonly turns: readonly Turn[] | Turns
   /** Which of the tape's servers to be. */
   readonly server: string
   /** The tape as the user named it. */
@@ -213,13 +213,13 @@ function loadRecordedServer(options: RecordedServerOptions): RecordedServerData 
 }
 
 function openingTurns(turns: TurnStore, server: string): readonly Turn[] {
-  return turnsMatching(turns, (outline) => outline.server === server && outline.trigger === 'none')
+  return turnsMatching(turns, (summary) => summary.server === server && summary.trigger === 'none')
 }
 
 /** The turns that look like that from outside. Where no kind of turn does, none is looked at. */
 function turnsMatching(
   turns: TurnStore,
-  isMeant: (outline: Pick<TurnOutline, 'server' | 'method' | 'trigger'>) => boolean,
+  isMeant: (summary: Pick<TurnSummary, 'server' | 'method' | 'trigger'>) => boolean,
 ): readonly Turn[] {
   const first = Math.min(
     turns.size,
@@ -230,7 +230,7 @@ function turnsMatching(
   )
   const found: Turn[] = []
   for (let place = first; place < turns.size; place++) {
-    const turn = isMeant(turns.outline(place)) ? turns.turn(place) : undefined
+    const turn = isMeant(turns.summary(place)) ? turns.at(place) : undefined
     if (turn !== undefined) found.push(turn)
   }
   return found

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { call, HANDSHAKE, tapeOf, type Said } from '../../../test/support/tape-of.ts'
-import { turnsInMemory } from '../../tape/turn-store.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { sessionFilters } from './turn-filters.ts'
 
 const SESSION = [...HANDSHAKE, ...call(1, 'count', {}, 'one')]
 const on = (conn: number, said: readonly Said[]): readonly Said[] => said.map((one) => ({ ...one, conn }))
 const framesOf = (...said: readonly Said[]): readonly (readonly unknown[])[] =>
-  sessionFilters(turnsInMemory(tapeOf(...said).turns)).map((isOf) =>
+  sessionFilters(turnStoreOf(tapeOf(...said).turns)).map((isOf) =>
     tapeOf(...said)
       .turns.filter(isOf)
       .map(({ trigger }) => trigger?.n),

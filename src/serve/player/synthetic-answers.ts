@@ -3,7 +3,7 @@ import type { DetectedEra } from '../../protocol/era.ts'
 import { member, type Request, isObject, type JsonObject } from '../../protocol/message.ts'
 import { MODERN_VERSION, META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { METHOD_NOT_FOUND, type ResponsePayload } from '../../protocol/response.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn, RecordedMessage, TurnStep } from '../../tape/turn.ts'
 
 export interface SyntheticAnswer {
@@ -39,7 +39,7 @@ export function syntheticAnswer(
 
 function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
   for (let place = 0; place < turns.size; place++) {
-    const turn = turns.outline(place).server === server ? turns.turn(place) : undefined
+    const turn = turns.summary(place).server === server ? turns.at(place) : undefined
     if (turn !== undefined) yield turn
   }
 }
@@ -53,10 +53,8 @@ const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages 
 function declaresLogging(turns: TurnStore, server: string): boolean {
   const places = Array.from({ length: turns.size }, (_, place) => place)
   return places.some((place) => {
-    const outline = turns.outline(place)
-    return (
-      outline.method === 'initialize' && outline.server === server && answersWithLogging(turns.turn(place))
-    )
+    const summary = turns.summary(place)
+    return summary.method === 'initialize' && summary.server === server && answersWithLogging(turns.at(place))
   })
 }
 

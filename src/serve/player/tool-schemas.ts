@@ -1,4 +1,4 @@
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 import { member } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
@@ -28,8 +28,8 @@ export class ToolSchemas {
 export function recordedTools(turns: TurnStore): readonly unknown[] {
   const places = Array.from({ length: turns.size }, (_, place) => place)
   return places
-    .filter((place) => turns.outline(place).method === 'tools/list')
-    .flatMap((place) => listedTools(turns.turn(place)))
+    .filter((place) => turns.summary(place).method === 'tools/list')
+    .flatMap((place) => listedTools(turns.at(place)))
 }
 
 function listedTools(turn: Turn | undefined): readonly unknown[] {

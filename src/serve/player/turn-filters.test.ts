@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { call, client, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
-import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
-import { filterTurns, preferTurns } from './turn-filters.ts'
+import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { preferTurns } from './turn-filters.ts'
 
 const COUNTS = ['one', 'two', 'three'].flatMap((text, at) => call(at, 'count', {}, text))
-const STORE = turnsInMemory(tapeOf(...COUNTS, ...call(9, 'add', {}, 'sum')).turns)
+const STORE = turnStoreOf(tapeOf(...COUNTS, ...call(9, 'add', {}, 'sum')).turns)
 
 test('of turns with the same key, the preferred ones are used first, and then the others in their order', () => {
   const index = new RecordingIndex(preferTurns(STORE, ({ trigger }) => trigger?.n === 5))
@@ -34,7 +34,7 @@ test('what other sessions opened with is left out', () => {
     { ...hello, conn: 2 },
     { ...client({ method: 'x' }), conn: 2 },
   )
-  const view: TurnStore = preferTurns(turnsInMemory(turns), ({ steps }) =>
+  const view: TurnStore = preferTurns(turnStoreOf(turns), ({ steps }) =>
     steps.some(({ kind }) => kind === 'ask'),
   )
   expect([...view].map(({ trigger }) => trigger?.n)).toEqual([3])

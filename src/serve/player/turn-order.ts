@@ -2,7 +2,7 @@ import { isTaskPoll } from '../../match/request-key.ts'
 import { idKey, isId } from '../../protocol/id.ts'
 import { member } from '../../protocol/message.ts'
 import type { Clock } from './clock.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
 // A client that waits for this answer before it makes the next call would wait for ever.
@@ -127,7 +127,7 @@ export class SubscriptionOrder {
 
   #lastCallBetween(subscription: RecordedMessage | undefined, message: RecordedMessage): Turn | undefined {
     for (let place = this.#turns.size - 1; place >= 0; place--) {
-      const { frame, method, answered } = this.#turns.outline(place)
+      const { frame, method, answered } = this.#turns.summary(place)
       if (
         !answered ||
         method === SUBSCRIBE_METHOD ||
@@ -135,7 +135,7 @@ export class SubscriptionOrder {
         !isBetween(frame, subscription?.n, message.n)
       )
         continue
-      const call = this.#turns.turn(place)
+      const call = this.#turns.at(place)
       if (isSameClient(call?.trigger, message)) return call
     }
     return undefined

@@ -3,7 +3,7 @@ import type { Id } from '../../protocol/id.ts'
 import type { Message, Request } from '../../protocol/message.ts'
 import type { ReplyChannel, SendReply } from '../player/reply-channel.ts'
 import { ToolSchemas } from '../player/tool-schemas.ts'
-import type { TurnStore } from '../../tape/turn-store.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 
 /** Where a request of one client goes that the tape cannot answer, when the user said so. */
 export interface UpstreamServer {

@@ -49,7 +49,7 @@ test('the index in the file is used, and what it says of a line is not believed 
   writeFileSync(path, edited.replace('"id":102,"result"', '"id":902,"result"'))
   utimesSync(path, 1_000_000, 1_000_000)
   const { turns } = await opened(path)
-  expect([99, 100, 101, 102].map((place) => turns.turn(place)?.trigger?.n)).toEqual([
+  expect([99, 100, 101, 102].map((place) => turns.at(place)?.trigger?.n)).toEqual([
     199,
     201,
     undefined,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { turnsInMemory, type TurnOutline, type TurnStore } from '../../tape/turn-store.ts'
+import { clientCallOf, turnStoreOf, type TurnSummary, type TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from '../file/read.ts'
@@ -120,7 +120,7 @@ test.each([
   const answer = `"server":"a","conn":1,"dir":"s2c","msg":${said}}`
   writeTape([() => `{"n":1,"t":1,${call}`, () => `{"n":2,"t":2,${answer}`], '\n')
   const tape = await openIndexedTape(PATH, { smallBytes: 0 })
-  expect(tape.turns.turn(0)).toBeUndefined()
+  expect(tape.turns.at(0)).toBeUndefined()
   tape.close()
 })
 
@@ -143,23 +143,19 @@ async function shownByIndex(): Promise<unknown> {
 }
 
 function shown({ turns, header, ended, problems }: Tape | IndexedTape): unknown {
-  const store = storeOf(turns)
+  const store = turnStoreOf(turns)
   const read = [...store].map(plain)
-  return { header, ended, problems, turns: read, outlines: outlines(store), kinds: store.kinds() }
+  return { header, ended, problems, turns: read, summaries: summaries(store), kinds: store.kinds() }
 }
 
-function storeOf(turns: readonly Turn[] | TurnStore): TurnStore {
-  return 'size' in turns ? turns : turnsInMemory(turns)
-}
-
-function outlines(turns: TurnStore): readonly unknown[] {
+function summaries(turns: TurnStore): readonly unknown[] {
   return Array.from({ length: turns.size }, (_, place) => {
-    const outline = turns.outline(place)
-    return [OUTLINE.map((name) => [name, outline[name]]), turns.clientCall(place)]
+    const summary = turns.summary(place)
+    return [FACTS.map((name) => [name, summary[name]]), clientCallOf(turns.trigger(place))]
   })
 }
 
-const OUTLINE = [
+const FACTS = [
   'trigger',
   'server',
   'method',
@@ -168,7 +164,7 @@ const OUTLINE = [
   'enveloped',
   'hasSteps',
   'name',
-] as const satisfies readonly (keyof TurnOutline)[]
+] as const satisfies readonly (keyof TurnSummary)[]
 
 function plain({ trigger, steps, response }: Turn): unknown {
   return {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { decodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { TAPE_VERSION, type TapeHeader, withLateServers } from '../../tape/header.ts'
-import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
+import { turnStoreOf, type Turns } from '../../tape/turns.ts'
 import { tapeFingerprintOf, type TapeFingerprint, openIndexFile, type OpenIndex } from './index-file.ts'
 import { IndexedTurns } from './indexed-turns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
@@ -14,7 +14,7 @@ import { loadTape, openTape } from '../file/read.ts'
 export interface IndexedTape {
   readonly path: string
   readonly header: TapeHeader
-  readonly turns: TurnStore
+  readonly turns: Turns
   readonly ended: boolean
   readonly problems: readonly TapeProblem[]
   /** How requests are to be compared with this tape, when a file beside it says. */
@@ -72,7 +72,7 @@ async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Pro
 // An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
 async function openInMemory(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
-  return { ...tape, turns: turnsInMemory(tape.turns), close: () => {} }
+  return { ...tape, turns: turnStoreOf(tape.turns), close: () => {} }
 }
 
 function isFrame(line: Frame | BrokenLine): line is Frame {

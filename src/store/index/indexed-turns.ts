@@ -2,113 +2,87 @@ import { hashText, JsonHasher } from '../../json/hash.ts'
 import { requestKey } from '../../match/request-key.ts'
 import { ArrayColumn } from '../columns.ts'
 import { buildKeyTable, firstTurnWithHash, inMemoryKeyTable, nextTurnWithHash } from './key-table.ts'
-import { turnKindsInIndex, outlineFromIndex, type TapeIndex } from './tape-index.ts'
+import { turnKindsInIndex, summaryFromIndex, type TapeIndex } from './tape-index.ts'
 import { type TapeLineFile, TurnReader } from './turn-reader.ts'
 import {
   clientCallOf,
-  type ClientCall,
-  type ResponsePreview,
-  type TurnsByKey,
-  type TurnOutline,
+  type KeyedTurns,
+  type KeyOf,
+  NO_TURN,
   type TurnKind,
-  type TurnStore,
-} from '../../tape/turn-store.ts'
+  TurnStore,
+  type TurnSummary,
+} from '../../tape/turns.ts'
 import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
 
-/** The turns of a tape on disk. Its index may be anyone's work: nothing is taken from a line that is not what the index says. */
-export class IndexedTurns implements TurnStore {
+/** The turns of a tape on disk. Another program may have written its index, so a line that differs from the index is not used. */
+export class IndexedTurns extends TurnStore {
   readonly size: number
   readonly #index: TapeIndex
-  readonly #file: TapeLineFile
   readonly #reader: TurnReader
   readonly #recent = new RecentTurnCache()
   readonly #hash = new JsonHasher()
-  #kinds: readonly TurnKind[] | undefined
 
   constructor(index: TapeIndex, file: TapeLineFile) {
+    super()
     this.size = index.turns
     this.#index = index
-    this.#file = file
     this.#reader = new TurnReader(index, file)
   }
 
-  outline(place: number): TurnOutline {
-    return outlineFromIndex(this.#index, place)
-  }
-
-  kinds(): readonly TurnKind[] {
-    this.#kinds ??= turnKindsInIndex(this.#index)
-    return this.#kinds
-  }
-
-  turn(place: number): Turn | undefined {
-    const known = this.#recent.get(place)
+  at(index: number): Turn | undefined {
+    const known = this.#recent.get(index)
     if (known !== undefined) return known
-    const turn = this.#reader.turn(place)
-    if (turn !== undefined) this.#recent.add(place, turn)
+    const turn = this.#reader.turn(index)
+    if (turn !== undefined) this.#recent.add(index, turn)
     return turn
   }
 
-  trigger(place: number): RecordedMessage | undefined {
-    return this.#reader.trigger(place)
+  trigger(index: number): RecordedMessage | undefined {
+    return this.#reader.trigger(index)
   }
 
-  clientCall(place: number): ClientCall | undefined {
-    return clientCallOf({ trigger: this.trigger(place) })
+  summary(index: number): TurnSummary {
+    return index >= 0 && index < this.size ? summaryFromIndex(this.#index, index) : NO_TURN
   }
 
-  mostSimilar(key: string, places: readonly number[], most: number): readonly number[] {
+  override mostSimilar(key: string, indexes: readonly number[], limit: number): readonly number[] {
     this.#hash.hashCanonical(key)
     const { sketch } = this.#hash
-    return highestScoring(places, (place) => countBits(sketch & this.#index.sketch.at(place)), most)
+    return highestScoring(indexes, (index) => countBits(sketch & this.#index.sketch.at(index)), limit)
   }
 
-  previewResponse(place: number, text: string): ResponsePreview | undefined {
-    const length = this.#index.responseLength.at(place)
-    if (length === 0) return this.#glanceAtTurn(place, text)
-    const line = this.#file.read(this.#index.responseAt.at(place), length)
-    return line === undefined ? undefined : { length, mayContain: line.includes(text) }
+  protected override countKinds(): readonly TurnKind[] {
+    return turnKindsInIndex(this.#index)
   }
 
-  keyedBy(keyOf: (called: ClientCall) => string): TurnsByKey {
-    const hashes = keyOf === requestKey ? this.#index : this.#hashesBy(keyOf)
-    const table = keyOf === requestKey ? this.#index : inMemoryKeyTable(buildKeyTable(hashes))
+  protected override indexBy(keyOf: KeyOf): KeyedTurns {
+    const isIndexed = keyOf === requestKey
+    const hashes = isIndexed ? this.#index : this.#hashesBy(keyOf)
+    const table = isIndexed ? this.#index : inMemoryKeyTable(buildKeyTable(hashes))
+    const hashOf = isIndexed ? (key: string) => this.#hash.hashCanonical(key) : hashText
     return {
-      isExact: false,
-      first: (key) =>
-        firstTurnWithHash(
-          table,
-          hashes,
-          keyOf === requestKey ? this.#hash.hashCanonical(key) : hashText(key),
-        ),
-      after: (place) => nextTurnWithHash(table, place),
+      first: (key) => firstTurnWithHash(table, hashes, hashOf(key)),
+      next: (index) => nextTurnWithHash(table, index),
+      read: (index, key) => {
+        const turn = this.at(index)
+        const call = clientCallOf(turn?.trigger)
+        return call !== undefined && keyOf(call) === key ? turn : undefined
+      },
     }
   }
 
-  *[Symbol.iterator](): Generator<Turn> {
-    for (let place = 0; place < this.size; place++) {
-      const turn = this.turn(place)
-      if (turn !== undefined) yield turn
-    }
-  }
-
-  /** Other keys than those in the index: every call of the client is read once. */
-  #hashesBy(keyOf: (called: ClientCall) => string): Pick<TapeIndex, 'hashLow' | 'hashHigh' | 'mark'> {
+  /** The file holds the hashes of `requestKey`. For other keys every trigger is read once. */
+  #hashesBy(keyOf: KeyOf): Pick<TapeIndex, 'hashLow' | 'hashHigh' | 'mark'> {
     const hashLow = new Uint32Array(this.size)
     const hashHigh = new Uint32Array(this.size)
-    for (let place = 0; place < this.size; place++) {
-      const called = this.clientCall(place)
-      const { low, high } = called === undefined ? { low: 0, high: 0 } : hashText(keyOf(called))
-      hashLow[place] = low
-      hashHigh[place] = high
+    for (let index = 0; index < this.size; index++) {
+      const call = clientCallOf(this.trigger(index))
+      const { low, high } = call === undefined ? { low: 0, high: 0 } : hashText(keyOf(call))
+      hashLow[index] = low
+      hashHigh[index] = high
     }
     return { hashLow: new ArrayColumn(hashLow), hashHigh: new ArrayColumn(hashHigh), mark: this.#index.mark }
-  }
-
-  /** Of an answer that came after other steps. */
-  #glanceAtTurn(place: number, text: string): ResponsePreview | undefined {
-    const said = this.turn(place)?.response?.text
-    return said === undefined ? undefined : { length: said.length, mayContain: said.includes(text) }
   }
 }
 

@@ -7,7 +7,7 @@ import type { RequestContent } from '../../match/request-key.ts'
 import { missAsError } from '../../match/miss/error.ts'
 import { MissExplainer, type Miss } from '../../match/miss/miss.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
-import { turnsInMemory, type TurnStore } from '../../tape/turn-store.ts'
+import { turnStoreOf, type Turns } from '../../tape/turns.ts'
 import { openIndexedTape } from './indexed-tape.ts'
 import { loadTape } from '../file/read.ts'
 import { cases } from '../../../test/support/cases.ts'
@@ -31,7 +31,7 @@ test('a miss is told in the same words, whether the tape is in memory or on the 
     fc.asyncProperty(fc.array(said, { maxLength: 30 }), said, async (calls, asked) => {
       writeTape(calls)
       const params = { ...asked, arguments: { ...asked.arguments, limit: 99 } }
-      const held = turnsInMemory((await loadTape(PATH)).turns)
+      const held = turnStoreOf((await loadTape(PATH)).turns)
       const tape = await openIndexedTape(PATH, { smallBytes: 0 })
       const [inMemory, onDisk] = [held, tape.turns].map((turns) => missAsError(missOf(turns, params)))
       tape.close()
@@ -70,7 +70,8 @@ function writeTape(calls: readonly unknown[]): void {
   writeFileSync(PATH, [HEADER, ...lines, ''].join('\n'))
 }
 
-function missOf(turns: TurnStore, params: unknown): Miss {
+function missOf(given: Turns, params: unknown): Miss {
+  const turns = turnStoreOf(given)
   const index = new RecordingIndex(turns)
   const explainer = new MissExplainer({
     index,

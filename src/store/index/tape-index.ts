@@ -1,6 +1,6 @@
 import { type NumberArray, type NumberColumn, ArrayColumn } from '../columns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
-import type { TurnOutline, TurnKind } from '../../tape/turn-store.ts'
+import type { TurnSummary, TurnKind } from '../../tape/turns.ts'
 
 /**
  * What is kept of a tape so that its turns can be found without reading it: fewer than 64 bytes for a turn that is a request
@@ -121,7 +121,7 @@ export function mapIndexColumns<From, To>(
 }
 
 /** What an index says of a turn. */
-export function outlineFromIndex(index: TapeIndex, place: number): TurnOutline {
+export function summaryFromIndex(index: TapeIndex, place: number): TurnSummary {
   const mark = index.mark.at(place)
   const { server, method, name } = index.labels[mark >>> TURN_FLAG_BITS] ?? EMPTY_LABEL
   return {
@@ -153,7 +153,7 @@ export function turnKindsInIndex({ kinds, labels }: TapeIndex): readonly TurnKin
   return [...known.values()]
 }
 
-function triggerKindOf(mark: number): TurnOutline['trigger'] {
+function triggerKindOf(mark: number): TurnSummary['trigger'] {
   if ((mark & TURN_FLAG.request) !== 0) return 'request'
   return (mark & TURN_FLAG.notification) !== 0 ? 'notification' : 'none'
 }

@@ -9,7 +9,7 @@ import { classifyMessage, type Batch, type Message } from '../../protocol/messag
 import { MessageFrameScanner } from '../file/frame-reader.ts'
 import { LONGEST_FRAME_BYTES } from '../file/read.ts'
 import {
-  outlineFromIndex,
+  summaryFromIndex,
   indexedStepsOf,
   type MessageLocation,
   type IndexedStep,
@@ -32,7 +32,7 @@ export class TurnReader {
 
   turn(place: number): Turn | undefined {
     if (!Number.isInteger(place) || place < 0 || place >= this.#index.turns) return undefined
-    const { trigger: kind, answered } = outlineFromIndex(this.#index, place)
+    const { trigger: kind, answered } = summaryFromIndex(this.#index, place)
     const trigger = this.trigger(place)
     if (kind !== 'none' && trigger === undefined) return undefined
     const rows = indexedStepsOf(this.#index, place)
@@ -47,7 +47,7 @@ export class TurnReader {
 
   /** What set the turn off, without what followed. */
   trigger(place: number): RecordedMessage | undefined {
-    const { trigger, server, method, frame } = outlineFromIndex(this.#index, place)
+    const { trigger, server, method, frame } = summaryFromIndex(this.#index, place)
     if (trigger === 'none') return undefined
     const item = indexedStepsOf(this.#index, place).find(({ kind }) => kind === STEP_KIND.triggered)?.item
     const at = this.#index.triggerAt.at(place)

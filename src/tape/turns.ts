@@ -1,0 +1,275 @@
+import type { Notification, Request } from '../protocol/message.ts'
+import { hasModernEnvelope, toolOrPromptName } from '../protocol/methods.ts'
+import type { RecordedMessage, Turn } from './turn.ts'
+
+/** The turns of a tape, in the order in which the client sent their triggers. */
+export interface Turns extends Iterable<Turn> {
+  readonly size: number
+  /** Returns `undefined` if the index is out of range, or if the file has changed since the tape was opened. */
+  at(index: number): Turn | undefined
+}
+
+/** The facts about a turn that are known without reading its messages. */
+export interface TurnSummary {
+  readonly trigger: 'request' | 'notification' | 'none'
+  readonly server: string
+  /** Method of the trigger; empty if the turn has no trigger. */
+  readonly method: string
+  /** Frame number of the trigger; 0 if the turn has no trigger. */
+  readonly frame: number
+  readonly answered: boolean
+  /** True if the trigger carries the modern `_meta` envelope. */
+  readonly enveloped: boolean
+  /** True if the turn contains more than the response. */
+  readonly hasSteps: boolean
+  /** The tool or prompt that the trigger names. */
+  readonly name: string | undefined
+}
+
+/** All turns with the same kind of trigger, server and method. */
+export interface TurnKind extends Pick<TurnSummary, 'trigger' | 'server' | 'method'> {
+  readonly count: number
+  /** Index of the first of them. */
+  readonly first: number
+}
+
+/** A request or notification of the client, as far as a key depends on it. */
+export interface ClientCall {
+  readonly server: string
+  readonly method: string
+  readonly params?: unknown
+}
+
+export type KeyOf = (call: ClientCall) => string
+
+/** Turns by the key of their trigger. Turns with the same key form a chain. */
+export interface KeyedTurns {
+  /** Index of the first turn with this key, or -1. */
+  first(key: string): number
+  /** Index of the turn that follows in the chain of this one, or -1. */
+  next(index: number): number
+  /** Reads a turn. Returns `undefined` if its key is a different one: an index on disk compares only hashes. */
+  read(index: number, key: string): Turn | undefined
+}
+
+/**
+ * Turns that can be searched. A store in memory and a store on disk differ in what they can tell without reading turns: the
+ * methods with a body here work for every store, and a store on disk replaces them by a look into its index.
+ */
+export abstract class TurnStore implements Turns {
+  abstract readonly size: number
+  readonly #keyed = new WeakMap<KeyOf, KeyedTurns>()
+  #kinds: readonly TurnKind[] | undefined
+
+  abstract at(index: number): Turn | undefined
+  /** The message that began the turn. A store on disk reads no other message of the turn. */
+  abstract trigger(index: number): RecordedMessage | undefined
+  /** Returns `NO_TURN` for an index without a turn. */
+  abstract summary(index: number): TurnSummary
+
+  kinds(): readonly TurnKind[] {
+    this.#kinds ??= this.countKinds()
+    return this.#kinds
+  }
+
+  /** The same `keyOf` returns the same chains, so callers should reuse the function. */
+  keyedBy(keyOf: KeyOf): KeyedTurns {
+    const keyed = this.#keyed.get(keyOf) ?? this.indexBy(keyOf)
+    this.#keyed.set(keyOf, keyed)
+    return keyed
+  }
+
+  /**
+   * Narrows `indexes` down to about `limit` turns whose triggers share values with the call of a key, most similar first. A
+   * store that cannot tell returns all of them.
+   */
+  mostSimilar(_key: string, indexes: readonly number[], _limit: number): readonly number[] {
+    return indexes
+  }
+
+  *[Symbol.iterator](): Generator<Turn> {
+    for (let index = 0; index < this.size; index++) {
+      const turn = this.at(index)
+      if (turn !== undefined) yield turn
+    }
+  }
+
+  protected countKinds(): readonly TurnKind[] {
+    const kinds = new Map<string, TurnKind>()
+    for (let index = 0; index < this.size; index++) {
+      const summary = this.summary(index)
+      if (summary === NO_TURN) continue
+      const { trigger, server, method } = summary
+      const key = JSON.stringify([trigger, server, method])
+      const { count, first } = kinds.get(key) ?? { count: 0, first: index }
+      kinds.set(key, { trigger, server, method, count: count + 1, first })
+    }
+    return [...kinds.values()]
+  }
+
+  protected indexBy(keyOf: KeyOf): KeyedTurns {
+    const first = new Map<string, number>()
+    const last = new Map<string, number>()
+    const next = new Int32Array(this.size).fill(-1)
+    for (let index = 0; index < this.size; index++) {
+      const call = clientCallOf(this.trigger(index))
+      if (call === undefined) continue
+      const key = keyOf(call)
+      if (first.has(key)) next[last.get(key) ?? 0] = index
+      else first.set(key, index)
+      last.set(key, index)
+    }
+    return {
+      first: (key) => first.get(key) ?? -1,
+      next: (index) => next[index] ?? -1,
+      read: (index) => this.at(index),
+    }
+  }
+}
+
+export const NO_TURN: TurnSummary = {
+  trigger: 'none',
+  server: '',
+  method: '',
+  frame: 0,
+  answered: false,
+  enveloped: false,
+  hasSteps: false,
+  name: undefined,
+}
+
+/** Makes turns searchable. Those that are not yet are read into memory. */
+export function turnStoreOf(turns: readonly Turn[] | Turns): TurnStore {
+  return turns instanceof TurnStore ? turns : new InMemoryTurns([...turns])
+}
+
+/** Returns `undefined` if the message is neither a request nor a notification. */
+export function clientCallOf(trigger: RecordedMessage | undefined): ClientCall | undefined {
+  if (trigger === undefined || !('method' in trigger.message)) return undefined
+  const { method, params } = trigger.message
+  return { server: trigger.server, method, params }
+}
+
+class InMemoryTurns extends TurnStore {
+  readonly size: number
+  readonly #turns: readonly Turn[]
+
+  constructor(turns: readonly Turn[]) {
+    super()
+    this.size = turns.length
+    this.#turns = turns
+  }
+
+  at(index: number): Turn | undefined {
+    return this.#turns[index]
+  }
+
+  trigger(index: number): RecordedMessage | undefined {
+    return this.#turns[index]?.trigger
+  }
+
+  summary(index: number): TurnSummary {
+    const turn = this.#turns[index]
+    return turn === undefined ? NO_TURN : new LazySummary(turn)
+  }
+}
+
+/** Computes each fact when it is read: a caller that scans a tape usually reads one of them. */
+class LazySummary implements TurnSummary {
+  readonly #turn: Turn
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+  }
+
+  get trigger(): TurnSummary['trigger'] {
+    return this.#clientMessage?.kind ?? 'none'
+  }
+
+  get server(): string {
+    return (this.#turn.trigger ?? firstServerMessage(this.#turn))?.server ?? ''
+  }
+
+  get method(): string {
+    return this.#clientMessage?.method ?? ''
+  }
+
+  get frame(): number {
+    return this.#turn.trigger?.n ?? 0
+  }
+
+  get answered(): boolean {
+    return this.#turn.response !== undefined
+  }
+
+  get enveloped(): boolean {
+    return hasModernEnvelope(this.#clientMessage?.params)
+  }
+
+  // A turn has at most one response.
+  get hasSteps(): boolean {
+    const { steps } = this.#turn
+    return steps.length > 1 || (steps[0]?.kind ?? 'respond') !== 'respond'
+  }
+
+  get name(): string | undefined {
+    return this.#clientMessage === undefined ? undefined : toolOrPromptName(this.#clientMessage)
+  }
+
+  get #clientMessage(): Request | Notification | undefined {
+    const message = this.#turn.trigger?.message
+    return message !== undefined && 'method' in message ? message : undefined
+  }
+}
+
+function firstServerMessage({ steps: [step] }: Turn): RecordedMessage | undefined {
+  return step?.kind === 'ask' ? step.request : step?.message
+}
+
+/** A view of the turns whose index `isChosen` accepts. Indexes stay the same; the others have no turn. */
+export function filterTurns(turns: TurnStore, isChosen: (index: number) => boolean): TurnStore {
+  return new FilteredTurns(turns, isChosen)
+}
+
+export class FilteredTurns extends TurnStore {
+  readonly size: number
+  readonly #turns: TurnStore
+  readonly #isChosen: (index: number) => boolean
+
+  constructor(turns: TurnStore, isChosen: (index: number) => boolean) {
+    super()
+    this.size = turns.size
+    this.#turns = turns
+    this.#isChosen = isChosen
+  }
+
+  at(index: number): Turn | undefined {
+    return this.#isChosen(index) ? this.#turns.at(index) : undefined
+  }
+
+  trigger(index: number): RecordedMessage | undefined {
+    return this.#isChosen(index) ? this.#turns.trigger(index) : undefined
+  }
+
+  summary(index: number): TurnSummary {
+    return this.#isChosen(index) ? this.#turns.summary(index) : NO_TURN
+  }
+
+  override mostSimilar(key: string, indexes: readonly number[], limit: number): readonly number[] {
+    return this.#turns.mostSimilar(key, indexes, limit)
+  }
+
+  protected override indexBy(keyOf: KeyOf): KeyedTurns {
+    const keyed = this.#turns.keyedBy(keyOf)
+    const chosenFrom = (start: number): number => {
+      let index = start
+      while (index >= 0 && !this.#isChosen(index)) index = keyed.next(index)
+      return index
+    }
+    return {
+      first: (key) => chosenFrom(keyed.first(key)),
+      next: (index) => chosenFrom(keyed.next(index)),
+      read: (index, key) => keyed.read(index, key),
+    }
+  }
+}
