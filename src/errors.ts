@@ -63,7 +63,7 @@ export const ERROR_CODES = {
     about:
       'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without the tape and ends with the exit code of its server.',
   },
-  CONFIG_NOT_FOUND: { exit: 3, about: 'There is no config file of an MCP client where one was expected.' },
+  CONFIG_NOT_FOUND: { exit: 3, about: 'There is not a config file of an MCP client where one was expected.' },
   CONFIG_BROKEN: {
     exit: 3,
     about: 'A config file of a client is not valid JSON or TOML. It is not changed.',

@@ -39,7 +39,7 @@ export async function runDemo({ reelay, tell, signal }: DemoOptions): Promise<vo
     tell(
       styleText(
         'bold',
-        'Reelay records an MCP session, then plays the server without the server, and the client without the client.',
+        'Reelay records an MCP session, then replaces the server, and then replaces the client.',
       ),
     )
     const recorded = await recordDemoSession(stage)
@@ -57,7 +57,7 @@ export async function runDemo({ reelay, tell, signal }: DemoOptions): Promise<vo
 function printNextSteps(tell: DemoOptions['tell'], reelay: string): void {
   tell('')
   tell(
-    `${styleText('bold', 'Your turn.')} The demo's tape is deleted. With your own server, in your client's config or here:`,
+    `${styleText('bold', 'Your turn.')} The demo's tape is deleted. Try it with your own server, in your client's config or here:`,
   )
   tell(styleText('cyan', `  ${reelay} record my-session -- <your server command>`))
   tell(styleText('cyan', `  ${reelay} serve my-session`))
@@ -84,7 +84,7 @@ const CALLS: readonly DemoToolCall[] = [
 ]
 
 async function recordDemoSession({ folder, tell, signal }: DemoContext): Promise<DemoSession> {
-  printHeading(tell, '1. Record.', 'A client and a server talk as always, with `reelay record` between them.')
+  printHeading(tell, '1. Record.', 'A client talks to a server through `reelay record`.')
   const command = [
     process.execPath,
     REELAY_PROGRAM,
@@ -105,7 +105,7 @@ async function recordDemoSession({ folder, tell, signal }: DemoContext): Promise
   requireTrue(recorded.exitCode === 0, 'the recorder ended with the exit code of the server', recorded)
   tell(`   The server offers ${toolNames(list).join(', ')}. Three calls at once:`)
   printAnswers(tell, recorded)
-  tell(`   On the way: ${progress.length} progress messages, and the server asked "${questions[0]}"`)
+  tell(`   Meanwhile: ${progress.length} progress messages, and the server asked "${questions[0]}"`)
   return recorded
 }
 
@@ -119,11 +119,11 @@ async function showDemoTape({ folder, tell }: DemoContext): Promise<void> {
 function showServerGone({ tell }: DemoContext, recorded: DemoSession): void {
   const pid = Number(/demo server ready, pid (\d+)/.exec(recorded.stderr)?.[1])
   requireTrue(pid > 0 && !isAlive(pid), 'the server ended with its client', recorded)
-  printHeading(tell, '3. No server.', `Its process, ${pid}, is gone. From here on only the tape answers.`)
+  printHeading(tell, '3. No server.', `The server process ${pid} has exited. From here on, the tape answers.`)
 }
 
 async function serveFromTape({ folder, tell, signal }: DemoContext, recorded: DemoSession): Promise<void> {
-  printHeading(tell, '4. Play.', 'The same client, with other request ids, talks to `reelay serve`:')
+  printHeading(tell, '4. Serve.', 'The same client connects to `reelay serve` with different request ids:')
   const played = await runDemoSession({
     command: SERVE_COMMAND,
     cwd: folder,
@@ -138,14 +138,14 @@ async function serveFromTape({ folder, tell, signal }: DemoContext, recorded: De
   )
   requireTrue(played.exitCode === 0, 'the tape was played to its end', played)
   printAnswers(tell, played)
-  tell('   All of it is equal, made-up values included: handshake, list, answers, progress, question.')
+  tell('   Everything is identical, random values included: handshake, list, results, progress, question.')
 }
 
 async function showMiss({ folder, tell, signal }: DemoContext): Promise<void> {
   printHeading(
     tell,
     '5. Miss.',
-    '"Bergen" instead of "Oslo" was never recorded. The tape says so, it does not guess:',
+    '"Bergen" was never recorded, only "Oslo". Reelay reports a miss instead of guessing:',
   )
   const calls = [{ tool: 'weather', args: { city: 'Bergen' } }]
   const missed = await runDemoSession({ command: SERVE_COMMAND, cwd: folder, calls, firstId: 0, signal })
@@ -157,14 +157,14 @@ async function showMiss({ folder, tell, signal }: DemoContext): Promise<void> {
   )
   requireTrue(missed.exitCode === 1, 'a miss ends with exit code 1', missed)
   for (const line of report) tell(styleText('yellow', `   ${line}`))
-  tell('   The client got it as a JSON-RPC error, and `reelay serve` ended with exit code 1.')
+  tell('   The client received it as a JSON-RPC error, and `reelay serve` exited with code 1.')
 }
 
 async function verifyServer({ folder, tell, signal }: DemoContext): Promise<void> {
   printHeading(
     tell,
     '6. Check.',
-    'The server is back, and `reelay verify` is the client: it sends what is recorded.',
+    'The server is back, and `reelay verify` takes the place of the client: it sends the recorded requests.',
   )
   const server = [process.execPath, SERVER_PROGRAM]
   const command = [process.execPath, REELAY_PROGRAM, 'verify', TAPE, '--json', '--', ...server] as const
@@ -173,9 +173,9 @@ async function verifyServer({ folder, tell, signal }: DemoContext): Promise<void
   requireTrue(checked.sent === CALLS.length + 1, 'everything was sent', checked)
   const { sent, noise } = checked
   tell(
-    `   ${String(sent)} requests, every answer as recorded. Left out are ${noise.length} texts: asked again,`,
+    `   ${String(sent)} requests, every response as recorded. ${noise.length} texts were not compared: they`,
   )
-  tell('   the server said something else each time. A change would be named, with exit code 1.')
+  tell('   differ from run to run. Any other change would be listed, with exit code 1.')
 }
 
 function printHeading(tell: DemoContext['tell'], title: string, text: string): void {
@@ -190,8 +190,8 @@ function printAnswers(tell: DemoContext['tell'], { received }: DemoSession): voi
 
 function requireTrue(isTrue: boolean, claim: string, { stderr }: Pick<DemoSession, 'stderr'>): void {
   if (isTrue) return
-  const hint = stderr === '' ? undefined : `the last words on stderr were: ${stderr.trim()}`
-  throw new ReelayError('UNEXPECTED', `the demo stopped: it is not true that ${claim}`, hint ? { hint } : {})
+  const hint = stderr === '' ? undefined : `the end of stderr was: ${stderr.trim()}`
+  throw new ReelayError('UNEXPECTED', `the demo failed: expected that ${claim}`, hint ? { hint } : {})
 }
 
 function isAlive(pid: number): boolean {

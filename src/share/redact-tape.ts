@@ -138,7 +138,7 @@ function createTapeRedactor(
   const { key, trouble } = keyForRecording()
   if (trouble !== undefined)
     throw new ReelayError('REDACTION_KEY', trouble, {
-      hint: 'a tape that is redacted without a key can never be matched',
+      hint: 'a tape that was redacted without a key cannot be matched later',
     })
   const before = { email: redaction?.rules.includes('email') === true }
   const rules = redactionRuleSet(

@@ -94,7 +94,7 @@ function closeDraft(writer: TapeWriter, { state, path }: TapeReader): void {
   const [problem] = state.problems
   if (problem === undefined) return
   throw new ReelayError('TAPE_BROKEN', `${path}, line ${problem.line}: ${problem.why}`, {
-    hint: 'nobody can say whether a line that cannot be read holds a secret; remove it first',
+    hint: 'an unreadable line may contain a secret; remove it first',
   })
 }
 
@@ -123,7 +123,7 @@ async function requireNoLeaks(draft: string, redactor: Redactor): Promise<void> 
     'SHARE_REFUSED',
     `${leaks} of ${redactor.replacedCount} secrets would still be in the copy`,
     {
-      hint: 'a secret may stand where the protocol needs it, such as in the name of a tool: rename it there and record again',
+      hint: 'a secret may be part of something the protocol needs, such as a tool name: rename it and record again',
     },
   )
 }
@@ -133,8 +133,8 @@ async function requireSameAnswers(from: string, draft: string, redactor: Redacto
   const before = await selfReplay(from, after.servers)
   if (hasSameAnswers(before, after, redactor)) return after.answered
   const found = `${after.answered} requests answered and ${after.misses} misses, where the tape itself has ${before.answered} and ${before.misses}`
-  throw new ReelayError('SHARE_REFUSED', `the copy does not answer as the tape does: ${found}`, {
-    hint: 'something that the protocol needs was taken for a secret: allow it in the redaction section of reelay.config.yaml',
+  throw new ReelayError('SHARE_REFUSED', `the copy does not answer like the original: ${found}`, {
+    hint: 'something that the protocol needs was redacted as a secret: allow it in the redaction section of reelay.config.yaml',
   })
 }
 

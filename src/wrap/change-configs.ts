@@ -99,11 +99,11 @@ export function requireServers(
   const files = looked.map(({ target }) => target.file)
   const names = missing.map((name) => JSON.stringify(name)).join(', ')
   const places =
-    files.length === 0 ? 'no config file of a known client exists here' : `looked in ${files.join(', ')}`
-  throw new ReelayError('SERVER_NOT_FOUND', `no config holds a server ${names}: ${places}`, {
+    files.length === 0 ? 'no config file of a supported client exists' : `looked in ${files.join(', ')}`
+  throw new ReelayError('SERVER_NOT_FOUND', `no config contains a server ${names}: ${places}`, {
     hint:
       found.length === 0
         ? 'use --file for a config elsewhere'
-        : `there are ${[...new Set(found)].join(', ')}`,
+        : `available: ${[...new Set(found)].join(', ')}`,
   })
 }

@@ -75,7 +75,7 @@ function targetForFile(
   const config = readClientConfig(file)
   if (config === undefined)
     throw new ReelayError('CONFIG_NOT_FOUND', `there is no config file ${file}`, {
-      hint: 'leave --file out to look where the clients look',
+      hint: 'leave out --file to search the default locations of the clients',
     })
   for (const client of clients) {
     const spot = client.configLocations(where).find((each) => realConfigPath(each.file) === config.path)
@@ -95,9 +95,9 @@ function detectClient(
   if (client !== undefined) return { client, roots: [client.root] }
   throw new ReelayError(
     'USAGE',
-    `${file} is no config file of ${clients.map(({ name }) => name).join(', ')}`,
+    `${file} is not a config file of ${clients.map(({ name }) => name).join(', ')}`,
     {
-      hint: 'files that end in .toml are read as TOML, all others as JSON',
+      hint: 'files ending in .toml are read as TOML, all others as JSON',
     },
   )
 }

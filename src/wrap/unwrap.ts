@@ -73,7 +73,7 @@ function planUnwrap(
 }
 
 const COMMAND_MOVED =
-  'its command and args no longer stand together; the backup beside the file has what it was'
+  'its command and args are no longer next to each other; the backup beside the file has the original'
 
 function inferEdits(
   { target, config: { text } }: Pick<OpenConfig, 'target' | 'config'>,

@@ -58,21 +58,21 @@ function outcomeLine(outcome: WrapOutcome, dryRun: boolean): string {
   const would = dryRun ? 'would be ' : ''
   switch (outcome.kind) {
     case 'wrapped':
-      return `${outcome.server}: ${would}wrapped${outcome.bridge ? BRIDGE_TEXT : ''}, its sessions go to the tape ${outcome.tape} ${place}`
+      return `${outcome.server}: ${would}wrapped${outcome.bridge ? BRIDGE_TEXT : ''}, sessions are recorded to the tape ${outcome.tape} ${place}`
     case 'already-wrapped':
       return `${outcome.server}: already wrapped, nothing changed ${place}`
     case 'unwrapped':
-      return `${outcome.server}: ${would}unwrapped, ${outcome.exact ? 'byte for byte as before' : INEXACT_TEXT} ${place}`
+      return `${outcome.server}: ${would}unwrapped, ${outcome.exact ? 'restored byte for byte' : INEXACT_TEXT} ${place}`
     case 'not-wrapped':
       return `${outcome.server}: not wrapped, nothing changed ${place}`
     case 'forgotten':
       return `${outcome.server}: ${dryRun ? 'would be forgotten' : 'forgotten'}, it is no longer wrapped in the config ${place}`
     case 'odd':
-      return `${outcome.server}: left as it is, for ${outcome.why} ${place}`
+      return `${outcome.server}: not changed: ${outcome.why} ${place}`
     case 'refused':
       return `${outcome.code} ${outcome.why}${outcome.hint === null ? '' : `; ${outcome.hint}`}`
   }
 }
 
-const BRIDGE_TEXT = ' through a bridge (unwrap it again if the server wants you to log in)'
-const INEXACT_TEXT = 'as the recorder carried it; the formatting may differ from before'
+const BRIDGE_TEXT = ' through a bridge (unwrap it again if the server requires a login)'
+const INEXACT_TEXT = 'by meaning; the formatting may differ from the original'

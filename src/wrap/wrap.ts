@@ -75,7 +75,7 @@ function planWrap(
 }
 
 const COMMAND_AND_URL =
-  'it has both a command and a url, and clients differ in which one they take; remove one of them'
+  'it has both a command and a url, and clients disagree on which one to use; remove one of them'
 
 /** The edits to an entry, or the reason why there are none. */
 function editsForEntry(

@@ -56,7 +56,7 @@ export class WrappedEntryStore {
       replaceFileAtomically(this.path, `${JSON.stringify({ version: 1, entries }, null, 2)}\n`, 0o600)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      const hint = 'check who may write the folder, or set REELAY_HOME to another one'
+      const hint = 'check the permissions of the folder, or set REELAY_HOME to another one'
       throw new ReelayError('CONFIG_UNWRITABLE', `${this.path} cannot be written: ${why}`, {
         hint,
         cause: error,
@@ -77,7 +77,7 @@ function readWrappedEntries(path: string): readonly WrappedEntry[] {
   const entries = isObject(value) && value['version'] === 1 ? value['entries'] : undefined
   if (Array.isArray(entries) && entries.every(isWrappedEntry)) return entries
   throw new ReelayError('CONFIG_BROKEN', `${path} is not a list of wrapped entries`, {
-    hint: 'move the file away: unwrap then restores what entries mean, though not their formatting',
+    hint: 'move the file away; unwrap then restores the meaning of entries, but not their formatting',
   })
 }
 

@@ -14,14 +14,14 @@ test('the demo records a session, ends the server, plays the same answers, shows
   const { stdout, stderr, code } = await demo()
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   expect(withoutChance(stdout)).toMatchInlineSnapshot(`
-    "Reelay records an MCP session, then plays the server without the server, and the client without the client.
+    "Reelay records an MCP session, then replaces the server, and then replaces the client.
 
-    1. Record. A client and a server talk as always, with \`reelay record\` between them.
+    1. Record. A client talks to a server through \`reelay record\`.
        The server offers weather, count_words, forecast_trip. Three calls at once:
          weather        <n> °C in Oslo (ticket <hex>)
          count_words    6 words, counted at <time>
          forecast_trip  Lisbon by train, seat <n> (ticket <hex>)
-       On the way: 3 progress messages, and the server asked "By train or by plane?"
+       Meanwhile: 3 progress messages, and the server asked "By train or by plane?"
 
     2. The tape. <n> frames, plain JSON lines; \`reelay inspect\` shows the exchanges:
        # at request latency  outcome
@@ -31,15 +31,15 @@ test('the demo records a session, ends the server, plays the same answers, shows
        4 <ms>  tools/call count_words <ms>  ok
        5 <ms>  tools/call forecast_trip <ms>  ok  3 notifications, asked elicitation/create
 
-    3. No server. Its process, <pid>, is gone. From here on only the tape answers.
+    3. No server. The server process <pid> has exited. From here on, the tape answers.
 
-    4. Play. The same client, with other request ids, talks to \`reelay serve\`:
+    4. Serve. The same client connects to \`reelay serve\` with different request ids:
          weather        <n> °C in Oslo (ticket <hex>)
          count_words    6 words, counted at <time>
          forecast_trip  Lisbon by train, seat <n> (ticket <hex>)
-       All of it is equal, made-up values included: handshake, list, answers, progress, question.
+       Everything is identical, random values included: handshake, list, results, progress, question.
 
-    5. Miss. "Bergen" instead of "Oslo" was never recorded. The tape says so, it does not guess:
+    5. Miss. "Bergen" was never recorded, only "Oslo". Reelay reports a miss instead of guessing:
        REPLAY MISS  tools/call weather   tape: demo.tape.jsonl
        why          ARGUMENT_DRIFT: same tool, 1 of 2 fields differs
        asked        tools/call weather {"city":"Bergen"}
@@ -50,13 +50,13 @@ test('the demo records a session, ends the server, plays the same answers, shows
        fix one      ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --ignore --tool weather
                     for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
                     record a new tape                    reelay record -- <server>
-       The client got it as a JSON-RPC error, and \`reelay serve\` ended with exit code 1.
+       The client received it as a JSON-RPC error, and \`reelay serve\` exited with code 1.
 
-    6. Check. The server is back, and \`reelay verify\` is the client: it sends what is recorded.
-       4 requests, every answer as recorded. Left out are <n> texts: asked again,
-       the server said something else each time. A change would be named, with exit code 1.
+    6. Check. The server is back, and \`reelay verify\` takes the place of the client: it sends the recorded requests.
+       4 requests, every response as recorded. <n> texts were not compared: they
+       differ from run to run. Any other change would be listed, with exit code 1.
 
-    Your turn. The demo's tape is deleted. With your own server, in your client's config or here:
+    Your turn. The demo's tape is deleted. Try it with your own server, in your client's config or here:
       node dist/cli/main.js record my-session -- <your server command>
       node dist/cli/main.js serve my-session
       node dist/cli/main.js verify my-session -- <your server command>
@@ -69,13 +69,13 @@ test('the answers that the tape gives are those that the server made up', async 
   const { stdout } = await demo()
   const recorded = answersIn(stdout, '1. Record.', '2. The tape.')
   expect(recorded).toHaveLength(3)
-  expect(answersIn(stdout, '4. Play.', '5. Miss.')).toEqual(recorded)
+  expect(answersIn(stdout, '4. Serve.', '5. Miss.')).toEqual(recorded)
   expect(answersIn((await demo()).stdout, '1. Record.', '2. The tape.')).not.toEqual(recorded)
 })
 
 test('the demo leaves neither a file nor a process', async () => {
   const { stdout } = await demo()
-  const [, pid] = /Its process, (\d+), is gone/.exec(stdout) ?? []
+  const [, pid] = /The server process (\d+) has exited/.exec(stdout) ?? []
   expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
   expect(readdirSync(folder)).toEqual([])
 })
@@ -113,7 +113,7 @@ function withoutChance(stdout: string): string {
     .replaceAll(/ticket [0-9a-f]{8}/g, 'ticket <hex>')
     .replaceAll(/counted at \S+/g, 'counted at <time>')
     .replaceAll(/seat \d+/g, 'seat <n>')
-    .replaceAll(/process, \d+,/g, 'process, <pid>,')
+    .replaceAll(/server process \d+/g, 'server process <pid>')
     .replaceAll(/ +\+?\d+\.\d+ m?s/g, ' <ms>')
     .replaceAll(/ +at  request +latency/g, ' at request latency')
     .replaceAll(/\d+ frames/g, '<n> frames')

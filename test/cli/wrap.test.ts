@@ -65,8 +65,8 @@ test('killing the client of a wrapped server leaves no process behind', async ()
 test('wrap says what it did, and does nothing the second time', async () => {
   expect(await user.reelay('wrap', '--all', '--client', 'vscode')).toMatchObject({
     stdout: [
-      'memory: wrapped, its sessions go to the tape <folder>/reelay/tapes/memory-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
-      'notion: wrapped through a bridge (unwrap it again if the server wants you to log in), its sessions go to the tape <folder>/reelay/tapes/notion-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
+      'memory: wrapped, sessions are recorded to the tape <folder>/reelay/tapes/memory-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
+      'notion: wrapped through a bridge (unwrap it again if the server requires a login), sessions are recorded to the tape <folder>/reelay/tapes/notion-vscode.tape.jsonl (vscode, <folder>/project/.vscode/mcp.json)\n',
     ].join(''),
     code: 0,
   })
@@ -118,7 +118,7 @@ test('misuse is refused before anything is read', async () => {
   })
   expect(await user.reelay('wrap', 'nobody')).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('SERVER_NOT_FOUND no config holds a server "nobody"'),
+    stderr: expect.stringContaining('SERVER_NOT_FOUND no config contains a server "nobody"'),
   })
 })
 
@@ -127,7 +127,7 @@ test('a broken config is refused with its place, and the exit code says so', asy
   const { stdout, code } = await user.reelay('wrap', '--all', '--client', 'vscode')
   expect({ stdout, code }).toEqual({
     stdout:
-      'CONFIG_BROKEN <folder>/project/.vscode/mcp.json cannot be read: line 1, column 43: comma expected; the file is left as it is; mend it first, then try again\n',
+      'CONFIG_BROKEN <folder>/project/.vscode/mcp.json cannot be read: line 1, column 43: comma expected; the file was not changed; fix it, then try again\n',
     code: 3,
   })
 })
@@ -156,7 +156,7 @@ test('doctor finds a recorder that is gone, entries without memory, memory witho
   const refused = configs.filter(({ findings }) => findings.length > 0)
   expect(refused).toMatchObject([{ client: 'zed', findings: [{ kind: 'config-refused' }] }])
   const text = await user.reelay('doctor')
-  expect(text.stdout).toContain('wrong   its recorder is gone: there is no /gone/cli/main.js\n')
+  expect(text.stdout).toContain('wrong   its recorder does not exist: /gone/cli/main.js\n')
   expect(text.stdout).toMatch(/6 things to look at\n$/)
 })
 
@@ -165,7 +165,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     mkdirSync(join(folder, 'reelay/tapes'), { recursive: true, mode: 0o755 })
     expect((await user.reelay('doctor')).stdout).toContain(
-      'hint    tapes may hold secrets: chmod 700 <folder>/reelay/tapes\n',
+      'hint    tapes may contain secrets: run chmod 700 <folder>/reelay/tapes\n',
     )
     rmSync(join(folder, 'reelay/tapes'), { recursive: true })
     writeFileSync(join(folder, 'reelay/tapes'), '')
@@ -179,7 +179,7 @@ test.skipIf(process.platform === 'win32')(
 test('doctor with nothing wrapped is well, and says how to begin', async () => {
   const { stdout, code } = await user.reelay('doctor')
   expect(code).toBe(0)
-  expect(stdout).toContain('nothing is wrapped: reelay wrap <server> begins\n')
+  expect(stdout).toContain('nothing is wrapped yet: run reelay wrap <server>\n')
 })
 
 interface Checkup {

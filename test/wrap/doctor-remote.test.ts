@@ -36,12 +36,12 @@ test('a server that wants a login: with a header that it refuses, without one, a
   expect(none.checked.findings).toEqual([
     {
       kind: 'server-wants-login',
-      about: `${where} wants you to log in (401)`,
-      hint: 'nobody can log in through a bridge: reelay unwrap remote, and record the client with reelay record --forward',
+      about: `${where} requires a login (401)`,
+      hint: 'a bridge cannot log in: run reelay unwrap remote, and record the client with reelay record --forward',
     },
   ])
   const refused = await wrappedAndChecked({ url: where, headers: { Authorization: `Bearer ${SECRET}` } })
-  expect(refused.checked.findings).toMatchObject([{ about: `${where} refuses what the headers hold (401)` }])
+  expect(refused.checked.findings).toMatchObject([{ about: `${where} rejects the configured headers (401)` }])
   expect(refused.shown).not.toContain(SECRET)
   const unknown = await wrappedAndChecked({ url: where, headers: { Authorization: 'Bearer ${env:KEY}' } })
   expect(unknown.checked).toMatchObject({ remote: { kind: 'wants-login', status: 401 }, findings: [] })
@@ -96,7 +96,7 @@ test('nobody is asked offline, or where only the client knows the url', async ()
   expect(offline.shown).toContain(`${origin}/mcp, not asked`)
   const unknown = await wrappedAndChecked({ url: `${origin}/\${input:path}` })
   expect(unknown.checked).toMatchObject({ remote: { kind: 'not-asked' }, findings: [] })
-  expect(unknown.shown).toContain('a url that only the client knows, not asked')
+  expect(unknown.shown).toContain('a URL that only the client knows, not asked')
 })
 
 test('a variable that was taken out of a wrapped entry is missed', async () => {
@@ -107,7 +107,7 @@ test('a variable that was taken out of a wrapped entry is missed', async () => {
   expect(entries[0]?.findings).toMatchObject([
     {
       kind: 'variable-missing',
-      about: 'its recorder needs the variable REELAY_HEADER_1, which its env does not hold',
+      about: 'the recorder needs the variable REELAY_HEADER_1, which the env of its entry does not define',
     },
   ])
 })

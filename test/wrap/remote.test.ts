@@ -236,7 +236,7 @@ test.each([
   [
     CURSOR,
     `{"mcpServers":{"notion":{"url":"${URL}","headers":{"A b":"c"}}}}`,
-    'it has a header "A b", which no header can be called',
+    'it has a header "A b", which is not a valid header name',
   ],
   [
     CURSOR,
@@ -252,12 +252,12 @@ test.each([
   [
     'project/.mcp.json',
     '{"mcpServers":{"notion":{"type":"ws","url":"wss://x/mcp"}}}',
-    'not an http or https one',
+    'not an http or https URL',
   ],
   [
     'project/.vscode/mcp.json',
     '{"servers":{"notion":{"url":"unix:///tmp/x.sock"}}}',
-    'not an http or https one',
+    'not an http or https URL',
   ],
   [
     'home/.gemini/settings.json',
@@ -269,12 +269,12 @@ test.each([
   [
     CODEX,
     `[mcp_servers.notion]\nurl = "${URL}"\nenv_http_headers = { A = "B C" }\n`,
-    'no variable can be called',
+    'not a valid variable name',
   ],
   [
     CODEX,
     `[mcp_servers.notion]\nurl = "${URL}"\n[other]\n[mcp_servers.notion.http_headers]\nA = "b"\n`,
-    'stand apart',
+    'not next to each other',
   ],
 ])('%s: %s is left alone, with the reason', (file, before, why) => {
   desk.write(file, before)

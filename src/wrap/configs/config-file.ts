@@ -74,7 +74,7 @@ export function removeRedundantBackup(config: ClientConfigFile, text: string): v
 /** Creates the error for a config that cannot be read. Such a config is never changed. */
 export function brokenConfigError(file: string, why: string, cause?: unknown): ReelayError {
   return new ReelayError('CONFIG_BROKEN', `${file} cannot be read: ${why}`, {
-    hint: 'the file is left as it is; mend it first, then try again',
+    hint: 'the file was not changed; fix it, then try again',
     cause,
   })
 }
@@ -85,15 +85,15 @@ function wrapWriteErrors<Result>(path: string, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ReelayError) throw error
     throw new ReelayError('CONFIG_UNWRITABLE', `${path} cannot be written: ${errorText(error)}`, {
-      hint: 'check who may write the file and its folder',
+      hint: 'check the permissions of the file and its folder',
       cause: error,
     })
   }
 }
 
 function concurrentChangeError(path: string): ReelayError {
-  return new ReelayError('CONFIG_UNWRITABLE', `${path} was changed by another program at this very moment`, {
-    hint: 'nothing was written; try again, best while the client is not running',
+  return new ReelayError('CONFIG_UNWRITABLE', `${path} was changed by another program in the meantime`, {
+    hint: 'nothing was written; try again, ideally while the client is not running',
   })
 }
 

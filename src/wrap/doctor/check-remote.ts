@@ -97,12 +97,12 @@ function findingForState(
     case 'wants-login':
       if (hasUnknownHeaders) return undefined // the client may have the credentials
       return headers.length === 0
-        ? found('server-wants-login', `wants you to log in (${state.status})`, loginHint(server))
-        : found('server-wants-login', `refuses what the headers hold (${state.status})`, EXPIRED_HINT)
+        ? found('server-wants-login', `requires a login (${state.status})`, loginHint(server))
+        : found('server-wants-login', `rejects the configured headers (${state.status})`, EXPIRED_HINT)
     case 'fails':
       return found('server-fails', `fails (${state.status})`, RETRY_HINT)
     case 'moved':
-      return found('server-moved', `sends its clients elsewhere (${state.status})`, movedHint(server))
+      return found('server-moved', `redirects to another address (${state.status})`, movedHint(server))
     case 'refused':
       return found('server-unreachable', 'refuses the connection', NOT_RUNNING_HINT)
     case 'timeout':
@@ -115,24 +115,23 @@ function findingForState(
 function missingVariableFinding(name: string, server: string): DoctorFinding {
   return {
     kind: 'variable-missing',
-    about: `its recorder needs the variable ${name}, which its env does not hold`,
-    hint: `the server cannot start like this; reelay unwrap ${server}, see what is missing, and wrap it again`,
+    about: `the recorder needs the variable ${name}, which the env of its entry does not define`,
+    hint: `the server cannot start; run reelay unwrap ${server}, add what is missing, and wrap it again`,
   }
 }
 
 function loginHint(server: string): string {
-  return `nobody can log in through a bridge: reelay unwrap ${server}, and record the client with reelay record --forward`
+  return `a bridge cannot log in: run reelay unwrap ${server}, and record the client with reelay record --forward`
 }
 
 function movedHint(server: string): string {
-  return `nothing is sent there: reelay unwrap ${server}, put the new url into the config, and wrap it again`
+  return `redirects are not followed: run reelay unwrap ${server}, put the new url into the config, and wrap it again`
 }
 
-const EXPIRED_HINT = 'a token may have expired: put a new one where it stands in the config'
-const NOT_RUNNING_HINT =
-  'nothing listens there: start the server, or see whether the port in the url is still right'
-const RETRY_HINT = 'the recorder is well; see whether the server is, and try again'
-const NETWORK_HINT = 'see whether this machine can reach it: its name, the network, its certificate'
+const EXPIRED_HINT = 'a token may have expired: replace it in the config'
+const NOT_RUNNING_HINT = 'nothing listens there: start the server, or check the port in the url'
+const RETRY_HINT = 'the recorder works; check the server and try again'
+const NETWORK_HINT = 'check the host name, the network and the certificate'
 
 /** The server behind a bridge, as far as it is known without the client. */
 interface BridgedServer {
@@ -197,7 +196,7 @@ function hasClientPlaceholder(text: string): boolean {
 }
 
 function displayUrl(text: string): string {
-  if (hasClientPlaceholder(text) || !URL.canParse(text)) return 'a url that only the client knows'
+  if (hasClientPlaceholder(text) || !URL.canParse(text)) return 'a URL that only the client knows'
   const { origin, pathname } = new URL(text)
   return urlMayContainSecret(text) ? `${origin}/…` : origin + pathname
 }

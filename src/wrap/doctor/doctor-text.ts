@@ -6,8 +6,8 @@ import type { DoctorFinding } from './local-checks.ts'
 /** Formats the report: what is wrapped, what is wrong with it, and what to do. */
 export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorReport): string {
   const sections = [
-    configs.length === 0 ? ['no config file of a known client was found'] : configs.flatMap(configLines),
-    entries.length === 0 ? ['nothing is wrapped: reelay wrap <server> begins'] : entries.flatMap(entryLines),
+    configs.length === 0 ? ['no config file of a supported client was found'] : configs.flatMap(configLines),
+    entries.length === 0 ? ['nothing is wrapped yet: run reelay wrap <server>'] : entries.flatMap(entryLines),
     [`tapes are in ${tapes.folder}`, ...tapes.findings.flatMap(findingLines)],
     [healthy ? 'all is well' : `${countFindings(configs, entries, tapes)} to look at`],
   ]

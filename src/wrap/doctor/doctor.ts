@@ -148,8 +148,8 @@ async function findRecording(
 function notRememberedFinding(server: string): DoctorFinding {
   return {
     kind: 'not-remembered',
-    about: 'it is wrapped, and Reelay does not remember how it was before',
-    hint: `reelay unwrap ${server} restores what it means; its formatting may differ`,
+    about: 'it is wrapped, but the original entry is not known',
+    hint: `reelay unwrap ${server} restores its meaning; the formatting may differ`,
   }
 }
 
@@ -166,7 +166,7 @@ function isStaleEntry(entry: WrappedEntry, looked: readonly ConfigOpenResult[]):
 }
 
 function staleEntry({ client, file, server, since, tape }: WrappedEntry): DoctorEntry {
-  const about = 'it was wrapped, and is so no longer: the config was changed by someone else'
+  const about = 'it was wrapped and no longer is: another program changed the config'
   const finding = { kind: 'no-longer-wrapped', about, hint: `reelay unwrap ${server} forgets it` } as const
   return {
     client,

@@ -37,9 +37,9 @@ export async function checkRecorder(
   const again = `reelay unwrap ${server} && reelay wrap ${server}`
   const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
   if (gone !== undefined) {
-    const about = `its recorder is gone: there is no ${gone}`
+    const about = `its recorder does not exist: ${gone}`
     return [
-      { kind: 'recorder-gone', about, hint: `the server cannot start like this; ${again} uses this Reelay` },
+      { kind: 'recorder-gone', about, hint: `the server cannot start; run ${again} to use this Reelay` },
     ]
   }
   if (mayDownload(starter)) return []
@@ -63,8 +63,8 @@ async function recorderProblem([file = '', ...args]: readonly string[]): Promise
   try {
     const [said, { code, signal }] = await Promise.all([text(child.stdout), exited])
     if (signal === 'SIGKILL') return `no answer within ${START_TIMEOUT_MS / 1000} s`
-    if (code !== 0) return `it ended with ${code ?? signal}`
-    return /^\d+\.\d+\.\d+/.test(said) ? undefined : 'it does not tell a version'
+    if (code !== 0) return `it exited with ${code ?? signal}`
+    return /^\d+\.\d+\.\d+/.test(said) ? undefined : 'it prints no version'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   } finally {
@@ -80,13 +80,17 @@ export function checkTapeFolder(folder: string, platform: NodeJS.Platform): read
   if (problem !== undefined) {
     const about = `tapes cannot be written to ${folder}: ${problem}`
     return [
-      { kind: 'tapes-unwritable', about, hint: 'sessions go on, without a tape; see who may write there' },
+      {
+        kind: 'tapes-unwritable',
+        about,
+        hint: 'sessions continue without a tape; check the permissions of the folder',
+      },
     ]
   }
   const mode = statSync(existing).mode & 0o777
   if (existing !== folder || platform === 'win32' || (mode & 0o077) === 0) return []
-  const about = `others can look into ${folder}: its mode is 0${mode.toString(8)}`
-  return [{ kind: 'tapes-not-private', about, hint: `tapes may hold secrets: chmod 700 ${folder}` }]
+  const about = `other users can read ${folder}: its mode is 0${mode.toString(8)}`
+  return [{ kind: 'tapes-not-private', about, hint: `tapes may contain secrets: run chmod 700 ${folder}` }]
 }
 
 /** A folder that does not exist yet is created by the first recorder. */

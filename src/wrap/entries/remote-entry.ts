@@ -43,7 +43,7 @@ export const BEARER_TOKEN_KEY = 'bearer_token_env_var'
 /** Reads an entry that is to become a bridge, or explains why it cannot and what works instead. */
 export function readRemoteEntry({ members, span }: ConfigEntry, format: ConfigFormat): RemoteEntry | string {
   const url = URL_KEYS.map((key) => findConfigMember(members, key)).find((member) => member !== undefined)
-  if (span === undefined) return 'its parts stand apart in the file; put its tables next to each other'
+  if (span === undefined) return 'its tables are not next to each other in the file; move them together'
   if (url?.value.value === undefined) return 'its url is not a string'
   const headerTables = findConfigMembers(members, [format.headersKey])
   const [variableTables, token] = format.supportsHeaderVariables
@@ -60,7 +60,7 @@ export function readRemoteEntry({ members, span }: ConfigEntry, format: ConfigFo
   })
   if (why !== undefined) return why
   const odd = [...variables.map(({ value }) => value.value), token?.value.value].find(isInvalidVariableName)
-  if (odd !== undefined) return `it takes a header from "${odd}", which no variable can be called`
+  if (odd !== undefined) return `it takes a header from "${odd}", which is not a valid variable name`
   const empty = headers.length === 0 ? headerTables : []
   const spent = new Set([...empty, ...variableTables, ...(token === undefined ? [] : [token])])
   return {
@@ -107,7 +107,7 @@ function bridgeObstacle({ members, url, tables, env }: RemoteEntryParts): string
   const oddUrl = url.includes('$') ? undefined : urlProblem(url) // a URL with variables is known only when the client starts
   if (oddUrl !== undefined) return oddUrl
   if (findConfigMember(members, 'env_vars') !== undefined)
-    return 'it has both a url and env_vars, which is for commands; remove one of them'
+    return 'it has both a url and env_vars, which only apply to commands; remove one of them'
   if (env.some(({ inside }) => inside === undefined)) return 'its env is not a table'
   return tables.map(headerTableProblem).find((why) => why !== undefined)
 }
@@ -119,17 +119,17 @@ const FORWARD_HINT =
 
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
-    return 'its url is not an http or https one, which is all that a bridge speaks'
+    return 'its url is not an http or https URL, and a bridge supports no other'
   return new URL(text).username === ''
     ? undefined
-    : 'its url has a password in it, which a bridge does not send; put it into an Authorization header'
+    : 'its url contains a password, which a bridge does not send; use an Authorization header'
 }
 
 function headerTableProblem({ key, inside }: ConfigMember): string | undefined {
   if (inside === undefined || inside.some(({ value }) => value.value === undefined))
     return `its ${key.value} are not a list of strings`
   const odd = inside.find(({ key: { value } }) => !HEADER_NAME.test(value ?? ''))
-  return odd && `it has a header "${odd.key.value}", which no header can be called`
+  return odd && `it has a header "${odd.key.value}", which is not a valid header name`
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
