@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { ServerOnTape } from './server-lookup.ts'
 import { parseJson } from '../json/parse.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
-import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 import type { Drift } from '../serve/drift.ts'
 import { sseEventText } from '../serve/http/sse-writer.ts'
@@ -213,7 +213,7 @@ function isRecordedSession(turns: readonly Turn[]): boolean {
 
 function refusalOf(tape: Tape, turn: Turn): { turn: Turn; refusal: RecordedRefusal }[] {
   const [x, method] = [turn.trigger?.x, methodOf(turn)]
-  if (x === undefined || method === undefined || !HANDSHAKE_METHODS.has(method)) return []
+  if (x === undefined || method === undefined || !isOpeningMethod(method)) return []
   const head = tape.rest.find((frame) => frame.kind === 'http' && frame.x === x && 'status' in frame.http)
   const status = head?.kind === 'http' && 'status' in head.http ? head.http.status : 200
   if (status < 400) return []

@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import type { TurnStore } from '../tape/turns.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
 import { type Direction, isObject, member } from '../protocol/message.ts'
-import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { nameWords } from './names.ts'
 
 /** A message of a tape, with what it belongs to. What it says is read when it is asked for: the tape may be large. */
@@ -68,7 +68,7 @@ export function forEachTurnMessage(turns: TurnStore, visit: (said: TurnMessage) 
   for (let place = 0; place < turns.size; place++) {
     const turn = turns.at(place)
     const method = turnMethod(turn)
-    if (turn === undefined || HANDSHAKE_METHODS.has(method)) continue
+    if (turn === undefined || isOpeningMethod(method)) continue
     for (let part = 0; part <= turn.steps.length * 2; part++) {
       const spoken = turnPart(turn, part)
       if (spoken !== undefined) visit({ spoken, part, turn, place, method })

@@ -1,6 +1,5 @@
-import { mirroredHeaders } from '../protocol/headers.ts'
 import { member, type Message } from '../protocol/message.ts'
-import { hasModernEnvelope } from '../protocol/methods.ts'
+import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import { parseJson } from '../json/parse.ts'
 import { findHeader } from '../http/headers.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
@@ -17,7 +16,7 @@ export class SessionHeaders {
   readonly #options: SessionHeadersOptions
   #session: string | undefined
   #version: string | undefined
-  #legacyHeaders: Readonly<Record<string, string>> | undefined
+  #sessionHeaders: Readonly<Record<string, string>> | undefined
   #lastHead: HttpResponseHead | undefined
 
   constructor(options: SessionHeadersOptions) {
@@ -30,11 +29,11 @@ export class SessionHeaders {
 
   /** For a request that posts this message. */
   forMessage(message: Message): Readonly<Record<string, string>> {
-    if (!('method' in message) || !hasModernEnvelope(message.params)) return this.#forLegacy()
-    const { method, params } = message
-    const tool = String(member(params, 'name'))
-    const own = mirroredHeaders(method, params, this.#options.inputSchemaOf?.(tool))
-    return { ...POST_HEADERS, ...own, ...this.#options.headers }
+    if (!('method' in message)) return this.#forSession()
+    const sessionHeaders = this.#forSession()
+    const { inputSchemaOf, headers } = this.#options
+    const own = revisionOfRequest(message.params).postHeaders(message, { sessionHeaders, inputSchemaOf })
+    return own === sessionHeaders ? own : { ...POST_HEADERS, ...own, ...headers }
   }
 
   /** For a request that carries no message. */
@@ -55,21 +54,21 @@ export class SessionHeaders {
   }
 
   // The same object as long as it holds the same: the client knows it again, and does not write it anew.
-  #forLegacy(): Readonly<Record<string, string>> {
-    this.#legacyHeaders ??= { ...POST_HEADERS, ...this.withoutMessage() }
-    return this.#legacyHeaders
+  #forSession(): Readonly<Record<string, string>> {
+    this.#sessionHeaders ??= { ...POST_HEADERS, ...this.withoutMessage() }
+    return this.#sessionHeaders
   }
 
   #noteSession(head: HttpResponseHead): void {
     this.#lastHead = head
     this.#session = findHeader(head.headers, 'mcp-session-id')
-    this.#legacyHeaders = undefined
+    this.#sessionHeaders = undefined
   }
 
   #noteVersion(text: string): void {
     const version = member(member(parseJson(text), 'result'), 'protocolVersion')
     if (typeof version === 'string') this.#version = version
-    this.#legacyHeaders = undefined
+    this.#sessionHeaders = undefined
   }
 }
 

@@ -10,8 +10,8 @@ import {
 } from './event-streams.ts'
 import { SessionHeaders, type SessionHeadersOptions } from './session-headers.ts'
 import { numericIdOfResult, idKey } from '../protocol/id.ts'
+import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
-import { hasModernEnvelope } from '../protocol/methods.ts'
 
 export interface StreamableHttpLinkOptions extends SessionHeadersOptions {
   readonly url: URL
@@ -51,14 +51,14 @@ class StreamableHttpLink implements ClientLink {
     // What the server tells as soon as it is greeted would otherwise come before anybody listens.
     if (isInitializedNotification(message)) this.#streams.openStanding()
     const exchange = this.#post(text, message, key)
-    const isModern = 'params' in message && hasModernEnvelope(message.params)
-    if (key !== undefined) this.#exchanges.set(key, { exchange, isModern })
+    const closingCancels = 'params' in message && revisionOfRequest(message.params).closingCancels
+    if (key !== undefined) this.#exchanges.set(key, { exchange, closingCancels })
   }
 
-  // In the legacy era a closed stream means nothing: the client may come back for the rest.
+  // Without `closingCancels` a closed stream means nothing: the client may come back for the rest.
   abort(key: string): boolean {
     const open = this.#exchanges.get(key)
-    if (open?.isModern !== true) return false
+    if (open?.closingCancels !== true) return false
     this.#exchanges.delete(key)
     open.exchange.abort()
     return true
@@ -140,7 +140,7 @@ class StreamableHttpLink implements ClientLink {
 
 interface OpenExchange {
   readonly exchange: PendingHttpRequest
-  readonly isModern: boolean
+  readonly closingCancels: boolean
 }
 
 /** A message that was posted, and how it was answered. */

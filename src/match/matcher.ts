@@ -1,7 +1,7 @@
 import type { PathPattern } from '../json/path.ts'
 import type { RequestComparer } from './request-comparer.ts'
 import { type RequestContent, requestEra, eraOfRequest } from './request-key.ts'
-import type { Era } from '../protocol/era.ts'
+import type { Era } from '../protocol/revisions/revision.ts'
 import { toolOrPromptName } from '../protocol/methods.ts'
 import type { TurnSummary } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'

@@ -2,9 +2,10 @@ import { ReelayError } from '../errors.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { type PathPattern, parsePath } from '../json/path.ts'
 import { omitPaths } from './path-values.ts'
-import type { Era } from '../protocol/era.ts'
+import type { Era } from '../protocol/revisions/revision.ts'
+import { eraOfForm, isOpeningMethod } from '../protocol/revisions/index.ts'
 import { isObject, member, type JsonObject } from '../protocol/message.ts'
-import { HANDSHAKE_METHODS, hasModernEnvelope, META_KEYS } from '../protocol/methods.ts'
+import { hasEnvelope, META_KEYS } from '../protocol/methods.ts'
 
 /** A request, or a notification, as far as matching looks at it. */
 export interface RequestContent {
@@ -36,12 +37,12 @@ export function omitIgnored(params: unknown, ignore: readonly PathPattern[]): un
 
 /** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
 export function requestEra({ method, params }: RequestContent): Era | undefined {
-  return eraOfRequest(method, hasModernEnvelope(params))
+  return eraOfRequest(method, hasEnvelope(params))
 }
 
 export function eraOfRequest(method: string, enveloped: boolean): Era | undefined {
   if (isMatchedByMethodAlone(method) || method.startsWith('notifications/')) return undefined
-  return enveloped ? 'modern' : 'legacy'
+  return eraOfForm(enveloped)
 }
 
 /** The paths of `--ignore`: they start at the request, so the first name is `params`. */
@@ -51,7 +52,7 @@ export function parseIgnoredPaths(texts: readonly string[]): readonly PathPatter
 
 // A cancellation names a live id, which no recording can know.
 function isMatchedByMethodAlone(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'notifications/cancelled'
+  return isOpeningMethod(method) || method === 'notifications/cancelled'
 }
 
 /** Whether a request asks about a task by its id. SDK v1 repeats in some of them, and not in others, what it asked of the call. */
@@ -141,7 +142,7 @@ export function isUncountedMethod(method: string): boolean {
 
 /** Whether a method is about the connection alone. */
 export function isConnectionMethod(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'ping'
+  return isOpeningMethod(method) || method === 'ping'
 }
 
 /** Whether it asks for the state of a task, which changes nothing. */

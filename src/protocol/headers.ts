@@ -1,16 +1,25 @@
-import { isObject, member, type JsonObject } from './message.ts'
-import { META_KEYS, metaValue } from './methods.ts'
+import { isObject, member } from './message.ts'
+import { decodeUtf8 } from './lines.ts'
+import { envelopeVersion } from './methods.ts'
 
-/** The headers that 2026-07-28 wants on every POST: they repeat what the body says. */
+/** Headers of a received request, by their lower-case names. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export function requestHeader(headers: RequestHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value.trim() : value?.join(', ')
+}
+
+/** The headers of a stateless POST that repeat parts of its body. */
 export function mirroredHeaders(
   method: string,
   params: unknown,
   inputSchema?: unknown,
 ): Readonly<Record<string, string>> {
-  const version = metaValue(params, META_KEYS.protocolVersion)
+  const version = envelopeVersion(params)
   const name = nameHeaderValue(method, params)
   return {
-    ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
+    ...(version !== undefined && { 'mcp-protocol-version': version }),
     'mcp-method': encodeHeaderValue(method),
     ...(name !== undefined && { 'mcp-name': encodeHeaderValue(name) }),
     ...(method === 'tools/call' && paramHeaders(member(params, 'arguments'), inputSchema)),
@@ -24,33 +33,64 @@ function nameHeaderValue(method: string, params: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Arguments whose schema says `x-mcp-header`, which stands only on a pure path of `properties`. */
-function paramHeaders(values: unknown, schema: unknown): Readonly<Record<string, string>> {
-  const properties = member(schema, 'properties')
-  if (!isObject(properties) || !isObject(values)) return {}
-  return Object.entries(properties).reduce((headers, [name, property]) => {
-    const value = member(values, name)
-    return { ...headers, ...paramHeader(property, value), ...paramHeaders(value, property) }
-  }, {})
+function paramHeaders(values: unknown, inputSchema: unknown): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {}
+  for (const { header, path } of paramHeadersIn(inputSchema)) {
+    const value = argumentAt(values, path)
+    if (isMirroredValue(value)) headers[header] = encodeHeaderValue(String(value))
+  }
+  return headers
 }
 
-function paramHeader(property: unknown, value: unknown): JsonObject {
-  const header = member(property, 'x-mcp-header')
-  if (typeof header !== 'string' || !/^[\w-]+$/.test(header) || !canBeMirrored(value)) return {}
-  return { [`mcp-param-${header.toLowerCase()}`]: encodeHeaderValue(String(value)) }
+/** A header that repeats an argument of a tool. */
+export interface ParamHeader {
+  /** The lower-case name. */
+  readonly header: string
+  readonly path: readonly string[]
 }
 
-function canBeMirrored(value: unknown): boolean {
+/** The arguments that the input schema of a tool marks with `x-mcp-header`. */
+export function paramHeadersIn(inputSchema: unknown, path: readonly string[] = []): readonly ParamHeader[] {
+  const properties = member(inputSchema, 'properties')
+  if (!isObject(properties) || path.length > MAX_SCHEMA_DEPTH) return []
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const header = member(property, 'x-mcp-header')
+    const at = [...path, name]
+    const isHeaderName = typeof header === 'string' && HEADER_NAME.test(header)
+    const own = isHeaderName ? [{ header: `mcp-param-${header.toLowerCase()}`, path: at }] : []
+    return [...own, ...paramHeadersIn(property, at)]
+  })
+}
+
+const MAX_SCHEMA_DEPTH = 64
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
+
+export function argumentAt(values: unknown, path: readonly string[]): unknown {
+  return path.reduce(member, values)
+}
+
+function isMirroredValue(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value)
 }
 
-/** A value as a header carries it: what is not plain ASCII, or looks like the sentinel itself, is base64. */
+/** Encodes a value for a header: as Base64 unless it is printable ASCII that does not look like an encoded value. */
 function encodeHeaderValue(value: string): string {
   const isPlain = /^[\u0021-\u007e](?:[\u0020-\u007e]*[\u0021-\u007e])?$/.test(value)
   if (isPlain && !value.startsWith('=?base64?')) return value
-  return `=?base64?${base64(new TextEncoder().encode(value))}?=`
+  return `=?base64?${btoa(binaryText(new TextEncoder().encode(value)))}?=`
 }
 
-function base64(bytes: Uint8Array): string {
-  return btoa(String.fromCodePoint(...bytes))
+function binaryText(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
 }
+
+/** Decodes a header value. Returns `undefined` if its Base64 is invalid. */
+export function decodeHeaderValue(value: string): string | undefined {
+  const encoded = ENCODED_VALUE.exec(value)?.[1]
+  if (encoded === undefined) return value
+  if (!BASE64.test(encoded)) return undefined
+  return decodeUtf8(Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0)))
+}
+
+const ENCODED_VALUE = /^=\?base64\?(.*)\?=$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

@@ -1,20 +1,5 @@
 import { member } from './message.ts'
 
-/** The methods that open a conversation: they are answered whatever the client calls itself. */
-export const HANDSHAKE_METHODS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
-
-/** The revisions that open with `initialize`, newest first. */
-export const LEGACY_VERSIONS: readonly string[] = [
-  '2025-11-25',
-  '2025-06-18',
-  '2025-03-26',
-  '2024-11-05',
-  '2024-10-07',
-]
-
-/** The stateless revision: no handshake, an envelope in every request. */
-export const MODERN_VERSION = '2026-07-28'
-
 /** The keys of `_meta` that carry meaning on the wire. */
 export const META_KEYS = {
   progressToken: 'progressToken',
@@ -26,18 +11,20 @@ export const META_KEYS = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
-export function isLegacyVersion(version: unknown): boolean {
-  return typeof version === 'string' && LEGACY_VERSIONS.includes(version)
-}
-
 /** A value out of `params._meta`. */
 export function metaValue(params: unknown, key: string): unknown {
   return member(member(params, '_meta'), key)
 }
 
-/** Whether a request carries the modern envelope. Clients send it to find out, so it proves nothing about the server. */
-export function hasModernEnvelope(params: unknown): boolean {
-  return typeof metaValue(params, META_KEYS.protocolVersion) === 'string'
+/** The version that a request names for itself, as every request of a stateless revision does. */
+export function envelopeVersion(params: unknown): string | undefined {
+  const version = metaValue(params, META_KEYS.protocolVersion)
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Clients also send an envelope to find out what a server speaks, so it proves nothing about the server. */
+export function hasEnvelope(params: unknown): boolean {
+  return envelopeVersion(params) !== undefined
 }
 
 /** The tool or prompt that a request names. Two of them have nothing to compare: one must not be served for the other. */

@@ -1,5 +1,6 @@
 import { parseJson } from '../json/parse.ts'
 import { idKey, isId, type Id } from '../protocol/id.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import {
   type Direction,
   classifyMessage,
@@ -9,7 +10,6 @@ import {
   type Notification,
   type Request,
 } from '../protocol/message.ts'
-import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
 import type { RecordingRules } from './limits.ts'
 import type { TapeLog } from './tape-log.ts'
 
@@ -96,7 +96,7 @@ export class MethodFilter {
   }
 
   #keepsMethod(method: string): boolean {
-    if (HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized') return true
+    if (isOpeningMethod(method) || method === 'notifications/initialized') return true
     const isNamed = this.#only.length === 0 || this.#only.some((pattern) => pattern.test(method))
     return isNamed && !this.#skip.some((pattern) => pattern.test(method))
   }

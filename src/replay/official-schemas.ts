@@ -3,15 +3,6 @@ import { createRequire } from 'node:module'
 import { isObject } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 
-/** The revision whose official schema a revision is judged by; 2024-11-05 has none here, and 2025-03-26 only adds to it. */
-export const SCHEMA_REVISIONS: ReadonlyMap<unknown, string> = new Map([
-  ['2024-11-05', '2025-03-26'],
-  ['2025-03-26', '2025-03-26'],
-  ['2025-06-18', '2025-06-18'],
-  ['2025-11-25', '2025-11-25'],
-  ['2026-07-28', '2026-07-28'],
-])
-
 /** An official schema, and a quick look for each definition that an answer can be of: whether it is kept, and not why. */
 export interface OfficialSchema {
   readonly schema: Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { Request } from '../protocol/message.ts'
+import { newestSessionRevision } from '../protocol/revisions/index.ts'
 import type { ClockOptions } from './judge/clock.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import { judgeAnswer, type Judges } from './judge/judge.ts'
@@ -118,12 +119,12 @@ function createLiveSessions(
     unknown: WeakSet<Request>
   },
 ): LiveSessions {
-  const { turns, era, landmarks } = part
+  const { turns, landmarks } = part
   return new LiveSessions({
     open: target.open,
     handshake,
     handshakeTurns: turnsAtPlaces(turns, [...landmarks.handshakes, landmarks.firstEnveloped]),
-    era: era.era ?? 'legacy',
+    revision: part.revision.revision ?? newestSessionRevision(),
     timeout,
     now,
     signal,

@@ -1,5 +1,5 @@
-import { detectEra, type DetectedEra } from '../protocol/era.ts'
-import type { Request, Response } from '../protocol/message.ts'
+import { detectRevision, isOpeningMethod, type DetectedRevision } from '../protocol/revisions/index.ts'
+import type { RequestExchange } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
 import { turnStoreOf, type Turns, type TurnStore } from '../tape/turns.ts'
@@ -39,20 +39,17 @@ function requestedServers(turns: TurnStore): readonly string[] {
   return [...new Set(asked.map(({ server }) => server))]
 }
 
-/** The era that a recorded server spoke, and its protocol version. */
-export function eraOfServer(turns: TurnStore, server: string): DetectedEra {
-  return detectEra(openingExchanges(turns, server))
+/** The protocol revision that a recorded server spoke. */
+export function revisionOfServer(turns: TurnStore, server: string): DetectedRevision {
+  return detectRevision(openingExchanges(turns, server))
 }
 
-/** Only an opening, or a request that carries the modern envelope, can prove an era: others are not read. */
-function* openingExchanges(
-  turns: TurnStore,
-  server: string,
-): Generator<{ readonly request: Request; readonly response: Response | undefined }> {
+/** Only an opening, or a request with an envelope, can prove a revision. Other turns are not loaded. */
+function* openingExchanges(turns: TurnStore, server: string): Generator<RequestExchange> {
   for (let place = 0; place < turns.size; place++) {
     const summary = turns.summary(place)
     if (summary.trigger !== 'request' || summary.server !== server) continue
-    if (summary.method !== 'initialize' && !summary.enveloped) continue
+    if (!isOpeningMethod(summary.method) && !summary.enveloped) continue
     const { trigger, response } = turns.at(place) ?? {}
     if (trigger?.message.kind !== 'request') continue
     const answer = response?.message

@@ -1,6 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import { member } from '../protocol/message.ts'
-import { HANDSHAKE_METHODS } from '../protocol/methods.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { SystemClock } from './player/clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCallText } from './suggested-commands.ts'
@@ -86,7 +86,7 @@ class RecordedServerTransport implements ReplayTransport {
 
   async send(message: unknown): Promise<void> {
     this.#requireState('open')
-    this.#isPastHandshake ||= !HANDSHAKE_METHODS.has(String(member(message, 'method')))
+    this.#isPastHandshake ||= !isOpeningMethod(String(member(message, 'method')))
     this.#player.handleText(JSON.stringify(message))
   }
 

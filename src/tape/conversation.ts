@@ -1,6 +1,7 @@
 import { idKey, isId } from '../protocol/id.ts'
+import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import { member, type Notification, type Request, type Response } from '../protocol/message.ts'
-import { hasModernEnvelope, META_KEYS, metaValue } from '../protocol/methods.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
 import type { RawFrame } from './frame.ts'
 import type { RecordedMessage } from './turn.ts'
 
@@ -22,7 +23,7 @@ export interface TurnLog<Turn, Ask> {
 interface UnansweredRequest<Turn> {
   readonly turn: Turn
   readonly x: number | undefined
-  readonly isEnveloped: boolean
+  readonly mayResume: boolean
 }
 
 /**
@@ -68,7 +69,7 @@ export class Conversation<Turn, Ask> {
     const turn = this.#begin(spoken)
     if (spoken.x !== undefined) this.#byExchange.set(spoken.x, turn)
     if (message.kind === 'notification') return this.#closeCancelled(message)
-    const unanswered = { turn, x: spoken.x, isEnveloped: hasModernEnvelope(message.params) }
+    const unanswered = { turn, x: spoken.x, mayResume: revisionOfRequest(message.params).resumesStreams }
     listAt(this.#unanswered, idKey(message.id)).push(unanswered)
     const token = metaValue(message.params, META_KEYS.progressToken)
     if (isId(token)) this.#byToken.set(idKey(token), turn)
@@ -145,9 +146,9 @@ export class Conversation<Turn, Ask> {
   }
 }
 
-// On legacy HTTP a resumed stream brings the answer in another exchange; on modern HTTP nothing is resumed.
-function mayBeAnsweredElsewhere<Turn>({ x, isEnveloped: isModern }: UnansweredRequest<Turn>): boolean {
-  return x === undefined || !isModern
+// The rest of a resumed stream comes in another exchange.
+function mayBeAnsweredElsewhere<Turn>({ x, mayResume }: UnansweredRequest<Turn>): boolean {
+  return x === undefined || mayResume
 }
 
 function listAt<Item>(lists: Map<string, Item[]>, key: string): Item[] {

@@ -1,5 +1,5 @@
 import type { Notification, Request } from '../protocol/message.ts'
-import { hasModernEnvelope, toolOrPromptName } from '../protocol/methods.ts'
+import { hasEnvelope, toolOrPromptName } from '../protocol/methods.ts'
 import type { RecordedMessage, Turn } from './turn.ts'
 
 /** The turns of a tape, in the order in which the client sent their triggers. */
@@ -203,7 +203,7 @@ class LazySummary implements TurnSummary {
   }
 
   get enveloped(): boolean {
-    return hasModernEnvelope(this.#clientMessage?.params)
+    return hasEnvelope(this.#clientMessage?.params)
   }
 
   // A turn has at most one response.

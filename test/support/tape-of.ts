@@ -2,7 +2,7 @@ import type { Tape } from '../../src/store/file/read.ts'
 import type { Frame } from '../../src/tape/frame.ts'
 import { buildTurns } from '../../src/tape/turn-builder.ts'
 import { classifyMessage, type JsonObject } from '../../src/protocol/message.ts'
-import { META_KEYS, MODERN_VERSION } from '../../src/protocol/methods.ts'
+import { META_KEYS } from '../../src/protocol/methods.ts'
 
 /** One message of a tape that a test makes up. */
 export interface Said {
@@ -59,7 +59,7 @@ export const HANDSHAKE: readonly Said[] = [
 
 /** The `_meta` of a modern request. */
 export const ENVELOPE: JsonObject = {
-  [META_KEYS.protocolVersion]: MODERN_VERSION,
+  [META_KEYS.protocolVersion]: '2026-07-28',
   [META_KEYS.clientCapabilities]: {},
   [META_KEYS.clientInfo]: { name: 'recorded', version: '1' },
 }

@@ -5,7 +5,7 @@ import { loadTape, openTape } from '../../src/store/file/read.ts'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader, TAPE_VERSION } from '../../src/tape/header.ts'
 import type { TurnStep, Turn } from '../../src/tape/turn.ts'
-import { detectEra } from '../../src/protocol/era.ts'
+import { detectRevision } from '../../src/protocol/revisions/index.ts'
 
 const FOLDER = 'test/fixtures/tapes'
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.tape.jsonl'))
@@ -60,7 +60,8 @@ test('the handshake of a tape is kept, with versions and capabilities', async ()
   expect(handshake?.response?.message).toMatchObject({
     outcome: { result: { capabilities: { logging: {} } } },
   })
-  expect(detectEra(exchangesOf(turns))).toEqual({ era: 'legacy', version: '2025-11-25' })
+  const { revision, version } = detectRevision(exchangesOf(turns))
+  expect([revision?.era, version]).toEqual(['legacy', '2025-11-25'])
 })
 
 test('latency is true for each request, also where answers cross', async () => {
@@ -96,7 +97,7 @@ function showStep(step: TurnStep): string {
     : `${step.kind} ${step.message.n}`
 }
 
-function exchangesOf(turns: readonly Turn[]): Parameters<typeof detectEra>[0] {
+function exchangesOf(turns: readonly Turn[]): Parameters<typeof detectRevision>[0] {
   return turns.flatMap(({ trigger, response }) => {
     if (trigger?.message.kind !== 'request') return []
     const answer = response?.message.kind === 'response' ? response.message : undefined

@@ -1,7 +1,7 @@
 import { colourText } from '../output/print.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
-import { type PlayableTape, eraOfServer } from '../../serve/playable-tape.ts'
+import { type PlayableTape, revisionOfServer } from '../../serve/playable-tape.ts'
 import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { Tape } from '../../store/file/read.ts'
@@ -57,10 +57,12 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
   const turns = turnStoreOf(tape.turns)
   const kinds = turns.kinds().filter((kind) => kind.trigger === 'request' && servers.includes(kind.server))
   const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
-  const { era, version } =
-    servers.map((server) => eraOfServer(turns, server)).find((found) => found.era) ?? {}
+  const { revision, version } =
+    servers.map((server) => revisionOfServer(turns, server)).find((found) => found.revision) ?? {}
   const spoken =
-    era === undefined ? 'era unknown' : [era, version].filter((word) => word !== undefined).join(' ')
+    revision === undefined
+      ? 'era unknown'
+      : [revision.era, version].filter((word) => word !== undefined).join(' ')
   printServeLine(
     `reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
   )

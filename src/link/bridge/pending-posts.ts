@@ -1,5 +1,5 @@
-import { modernProtocolVersion } from './request-headers.ts'
 import { isId, type Id, idKey } from '../../protocol/id.ts'
+import { revisionOfRequest } from '../../protocol/revisions/index.ts'
 import { member, type Message } from '../../protocol/message.ts'
 
 /** One POST, until its answers are there. */
@@ -43,7 +43,7 @@ export class PendingPosts {
     const post = isId(id) ? this.#postFor(id) : undefined
     if (post === undefined || !isId(id)) return false
     post.owed.settle(id)
-    if (modernProtocolVersion(post.message) === undefined) return false
+    if (!('params' in post.message) || !revisionOfRequest(post.message.params).closingCancels) return false
     post.abort.abort()
     return true
   }

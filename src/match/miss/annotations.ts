@@ -5,7 +5,7 @@ import { valueAtPath } from '../path-values.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
 import { isObject } from '../../protocol/message.ts'
-import { HANDSHAKE_METHODS } from '../../protocol/methods.ts'
+import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
@@ -108,7 +108,7 @@ function placesContaining(needle: string, { turns, place, server }: OriginSearch
   const last = Math.max(0, place - MOST_TURNS)
   for (let at = place - 1; at >= last && left > 0; at--) {
     const summary = turns.summary(at)
-    if (summary.server !== server || !summary.answered || LISTINGS.has(summary.method)) continue
+    if (summary.server !== server || !summary.answered || listsNames(summary.method)) continue
     const text = turns.at(at)?.response?.text ?? ''
     left -= text.length
     if (text.includes(needle)) places.push(at)
@@ -127,8 +127,10 @@ function originInTurn(place: number, value: string, { turns, frame }: OriginSear
 const MOST_CHARACTERS = 16_000_000
 const MOST_TURNS = 4_096
 
-// What these list are names that people gave, not handles.
-const LISTINGS: ReadonlySet<string> = new Set([...HANDSHAKE_METHODS, 'tools/list', 'prompts/list'])
+// These results list names that people chose, not generated handles.
+function listsNames(method: string): boolean {
+  return isOpeningMethod(method) || method === 'tools/list' || method === 'prompts/list'
+}
 
 /** Ids, cursors and URIs have digits in them, or are long; words that people write have neither. */
 function looksGenerated(value: unknown): value is string {

@@ -1,8 +1,9 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { type Notification, type Request, type Response, isObject, member } from '../../protocol/message.ts'
+import { schemaVersionOf } from '../../protocol/revisions/index.ts'
 import { passesSchema, createAjv, intendedErrors } from './json-schema.ts'
-import { SCHEMA_REVISIONS, officialSchema, type OfficialSchema } from '../official-schemas.ts'
+import { officialSchema, type OfficialSchema } from '../official-schemas.ts'
 
 /** Holds what a server says against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
 export class OfficialValidators {
@@ -38,7 +39,7 @@ export class OfficialValidators {
   }
 
   #knownFor(revision: string | undefined): LoadedSchema | undefined {
-    const official = SCHEMA_REVISIONS.get(revision)
+    const official = schemaVersionOf(revision)
     return official === undefined ? undefined : this.#schemaOf(official)
   }
 

@@ -1,5 +1,6 @@
 import { member } from '../../protocol/message.ts'
-import { META_KEYS, metaValue, hasModernEnvelope } from '../../protocol/methods.ts'
+import { envelopeVersion } from '../../protocol/methods.ts'
+import { revisionOfRequest } from '../../protocol/revisions/index.ts'
 import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
 /** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
@@ -38,8 +39,7 @@ function recordedRevision(turn: Turn): readonly (readonly [string, string])[] {
 
 function envelopeRevision({ trigger }: Turn): string | undefined {
   const params = trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined
-  const revision = metaValue(params, META_KEYS.protocolVersion)
-  return typeof revision === 'string' ? revision : undefined
+  return envelopeVersion(params)
 }
 
 /** Which of the live links a turn belongs to. */
@@ -50,5 +50,5 @@ export function linkNameOf({ trigger, steps: [first] }: Turn): string {
 }
 
 function isStateless({ message }: RecordedMessage): boolean {
-  return 'params' in message && hasModernEnvelope(message.params)
+  return 'params' in message && revisionOfRequest(message.params).isStateless
 }

@@ -1,7 +1,12 @@
-import { detectEra, type DetectedEra, type EraEvidence } from '../../protocol/era.ts'
+import {
+  detectRevision,
+  isOpeningMethod,
+  revisionOfRequest,
+  type DetectedRevision,
+} from '../../protocol/revisions/index.ts'
+import type { RequestExchange } from '../../protocol/revisions/revision.ts'
 import { idKey, isId } from '../../protocol/id.ts'
 import { classifyMessage, member } from '../../protocol/message.ts'
-import { HANDSHAKE_METHODS, hasModernEnvelope } from '../../protocol/methods.ts'
 import { openTape, type Tape } from '../../store/file/read.ts'
 import type { IndexedTape } from '../../store/index/indexed-tape.ts'
 import type { Frame } from '../../tape/frame.ts'
@@ -14,7 +19,7 @@ export interface ServerPart {
   readonly server: string
   readonly turns: TurnStore
   readonly landmarks: TapeOutline
-  readonly era: DetectedEra
+  readonly revision: DetectedRevision
 }
 
 /** The part that the user means; it is never guessed. */
@@ -32,7 +37,7 @@ export async function selectServerPart(tape: ReplayedTape, wanted: string | unde
     server,
     turns: aborts.length === 0 ? turns : new ExtendedTurns(turns, aborts),
     landmarks,
-    era: detectEra(eraEvidence(turns)),
+    revision: detectRevision(openingExchanges(turns)),
   }
 }
 
@@ -49,15 +54,15 @@ function outlineByServer(turns: TurnStore): ReadonlyMap<string, TapeOutline> {
   return outlines
 }
 
-/** What may prove an era. */
-function* eraEvidence(turns: TurnStore): Generator<EraEvidence> {
+/** The exchanges that may prove a revision. */
+function* openingExchanges(turns: TurnStore): Generator<RequestExchange> {
   for (let place = 0; place < turns.size; place++) {
     const { method, enveloped } = turns.summary(place)
-    if (enveloped || HANDSHAKE_METHODS.has(method)) yield* exchangeIn(turns.at(place))
+    if (enveloped || isOpeningMethod(method)) yield* exchangeIn(turns.at(place))
   }
 }
 
-function exchangeIn(turn: Turn | undefined): readonly EraEvidence[] {
+function exchangeIn(turn: Turn | undefined): readonly RequestExchange[] {
   const request = turn?.trigger?.message
   const answer = turn?.response?.message
   if (request?.kind !== 'request') return []
@@ -113,7 +118,7 @@ class TapeOutline {
     }
     if (method === 'tools/call') this.firstCall ??= place
     else if (method === 'tools/list') this.toolLists.push(place)
-    else if (HANDSHAKE_METHODS.has(method)) this.handshakes.push(place)
+    else if (isOpeningMethod(method)) this.handshakes.push(place)
     if (!enveloped) return
     this.firstEnveloped ??= place
     this.hasUnansweredEnvelope ||= trigger === 'request' && !answered
@@ -138,7 +143,7 @@ async function abortedTurns(turns: TurnStore, tape: ReplayedTape): Promise<reado
     if (
       trigger?.message.kind !== 'request' ||
       response !== undefined ||
-      !hasModernEnvelope(trigger.message.params)
+      !revisionOfRequest(trigger.message.params).closingCancels
     )
       return []
     const abort = aborts.find(

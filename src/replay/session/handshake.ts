@@ -1,14 +1,9 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson } from '../../json/parse.ts'
-import type { Era } from '../../protocol/era.ts'
-import { classifyMessage, isObject, member } from '../../protocol/message.ts'
-import {
-  LEGACY_VERSIONS,
-  META_KEYS,
-  metaValue,
-  MODERN_VERSION,
-  HANDSHAKE_METHODS,
-} from '../../protocol/methods.ts'
+import { isOpeningMethod } from '../../protocol/revisions/index.ts'
+import { hasEnvelope } from '../../protocol/methods.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
+import { classifyMessage } from '../../protocol/message.ts'
 import type { CallEnd } from './live-calls.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Turn } from '../../tape/turn.ts'
@@ -26,43 +21,18 @@ export interface HandshakeResult {
 /** Opens the conversation in the era of the tape, as a client named reelay that can do what the recorded one could. */
 export async function performHandshake(
   session: LiveSession,
-  { turns, era, timeout }: { turns: readonly Turn[]; era: Era; timeout: number },
+  { turns, revision, timeout }: { turns: readonly Turn[]; revision: Revision; timeout: number },
 ): Promise<HandshakeResult> {
-  const opening = era === 'modern' ? discover(turns) : initialize(turns)
-  const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, ...opening })
+  const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
+  const { method, params, followUp } = revision.opening({ info: CLIENT_INFO, recorded })
+  const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
   const end = await session.call({ text, id: HANDSHAKE_ID, token: undefined, timeout }).done
-  const result = resultIn(end, opening.method)
-  if (era === 'legacy') session.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
-  return { version: revisionIn(result, era), result }
-}
-
-interface HandshakeRequest {
-  readonly method: string
-  readonly params: unknown
+  const result = resultIn(end, method)
+  if (followUp !== undefined) session.send(JSON.stringify({ jsonrpc: '2.0', ...followUp }))
+  return { version: revision.agreedVersion(result), result }
 }
 
 const CLIENT_INFO = { name: 'reelay', version: VERSION }
-
-function initialize(turns: readonly Turn[]): HandshakeRequest {
-  const params = recordedParams(turns, 'initialize')
-  const protocolVersion = member(params, 'protocolVersion') ?? LEGACY_VERSIONS[0]
-  const capabilities = member(params, 'capabilities') ?? {}
-  return { method: 'initialize', params: { protocolVersion, capabilities, clientInfo: CLIENT_INFO } }
-}
-
-function discover(turns: readonly Turn[]): HandshakeRequest {
-  const params = recordedParams(turns, 'server/discover') ?? anyEnvelope(turns)
-  const meta = member(params, '_meta')
-  const version = metaValue(params, META_KEYS.protocolVersion) ?? MODERN_VERSION
-  const own = { [META_KEYS.protocolVersion]: version, [META_KEYS.clientInfo]: CLIENT_INFO }
-  const capabilities = {
-    [META_KEYS.clientCapabilities]: metaValue(params, META_KEYS.clientCapabilities) ?? {},
-  }
-  return {
-    method: 'server/discover',
-    params: { _meta: { ...(isObject(meta) && meta), ...capabilities, ...own } },
-  }
-}
 
 function recordedParams(turns: readonly Turn[], method: string): unknown {
   const turn = turns.find(
@@ -77,7 +47,7 @@ function anyEnvelope(turns: readonly Turn[]): unknown {
   const params = turns.map(({ trigger }) =>
     trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined,
   )
-  return params.find((one) => metaValue(one, META_KEYS.protocolVersion) !== undefined)
+  return params.find(hasEnvelope)
 }
 
 function resultIn(end: CallEnd, method: string): unknown {
@@ -101,12 +71,7 @@ function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | '
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
 }
 
-function revisionIn(result: unknown, era: Era): string | undefined {
-  const version = era === 'legacy' ? member(result, 'protocolVersion') : undefined
-  return typeof version === 'string' ? version : undefined
-}
-
 /** Whether a message opens a conversation. */
 export function isHandshake({ method }: { readonly method: string }): boolean {
-  return HANDSHAKE_METHODS.has(method) || method === 'notifications/initialized'
+  return isOpeningMethod(method) || method === 'notifications/initialized'
 }

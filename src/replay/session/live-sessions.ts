@@ -1,6 +1,6 @@
 import type { OpenLink } from '../../link/client-link.ts'
 import type { Turn } from '../../tape/turn.ts'
-import type { Era } from '../../protocol/era.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
 import { performHandshake, type HandshakeResult } from './handshake.ts'
 import { LiveSession, type LiveSessionOptions } from './live-session.ts'
 import type { LinkTraffic } from '../controller.ts'
@@ -10,7 +10,7 @@ interface LiveSessionsOptions extends Pick<LiveSessionOptions, 'onAsk' | 'onOddi
   readonly handshake: 'own' | 'recorded' | 'none'
   /** The turns that opened the recorded conversations. */
   readonly handshakeTurns: readonly Turn[]
-  readonly era: Era
+  readonly revision: Revision
   readonly timeout: number
   /** Whoever interrupts a run waits for no answer, that to the greeting included. */
   readonly signal?: AbortSignal | undefined
@@ -98,10 +98,13 @@ export class LiveSessions {
   }
 
   async #connect(session: LiveSession, link: string): Promise<void> {
-    const { handshake, era, timeout, onHandshake } = this.#options
+    const { handshake, revision, timeout, onHandshake } = this.#options
     await session.connect()
     if (handshake !== 'own') return
-    onHandshake(await performHandshake(session, { turns: this.#handshakeTurnsOf(link), era, timeout }), link)
+    onHandshake(
+      await performHandshake(session, { turns: this.#handshakeTurnsOf(link), revision, timeout }),
+      link,
+    )
   }
 
   /** The recorded connection, whose capabilities are shown again; without one of its own, the whole tape. */

@@ -1,13 +1,14 @@
 import { detachedCopy } from '../../bindings/values.ts'
-import {
-  type Era,
-  eraProvenBy,
-  eraWithoutProof,
-  isDiscoverProbe,
-  type DetectedEra,
-} from '../../protocol/era.ts'
 import { type JsonObject, isObject, member, type Request, type Response } from '../../protocol/message.ts'
-import { HANDSHAKE_METHODS, META_KEYS, metaValue } from '../../protocol/methods.ts'
+import type { Era } from '../../protocol/revisions/revision.ts'
+import {
+  isOpeningMethod,
+  isRevisionProbe,
+  revisionProvenBy,
+  revisionWithoutProof,
+  type DetectedRevision,
+} from '../../protocol/revisions/index.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { ExchangeFacts } from './exchange.ts'
 import type { EventFrame } from '../../tape/frame.ts'
 
@@ -102,7 +103,7 @@ class TrackedConnection {
   readonly #server: string
   readonly #conn: number
   readonly #introductions = new Map<string, EarliestValue<JsonObject>>()
-  #proof: EarliestValue<DetectedEra> | undefined
+  #proof: EarliestValue<DetectedRevision> | undefined
   #probed = false
 
   constructor(server: string, conn: number, rank: number) {
@@ -113,8 +114,8 @@ class TrackedConnection {
 
   addRequest(request: Request, sequence: number): void {
     const { method, params } = request
-    this.#probed ||= isDiscoverProbe(request)
-    if (HANDSHAKE_METHODS.has(method)) {
+    this.#probed ||= isRevisionProbe(request)
+    if (isOpeningMethod(method)) {
       this.#introduce('opening clientInfo', sequence, member(params, 'clientInfo'))
       this.#introduce('opening clientCapabilities', sequence, member(params, 'capabilities'))
     }
@@ -124,18 +125,18 @@ class TrackedConnection {
 
   addResponse({ request, response, sequence }: AnsweredRequest): void {
     const result = member(response.outcome, 'result')
-    if (HANDSHAKE_METHODS.has(request.method)) {
+    if (isOpeningMethod(request.method)) {
       this.#introduce('opening serverInfo', sequence, member(result, 'serverInfo'))
       this.#introduce('opening serverCapabilities', sequence, member(result, 'capabilities'))
     }
     this.#introduce('serverInfo', sequence, metaValue(result, META_KEYS.serverInfo))
     if (!isEarlier(sequence, this.#proof)) return
-    const found = eraProvenBy({ request, response })
+    const found = revisionProvenBy({ request, response })
     if (found !== undefined) this.#proof = { sequence, value: found }
   }
 
   facts(): ConnectionFacts {
-    const { era, version } = this.#proof?.value ?? eraWithoutProof(this.#probed)
+    const { revision, version } = this.#proof?.value ?? revisionWithoutProof(this.#probed)
     return {
       server: this.#server,
       conn: this.#conn,
@@ -145,7 +146,7 @@ class TrackedConnection {
         this.#introduction('opening clientCapabilities') ?? this.#introduction('clientCapabilities'),
       serverCapabilities: this.#introduction('opening serverCapabilities'),
       protocolVersion: version,
-      era,
+      era: revision?.era,
       exit: this.exit,
     }
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 import { httpStatusOf, RecordedHeads } from './recorded-http.ts'
 
@@ -21,5 +22,5 @@ test('an answer has its recorded status, unless no answer can have it: a tape ma
 function playedStatus(status: number): number {
   const { n, t, server, conn } = ANSWER
   const head = { kind: 'http', n, t, server, conn, x: 1, dir: 's2c', http: { status, headers: [] } } as const
-  return httpStatusOf(ANSWER, 'legacy', new RecordedHeads([head]))
+  return httpStatusOf(ANSWER, newestSessionRevision(), new RecordedHeads([head]))
 }

@@ -1,6 +1,6 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
 import { member, type Message } from '../../protocol/message.ts'
-import { LEGACY_VERSIONS } from '../../protocol/methods.ts'
+import { sessionRevisionOf, sessionVersions } from '../../protocol/revisions/index.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { ClientSessions, ServedRecording } from './served-recording.ts'
 import { ClientPresence, LegacySession } from './legacy-session.ts'
@@ -85,7 +85,7 @@ export class LegacyEndpoint {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
       if (result === undefined) return
       this.#sessions.set(session.id, session)
-      if (String(member(result, 'protocolVersion')) >= PRIMED_SINCE) session.prime()
+      session.setRevision(sessionRevisionOf(member(result, 'protocolVersion')))
     })
   }
 
@@ -94,7 +94,7 @@ export class LegacyEndpoint {
     const name = req.headers['mcp-session-id']
     const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
     const version = req.headers['mcp-protocol-version']
-    const isSpoken = typeof version !== 'string' || LEGACY_VERSIONS.includes(version)
+    const isSpoken = typeof version !== 'string' || sessionVersions().includes(version)
     if (session !== undefined && isSpoken) {
       session.attendance?.track(res, { isStanding: req.method === 'GET' })
       return session
@@ -106,8 +106,6 @@ export class LegacyEndpoint {
     return undefined
   }
 }
-
-const PRIMED_SINCE = '2025-11-25'
 
 function holdsInitialize(message: Message): boolean {
   if (message.kind === 'batch') return message.items.some(holdsInitialize)
@@ -154,7 +152,7 @@ function invalid(message: string): HttpErrorResponse {
 }
 
 function unsupported(version: string): HttpErrorResponse {
-  const supported = LEGACY_VERSIONS.join(', ')
+  const supported = sessionVersions().join(', ')
   return {
     status: 400,
     code: -32000,

@@ -1,5 +1,7 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
 import { idKey, isId } from '../../protocol/id.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
+import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import { member, type Message } from '../../protocol/message.ts'
 import { EventLog, LegacyStream } from './legacy-stream.ts'
 import { PostExchange, type AcceptedTypes, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
@@ -24,7 +26,8 @@ export class LegacySession {
   /** The way out for what no request set off. */
   readonly #sideChannel: ReplyChannel
   readonly #exchanges = new Map<string, PostExchange>()
-  #isPrimed = false
+  /** The revision that `initialize` agreed on. */
+  #revision: Revision | undefined
 
   constructor(connections: ClientSessions, { heads, newId }: Pick<ServedRecording, 'heads' | 'newId'>) {
     this.id = newId()
@@ -33,7 +36,6 @@ export class LegacySession {
     this.#heads = heads
     this.#standing = new LegacyStream(this.#log, heads.retry)
     this.#context = {
-      era: 'legacy',
       heads,
       headers: this.headers,
       openStream: (res) => this.#openStream(res),
@@ -58,7 +60,13 @@ export class LegacySession {
 
   #handleNow({ res, text, message }: PostedMessage, onAnswer: ReplyChannel['reply'] | undefined): void {
     if (res.destroyed) return
-    const exchange = new PostExchange({ res, site: this.#context, scope: '', accepts: ANY_TYPE })
+    const exchange = new PostExchange({
+      res,
+      site: this.#context,
+      revision: this.#revision ?? newestSessionRevision(),
+      scope: '',
+      accepts: ANY_TYPE,
+    })
     this.#player.handle(
       text,
       message,
@@ -71,16 +79,16 @@ export class LegacySession {
     res.on('close', () => this.#forget(key, exchange))
   }
 
-  /** From now on streams begin with an id to go on from. */
-  prime(): void {
-    this.#isPrimed = true
+  /** Client and server have agreed on a revision. */
+  setRevision(revision: Revision): void {
+    this.#revision = revision
   }
 
   /** The stream for what belongs to no request; false when another reader has it. */
   openStandingStream(res: ServedResponse): boolean {
     if (this.#standing.hasReader) return false
     this.#standing.attachReader(res, this.headers)
-    if (this.#isPrimed) this.#standing.prime()
+    if (this.#revision?.primesStreams === true) this.#standing.prime()
     return true
   }
 
@@ -103,7 +111,7 @@ export class LegacySession {
   #openStream(res: ServedResponse): ReplyStream {
     const stream = new LegacyStream(this.#log, this.#heads.retry)
     stream.attachReader(res, this.headers)
-    if (!this.#isPrimed) return { send: stream.send, end: stream.end }
+    if (this.#revision?.primesStreams !== true) return { send: stream.send, end: stream.end }
     stream.prime()
     return stream
   }

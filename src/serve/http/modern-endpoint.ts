@@ -1,14 +1,17 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import type { Message } from '../../protocol/message.ts'
+import { paramHeadersIn, type ParamHeader } from '../../protocol/headers.ts'
+import { member, type Message } from '../../protocol/message.ts'
+import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { ClientSessions } from './served-recording.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
 import type { SessionFilter } from '../player/turn-filters.ts'
 import { sseEventText, SseWriter } from './sse-writer.ts'
-import { MirroredParams, checkModernMessage } from './modern-checks.ts'
+import { recordedTools } from '../player/tool-schemas.ts'
 import { PostExchange, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
 import { acceptedTypes, postedId, type PostedMessage, sendHttpError } from './posted-message.ts'
 import type { RecordedHeads } from './recorded-http.ts'
@@ -17,7 +20,7 @@ import type { RecordedHeads } from './recorded-http.ts'
 export class ModernEndpoint {
   readonly #connections: ClientSessions
   readonly #context: ExchangeContext
-  readonly #mirrored: MirroredParams
+  readonly #paramHeadersOf: (tool: string) => readonly ParamHeader[]
   readonly #clients = new Map<string, SessionPlayer>()
   /** What each asked for on the tape. */
   readonly #sessionFilters = new Map<string, SessionFilter>()
@@ -27,15 +30,24 @@ export class ModernEndpoint {
   constructor(connections: ClientSessions, heads: RecordedHeads, turns: TurnStore) {
     this.#connections = connections
     // Nothing leads to a client but the streams that it has open.
-    this.#context = { era: 'modern', heads, headers: {}, openStream: openEventStream, onLate: () => {} }
-    this.#mirrored = new MirroredParams(turns)
+    this.#context = {
+      heads,
+      headers: {},
+      openStream: openEventStream,
+      onLate: () => {},
+    }
+    this.#paramHeadersOf = recordedParamHeaders(turns)
   }
 
   post(posted: PostedMessage): void {
     const { req, res, text, message } = posted
-    const refusal = checkModernMessage(message, req.headers, this.#mirrored)
+    const revision = revisionOfPost(message, req.headers)
+    const refusal = revision.checkPost(message, req.headers, {
+      supported: statelessVersions(),
+      paramHeadersOf: this.#paramHeadersOf,
+    })
     if (refusal !== undefined) return sendHttpError(res, refusal, postedId(posted))
-    if (message.kind === 'request') return this.#answer(posted)
+    if (message.kind === 'request') return this.#answer(posted, revision)
     this.#playerOf(posted).handle(text, message, NO_REPLY_CHANNEL)
     res.writeHead(202).end()
   }
@@ -44,14 +56,14 @@ export class ModernEndpoint {
     for (const exchange of this.#open) exchange.end()
   }
 
-  #answer(posted: PostedMessage): void {
+  #answer(posted: PostedMessage, revision: Revision): void {
     const { req, res, text, message } = posted
     const accepts = acceptedTypes(req)
     if (!accepts.json && !accepts.stream) return sendHttpError(res, NOT_ACCEPTABLE, postedId(posted))
     const player = this.#playerOf(posted)
     // Ids are unique only within an exchange.
     const scope = `${++this.#exchanges} `
-    const exchange = new PostExchange({ res, site: this.#context, scope, accepts })
+    const exchange = new PostExchange({ res, site: this.#context, revision, scope, accepts })
     player.handle(text, message, exchange)
     // Most are answered by now.
     if (exchange.isOver) return
@@ -75,6 +87,14 @@ export class ModernEndpoint {
     this.#clients.set(name, player)
     return player
   }
+}
+
+/** The headers that repeat arguments of a tool, by the recorded results of `tools/list`. */
+function recordedParamHeaders(turns: TurnStore): (tool: string) => readonly ParamHeader[] {
+  const byTool = new Map<string, readonly ParamHeader[]>()
+  for (const tool of recordedTools(turns))
+    byTool.set(String(member(tool, 'name')), paramHeadersIn(member(tool, 'inputSchema')))
+  return (tool) => byTool.get(tool) ?? []
 }
 
 function clientInfoKey(message: Message | undefined): string {

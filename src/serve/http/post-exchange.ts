@@ -1,5 +1,5 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
-import type { Era } from '../../protocol/era.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { InjectedHttpResponse } from '../../faults/fault.ts'
 import type { ReplyChannel, ReplySource } from '../player/reply-channel.ts'
 import { httpStatusOf, type RecordedHead, type RecordedHeads } from './recorded-http.ts'
@@ -14,7 +14,6 @@ export interface ReplyStream {
 
 /** What all exchanges with one client share. */
 export interface ExchangeContext {
-  readonly era: Era
   readonly heads: RecordedHeads
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>
@@ -26,6 +25,7 @@ export interface ExchangeContext {
 interface PostExchangeOptions {
   readonly res: ServedResponse
   readonly site: ExchangeContext
+  readonly revision: Revision
   readonly scope: string
   readonly accepts: AcceptedTypes
 }
@@ -115,8 +115,8 @@ export class PostExchange implements ReplyChannel {
   }
 
   #replyAsJson(text: string, source: ReplySource | undefined): void {
-    const { res, site } = this.#options
-    res.writeHead(httpStatusOf(source, site.era, site.heads), {
+    const { res, site, revision } = this.#options
+    res.writeHead(httpStatusOf(source, revision, site.heads), {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
       ...site.headers,

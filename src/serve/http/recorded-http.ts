@@ -1,6 +1,6 @@
-import type { Era } from '../../protocol/era.ts'
+import { revisionOfPost } from '../../protocol/revisions/index.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
 import { member } from '../../protocol/message.ts'
-import { hasModernEnvelope, META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
@@ -64,25 +64,21 @@ function retryIn(frame: Tape['rest'][number]): number | undefined {
   return typeof retry === 'number' ? retry : undefined
 }
 
-/** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the era has it. */
-export function httpStatusOf(source: ReplySource | undefined, era: Era, heads: RecordedHeads): number {
+/** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the revision defines it. */
+export function httpStatusOf(
+  source: ReplySource | undefined,
+  revision: Pick<Revision, 'httpStatus'>,
+  heads: RecordedHeads,
+): number {
   const recorded = source !== undefined && 'message' in source ? heads.of(source)?.status : undefined
   if (recorded !== undefined && isAnswerStatus(recorded)) return recorded
-  return era === 'legacy' ? 200 : (MODERN_STATUS.get(errorCodeOf(source)) ?? 200)
+  return revision.httpStatus(errorCodeOf(source))
 }
 
 /** Whether an answer with a body can have this status: a tape may say anything. */
 function isAnswerStatus(status: number): boolean {
   return status >= 200 && status <= 599 && status !== 204 && status !== 205 && status !== 304
 }
-
-// 2026-07-28: unknown methods are 404; what the protocol itself refuses is 400. All other errors are answers like any other.
-const MODERN_STATUS: ReadonlyMap<unknown, number> = new Map([
-  [-32601, 404],
-  [-32020, 400],
-  [-32021, 400],
-  [-32022, 400],
-])
 
 /** The code of a JSON-RPC error, if it is one. */
 function errorCodeOf(source: ReplySource | undefined): unknown {
@@ -121,16 +117,10 @@ function isTransportError({ trigger, response }: Turn, heads: RecordedHeads): bo
   if (trigger?.message.kind !== 'request') return false
   const { status = 200, version } = heads.of(response ?? trigger) ?? {}
   if (status < 400) return false
-  const code = errorCodeOf(response)
-  const { params } = trigger.message
-  if (code === -32602) return version === MODERN_VERSION && !hasFullEnvelope(params)
-  if (code === -32022) return metaValue(params, META_KEYS.protocolVersion) !== MODERN_VERSION
-  return response === undefined || TRANSPORT_ERROR_CODES.has(code)
+  return revisionOfPost(trigger.message, { 'mcp-protocol-version': version }).isTransportError({
+    params: trigger.message.params,
+    errorCode: errorCodeOf(response),
+    hasResponse: response !== undefined,
+    headerVersion: version,
+  })
 }
-
-function hasFullEnvelope(params: unknown): boolean {
-  return hasModernEnvelope(params) && metaValue(params, META_KEYS.clientCapabilities) !== undefined
-}
-
-// Header mismatch; what SDK servers answer when a session, a media type or a body is wrong.
-const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700])

@@ -1,7 +1,7 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
 import { type Drift, sumServerDrifts, mergeSessionDrifts } from '../drift.ts'
 import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
-import { eraOfServer } from '../playable-tape.ts'
+import { revisionOfServer } from '../playable-tape.ts'
 import type { ClientPauses } from '../player/clock.ts'
 import { exchangeFaultActions } from '../player/reply-channel.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
@@ -57,16 +57,21 @@ export function createServedRecording({
     })
   const place = { server, heads, newId, modernTurns }
   const isDual =
-    eraOfServer(modernTurns, server).era === 'modern' && eraOfServer(legacyTurns, server).era === 'legacy'
+    isStatelessServer(modernTurns, server) === true && isStatelessServer(legacyTurns, server) === false
   // What a live server speaks is its own affair, where no tape says.
   const isUnknown = turns.size === 0 && options.elsewhere !== undefined
   if (isDual || isUnknown)
     return { ...place, ...servedInBothEras(connectionsOf(legacyTurns), connectionsOf(modernTurns)) }
   // All that was said to it, so that a miss can tell of what was said in the form of the other era.
   const main = connectionsOf(turns)
-  const isModern = eraOfServer(turns, server).era === 'modern'
+  const isModern = isStatelessServer(turns, server) === true
   const [modern, legacy] = isModern ? [main, undefined] : [undefined, main]
   return { ...place, modern, legacy, main, drift: () => main.drift(), close: () => main.close() }
+}
+
+/** Returns `undefined` if the turns do not show it. */
+function isStatelessServer(turns: TurnStore, server: string): boolean | undefined {
+  return revisionOfServer(turns, server).revision?.isStateless
 }
 
 function servedInBothEras(

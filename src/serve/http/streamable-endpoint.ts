@@ -1,9 +1,9 @@
 import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
 import { member, type Message } from '../../protocol/message.ts'
-import { MODERN_VERSION } from '../../protocol/methods.ts'
+import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
+import { invalidPost, unsupportedVersion } from '../../protocol/revisions/stateless-revision.ts'
 import { MessageParser } from '../player/message-parser.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
-import { isModernMessage } from './modern-checks.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import {
   postedId,
@@ -42,22 +42,19 @@ export class StreamableEndpoint {
 
   readonly #post = (posted: PostedMessage): void => {
     const { req, res, message } = posted
-    if (this.#modern !== undefined && isModernMessage(message, req.headers)) return this.#modern.post(posted)
+    if (this.#modern !== undefined && revisionOfPost(message, req.headers).isStateless)
+      return this.#modern.post(posted)
     if (this.#legacy !== undefined) return this.#legacy.post(posted)
     if (message.kind === 'notification') return void res.writeHead(202).end()
-    sendHttpError(res, modernOnly(message), postedId(posted))
+    sendHttpError(res, sessionUnsupported(message), postedId(posted))
   }
 }
 
-/** What a server that speaks no other era says to a legacy message. */
-function modernOnly(message: Message): HttpErrorResponse {
-  if (message.kind !== 'request')
-    return { status: 400, code: -32600, message: `Bad Request: a ${message.kind} cannot be posted here` }
-  const requested = member(message.params, 'protocolVersion')
+/** The error of a stateless server for a message of a session. */
+function sessionUnsupported(message: Message): HttpErrorResponse {
+  if (message.kind !== 'request') return invalidPost(`a ${message.kind}`)
   return {
     status: 400,
-    code: -32022,
-    message: 'Unsupported protocol version',
-    data: { supported: [MODERN_VERSION], ...(requested === undefined ? {} : { requested }) },
+    ...unsupportedVersion(statelessVersions(), member(message.params, 'protocolVersion')),
   }
 }

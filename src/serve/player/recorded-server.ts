@@ -6,10 +6,10 @@ import { NotificationMatcher } from '../../match/notification-matcher.ts'
 import type { SuggestedMatchOptions, MatchOptions } from '../../match/options.ts'
 import { createMatcher } from '../../match/recording-index.ts'
 import { isTaskPoll, type RequestContent } from '../../match/request-key.ts'
-import type { DetectedEra } from '../../protocol/era.ts'
+import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
-import { eraOfServer } from '../playable-tape.ts'
+import { revisionOfServer } from '../playable-tape.ts'
 import { syntheticAnswer, type SyntheticAnswer } from './synthetic-answers.ts'
 import { TaskStates } from './task-states.ts'
 import { type ClientRedaction, explainRedactedMiss } from '../redaction/client-redaction.ts'
@@ -68,8 +68,8 @@ export class RecordedServer {
     return known
   }
 
-  get era(): DetectedEra {
-    return this.#recorded.era
+  get revision(): DetectedRevision {
+    return this.#recorded.revision
   }
 
   get redaction(): ClientRedaction | undefined {
@@ -186,7 +186,7 @@ interface RecordedServerData extends Pick<
   readonly opening: readonly Turn[]
   readonly matcher: Matcher
   readonly notices: NotificationMatcher
-  readonly era: DetectedEra
+  readonly revision: DetectedRevision
   readonly screen: ReportRedactor | undefined
   /** What was looked for already. */
   readonly byMethod: Map<string, readonly Turn[]>
@@ -207,7 +207,7 @@ function loadRecordedServer(options: RecordedServerOptions): RecordedServerData 
     notices,
     opening,
     byMethod,
-    era: eraOfServer(turns, server),
+    revision: revisionOfServer(turns, server),
     screen: options.redaction === undefined ? createReportRedactor() : undefined,
   }
 }

@@ -1,8 +1,9 @@
 import { findRange, replaceValue } from '../../json/find.ts'
 import { findIdAtEnd, findIdAtEdge } from '../../protocol/find-id-in-text.ts'
+import { sessionVersions } from '../../protocol/revisions/index.ts'
 import { type Id, idKey, isId } from '../../protocol/id.ts'
 import { member, type Notification, type Request } from '../../protocol/message.ts'
-import { isLegacyVersion, META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
 // Recorded bytes are spliced, never parsed and written anew: key order, number spelling and escapes survive.
@@ -64,7 +65,7 @@ export function downgradedVersion(
     trigger !== undefined && 'params' in trigger.message
       ? member(trigger.message.params, 'protocolVersion')
       : undefined
-  if (typeof asked !== 'string' || !isLegacyVersion(asked)) return undefined
+  if (typeof asked !== 'string' || !sessionVersions().includes(asked)) return undefined
   return askedThen === answered && typeof answered === 'string' && asked < answered ? asked : undefined
 }
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
-import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
-import { discoverResultFrom } from './synthetic-answers.ts'
+import { META_KEYS } from '../../protocol/methods.ts'
+import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
+import type { Turn } from '../../tape/turn.ts'
+import { describeServer } from './synthetic-answers.ts'
 import { SessionPlayer } from './session-player.ts'
 import { RecordedServer } from './recorded-server.ts'
 
@@ -25,9 +27,13 @@ const SESSION: readonly Said[] = [
   server({ id: 2, error: { code: -32601, message: 'Method not found' } }),
 ]
 
+function discoverResult(turns: readonly Turn[]): unknown {
+  return newestStatelessRevision().openingResult(describeServer(turns, '2026-07-28'))
+}
+
 test('a modern server is known by its tape: its version, its name, and the capabilities that were seen at work', () => {
-  expect(discoverResultFrom(tapeOf(...SESSION).turns, MODERN_VERSION)).toEqual({
-    supportedVersions: [MODERN_VERSION],
+  expect(discoverResult(tapeOf(...SESSION).turns)).toEqual({
+    supportedVersions: ['2026-07-28'],
     capabilities: { tools: { listChanged: true }, completions: {} },
     resultType: 'complete',
     ttlMs: 0,
@@ -46,7 +52,7 @@ test('log messages and resource subscriptions show their capabilities too', () =
     }),
     server({ method: 'notifications/message', params: { level: 'info', data: 'x' } }),
   )
-  expect(discoverResultFrom(turns, MODERN_VERSION)).toMatchObject({
+  expect(discoverResult(turns)).toMatchObject({
     capabilities: { resources: { listChanged: true, subscribe: true }, logging: {} },
   })
 })
@@ -63,8 +69,8 @@ test('a modern tape without server/discover answers it as often as it is asked, 
       JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: ENVELOPE } }),
     )
   expect(out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
-    { id: 'probe', result: { supportedVersions: [MODERN_VERSION] } },
-    { id: 7, result: { supportedVersions: [MODERN_VERSION] } },
+    { id: 'probe', result: { supportedVersions: ['2026-07-28'] } },
+    { id: 7, result: { supportedVersions: ['2026-07-28'] } },
   ])
   expect(player.drift()).toMatchObject({
     misses: [],

@@ -1,8 +1,9 @@
 import { describeValue } from '../../match/describe-request.ts'
-import type { DetectedEra } from '../../protocol/era.ts'
-import { member, type Request, isObject, type JsonObject } from '../../protocol/message.ts'
-import { MODERN_VERSION, META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { METHOD_NOT_FOUND, type ResponsePayload } from '../../protocol/response.ts'
+import { isObject, member, type JsonObject, type Request } from '../../protocol/message.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import type { ResponsePayload } from '../../protocol/response.ts'
+import type { DetectedRevision } from '../../protocol/revisions/index.ts'
+import type { ServerDescription } from '../../protocol/revisions/revision.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn, RecordedMessage, TurnStep } from '../../tape/turn.ts'
 
@@ -15,23 +16,20 @@ export interface SyntheticAnswer {
 interface RecordedServerFacts {
   readonly turns: TurnStore
   readonly server: string
-  readonly era: DetectedEra
+  readonly revision: DetectedRevision
 }
 
-/** What every server of the tape's era says though nobody asked for it on the tape; none for all other requests. */
+/** Answers a request that is not on the tape, if every server of the recorded revision answers it in a known way. */
 export function syntheticAnswer(
   { method, params }: Request,
-  { turns, server, era: { era, version = MODERN_VERSION } }: RecordedServerFacts,
+  { turns, server, revision: { revision, version } }: RecordedServerFacts,
 ): SyntheticAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
-  if (method === 'server/discover' && era === 'legacy') return { answer: UNKNOWN_METHOD }
-  if (method === 'server/discover' && era === 'modern')
-    return {
-      answer: { result: discoverResultFrom(turnsOfServer(turns, server), version) },
-      note: DISCOVER_NOTE,
-    }
-  if (method === 'initialize' && era === 'modern')
-    return { answer: unsupportedVersion(version, member(params, 'protocolVersion')) }
+  const answer = revision?.builtInAnswer({ method, params }, () =>
+    describeServer(turnsOfServer(turns, server), version ?? revision.version),
+  )
+  if (answer !== undefined)
+    return 'result' in answer ? { answer, note: `${method} ${OPENING_NOTE}` } : { answer }
   if (method === 'logging/setLevel' && declaresLogging(turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
   return undefined
@@ -44,10 +42,7 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
   }
 }
 
-const UNKNOWN_METHOD: ResponsePayload = { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } }
-const DISCOVER_NOTE =
-  'server/discover is not on the tape: answered by what the rest of the tape shows of the server'
-
+const OPENING_NOTE = 'is not on the tape: answered by what the rest of the tape shows of the server'
 const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
 function declaresLogging(turns: TurnStore, server: string): boolean {
@@ -64,16 +59,11 @@ function answersWithLogging(turn: Turn | undefined): boolean {
   return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
 }
 
-function unsupportedVersion(supported: string, requested: unknown): ResponsePayload {
-  const data = { supported: [supported], requested }
-  return { error: { code: -32022, message: 'Unsupported protocol version', data } }
-}
-
 /**
- * What a modern server says of itself, as far as the tape shows it. SDK v2 asks in a process of its own, so that the tape of
- * a session rarely holds `server/discover`.
+ * Describes a server by what its recorded responses show. SDK v2 sends `server/discover` to a separate process, so the tape
+ * of a session rarely contains it.
  */
-export function discoverResultFrom(turns: Iterable<Turn>, version: string): JsonObject {
+export function describeServer(turns: Iterable<Turn>, version: string): ServerDescription {
   const capabilities = new Map<string, Record<string, true>>()
   let info: unknown
   for (const turn of turns) {
@@ -81,14 +71,7 @@ export function discoverResultFrom(turns: Iterable<Turn>, version: string): Json
     for (const [name, flag] of evidenceIn(turn))
       capabilities.set(name, { ...capabilities.get(name), ...(flag === undefined ? {} : { [flag]: true }) })
   }
-  return {
-    supportedVersions: [version],
-    capabilities: Object.fromEntries(capabilities),
-    resultType: 'complete',
-    ttlMs: 0,
-    cacheScope: 'private',
-    ...(info === undefined ? {} : { _meta: { [META_KEYS.serverInfo]: info } }),
-  }
+  return { version, capabilities: Object.fromEntries(capabilities), serverInfo: info }
 }
 
 function serverInfo({ response }: Turn): unknown {

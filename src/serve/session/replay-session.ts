@@ -1,11 +1,11 @@
 import { ReelayError } from '../../errors.ts'
 import type { RecordedRequest } from '../../match/matcher.ts'
 import { member, type JsonObject, classifyMessage } from '../../protocol/message.ts'
-import { LEGACY_VERSIONS, META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { SystemClock } from '../player/clock.ts'
 import type { RecordedServer } from '../player/recorded-server.ts'
-import { discoverResultFrom } from '../player/synthetic-answers.ts'
+import { describeServer } from '../player/synthetic-answers.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import {
   castRecorded,
@@ -73,13 +73,15 @@ export class ReplaySession extends SessionCalls {
   /** Opens the session as a client would. It takes what a client takes, and needs none of it. */
   async connect(..._unneeded: readonly unknown[]): Promise<void> {
     await this.initialize()
-    if (this.#recordedServer.era.era !== 'modern') this.#client.send({ method: 'notifications/initialized' })
+    const { revision = newestSessionRevision() } = this.#recordedServer.revision
+    const { followUp } = revision.opening({ info: CLIENT_INFO })
+    if (followUp !== undefined) this.#client.send(followUp)
   }
 
   /** The recorded answer; where nobody recorded one, what the rest of the tape shows of the server. */
   async initialize<Result = JsonObject>(): Promise<Result> {
     const result = isInitializeRecorded(this.#recordedServer)
-      ? await this.#requests.send('initialize', INITIALIZE_PARAMS)
+      ? await this.#requests.send('initialize', newestSessionRevision().opening({ info: CLIENT_INFO }).params)
       : syntheticInitializeResult(this.#recordedServer)
     this.#initializeResult = result
     return castRecorded(result)
@@ -131,7 +133,7 @@ export class ReplaySession extends SessionCalls {
 
   #initializeNow(): unknown {
     return isInitializeRecorded(this.#recordedServer)
-      ? this.#requests.sendSync('initialize', INITIALIZE_PARAMS)
+      ? this.#requests.sendSync('initialize', newestSessionRevision().opening({ info: CLIENT_INFO }).params)
       : syntheticInitializeResult(this.#recordedServer)
   }
 }
@@ -188,25 +190,15 @@ function notARequest(): ReelayError {
   })
 }
 
-/** What a session asks `initialize` with. */
-const INITIALIZE_PARAMS: JsonObject = {
-  protocolVersion: LEGACY_VERSIONS[0],
-  capabilities: {},
-  clientInfo: { name: 'reelay', version: '1' },
-}
+const CLIENT_INFO = { name: 'reelay', version: '1' }
 
 /** Whether the tape has an answer to `initialize`. */
 function isInitializeRecorded(script: RecordedServer): boolean {
   return script.turnsOfMethod('initialize').some(({ response }) => response !== undefined)
 }
 
-/** What stands in for it when nobody recorded one: what the rest of the tape shows of the server. */
+/** The result of `initialize` for a tape without one, from what the rest of the tape shows of the server. */
 function syntheticInitializeResult({ turns }: RecordedServer): JsonObject {
-  const version = LEGACY_VERSIONS[0] ?? ''
-  const found = discoverResultFrom(turns, version)
-  return {
-    protocolVersion: version,
-    capabilities: found['capabilities'],
-    serverInfo: metaValue(found, META_KEYS.serverInfo) ?? { name: 'recorded server', version: '0' },
-  }
+  const revision = newestSessionRevision()
+  return revision.openingResult(describeServer(turns, revision.version))
 }

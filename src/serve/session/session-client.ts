@@ -4,7 +4,7 @@ import { describeRequest } from '../../match/describe-request.ts'
 import type { Miss } from '../../match/miss/miss.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
-import { META_KEYS, metaValue, MODERN_VERSION } from '../../protocol/methods.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { INTERNAL_ERROR } from '../../protocol/response.ts'
 import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
 import { castRecorded, type CallOptions } from './session-calls.ts'
@@ -18,7 +18,7 @@ type SessionHandler = (heard: SessionMessage) => unknown
 /** A client of the recorded server without a wire between them: what needs no time is answered before the call returns. */
 export class SessionClient {
   readonly player: SessionPlayer
-  readonly #isModern: boolean
+  readonly #requestMeta: JsonObject
   readonly #pending = new Map<string, (outcome: SessionCallOutcome) => void>()
   readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
   readonly #handlers = new Map<string, SessionHandler>()
@@ -26,7 +26,7 @@ export class SessionClient {
   #count = 0
 
   constructor(options: Omit<SessionPlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
-    this.#isModern = options.script.era.era === 'modern'
+    this.#requestMeta = options.script.revision.revision?.requestMeta({ info: CLIENT_INFO }) ?? {}
     this.player = new SessionPlayer({
       ...options,
       send: (text) => this.#receive(parseJson(text)),
@@ -74,7 +74,7 @@ export class SessionClient {
   }
 
   #withMeta(params: unknown, own: JsonObject): unknown {
-    const meta = { ...(this.#isModern ? ENVELOPE : {}), ...own }
+    const meta = { ...this.#requestMeta, ...own }
     if (Object.keys(meta).length === 0) return params
     const given = isObject(params) ? params : {}
     const before = member(given, '_meta')
@@ -136,11 +136,7 @@ function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
   )
 }
 
-const ENVELOPE: JsonObject = {
-  [META_KEYS.protocolVersion]: MODERN_VERSION,
-  [META_KEYS.clientCapabilities]: {},
-  [META_KEYS.clientInfo]: { name: 'reelay', version: '1' },
-}
+const CLIENT_INFO = { name: 'reelay', version: '1' }
 
 /** What an SDK's client tells of progress: the token is its own affair. */
 function progressIn(params: unknown): Parameters<NonNullable<CallOptions['onprogress']>>[0] {

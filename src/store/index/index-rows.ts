@@ -1,7 +1,7 @@
 import { JsonHasher } from '../../json/hash.ts'
 import { requestKey } from '../../match/request-key.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
-import { hasModernEnvelope, toolOrPromptName } from '../../protocol/methods.ts'
+import { hasEnvelope, toolOrPromptName } from '../../protocol/methods.ts'
 import { uint32Column, float64Column, type NumberArray, indexesUpTo } from '../columns.ts'
 import { buildKeyTable } from './key-table.ts'
 import type { RequestKeyHash } from './request-scanner.ts'
@@ -123,7 +123,7 @@ export class IndexRows implements TurnLog<number, number> {
     this.#turns.hashHigh.push(found.high)
     this.#turns.sketch.push(found.sketch)
     const kind = called === undefined ? 0 : TURN_FLAG[called.kind]
-    const enveloped = hasModernEnvelope(called?.params) ? TURN_FLAG.enveloped : 0
+    const enveloped = hasEnvelope(called?.params) ? TURN_FLAG.enveloped : 0
     this.#turns.mark.push(
       (this.#labels.numberOf(server, method, found.name) << TURN_FLAG_BITS) | kind | enveloped,
     )

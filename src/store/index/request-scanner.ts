@@ -1,8 +1,9 @@
 import { comparedParams, eraOfRequest, isTaskQuery } from '../../match/request-key.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { isId } from '../../protocol/id.ts'
+import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import type { Request } from '../../protocol/message.ts'
-import { HANDSHAKE_METHODS, hasModernEnvelope, namesToolOrPrompt } from '../../protocol/methods.ts'
+import { hasEnvelope, namesToolOrPrompt } from '../../protocol/methods.ts'
 import { parseJson, parseIdBytes } from '../../json/parse.ts'
 import { type Hash64, JsonHasher } from '../../json/hash.ts'
 
@@ -35,7 +36,7 @@ export class RequestScanner {
     if (!isId(id) || method === undefined || needsParsing(method)) return undefined
     const known = meta === undefined ? undefined : { _meta: parseJson(meta) }
     if (known !== undefined && comparedParams({ method, params: known }) !== undefined) return undefined
-    const era = eraOfRequest(method, hasModernEnvelope(known)) ?? null
+    const era = eraOfRequest(method, hasEnvelope(known)) ?? null
     const { low, high } = this.#hash.hashList([
       this.#hashOfWord(server),
       this.#hashOfWord(method),
@@ -112,7 +113,7 @@ interface SeenRequest {
 
 /** Those whose params do not count, or not in the same way. */
 function needsParsing(method: string): boolean {
-  return HANDSHAKE_METHODS.has(method) || method.startsWith('notifications/') || isTaskQuery(method)
+  return isOpeningMethod(method) || method.startsWith('notifications/') || isTaskQuery(method)
 }
 
 const ID = '"id":'

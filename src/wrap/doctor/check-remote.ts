@@ -1,6 +1,7 @@
 import { probeHttp, type HttpProbeResult } from '../../http/client/probe.ts'
+import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
+import type { Request } from '../../protocol/message.ts'
 import type { AddedHeader } from '../../http/headers.ts'
-import { META_KEYS, MODERN_VERSION } from '../../protocol/methods.ts'
 import { VERSION } from '../../version.ts'
 import { findConfigMembers } from '../configs/config-edits.ts'
 import type { ConfigEntry } from '../configs/config-format.ts'
@@ -42,31 +43,30 @@ async function probeServer(
   timeoutMs: ProbeTimeout,
 ): Promise<RemoteServerState> {
   if (url === undefined || timeoutMs === undefined) return { kind: 'not-asked' }
-  const probe = await probeHttp(url, { headers: withProbeHeaders(headers), body: PROBE_REQUEST, timeoutMs })
+  const request = probeRequest()
+  const { id, method, params } = request
+  const probe = await probeHttp(url, {
+    headers: [...probeHeaders(request), ...headers],
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+    timeoutMs,
+  })
   return probe.kind === 'answered' ? { kind: classifyProbe(probe, url), status: probe.status } : probe
 }
 
-const PROBE_REQUEST = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 'reelay-doctor',
-  method: 'server/discover',
-  params: {
-    _meta: {
-      [META_KEYS.protocolVersion]: MODERN_VERSION,
-      [META_KEYS.clientInfo]: { name: 'reelay-doctor', version: VERSION },
-      [META_KEYS.clientCapabilities]: {},
-    },
-  },
-})
+function probeRequest(): Request {
+  const { method, params } = newestStatelessRevision().opening({
+    info: { name: 'reelay-doctor', version: VERSION },
+  })
+  return { kind: 'request', id: 'reelay-doctor', method, params }
+}
 
-function withProbeHeaders(own: readonly AddedHeader[]): readonly AddedHeader[] {
-  return [
-    { name: 'Accept', value: 'application/json, text/event-stream' },
-    { name: 'Content-Type', value: 'application/json' },
-    { name: 'MCP-Protocol-Version', value: MODERN_VERSION },
-    { name: 'Mcp-Method', value: 'server/discover' },
-    ...own,
-  ]
+function probeHeaders(request: Request): readonly AddedHeader[] {
+  const headers = {
+    Accept: 'application/json, text/event-stream',
+    'Content-Type': 'application/json',
+    ...newestStatelessRevision().postHeaders(request, { sessionHeaders: {} }),
+  }
+  return Object.entries(headers).map(([name, value]) => ({ name, value }))
 }
 
 function classifyProbe(

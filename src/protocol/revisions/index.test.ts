@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest'
-import { detectEra } from './era.ts'
-import type { Request, Response } from './message.ts'
-import { isLegacyVersion, LEGACY_VERSIONS, META_KEYS, MODERN_VERSION } from './methods.ts'
+import type { Request, Response } from '../message.ts'
+import { META_KEYS } from '../methods.ts'
+import { detectRevision, sessionVersions, statelessVersions } from './index.ts'
+import type { Era } from './revision.ts'
 
 const ENVELOPE = {
-  _meta: { [META_KEYS.protocolVersion]: MODERN_VERSION, [META_KEYS.clientCapabilities]: {} },
+  _meta: { [META_KEYS.protocolVersion]: '2026-07-28', [META_KEYS.clientCapabilities]: {} },
+}
+
+function detectEra(exchanges: Parameters<typeof detectRevision>[0]): {
+  era: Era | undefined
+  version: string | undefined
+} {
+  const { revision, version } = detectRevision(exchanges)
+  return { era: revision?.era, version }
 }
 
 test('initialize that got a result is legacy, in the version that the server chose', () => {
@@ -52,9 +61,8 @@ test('a probe that failed says nothing where anything else decides', () => {
 })
 
 test('the versions that open with initialize are known by name', () => {
-  expect(LEGACY_VERSIONS.every((version) => isLegacyVersion(version))).toBe(true)
-  expect(isLegacyVersion(MODERN_VERSION)).toBe(false)
-  expect(isLegacyVersion('1999-01-01')).toBe(false)
+  expect(sessionVersions()).toEqual(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])
+  expect(statelessVersions()).toEqual(['2026-07-28'])
 })
 
 function said(
