@@ -11,6 +11,7 @@ const UNIT = [
   'test/conformance/*.test.ts',
   'test/docs/{acceptance,links}.test.ts',
   'test/http/*.test.ts',
+  'test/protocol/*.test.ts',
   'test/in-process/transport-types.test.ts',
   'test/serve/{http-faults,http-plain.property}.test.ts',
   'test/tape/*.test.ts',
