@@ -14,20 +14,20 @@ import { jsonOf, serving } from '../serve/serving.ts'
 // A revision that does not exist. All of it is in this object: nothing else in the code knows about it.
 const VERSION = '2099-01-01'
 const QUOTA_EXCEEDED = -32099
-const base = statelessRevision({ version: VERSION })
+const stateless = statelessRevision({ version: VERSION })
 const revision20990101: Revision = {
-  ...base,
+  ...stateless,
   openingMethod: 'server/hello',
-  opening: (client) => ({ method: 'server/hello', params: { _meta: base.requestMeta(client) } }),
-  builtInAnswer: (request, server) =>
-    request.method === 'server/hello' ? { result: { hello: server().version } } : undefined,
-  postHeaders: (message, context) => ({ ...base.postHeaders(message, context), 'mcp-region': 'eu' }),
+  opening: (by) => ({ method: 'server/hello', params: { _meta: stateless.requestMeta(by) } }),
+  builtInAnswer: ({ method }, described) =>
+    method === 'server/hello' ? { result: { hello: described().version } } : undefined,
+  postHeaders: (message, context) => ({ ...stateless.postHeaders(message, context), 'mcp-region': 'eu' }),
   checkPost: (message, headers, rules) =>
-    base.checkPost(message, headers, rules) ??
+    stateless.checkPost(message, headers, rules) ??
     (headers['mcp-region'] === undefined
       ? { status: 400, code: -32098, message: 'the header Mcp-Region is missing' }
       : undefined),
-  httpStatus: (errorCode) => (errorCode === QUOTA_EXCEEDED ? 429 : base.httpStatus(errorCode)),
+  httpStatus: (errorCode) => (errorCode === QUOTA_EXCEEDED ? 429 : stateless.httpStatus(errorCode)),
 }
 
 let removeRevision: () => void
