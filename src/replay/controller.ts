@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveCall } from './session/live-calls.ts'
-import { isUnchanged, type StepOutcome, hasFailed } from './steps/step.ts'
+import { hasFailed, type ReplayStep } from './steps/step.ts'
 
 type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
@@ -118,8 +118,7 @@ export class RunMonitor {
     this.#currentIndex = index
   }
 
-  stepEnded(step: StepOutcome): void {
-    if (isUnchanged(step)) return
+  stepEnded(step: ReplayStep): void {
     if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') this.#errors++
   }
 

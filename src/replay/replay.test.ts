@@ -132,8 +132,8 @@ test('an injected error stands for the answer, and nothing is sent', async () =>
   ] as const
   const { heard, report } = await run(tape, asRecorded, { rules })
   expect(heard.map(toolOf)).toEqual(['count'])
-  expect(report.steps[2]?.findings[0]?.message).toMatch(/^injected: answered with the error -32000/)
-  expect(report.steps[2]?.findings).toMatchObject([
+  expect(report.steps.at(2)?.findings[0]?.message).toMatch(/^injected: answered with the error -32000/)
+  expect(report.steps.at(2)?.findings).toMatchObject([
     { layer: 'json-rpc', actual: { code: -32000, message: 'no' } },
   ])
 })
@@ -210,7 +210,7 @@ test('continue: a step that failed is told of, and the run goes on', async () =>
 test('stop: nothing is sent after a step that failed', async () => {
   const { heard, report } = await run(tape, () => wrong, { onError: 'stop' })
   expect(heard.map(toolOf)).toEqual(['search'])
-  expect(report.steps[3]).toMatchObject({ state: 'skipped', why: 'the run was stopped' })
+  expect(report.steps.at(3)).toMatchObject({ state: 'skipped', why: 'the run was stopped' })
 })
 
 test('pause: the run waits after a step that failed until it is resumed', async () => {
@@ -234,14 +234,14 @@ test('retry: what got no answer is sent again, under a new id, as often as it ma
     (message) => (++calls < 3 ? undefined : asRecorded(message)),
     options,
   )
-  expect(report.steps[2]).toMatchObject({ state: 'done', retries: 2, findings: [] })
+  expect(report.steps.at(2)).toMatchObject({ state: 'done', retries: 2, findings: [] })
   expect(new Set(heard.map((message) => member(message, 'id'))).size).toBe(4)
   const never = await run(tape, () => undefined, {
     ...options,
     maxRetries: 1,
     include: ['tools/call:search'],
   })
-  expect(never.report.steps[2]).toMatchObject({ state: 'timeout', retries: 1 })
+  expect(never.report.steps.at(2)).toMatchObject({ state: 'timeout', retries: 1 })
   expect(never.heard).toHaveLength(2)
 })
 
@@ -354,7 +354,7 @@ test('a controller that stops a run whose request waits to be sent again ends it
   const patient = { onError: 'retry', retryDelay: 3_600_000, controller } as const
   const options = { target: lost, handshake: 'none', ...patient } as const
   const { steps, summary } = await replay(tapeOf(...PING, ...PING), options).report
-  expect(steps).toMatchObject([
+  expect([...steps]).toMatchObject([
     { state: 'lost', why: 'it fell off', retries: 0 },
     { state: 'skipped', why: 'the run was stopped' },
   ])

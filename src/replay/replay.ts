@@ -1,9 +1,10 @@
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
-import { type StepOutcome, hasFailed, type ReplayStep, unsentStep } from './steps/step.ts'
+import { hasFailed, type ReplayStep, type SentRequest, unsentStep } from './steps/step.ts'
+import type { StepList } from './steps/step-list.ts'
 import { carriedBinding, type CarriedBinding } from './values/carried-values.ts'
 import { ReplayController, RunMonitor, type RunState } from './controller.ts'
 import { sendInOrder } from './send/send-in-order.ts'
-import { attachSteps, reportFromTotals, type ReplayReport } from './report.ts'
+import { createReport, failedSteps, type ReplayReport } from './report.ts'
 import { selectServerPart, type ReplayedTape } from './plan/server-part.ts'
 import { liveSecrets, type LiveSecrets, withLiveSecrets } from './session/live-secrets.ts'
 import type { ReplayOptions, ReplayTarget } from './options.ts'
@@ -35,7 +36,10 @@ export interface Replay extends AsyncIterable<ReplayStep> {
  */
 export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const controller = options.controller ?? new ReplayController()
-  const steps = new StepLog({ most: options.bufferSize, keepTexts: options.keepTexts ?? DEFAULT_KEEP_TEXTS })
+  const steps = new StepLog({
+    bufferSize: options.bufferSize,
+    keepTexts: options.keepTexts ?? DEFAULT_KEEP_TEXTS,
+  })
   const watch = new RunMonitor(controller)
   const stops = new StopQueue(controller)
   controller.start()
@@ -78,10 +82,10 @@ async function runReplay(
   steps.setPlan(prepared.plan)
   const tally = new RunTotals()
   try {
-    const tell = (outcome: StepOutcome): void => {
-      options.watch.stepEnded(outcome)
-      tally.add(outcome)
-      steps.push(outcome)
+    const tell = (step: ReplayStep, sent?: SentRequest): void => {
+      options.watch.stepEnded(step)
+      tally.add(step)
+      steps.add(step, sent)
     }
     await sendInOrder({
       ...prepared,
@@ -89,24 +93,21 @@ async function runReplay(
       stop: stopDecider(options, prepared),
       now,
       waitForReader: () => steps.waitForReader(),
-      onResult: (outcome) => {
-        if (prepared.trailingChecks?.defer(outcome) !== true) tell(outcome)
+      onResult: (step, sent) => {
+        if (prepared.trailingChecks?.defer(step) !== true) tell(step, sent)
       },
     })
-    for (const outcome of (await prepared.trailingChecks?.finish()) ?? []) tell(outcome)
+    for (const step of (await prepared.trailingChecks?.finish()) ?? []) tell(step)
   } finally {
     await prepared.close()
     steps.close()
   }
   const facts = { ...runFacts(tape, options, prepared), duration: now() }
-  const failed = steps.rows.notable.filter(hasFailed)
+  const done = steps.steps()
+  const failed = failedSteps({ steps: done })
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
   const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...unusedRuleNotes(options, tally)]
-  const carried = carriedBindings(prepared, steps)
-  return attachSteps(
-    reportFromTotals(tally, () => steps.all(), { ...facts, notes, ...carried }),
-    steps.view(),
-  )
+  return createReport(tally, done, { ...facts, notes, ...carriedBindings(prepared, done) })
 }
 
 /** A rule that is for nothing is most often one that is misspelt; of a run that was stopped nobody can say. */
@@ -131,13 +132,18 @@ function withSecretLink(target: ReplayTarget, secrets: LiveSecrets): ReplayTarge
 }
 
 function carriedBindings(
-  { correlate, liveValueOf }: PreparedRun,
-  steps: StepLog,
+  { correlate, liveValueOf, plan }: PreparedRun,
+  steps: StepList,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return { bindings: [], guesses: [] }
   const all = [...correlate.bindings, ...correlate.guesses]
-  const good = steps.passedAt(new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame))))
+  const frames = new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
+  const good = new Map<number, boolean>()
+  for (const step of steps.outlines()) {
+    const frame = plan.frameOf(step.index)
+    if (frames.has(frame)) good.set(frame, step.state === 'done' && !hasFailed(step))
+  }
   const carried = (binding: Binding): CarriedBinding =>
     carriedBinding(binding, liveValueOf(binding), (frame) => good.get(frame))
   return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { reportFromSteps, type RunFacts } from './report.ts'
+import { createReport, type ReplayReport, type RunFacts } from './report.ts'
+import { RunTotals } from './steps/run-totals.ts'
 import type { ReplayStep } from './steps/step.ts'
+import { StepLog } from './steps/step-log.ts'
 
 const facts: RunFacts = {
   tape: 'a.tape.jsonl',
@@ -13,7 +15,7 @@ const facts: RunFacts = {
 }
 
 test('the summary counts what was sent, left out, held back and unbound, and the share that was found good', () => {
-  const { summary } = reportFromSteps(
+  const { summary } = reportOf(
     [
       step({ duration: 10 }),
       step({ duration: 10, findings: [{ layer: 'values', level: 'error', message: 'm' }] }),
@@ -43,7 +45,7 @@ test('the summary counts what was sent, left out, held back and unbound, and the
 
 test('the performance is that of the answers that came', () => {
   const answers = Array.from({ length: 99 }, (_, place) => step({ duration: place + 1 }))
-  const { performance } = reportFromSteps([...answers, step({ state: 'timeout', duration: 10_000 })], facts)
+  const { performance } = reportOf([...answers, step({ state: 'timeout', duration: 10_000 })], facts)
   expect(performance.avg).toBeCloseTo(50, 0)
   expect(performance.p50).toBeCloseTo(50, 0)
   expect(performance.p95).toBeCloseTo(95, 0)
@@ -52,7 +54,7 @@ test('the performance is that of the answers that came', () => {
 })
 
 test('the validation counts findings by layer, and answers by what was found', () => {
-  const { validation } = reportFromSteps(
+  const { validation } = reportOf(
     [
       step({ duration: 1, findings: [finding('values', 'error'), finding('values', 'error')] }),
       step({ duration: 1, findings: [finding('timing', 'warn')] }),
@@ -71,7 +73,7 @@ test('the validation counts findings by layer, and answers by what was found', (
 })
 
 test('errors are what got no answer, and the timeline what was sent, both in the order of the tape', () => {
-  const { errors, timeline } = reportFromSteps(
+  const { errors, timeline } = reportOf(
     [
       step({ index: 2, state: 'lost', why: 'the server is gone', sentAt: 30 }),
       step({ index: 0, duration: 5, sentAt: 10 }),
@@ -84,7 +86,7 @@ test('errors are what got no answer, and the timeline what was sent, both in the
     { index: 1, method: 'tools/call', why: 'timeout' },
     { index: 2, method: 'tools/call', why: 'the server is gone' },
   ])
-  expect(timeline).toEqual([
+  expect([...timeline]).toEqual([
     { index: 0, at: 10, duration: 5, state: 'done' },
     { index: 1, at: 20, duration: undefined, state: 'timeout' },
     { index: 2, at: 30, duration: undefined, state: 'lost' },
@@ -98,14 +100,23 @@ test.each([
   ['incomplete', [step({ state: 'skipped', sentAt: undefined, why: 'the run was stopped' })]],
   ['fail', [step({ state: 'held', sentAt: undefined }), step({ findings: [finding('order', 'error')] })]],
 ] as const)('the verdict %s', (verdict, others) => {
-  expect(reportFromSteps([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
+  expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
 })
 
 test('a run that sent nothing has shown nothing', () => {
   const skipped = step({ state: 'skipped', sentAt: undefined, why: 'left out' })
-  expect(reportFromSteps([skipped], facts).summary.verdict).toBe('incomplete')
-  expect(reportFromSteps([], facts).summary.verdict).toBe('incomplete')
+  expect(reportOf([skipped], facts).summary.verdict).toBe('incomplete')
+  expect(reportOf([], facts).summary.verdict).toBe('incomplete')
 })
+
+function reportOf(steps: readonly ReplayStep[], run: RunFacts): ReplayReport {
+  const [totals, log] = [new RunTotals(), new StepLog()]
+  for (const each of steps) {
+    totals.add(each)
+    log.add(each)
+  }
+  return createReport(totals, log.steps(), run)
+}
 
 function finding(layer: 'values' | 'timing' | 'order', level: 'error' | 'warn' | 'skip') {
   return { layer, level, message: 'm' } as const

@@ -53,7 +53,7 @@ test('a modern call whose stream was closed is given up by closing its stream, w
   const live = `${await listening(fixtureServer('slow-http'))}/mcp`
   const report = await verified(recorder.tape, urlTarget(live))
   expect(statesOf(report, 'notifications/cancelled')).toEqual(['done'])
-  expect(foundIn({ steps: report.steps.slice(-1) })).toEqual([])
+  expect(foundIn({ steps: [...report.steps].slice(-1) })).toEqual([])
   expect((await ask(live, count)).body.toString()).toContain('1 given up')
 })
 

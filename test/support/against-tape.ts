@@ -1,5 +1,6 @@
 import { replayRepeatedly } from '../../src/replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'
+import type { ReplayStep } from '../../src/replay/steps/step.ts'
 import type { ReplayOptions } from '../../src/replay/options.ts'
 import { transportTarget } from '../../src/replay/targets.ts'
 import { replayTransport } from '../../src/serve/replay-transport.ts'
@@ -35,8 +36,8 @@ export function against(
 }
 
 /** What was found, a line each. */
-export function foundIn({ steps }: Pick<RepeatedReport, 'steps'>): readonly string[] {
-  return steps.flatMap(({ tool, method, state, findings }) =>
+export function foundIn({ steps }: { readonly steps: Iterable<ReplayStep> }): readonly string[] {
+  return [...steps].flatMap(({ tool, method, state, findings }) =>
     findings.map(({ layer, path = '', message, expected, actual }) =>
       `${tool ?? method} ${state} ${layer} ${path} ${message} ${JSON.stringify([expected, actual])}`.trim(),
     ),

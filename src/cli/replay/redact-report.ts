@@ -1,5 +1,4 @@
 import type { CarriedBinding } from '../../replay/values/carried-values.ts'
-import { mapSteps, attachSteps, stepsOf } from '../../replay/report.ts'
 import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
@@ -20,27 +19,17 @@ export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedac
  * of a long run are looked at only if somebody wants them.
  */
 export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
-  const { summary, performance, validation, errors, notes, unstable, bindings, guesses, runs, noise } = report
-  const shown = (step: ReplayStep): ReplayStep => redactStep(step, screen)
-  const screened = {
+  const { summary, errors, notes, unstable, bindings, guesses, steps } = report
+  return {
+    ...report,
     summary: { ...summary, target: screen.text(summary.target) },
-    performance,
-    validation,
-    runs,
-    noise,
-    get timeline() {
-      return report.timeline
-    },
-    get steps() {
-      return report.steps.map(shown)
-    },
+    steps: steps.transform((step) => redactStep(step, screen)),
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
     unstable: unstable.map((each) => ({ ...each, finding: redactFinding(each.finding, screen) })),
     bindings: bindings.map((binding) => redactBinding(binding, screen)),
     guesses: guesses.map((binding) => redactBinding(binding, screen)),
   }
-  return attachSteps(screened, mapSteps(stepsOf(report), shown))
 }
 
 export function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {

@@ -18,10 +18,10 @@ import type { ReplayOptions } from '../../replay/options.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
-import { notableSteps, type ReplayReport } from '../../replay/report.ts'
+import { failedSteps, type ReplayReport } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
-import { type ReplayStep, hasFailed } from '../../replay/steps/step.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
 import { replayAsJson } from '../../report/replay/replay-json.ts'
 import { replayResults } from '../../report/replay/replay-results.ts'
@@ -198,7 +198,7 @@ export function abortReplayOnSignals(): AbortSignal {
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
 async function acceptAnswers(tape: ReplayedTape, report: Pick<ReplayReport, 'steps'>): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
-  const changed = notableSteps(report).filter(hasFailed)
+  const changed = failedSteps(report)
   for (const step of changed) print(`${EFFECT_TEXT[acceptEffect(step)]}  ${stepName(step)}\n`)
   const accepted = changed.flatMap((step) => (acceptEffect(step) === 'none' ? [] : (step.acceptable ?? [])))
   if (accepted.length === 0) return false

@@ -1,4 +1,4 @@
-import { expandStep, isUnchanged, type StepOutcome, hasFailed, type ReplayStep } from '../steps/step.ts'
+import { hasFailed, type ReplayStep } from '../steps/step.ts'
 import type { LiveNotifications } from '../session/live-notifications.ts'
 import type { TrailingNotifications, ReplayPlan } from '../plan/plan.ts'
 import type { StepFinding } from './judged-answer.ts'
@@ -20,35 +20,33 @@ interface TrailingChecksOptions {
 export class TrailingChecks {
   readonly #options: TrailingChecksOptions
   readonly #expected: ReturnType<ReplayPlan['trailingNotifications']>
-  readonly #deferred: StepOutcome[] = []
+  readonly #deferred: ReplayStep[] = []
 
   constructor(options: TrailingChecksOptions) {
     this.#options = options
     this.#expected = options.plan.trailingNotifications()
   }
 
-  /** Whether it is told of later. */
-  defer(outcome: StepOutcome): boolean {
-    if (!this.#expected.has(outcome.index)) return false
-    if (!isUnchanged(outcome) && (!wasSent(outcome) || (this.#options.pausesOnFailure && hasFailed(outcome))))
-      return false
-    this.#deferred.push(outcome)
+  /** Takes a step that is reported later; returns false for any other step. */
+  defer(step: ReplayStep): boolean {
+    if (!this.#expected.has(step.index) || !wasSent(step)) return false
+    if (this.#options.pausesOnFailure && hasFailed(step)) return false
+    this.#deferred.push(step)
     return true
   }
 
-  /** What was held back, with what the server did not tell. */
-  finish(): Promise<readonly StepOutcome[]> {
-    return Promise.all(this.#deferred.splice(0).map((outcome) => this.#settle(outcome)))
+  /** The deferred steps, with findings about what the server did not send. */
+  finish(): Promise<readonly ReplayStep[]> {
+    return Promise.all(this.#deferred.splice(0).map((step) => this.#settle(step)))
   }
 
-  async #settle(outcome: StepOutcome): Promise<StepOutcome> {
-    const { plan, notificationsOn, isStopped } = this.#options
-    const ending = this.#expected.get(outcome.index)
+  async #settle(step: ReplayStep): Promise<ReplayStep> {
+    const { notificationsOn, isStopped } = this.#options
+    const ending = this.#expected.get(step.index)
     const now = ending && notificationsOn(ending.link)
-    if (ending === undefined || now === undefined || isStopped()) return outcome
+    if (ending === undefined || now === undefined || isStopped()) return step
     const found = await this.#found(ending, now)
-    if (found.length === 0 || isStopped()) return outcome
-    const step = isUnchanged(outcome) ? expandStep(outcome, plan.at(outcome.index)) : outcome
+    if (found.length === 0 || isStopped()) return step
     return { ...step, findings: [...step.findings, ...found] }
   }
 

@@ -3,14 +3,7 @@ import { LearnedNoise } from '../../diff/noise.ts'
 import { calledTool } from '../../match/describe-request.ts'
 import { type StepFinding, outcomeText } from '../judge/judged-answer.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
-import {
-  mapSteps,
-  attachSteps,
-  stepsOf,
-  notableSteps,
-  reportFromTotals,
-  type ReplayReport,
-} from '../report.ts'
+import { createReport, type ReplayReport } from '../report.ts'
 import { RunTotals } from '../steps/run-totals.ts'
 import type { ReplayStep } from '../steps/step.ts'
 import type { Tape } from '../../store/file/read.ts'
@@ -40,56 +33,24 @@ export function repeatedReport(
   others: readonly ReplayReport[],
   { runs, noises }: { runs: number; noises: ReadonlyMap<string, CallNoise> },
 ): RepeatedReport {
-  if (others.length === 0 && noises.size === 0) return withRunFacts(first, { runs, noise: [], unstable: [] })
+  if (others.length === 0 && noises.size === 0) return { ...first, runs, noise: [], unstable: [] }
   const noise = [...noises].flatMap(([, { method, tool, noise: ofCall }]) =>
     ofCall.paths().map(({ path, seen }) => ({ method, tool, path, seen })),
   )
-  const unstable = others.length === 0 ? [] : notableSteps(first).flatMap((step) => unstableIn(step, others))
-  return withRunFacts(
-    recountSteps(first, (step) => withoutNoise(step, others, noises)),
-    { runs, noise, unstable },
-  )
+  const unstable =
+    others.length === 0 ? [] : [...first.steps.changed()].flatMap((step) => unstableIn(step, others))
+  const settled = recountSteps(first, (step) => withoutNoise(step, others, noises))
+  return { ...settled, runs, noise, unstable }
 }
 
 /** The report of a run, counted anew with what its steps turned out to be. */
 function recountSteps(first: ReplayReport, settle: (step: ReplayStep) => ReplayStep): ReplayReport {
-  const kept = mapSteps(stepsOf(first), settle)
-  const tally = new RunTotals()
-  for (const outcome of kept.outcomes()) tally.add(outcome)
+  const steps = first.steps.transform(settle)
+  const totals = new RunTotals()
+  for (const step of steps.outlines()) totals.add(step)
   const { summary, bindings, guesses, notes } = first
   const { tape, tapeId, target, duration } = summary
-  const facts = { tape, tapeId, target, duration, bindings, guesses, notes }
-  return attachSteps(
-    reportFromTotals(tally, () => first.steps.map(settle), facts),
-    kept,
-  )
-}
-
-/** The report with what several runs say; its steps are not made for it. */
-function withRunFacts(
-  report: ReplayReport,
-  { runs, noise, unstable }: Pick<RepeatedReport, 'runs' | 'noise' | 'unstable'>,
-): RepeatedReport {
-  const { summary, performance, validation, errors, bindings, guesses, notes } = report
-  const all = {
-    summary,
-    performance,
-    validation,
-    errors,
-    bindings,
-    guesses,
-    notes,
-    runs,
-    noise,
-    unstable,
-    get timeline() {
-      return report.timeline
-    },
-    get steps() {
-      return report.steps
-    },
-  }
-  return attachSteps(all, stepsOf(report))
+  return createReport(totals, steps, { tape, tapeId, target, duration, bindings, guesses, notes })
 }
 
 function withoutNoise(
@@ -125,10 +86,8 @@ function countIn(
   { index }: ReplayStep,
   others: readonly ReplayReport[],
 ): number {
-  return others.filter((report) =>
-    stepsOf(report)
-      .notableAt(index)
-      ?.findings.some((other) => other.layer === layer && other.path === path),
+  return others.filter(({ steps }) =>
+    steps.changedAt(index)?.findings.some((other) => other.layer === layer && other.path === path),
   ).length
 }
 
@@ -144,15 +103,13 @@ type CallNoiseMap = Map<string, CallNoise>
 /** What the live server was seen to say differently in several runs. What is as recorded in both of two is the same. */
 export function learnNoiseFromRuns(first: ReplayReport, others: readonly ReplayReport[]): CallNoiseMap {
   const noises: CallNoiseMap = new Map()
-  const steps = stepsOf(first)
-  for (const other of others) {
-    const second = stepsOf(other)
-    for (const { index } of steps.outcomes()) {
-      if (steps.notableAt(index) === undefined && second.notableAt(index) === undefined) continue
+  const { steps } = first
+  for (const { steps: second } of others)
+    for (let index = 0; index < steps.length; index++) {
+      if (steps.changedAt(index) === undefined && second.changedAt(index) === undefined) continue
       const step = steps.at(index)
       if (step !== undefined) learnCallNoise(noises, step, step.answer, second.at(index)?.answer)
     }
-  }
   return noises
 }
 

@@ -1,7 +1,6 @@
 import type { Binding, FoundBindings } from '../../bindings/binding.ts'
 import type { CarriedBinding } from '../values/carried-values.ts'
-import { hasFailed } from '../steps/step.ts'
-import { notableSteps, reportWith, type ReplayReport } from '../report.ts'
+import { failedSteps, type ReplayReport } from '../report.ts'
 import type { StepFinding } from '../judge/judged-answer.ts'
 
 /**
@@ -12,11 +11,7 @@ export function bindingsToTry(
   { bindings, guesses }: FoundBindings,
   report: Pick<ReplayReport, 'steps' | 'bindings' | 'guesses'>,
 ): FoundBindings | undefined {
-  const failed = new Set(
-    notableSteps(report)
-      .filter(hasFailed)
-      .map(({ frame }) => frame),
-  )
+  const failed = new Set(failedSteps(report).map(({ frame }) => frame))
   const isInDoubt = ({ standing, consumers }: Binding, carried?: CarriedBinding): boolean =>
     standing !== 'user' &&
     consumers.some(({ frame }) => failed.has(frame)) &&
@@ -46,12 +41,8 @@ export function isBetterRun(
   trial: Pick<ReplayReport, 'steps'>,
   before: Pick<ReplayReport, 'steps'>,
 ): boolean {
-  const failedBefore = new Set(
-    notableSteps(before)
-      .filter(hasFailed)
-      .map(({ index }) => index),
-  )
-  const failedNow = notableSteps(trial).filter(hasFailed)
+  const failedBefore = new Set(failedSteps(before).map(({ index }) => index))
+  const failedNow = failedSteps(trial)
   const isStill = new Set(failedNow.map(({ index }) => index))
   return (
     [...failedBefore].some((index) => !isStill.has(index)) &&
@@ -70,14 +61,15 @@ export function reportOfTrial(trial: ReplayReport, before: ReplayReport): Replay
   )
   const refuted = before.bindings.filter((one) => !tried?.has(bindingKey(one)))
   const settled = trial.bindings.filter((one) => guessed?.has(bindingKey(one)))
-  return reportWith(trial, {
+  return {
+    ...trial,
     bindings: [...trial.bindings, ...refuted.map((one) => ({ ...one, standing: 'refuted' as const }))],
     notes: [
       ...trial.notes,
       ...settled.map(({ from, to }) => `a guess is confirmed: ${to.join(', ')} is the value of ${from}`),
       ...refuted.map(({ from, to }) => `a binding is refuted: ${to.join(', ')} is not the value of ${from}`),
     ],
-  })
+  }
 }
 
 /** What two bindings share that are one. */

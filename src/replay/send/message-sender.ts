@@ -7,22 +7,19 @@ import { type PlannedMessage, isCancellation } from '../plan/plan.ts'
 import { RequestSender, type RequestAttempt, type RequestSenderOptions } from './request-sender.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import {
-  type StepOutcome,
-  isUnchanged,
   judgeStep,
   notificationStep,
-  unsentStep,
-  type RequestOutcome,
-  expandStep,
-  type StepJudgeOptions,
-  RUN_STOPPED,
   type ReplayStep,
+  RUN_STOPPED,
+  type SentRequest,
+  type StepJudgeOptions,
+  unsentStep,
 } from '../steps/step.ts'
 import { applyRules, type TransformedMessage, withMovedTimes } from '../transform/transform.ts'
 
 /** Takes what becomes of a message. */
 export interface SendCallbacks {
-  onResult(outcome: StepOutcome): void
+  onResult(step: ReplayStep, sent?: SentRequest): void
   onFailure(error: unknown): void
 }
 
@@ -119,12 +116,12 @@ class PlainRequest implements RequestAttempt {
     this.#around = around
   }
 
-  onOutcome(heard: RequestOutcome): void {
+  onOutcome(sent: SentRequest): void {
     const { planned, transformed } = this
     const { late, options } = this.#around
-    const result = judgeStep({ planned, heard, retries: 0, transformedBy: NO_RULES_APPLIED }, options)
-    if (isUnchanged(result) || !late.shouldRetry(result)) this.#performance.onResult(result)
-    else settleWith(late.retry(planned, transformed, result), this.#performance)
+    const step = judgeStep(sent, { retries: 0, transformedBy: NO_RULES_APPLIED }, options)
+    if (!late.shouldRetry(step)) this.#performance.onResult(step, sent)
+    else settleWith(late.retry(planned, transformed, step), this.#performance)
   }
 
   onFailure(error: unknown): void {
@@ -132,7 +129,7 @@ class PlainRequest implements RequestAttempt {
   }
 }
 
-function settleWith(result: Promise<StepOutcome>, performance: SendCallbacks): void {
+function settleWith(result: Promise<ReplayStep>, performance: SendCallbacks): void {
   result
     .then((outcome) => performance.onResult(outcome))
     .catch((error: unknown) => performance.onFailure(error))
@@ -265,8 +262,7 @@ class DelayedSender {
     const retries = last === undefined ? 0 : last.retries + 1
     const heard = await this.#sendRequest(planned, made, { ...sending, retry: retries })
     if (heard === undefined) return last ?? skippedByStop(planned)
-    const outcome = judgeStep({ planned, heard, retries, transformedBy: made.applied }, this.#options)
-    const result = isUnchanged(outcome) ? expandStep(outcome, planned) : outcome
+    const result = judgeStep(heard, { retries, transformedBy: made.applied }, this.#options)
     return this.shouldRetry(result) ? this.retry(planned, made, result) : result
   }
 
@@ -275,7 +271,7 @@ class DelayedSender {
     planned: PlannedMessage,
     transformed: TransformedMessage,
     { retry, onSent }: SendAttempt & { retry: number },
-  ): Promise<RequestOutcome | undefined> {
+  ): Promise<SentRequest | undefined> {
     return new Promise((onOutcome, onFailure) => {
       const call = this.#options.sessionOf(planned.link).then((session) => {
         if (!this.#isStopped)

@@ -8,7 +8,7 @@ import { withFreshIds } from './fresh-ids.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
 import type { CallEnd, LiveCall, InterimMessage } from '../session/live-calls.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import type { RequestOutcome } from '../steps/step.ts'
+import type { SentRequest } from '../steps/step.ts'
 import type { TransformRule } from '../transform/rule.ts'
 import { type TransformedMessage, applyAnswerRules } from '../transform/transform.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
@@ -31,7 +31,7 @@ export interface RequestAttempt {
   readonly planned: PlannedMessage
   readonly transformed: TransformedMessage
   readonly retry: number
-  onOutcome(heard: RequestOutcome): void
+  onOutcome(heard: SentRequest): void
   onFailure(error: unknown): void
 }
 
@@ -56,7 +56,7 @@ export class RequestSender {
       transformed.error === undefined ? this.#options.inject?.() : errorAnswer(id, transformed.error)
     if (fault !== undefined) {
       asked.onOutcome(
-        injectedOutcome({ id, bound: transformed.text, sent: text }, fault, this.#options.now()),
+        injectedOutcome({ planned, id, bound: transformed.text, sent: text }, fault, this.#options.now()),
       )
       return undefined
     }
@@ -106,10 +106,10 @@ function errorAnswer(id: Id, error: NonNullable<TransformedMessage['error']>): C
 }
 
 function injectedOutcome(
-  named: Pick<RequestOutcome, 'id' | 'bound' | 'sent'>,
+  named: Pick<SentRequest, 'planned' | 'id' | 'bound' | 'sent'>,
   end: CallEnd,
   now: number,
-): RequestOutcome {
+): SentRequest {
   return { ...named, end, sentAt: now, endedAt: now, asides: [], moved: NO_MOVED_REQUESTS, isInjected: true }
 }
 
@@ -144,7 +144,8 @@ class InFlightRequest {
     const { id, text: sent, sentAt, endedAt, asides } = call
     const changed = this.#changedAnswer(planned, end)
     if (changed.kind === 'answered') this.#learn(planned, changed.text, asides)
-    const heard: RequestOutcome = {
+    const heard: SentRequest = {
+      planned,
       end: changed,
       id,
       bound: transformed.text,

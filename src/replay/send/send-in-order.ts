@@ -6,14 +6,7 @@ import type { Schedule } from '../plan/schedule.ts'
 import { dueTimes, isUnpaced, type Timing } from '../plan/timing.ts'
 import type { SendCallbacks } from './message-sender.ts'
 import type { StopDecision } from '../stepping.ts'
-import {
-  type StepOutcome,
-  RUN_STOPPED,
-  type ReplayStep,
-  expandStep,
-  isUnchanged,
-  hasFailed,
-} from '../steps/step.ts'
+import { hasFailed, type ReplayStep, RUN_STOPPED, type SentRequest } from '../steps/step.ts'
 
 export interface SendRun {
   readonly order: Schedule
@@ -34,7 +27,7 @@ export interface SendRun {
   /** Resolves when whoever looks at the results has kept up; undefined when nobody has to be waited for. */
   readonly waitForReader: () => Promise<void> | undefined
   /** Takes each result as it is known. */
-  readonly onResult: (outcome: StepOutcome) => void
+  readonly onResult: (step: ReplayStep, sent?: SentRequest) => void
   /** Milliseconds from the start of the run. */
   readonly now: () => number
 }
@@ -120,14 +113,12 @@ class InFlightStep implements SendCallbacks {
     lane.open.add(planned.index)
   }
 
-  onResult(outcome: StepOutcome): void {
+  onResult(step: ReplayStep, sent?: SentRequest): void {
     const { execution } = this.#lane
-    const told =
-      this.#earlierFindings.length === 0
-        ? outcome
-        : withEarlierFindings(this.#earlierFindings, outcome, this.#planned)
-    execution.onResult(told)
-    if (!isUnchanged(told) && hasFailed(told)) applyErrorPolicy(execution)
+    const earlier = this.#earlierFindings
+    const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
+    execution.onResult(whole, sent)
+    if (hasFailed(whole)) applyErrorPolicy(execution)
     this.#finish()
   }
 
@@ -143,15 +134,6 @@ class InFlightStep implements SendCallbacks {
     slots?.release()
     open.delete(this.#planned.index)
   }
-}
-
-function withEarlierFindings(
-  before: readonly StepFinding[],
-  outcome: StepOutcome,
-  planned: PlannedMessage,
-): StepOutcome {
-  const step = isUnchanged(outcome) ? expandStep(outcome, planned) : outcome
-  return { ...step, findings: [...before, ...step.findings] }
 }
 
 function applyErrorPolicy({ onError, controller }: SendLane['execution']): void {

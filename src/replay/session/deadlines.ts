@@ -52,9 +52,9 @@ export class Deadlines<Item extends HasDeadline> {
   #check(): void {
     this.#nextCheck = Infinity
     const { items, onExpired, now } = this.#options
-    const [time, waiting] = [now(), [...items]]
+    const [time, waiting] = [now(), [...items].toSorted((a, b) => a.due - b.due)]
     for (const item of waiting) if (item.due <= time) onExpired(item)
-    const next = waiting.reduce((due, item) => (item.due > time ? Math.min(due, item.due) : due), Infinity)
-    if (next < this.#nextCheck) this.#checkAt(next)
+    const next = waiting.find(({ due }) => due > time && due !== Infinity)
+    if (next !== undefined && next.due < this.#nextCheck) this.#checkAt(next.due)
   }
 }

@@ -1,24 +1,16 @@
-import {
-  isUnchanged,
-  type UnchangedStep,
-  type StepOutcome,
-  hasFailed,
-  STOPPED_BEFORE_ANSWER,
-  RUN_STOPPED,
-  type ReplayStep,
-} from './step.ts'
+import { hasFailed, RUN_STOPPED, type StepState, STOPPED_BEFORE_ANSWER } from './step.ts'
+import type { StepOutline } from './step-list.ts'
 import { Histogram } from './histogram.ts'
 import { LAYERS, type Layer } from '../judge/judged-answer.ts'
 
 /** The numbers of a run, counted as its steps come. */
 export class RunTotals {
   readonly histogram: Histogram = new Histogram()
-  readonly errors: { readonly index: number; readonly method: string; readonly why: string }[] = []
   readonly layers: Record<Layer, number> = Object.fromEntries(LAYERS.map((layer) => [layer, 0])) as Record<
     Layer,
     number
   >
-  readonly #states = new Map<ReplayStep['state'], number>()
+  readonly #states = new Map<StepState, number>()
   total = 0
   sent = 0
   /** Requests that were made to fail instead of being sent. */
@@ -40,36 +32,23 @@ export class RunTotals {
   /** Names of the rules that changed a message. */
   readonly rules: Set<string> = new Set()
 
-  add(outcome: StepOutcome): void {
+  add(step: StepOutline): void {
+    const { state, sentAt, why, transformedBy } = step
     this.total++
-    if (isUnchanged(outcome)) return this.#addAnswer(outcome)
-    this.#addStep(outcome)
-  }
-
-  count(state: ReplayStep['state']): number {
-    return this.#states.get(state) ?? 0
-  }
-
-  #addAnswer({ duration, judgedBy }: UnchangedStep): void {
-    this.sent++
-    this.requests++
-    if (judgedBy.length === 0) this.unjudged++
-    this.histogram.add(duration)
-  }
-
-  #addStep(step: ReplayStep): void {
-    const { index, method, state, sentAt, why, transformedBy } = step
     this.#states.set(state, this.count(state) + 1)
     this.hasFailed ||= hasFailed(step)
     this.isIncomplete ||= state === 'held' || state === 'unbound' || wasStopped(why)
     for (const name of transformedBy) this.rules.add(name)
     if (step.isInjected) this.injected++
     else if (sentAt !== undefined) this.sent++
-    if (isRequestSent(step)) this.#addRequest(step)
-    if (state === 'timeout' || state === 'lost') this.errors.push({ index, method, why: why ?? state })
+    if (isSentRequest(step)) this.#addRequest(step)
   }
 
-  #addRequest(step: ReplayStep): void {
+  count(state: StepState): number {
+    return this.#states.get(state) ?? 0
+  }
+
+  #addRequest(step: StepOutline): void {
     this.requests++
     if (step.state !== 'done') this.unanswered++
     else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
@@ -82,7 +61,7 @@ export class RunTotals {
 }
 
 /** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
-export function isSkippedByRule(step: ReplayStep): boolean {
+export function isSkippedByRule(step: Pick<StepOutline, 'findings'>): boolean {
   return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
 }
 
@@ -91,6 +70,6 @@ function wasStopped(why: string | undefined): boolean {
   return why === RUN_STOPPED || why === STOPPED_BEFORE_ANSWER
 }
 
-function isRequestSent({ sentAt, duration, state }: ReplayStep): boolean {
+function isSentRequest({ sentAt, duration, state }: StepOutline): boolean {
   return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
 }

@@ -1,33 +1,33 @@
+import { replaceValue } from '../../json/find.ts'
+import { findKnownId } from '../../protocol/id.ts'
+import { float64Column, indexesUpTo, uint32Column } from '../../store/columns.ts'
 import { ascendingOrder, ValueTable } from '../columns.ts'
-import type { ReplayPlan } from '../plan/plan.ts'
-import type { StepView } from '../report.ts'
-import {
-  isUnchanged,
-  expandStep,
-  type StepOutcome,
-  hasFailed,
-  type ReplayStep,
-  type UnchangedStep,
-} from './step.ts'
-import { indexesUpTo, uint32Column, float64Column } from '../../store/columns.ts'
+import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
+import { withFreshIds } from '../send/fresh-ids.ts'
+import { emptyStep, NO_NAMES, type ReplayStep, type SentRequest } from './step.ts'
+import { StepList, withoutTexts, type StepOutline } from './step-list.ts'
+import { NO_FINDINGS } from '../judge/judged-answer.ts'
 
 interface StepLogOptions {
-  /** So many results may wait for whoever reads them. */
-  readonly most?: number | undefined
-  /** After so many steps, the texts of those that are as recorded are not kept. */
+  /** How many steps may wait for the reader before no further message is sent. */
+  readonly bufferSize?: number | undefined
+  /** After this many steps, the texts of steps without findings are not kept. */
   readonly keepTexts?: number
 }
 
-// However few steps there are: answers may be long.
-const MOST_CHARACTERS = 64 * 1024 * 1024
+// Even a few steps can have answers that are too long to keep them all.
+const MAX_CHARACTERS = 64 * 1024 * 1024
 
-/** The results of a run: given out once as they come, and kept for the report. */
+/**
+ * The steps of a run: given out once in the order in which they end, and kept for the report. A step that is as recorded is
+ * kept as a row of numbers and rebuilt from the tape when it is read.
+ */
 export class StepLog implements AsyncIterable<ReplayStep> {
-  readonly rows: CompactStepRows = new CompactStepRows()
-  readonly #most: number
+  readonly #rows = new StepRows()
+  readonly #bufferSize: number
   readonly #keepTexts: number
   #plan: ReplayPlan | undefined
-  /** How many were given out. */
+  /** How many steps the reader has taken. */
   #taken = 0
   #characters = 0
   #isRead = false
@@ -36,19 +36,20 @@ export class StepLog implements AsyncIterable<ReplayStep> {
   #onStep: (() => void) | undefined
   #onRoom: (() => void)[] = []
 
-  constructor({ most = Infinity, keepTexts = Infinity }: StepLogOptions = {}) {
-    this.#most = most
+  constructor({ bufferSize = Infinity, keepTexts = Infinity }: StepLogOptions = {}) {
+    this.#bufferSize = bufferSize
     this.#keepTexts = keepTexts
   }
 
-  /** What the steps are of. */
+  /** Sets the plan that steps are rebuilt from; called before the first step is added. */
   setPlan(plan: ReplayPlan): void {
     this.#plan = plan
   }
 
-  push(outcome: StepOutcome): void {
-    this.rows.add(outcome)
-    if (!this.#isRead) this.#dropTexts(this.rows.size - 1, outcome)
+  /** Adds a step. A request is passed along with its step if it was sent. */
+  add(step: ReplayStep, sent?: SentRequest): void {
+    const row = this.#rows.add(step, sent)
+    if (!this.#isRead) this.#dropTexts(row)
     this.#wakeReader()
   }
 
@@ -57,67 +58,35 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     this.#wakeReader()
   }
 
-  /** Whoever awaits the next step gets the error, after the steps that came before it. */
+  /** The reader gets the error after the steps that came before it. */
   fail(error: unknown): void {
     this.#failure ??= { error }
     this.close()
   }
 
-  /** Resolves when fewer wait to be read than may; at once when nobody reads. */
+  /** Resolves when the reader has room for more steps; `undefined` if it has room now, or if nothing reads. */
   waitForReader(): Promise<void> | undefined {
     return this.#isFull() ? new Promise((resolve) => this.#onRoom.push(resolve)) : undefined
   }
 
-  /** All of them in the order of the tape, with as many texts as may be kept. */
-  all(): readonly ReplayStep[] {
-    let characters = 0
-    return Array.from(this.rows.inOrder(), (row) => {
-      const step = this.#stepAt(row)
-      const isKept = step.index < this.#keepTexts && characters < MOST_CHARACTERS
-      characters += lengthOf(step)
-      return isKept || this.#keepTexts === Infinity || step.findings.length > 0 ? step : withoutTexts(step)
+  /** The steps that were added so far. */
+  steps(): StepList {
+    const rows = this.#rows.inTapeOrder()
+    const rowAt = (position: number): number => rows[position] ?? 0
+    return new StepList({
+      length: rows.length,
+      keepTexts: this.#keepTexts,
+      at: (position) => this.#stepAt(rowAt(position)),
+      changedAt: (position) => this.#rows.changedAt(rowAt(position)),
+      outlineAt: (position) => this.#rows.outlineAt(rowAt(position)),
     })
-  }
-
-  /** The same without making them. */
-  view(): StepView {
-    const rowOf = new Uint32Array(this.#plan?.size ?? 0)
-    for (let row = 0; row < this.rows.size; row++) rowOf[this.rows.at(row).index] = row + 1
-    const outcomeAt = (index: number): StepOutcome | undefined => {
-      const row = rowOf[index] ?? 0
-      return row === 0 ? undefined : this.rows.at(row - 1)
-    }
-    return {
-      outcomes: () => outcomesIn(rowOf, outcomeAt),
-      steps: () => this.#stepsIn(rowOf),
-      at: (index) => (outcomeAt(index) === undefined ? undefined : this.#stepAt((rowOf[index] ?? 0) - 1)),
-      notableAt: (index) => {
-        const outcome = outcomeAt(index)
-        return outcome === undefined || isUnchanged(outcome) ? undefined : outcome
-      },
-    }
-  }
-
-  *#stepsIn(rows: Uint32Array): Generator<ReplayStep> {
-    for (const row of rows) if (row > 0) yield this.#stepAt(row - 1)
-  }
-
-  /** Of the messages that stand in some frames, which were answered as they should be. */
-  passedAt(frames: ReadonlySet<number>): ReadonlyMap<number, boolean> {
-    const good = new Map<number, boolean>()
-    for (let row = 0; row < this.rows.size; row++) {
-      const outcome = this.rows.at(row)
-      const frame = this.#plan?.frameOf(outcome.index) ?? 0
-      if (frames.has(frame)) good.set(frame, hasPassed(outcome))
-    }
-    return good
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ReplayStep> {
     this.#isRead = true
     try {
       for (;;) {
-        while (this.#taken < this.rows.size) yield this.#next()
+        while (this.#taken < this.#rows.size) yield this.#takeNext()
         if (this.#failure !== undefined) throw this.#failure.error
         if (this.#isClosed) return
         await new Promise<void>((resolve) => (this.#onStep = resolve))
@@ -128,128 +97,151 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     }
   }
 
-  #next(): ReplayStep {
+  #takeNext(): ReplayStep {
     const row = this.#taken++
     const step = this.#stepAt(row)
-    this.#dropTexts(row, step)
+    this.#dropTexts(row)
     this.#makeRoom()
     return step
   }
 
-  /** Whoever reads sees the texts; what is kept for the report must not grow with the tape. */
-  #dropTexts(row: number, outcome: StepOutcome): void {
-    if (isUnchanged(outcome) || this.#keepTexts === Infinity) return
-    this.#characters += lengthOf(outcome)
-    if (row >= this.#keepTexts || this.#characters > MOST_CHARACTERS) this.rows.shorten(row)
+  /** The reader has seen the texts; what is kept for the report must not grow with the tape. */
+  #dropTexts(row: number): void {
+    const step = this.#rows.changedAt(row)
+    if (step === undefined || this.#keepTexts === Infinity) return
+    this.#characters += lengthOf(step)
+    const isTooMuch = row >= this.#keepTexts || this.#characters > MAX_CHARACTERS
+    if (isTooMuch && step.findings.length === 0) this.#rows.replace(row, withoutTexts(step))
   }
 
   #stepAt(row: number): ReplayStep {
-    const outcome = this.rows.at(row)
-    if (!isUnchanged(outcome)) return outcome
-    if (this.#plan === undefined) throw new Error('steps of no plan')
-    return expandStep(outcome, this.#plan.at(outcome.index))
+    const changed = this.#rows.changedAt(row)
+    if (changed !== undefined) return changed
+    if (this.#plan === undefined) throw new Error('the step log has no plan')
+    const outline = this.#rows.outlineAt(row)
+    return rebuildStep(this.#plan.at(outline.index), outline, this.#rows.idAt(row))
   }
 
   #wakeReader(): void {
-    const told = this.#onStep
+    const wake = this.#onStep
     this.#onStep = undefined
-    told?.()
+    wake?.()
   }
 
   #isFull(): boolean {
-    return this.#isRead && this.rows.size - this.#taken >= this.#most
+    return this.#isRead && this.#rows.size - this.#taken >= this.#bufferSize
   }
 
   #makeRoom(): void {
-    if (!this.#isFull()) for (const go of this.#onRoom.splice(0)) go()
+    if (!this.#isFull()) for (const resume of this.#onRoom.splice(0)) resume()
   }
-}
-
-function* outcomesIn(
-  rows: Uint32Array,
-  outcomeAt: (index: number) => StepOutcome | undefined,
-): Generator<StepOutcome> {
-  for (let index = 0; index < rows.length; index++) {
-    const outcome = outcomeAt(index)
-    if (outcome !== undefined) yield outcome
-  }
-}
-
-function hasPassed(outcome: StepOutcome): boolean {
-  return isUnchanged(outcome) || (outcome.state === 'done' && !hasFailed(outcome))
 }
 
 function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: ReplayStep): number {
   return sent.length + answer.length + recordedAnswer.length
 }
 
-/** What became of the messages of a run, in the order in which it was known: of what is as recorded only a few numbers. */
-class CompactStepRows {
-  /** Those of which there is more to say. */
-  readonly notable: ReplayStep[] = []
+/** One row of numbers for each step, in the order in which the steps ended. */
+class StepRows {
+  /** The steps that differ from the tape in any way. */
+  readonly #changed: ReplayStep[] = []
   readonly #index = uint32Column()
-  /** The place among the others, from 1 on; 0 for what is as recorded. */
-  readonly #notablePlace = uint32Column()
+  /** The place in `#changed`, counted from 1; 0 for a step that can be rebuilt from the tape. */
+  readonly #changedPlace = uint32Column()
   readonly #id = uint32Column()
   readonly #sentAt = float64Column()
   readonly #duration = float64Column()
+  /** The number in `#rules` of the names in `judgedBy`. */
   readonly #judgedBy = uint32Column()
   readonly #rules = new ValueTable<readonly string[]>()
-  #lastRule: { readonly names: readonly string[] | undefined; readonly number: number } = NO_RULE
+  #lastRules: { readonly names: readonly string[]; readonly number: number } = { names: NO_NAMES, number: -1 }
 
   get size(): number {
     return this.#index.length
   }
 
-  add(outcome: StepOutcome): void {
-    const isPlain = isUnchanged(outcome)
-    this.#index.push(outcome.index)
-    this.#notablePlace.push(isPlain ? 0 : this.notable.push(outcome))
-    this.#id.push(isPlain ? outcome.id : 0)
-    this.#sentAt.push(outcome.sentAt ?? 0)
-    this.#duration.push(outcome.duration ?? 0)
-    this.#judgedBy.push(isPlain ? this.#ruleOf(outcome.judgedBy) : 0)
+  /** Returns the number of the row. */
+  add(step: ReplayStep, sent: SentRequest | undefined): number {
+    const id = idIfUnchanged(step, sent)
+    this.#index.push(step.index)
+    this.#changedPlace.push(id === undefined ? this.#changed.push(step) : 0)
+    this.#id.push(id ?? 0)
+    this.#sentAt.push(step.sentAt ?? 0)
+    this.#duration.push(step.duration ?? 0)
+    this.#judgedBy.push(id === undefined ? 0 : this.#numberOfRules(step.judgedBy))
+    return this.size - 1
   }
 
-  at(row: number): StepOutcome {
-    const other = this.#notablePlace.at(row)
-    return other === 0 ? this.#unchangedAt(row) : (this.notable[other - 1] ?? this.#unchangedAt(row))
+  changedAt(row: number): ReplayStep | undefined {
+    const place = this.#changedPlace.at(row)
+    return place === 0 ? undefined : this.#changed[place - 1]
   }
 
-  /** Lets go of the texts of a step that is more than as recorded, and yet as it should be. */
-  shorten(row: number): void {
-    const other = this.#notablePlace.at(row)
-    const step = other === 0 ? undefined : this.notable[other - 1]
-    if (step !== undefined && step.findings.length === 0) this.notable[other - 1] = withoutTexts(step)
+  replace(row: number, step: ReplayStep): void {
+    this.#changed[this.#changedPlace.at(row) - 1] = step
   }
 
-  /** The rows in the order of the tape. */
-  inOrder(): Uint32Array {
+  outlineAt(row: number): StepOutline {
+    return (
+      this.changedAt(row) ?? {
+        index: this.#index.at(row),
+        state: 'done',
+        why: undefined,
+        sentAt: this.#sentAt.at(row),
+        duration: this.#duration.at(row),
+        findings: NO_FINDINGS,
+        judgedBy: this.#rules.list[this.#judgedBy.at(row)] ?? NO_NAMES,
+        transformedBy: NO_NAMES,
+      }
+    )
+  }
+
+  /** The id that an unchanged request was sent with. */
+  idAt(row: number): number {
+    return this.#id.at(row)
+  }
+
+  inTapeOrder(): Uint32Array {
     const indexes = this.#index.toArray()
     return ascendingOrder(indexes) ?? indexesUpTo(indexes.length)
   }
 
-  /** Mostly they are those of the step before. */
-  #ruleOf(names: readonly string[]): number {
-    const { names: known, number } = this.#lastRule
-    if (names !== known) this.#lastRule = { names, number: this.#rules.numberOf(names.join('\n'), names) }
-    return names === known ? number : this.#lastRule.number
-  }
-
-  #unchangedAt(row: number): UnchangedStep {
-    return {
-      kind: 'as recorded',
-      index: this.#index.at(row),
-      id: this.#id.at(row),
-      sentAt: this.#sentAt.at(row),
-      duration: this.#duration.at(row),
-      judgedBy: this.#rules.list[this.#judgedBy.at(row)] ?? [],
-    }
+  #numberOfRules(names: readonly string[]): number {
+    if (names !== this.#lastRules.names)
+      this.#lastRules = { names, number: this.#rules.numberOf(names.join('\n'), names) }
+    return this.#lastRules.number
   }
 }
 
-const NO_RULE = { names: undefined, number: 0 }
+/** The id that the request was sent with, if the step can be rebuilt from it and the tape. */
+function idIfUnchanged(
+  { findings, retries, transformedBy, duration }: ReplayStep,
+  sent: SentRequest | undefined,
+): number | undefined {
+  if (sent === undefined || findings.length + retries + transformedBy.length > 0) return undefined
+  const { planned, bound, end, id } = sent
+  const isAsRecorded = end.kind === 'answered' && end.asRecorded && bound === planned.text
+  return isAsRecorded && duration !== undefined && isUint32(id) ? id : undefined
+}
 
-function withoutTexts(step: ReplayStep): ReplayStep {
-  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
+function isUint32(id: unknown): id is number {
+  return typeof id === 'number' && id >>> 0 === id
+}
+
+function rebuildStep(planned: PlannedMessage, outline: StepOutline, id: number): ReplayStep {
+  const { message, text, turn } = planned
+  const recordedId = message.kind === 'request' ? message.id : 0
+  return {
+    ...emptyStep(planned),
+    ...outline,
+    sent: withFreshIds(text, recordedId, id).text,
+    answer:
+      turn.response && withAnswerId(turn.response.text, findKnownId(turn.response.text, recordedId), id),
+    recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
+  }
+}
+
+function withAnswerId(text: string, range: ReturnType<typeof findKnownId>, id: number): string {
+  if (range === undefined) return replaceValue(text, ['id'], String(id))
+  return text.slice(0, range.start) + id + text.slice(range.end)
 }

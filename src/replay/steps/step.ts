@@ -1,9 +1,7 @@
-import { replaceValue } from '../../json/find.ts'
-import { type Id, findKnownId } from '../../protocol/id.ts'
+import type { Id } from '../../protocol/id.ts'
 import type { StepJudgement } from '../judge/judge.ts'
-import { type StepFinding, type JudgedAnswer, toJudgedAnswer } from '../judge/judged-answer.ts'
+import { NO_FINDINGS, type StepFinding, type JudgedAnswer, toJudgedAnswer } from '../judge/judged-answer.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
-import { withFreshIds } from '../send/fresh-ids.ts'
 import type { InterimMessage, CallEnd } from '../session/live-calls.ts'
 import { type AcceptedAnswer, acceptedAnswer } from './accepted-answer.ts'
 import type { UnboundValue, CarriedValues } from '../values/carried-values.ts'
@@ -58,8 +56,9 @@ export const RUN_STOPPED = 'the run was stopped'
 /** Why one was lost that was on its way by then. */
 export const STOPPED_BEFORE_ANSWER = 'the run was stopped before its answer came'
 
-/** What came of a request that was sent. */
-export interface RequestOutcome {
+/** A request that was sent, and how it ended. */
+export interface SentRequest {
+  readonly planned: PlannedMessage
   readonly end: CallEnd
   readonly id: Id
   /** What was to be sent, before it got its own names; and what was. */
@@ -89,8 +88,7 @@ export function notificationStep(planned: PlannedMessage, sent: string, sentAt: 
 }
 
 function answeredStep(
-  planned: PlannedMessage,
-  { end, sent, sentAt, isInjected }: RequestOutcome,
+  { planned, end, sent, sentAt, isInjected }: SentRequest,
   past: Pick<ReplayStep, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & {
     readonly judged: JudgedAnswer
   },
@@ -145,7 +143,7 @@ function reasonOf(end: CallEnd): string | undefined {
 }
 
 /** A step of which nothing is known yet. */
-function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
+export function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
   return {
     index,
     frame: turn.trigger?.n ?? 0,
@@ -161,68 +159,20 @@ function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
     duration: undefined,
     recordedDuration: undefined,
     retries: 0,
-    findings: [],
-    judgedBy: [],
-    transformedBy: [],
+    findings: NO_FINDINGS,
+    judgedBy: NO_NAMES,
+    transformedBy: NO_NAMES,
   }
 }
+
+export const NO_NAMES: readonly string[] = []
 
 function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue): StepFinding {
   const message = `UNBOUND_HANDLE: ${why}`
   return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
 }
 
-/** A request that was sent as recorded, and answered as recorded: all else that can be said of it stands on the tape. */
-export interface UnchangedStep {
-  readonly kind: 'as recorded'
-  readonly index: number
-  /** The fresh id. */
-  readonly id: number
-  readonly sentAt: number
-  readonly duration: number
-  readonly judgedBy: readonly string[]
-}
-
-/** What became of a message, in as few words as it takes. */
-export type StepOutcome = UnchangedStep | ReplayStep
-
-export function isUnchanged(outcome: StepOutcome): outcome is UnchangedStep {
-  return 'kind' in outcome
-}
-
-/** Whether a number fits where ids are kept. */
-function isCompactId(id: unknown): id is number {
-  return typeof id === 'number' && id >>> 0 === id
-}
-
-/** The same in full. */
-export function expandStep(
-  { id, sentAt, duration, judgedBy }: UnchangedStep,
-  planned: PlannedMessage,
-): ReplayStep {
-  const { message, text, turn } = planned
-  const recorded = message.kind === 'request' ? message.id : 0
-  const answer = turn.response?.text
-  return {
-    ...emptyStep(planned),
-    sent: withFreshIds(text, recorded, id).text,
-    answer: answer && withAnswerId(answer, findKnownId(answer, recorded), String(id)),
-    sentAt,
-    duration,
-    recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
-    judgedBy,
-  }
-}
-
-function withAnswerId(text: string, range: ReturnType<typeof findKnownId>, id: string): string {
-  if (range === undefined) return replaceValue(text, ['id'], id)
-  return text.slice(0, range.start) + id + text.slice(range.end)
-}
-
-/** A request that was sent, what came of it, and what it took. */
-interface AnsweredMessage {
-  readonly planned: PlannedMessage
-  readonly heard: RequestOutcome
+interface Attempt {
   readonly retries: number
   readonly transformedBy: readonly string[]
 }
@@ -232,26 +182,21 @@ export interface StepJudgeOptions {
   readonly carrier: CarriedValues
 }
 
-/** Holds an answer against the recorded one. Of one that is as it was no more is kept than the tape does not know. */
-export function judgeStep(step: AnsweredMessage, { judge, carrier }: StepJudgeOptions): StepOutcome {
-  const { planned, heard, retries, transformedBy } = step
-  const { turn, tool, index } = planned
-  const { end, asides, moved, id, sentAt, endedAt } = heard
+/** Compares the answer to a request with the recorded one. */
+export function judgeStep(
+  sent: SentRequest,
+  { retries, transformedBy }: Attempt,
+  { judge, carrier }: StepJudgeOptions,
+): ReplayStep {
+  const { planned, end, asides, moved, sentAt, endedAt } = sent
+  const { turn, tool } = planned
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
   const judged = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const { findings, judgedBy } = judge(judged)
-  const isPlain = findings.length + retries + transformedBy.length === 0 && matchesTape(planned, heard)
-  if (isPlain && duration !== undefined && isCompactId(id))
-    return { kind: 'as recorded', index, id, sentAt, duration, judgedBy }
-  const result = answeredStep(planned, heard, { findings, judgedBy, transformedBy, retries, judged })
-  if (end.kind !== 'answered' || result.findings.length === 0) return result
-  const accept = acceptedAnswer(turn, end.text, carrier)
-  return accept === undefined ? result : { ...result, acceptable: accept }
-}
-
-/** Whether nothing but names is another than on the tape, on the way there and back. */
-function matchesTape({ text }: PlannedMessage, { end, bound }: RequestOutcome): boolean {
-  return end.kind === 'answered' && end.asRecorded && bound === text
+  const step = answeredStep(sent, { findings, judgedBy, transformedBy, retries, judged })
+  if (end.kind !== 'answered' || findings.length === 0) return step
+  const acceptable = acceptedAnswer(turn, end.text, carrier)
+  return acceptable === undefined ? step : { ...step, acceptable }
 }
 
 /** Whether a step is not as recorded, in a way that counts. */

@@ -1,4 +1,3 @@
-import { stepsOf, timelineOf } from '../../replay/report.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
 import type { StepFinding } from '../../replay/judge/judged-answer.ts'
@@ -6,8 +5,8 @@ import { streamJson, StreamedList, toSerializable, parseOrKeepText } from '../js
 
 /** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {
-  const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise, unstable } = report
-  const kept = stepsOf(report)
+  const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise } = report
+  const { timeline, unstable, steps } = report
   return streamJson({
     reelayReport: 1,
     summary,
@@ -19,13 +18,13 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
     notes,
     runs,
     noise,
-    timeline: new StreamedList(() => timelineOf(kept.outcomes())),
+    timeline: new StreamedList(() => timeline),
     unstable: unstable.map(({ index, finding, inRuns }) => ({
       index,
       finding: findingJson(finding),
       inRuns,
     })),
-    steps: new StreamedList(() => stepsJson(kept.steps())),
+    steps: new StreamedList(() => stepsJson(steps)),
   })
 }
 

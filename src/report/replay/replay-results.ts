@@ -1,15 +1,15 @@
 import { member } from '../../protocol/message.ts'
-import { stepsOf, type ReplayReport, type StepView } from '../../replay/report.ts'
-import { type ReplayStep, isUnchanged, type StepOutcome } from '../../replay/steps/step.ts'
+import type { ReplayReport } from '../../replay/report.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
+import type { StepList } from '../../replay/steps/step-list.ts'
 import { streamJson, StreamedList, parseOrKeepText } from '../json-text.ts'
 import { indexesUpTo, uint32Column, float64Column } from '../../store/columns.ts'
 
 /** What each message of the client brought, piece by piece, in the field names of the session replays that security testers know. */
-export function replayResults(report: Pick<ReplayReport, 'steps'>): Iterable<string> {
-  const kept = stepsOf(report)
+export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): Iterable<string> {
   return streamJson({
-    results: new StreamedList(() => stepResults(kept.steps())),
-    messages: new StreamedList(() => orderedMessages(kept)),
+    results: new StreamedList(() => stepResults(steps)),
+    messages: new StreamedList(() => orderedMessages(steps)),
   })
 }
 
@@ -28,11 +28,10 @@ function stepResultJson({ frame, method, recordedId, sent, answer, why, duration
 }
 
 /** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */
-function* orderedMessages(kept: StepView): Generator<object> {
-  const said = inTimeOrder(kept.outcomes())
+function* orderedMessages(steps: StepList): Generator<object> {
   let sequence = 0
-  for (const { index, isAnswer } of said) {
-    const step = kept.at(index)
+  for (const { index, isAnswer } of inTimeOrder(steps)) {
+    const step = steps.at(index)
     if (step !== undefined)
       yield { ...messageId(step, isAnswer), sequence: sequence++, ...messageRecord(step, isAnswer) }
   }
@@ -44,14 +43,13 @@ interface OrderedMessage {
 }
 
 /** In the order of the run; two numbers for each message, however many there are. */
-function* inTimeOrder(outcomes: Iterable<StepOutcome>): Generator<OrderedMessage> {
+function* inTimeOrder(steps: StepList): Generator<OrderedMessage> {
   const [at, message] = [float64Column(), uint32Column()]
-  for (const outcome of outcomes) {
-    const { index, sentAt = 0, duration = 0 } = outcome
-    if (!isUnchanged(outcome) && outcome.sent === undefined) continue
+  for (const { index, state, sentAt, duration } of steps.outlines()) {
+    if (sentAt === undefined) continue
     at.push(sentAt)
     message.push(index * 2)
-    if (!isUnchanged(outcome) && outcome.answer === undefined) continue
+    if (state !== 'done' || duration === undefined) continue
     at.push(sentAt + duration)
     message.push(index * 2 + 1)
   }
