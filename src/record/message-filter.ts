@@ -1,6 +1,6 @@
 import { parseJson } from '../json/parse.ts'
 import { idKey, isId, type Id } from '../protocol/id.ts'
-import { isOpeningMethod } from '../protocol/revisions/index.ts'
+import { isHandshakeMethod } from '../protocol/revisions/index.ts'
 import {
   type Direction,
   classifyMessage,
@@ -96,7 +96,7 @@ export class MethodFilter {
   }
 
   #keepsMethod(method: string): boolean {
-    if (isOpeningMethod(method) || method === 'notifications/initialized') return true
+    if (isHandshakeMethod(method)) return true
     const isNamed = this.#only.length === 0 || this.#only.some((pattern) => pattern.test(method))
     return isNamed && !this.#skip.some((pattern) => pattern.test(method))
   }

@@ -79,7 +79,7 @@ export const requirements: readonly Requirement[] = [
   {
     rule: 'in the modern era every result has a resultType; an envelope alone proves nothing',
     link: `${MODERN}/basic`,
-    file: 'src/protocol/era.test.ts',
+    file: 'src/protocol/revisions/index.test.ts',
     test: 'an envelope alone proves nothing: a legacy server answers it under its own rules',
   },
   {

@@ -13,6 +13,7 @@ import { rankByDistance, type NearestRequest, type TapeLookup } from './nearest.
 import type { RequestComparer } from '../request-comparer.ts'
 import { type RequestContent, requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
 import { toolOrPromptName } from '../../protocol/methods.ts'
+import type { Era } from '../../protocol/revisions/revision.ts'
 import { clientCallOf } from '../../tape/turns.ts'
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
@@ -70,28 +71,26 @@ function diagnoseUnknown(asked: RequestContent, context: MissContext): MissDiagn
   const kinds = context.index.kinds().filter(({ server }) => server === asked.server)
   if (kinds.length === 0) return incomparableMiss('EMPTY_TAPE', 'the tape holds no request')
   const ofMethod = kinds.filter(({ method }) => method === asked.method)
-  if (hasOtherEra(asked, ofMethod.length > 0 ? ofMethod : kinds)) return eraMismatch(asked)
+  const era = requestEra(asked)
+  if (era !== undefined && hasOnlyOtherEras(era, ofMethod.length > 0 ? ofMethod : kinds))
+    return incomparableMiss('ERA_MISMATCH', ERA_MISMATCH_TEXT[era])
   if (ofMethod.length === 0) return unknownMethod(asked, kinds)
   return diagnoseKnownMethod(
     asked,
-    ofMethod.filter(({ era }) => era === requestEra(asked)),
+    ofMethod.filter((kind) => kind.era === era),
     context,
   )
 }
 
-function hasOtherEra(asked: RequestContent, kinds: readonly RequestKind[]): boolean {
-  const era = requestEra(asked)
+function hasOnlyOtherEras(era: Era, kinds: readonly RequestKind[]): boolean {
   const recorded = new Set(kinds.map((kind) => kind.era))
   recorded.delete(undefined)
-  return era !== undefined && recorded.size > 0 && !recorded.has(era)
+  return recorded.size > 0 && !recorded.has(era)
 }
 
-function eraMismatch(asked: RequestContent): MissDiagnosis {
-  const why =
-    requestEra(asked) === 'modern'
-      ? 'a modern request (it names its protocol version in _meta); the tape holds only legacy ones'
-      : 'a legacy request (it names no protocol version in _meta); the tape holds only modern ones'
-  return incomparableMiss('ERA_MISMATCH', why)
+const ERA_MISMATCH_TEXT: Readonly<Record<Era, string>> = {
+  modern: 'a modern request (it names its protocol version in _meta); the tape holds only legacy ones',
+  legacy: 'a legacy request (it names no protocol version in _meta); the tape holds only modern ones',
 }
 
 function unknownMethod(asked: RequestContent, kinds: readonly RequestKind[]): MissDiagnosis {

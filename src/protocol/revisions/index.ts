@@ -36,6 +36,7 @@ interface RevisionLookup {
   readonly session: RevisionGroup
   readonly stateless: RevisionGroup
   readonly openingMethods: ReadonlySet<string>
+  readonly handshakeMethods: ReadonlySet<string | undefined>
 }
 
 /** Revisions of one kind, newest first. */
@@ -51,6 +52,9 @@ function lookupOf(list: readonly Revision[]): RevisionLookup {
     session: groupOf(list, revision20251125),
     stateless: groupOf(list, revision20260728),
     openingMethods: new Set(list.map(({ openingMethod }) => openingMethod)),
+    handshakeMethods: new Set(
+      list.flatMap(({ openingMethod, openedNotification }) => [openingMethod, openedNotification]),
+    ),
   }
 }
 
@@ -85,9 +89,14 @@ export function sessionRevisionOf(version: unknown): Revision {
   return nearest(lookup.session, version)
 }
 
-/** Known methods that open a conversation in any revision. */
+/** The method opens a conversation in some revision. */
 export function isOpeningMethod(method: string): boolean {
   return lookup.openingMethods.has(method)
+}
+
+/** The method opens a conversation, or completes its opening, in some revision. */
+export function isHandshakeMethod(method: string): boolean {
+  return lookup.handshakeMethods.has(method)
 }
 
 /** The version of the official schema that validates messages of a version. */

@@ -24,7 +24,9 @@ export interface Revision {
   readonly primesStreams: boolean
   /** The method of the request that opens a conversation. */
   readonly openingMethod: string
-  /** The request that opens a conversation, and the notification that completes it. */
+  /** The notification that the client sends after the response to the opening request, if there is one. */
+  readonly openedNotification: string | undefined
+  /** The request that opens a conversation. */
   opening(client: ClientDescription): Opening
   /** The result of the opening request, for a server that is known only by its other responses. */
   openingResult(server: ServerDescription): JsonObject
@@ -67,8 +69,6 @@ export interface ServerDescription {
 interface Opening {
   readonly method: string
   readonly params: JsonObject
-  /** The notification that the client sends after the response. */
-  readonly followUp?: { readonly method: string }
 }
 
 /** A request and its response, if one came. */

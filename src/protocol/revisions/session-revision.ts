@@ -22,6 +22,7 @@ export function sessionRevision({
     closingCancels: false,
     resumesStreams: true,
     openingMethod: 'initialize',
+    openedNotification: 'notifications/initialized',
     opening: ({ info, recorded }) => ({
       method: 'initialize',
       params: {
@@ -29,7 +30,6 @@ export function sessionRevision({
         capabilities: member(recorded, 'capabilities') ?? {},
         clientInfo: info,
       },
-      followUp: { method: 'notifications/initialized' },
     }),
     openingResult: (server) => ({
       protocolVersion: server.version,

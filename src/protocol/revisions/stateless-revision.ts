@@ -32,6 +32,7 @@ export function statelessRevision({ version }: Pick<Revision, 'version'>): Revis
     resumesStreams: false,
     primesStreams: false,
     openingMethod: 'server/discover',
+    openedNotification: undefined,
     opening: (client) => ({ method: 'server/discover', params: { _meta: envelopeOf(client, version) } }),
     openingResult: (server) => ({
       supportedVersions: [server.version],

@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import { calledTool } from '../../match/describe-request.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
+import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { type Notification, type Request, member } from '../../protocol/message.ts'
 import { ascendingOrder, ValueTable } from '../columns.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type NotificationColumns,
 } from './recorded-notifications.ts'
 import { linkNameOf } from './revisions.ts'
-import { isHandshake } from '../session/handshake.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
 import { uint32Column, float64Column, indexesUpTo } from '../../store/columns.ts'
 import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
@@ -212,7 +212,7 @@ class PlanColumnsBuilder {
     if (trigger === undefined || !isSpoken) return this.#told.add(turn, onLink, true)
     const fate = this.#fateOf({ turn, message, tool: calledTool(message), at: trigger.t })
     // What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did.
-    this.#told.add(turn, onLink, fate.kind === 'send' || isHandshake(message))
+    this.#told.add(turn, onLink, fate.kind === 'send' || isHandshakeMethod(message.method))
     const cancelled = cancelledKey(link, message)
     if (cancelled !== undefined) this.#cancelled.add(cancelled)
     this.#hasRounds ||= answersInputRound(message)

@@ -1,6 +1,6 @@
 import type { TurnStore } from '../../tape/turns.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
-import { isHandshake } from '../session/handshake.ts'
+import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { buildPlan, type PlanCandidate, type ReplayPlan, type SendDecision } from './plan.ts'
 import { holdUnsafeCall, type ToolDescriptions } from './tool-safety.ts'
 
@@ -31,7 +31,7 @@ export function planMessages(
 
 /** Why a message is not to be sent; undefined when it is. */
 function skipUnselected(planned: PlanCandidate, selection: MessageSelection): SendDecision | undefined {
-  const why = isHandshake(planned.message)
+  const why = isHandshakeMethod(planned.message.method)
     ? handshakeReason(selection.handshake)
     : reasonFor(planned, selection)
   return why === undefined ? undefined : { kind: 'skip', why }

@@ -1,6 +1,5 @@
-import { member } from '../../protocol/message.ts'
 import { envelopeVersion } from '../../protocol/methods.ts'
-import { revisionOfRequest } from '../../protocol/revisions/index.ts'
+import { revisionOfRequest, revisionProvenBy } from '../../protocol/revisions/index.ts'
 import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
 /** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
@@ -30,11 +29,10 @@ export class ProtocolRevisions {
 }
 
 function recordedRevision(turn: Turn): readonly (readonly [string, string])[] {
-  const { trigger, response } = turn
-  if (member(trigger?.message, 'method') !== 'initialize' || response?.message.kind !== 'response') return []
-  const { outcome } = response.message
-  const revision = 'result' in outcome ? member(outcome.result, 'protocolVersion') : undefined
-  return typeof revision === 'string' ? [[linkNameOf(turn), revision]] : []
+  const [request, response] = [turn.trigger?.message, turn.response?.message]
+  if (request?.kind !== 'request' || response?.kind !== 'response') return []
+  const { revision, version } = revisionProvenBy({ request, response }) ?? {}
+  return version === undefined || revision?.isStateless === true ? [] : [[linkNameOf(turn), version]]
 }
 
 function envelopeRevision({ trigger }: Turn): string | undefined {

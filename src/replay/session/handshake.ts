@@ -1,6 +1,5 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson } from '../../json/parse.ts'
-import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import { hasEnvelope } from '../../protocol/methods.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import { classifyMessage } from '../../protocol/message.ts'
@@ -24,11 +23,13 @@ export async function performHandshake(
   { turns, revision, timeout }: { turns: readonly Turn[]; revision: Revision; timeout: number },
 ): Promise<HandshakeResult> {
   const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
-  const { method, params, followUp } = revision.opening({ info: CLIENT_INFO, recorded })
+  const { method, params } = revision.opening({ info: CLIENT_INFO, recorded })
   const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
   const end = await session.call({ text, id: HANDSHAKE_ID, token: undefined, timeout }).done
   const result = resultIn(end, method)
-  if (followUp !== undefined) session.send(JSON.stringify({ jsonrpc: '2.0', ...followUp }))
+  const { openedNotification } = revision
+  if (openedNotification !== undefined)
+    session.send(JSON.stringify({ jsonrpc: '2.0', method: openedNotification }))
   return { version: revision.agreedVersion(result), result }
 }
 
@@ -69,9 +70,4 @@ function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | '
       ? 'the server may speak only the other era, which this tape was not recorded in: record it anew, or use --handshake recorded to send what the tape holds'
       : 'start the server by hand and see whether it answers; --timeout gives it more time'
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
-}
-
-/** Whether a message opens a conversation. */
-export function isHandshake({ method }: { readonly method: string }): boolean {
-  return isOpeningMethod(method) || method === 'notifications/initialized'
 }

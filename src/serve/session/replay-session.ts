@@ -74,8 +74,8 @@ export class ReplaySession extends SessionCalls {
   async connect(..._unneeded: readonly unknown[]): Promise<void> {
     await this.initialize()
     const { revision = newestSessionRevision() } = this.#recordedServer.revision
-    const { followUp } = revision.opening({ info: CLIENT_INFO })
-    if (followUp !== undefined) this.#client.send(followUp)
+    const { openedNotification } = revision
+    if (openedNotification !== undefined) this.#client.send({ method: openedNotification })
   }
 
   /** The recorded answer; where nobody recorded one, what the rest of the tape shows of the server. */

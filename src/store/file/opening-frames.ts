@@ -1,13 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { idKey, isId } from '../../protocol/id.ts'
+import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { isObject, member, type JsonObject } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 
-const OPENING_METHODS: ReadonlySet<unknown> = new Set([
-  'initialize',
-  'notifications/initialized',
-  'server/discover',
-])
 const SCANNED_BYTES = 256 * 1024
 
 /** The frames at the beginning of a tape that open its sessions, each as what follows its time. */
@@ -46,5 +42,5 @@ function isOpeningExchange(frame: JsonObject, owed: Set<string>): boolean {
 }
 
 function isOpening({ dir, msg }: JsonObject): boolean {
-  return dir === 'c2s' && OPENING_METHODS.has(member(msg, 'method'))
+  return dir === 'c2s' && isHandshakeMethod(String(member(msg, 'method')))
 }
