@@ -51,8 +51,9 @@ export type { HttpRecording, RecordHttpOptions } from './record/http/record-url.
 // Play the server.
 export { RecordingIndex } from './match/recording-index.ts'
 export type { RecordedAnswer } from './match/recording-index.ts'
-export type { MatcherOptions } from './match/recording-index.ts'
-export type { MatchOutcome, RecordedRequest } from './match/matcher.ts'
+export type { MatcherOptions } from './match/matcher.ts'
+export type { MatchOutcome } from './match/matcher.ts'
+export type { RecordedRequest } from './match/request-groups.ts'
 export { MISS_CODE, missAsError } from './match/miss/error.ts'
 export type { MissError } from './match/miss/error.ts'
 export { missAsText } from './match/miss/text.ts'

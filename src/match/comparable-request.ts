@@ -2,13 +2,13 @@ import { canonicalJson } from '../json/canonical.ts'
 import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
 import type { Comparison, RequestTimes } from './comparisons/comparison.ts'
 import { diffFields, type FieldDiff, type FieldEquality } from './field-diff.ts'
-import type { RequestContent } from './request-key.ts'
+import type { ClientCall } from '../tape/turns.ts'
 import { type ScopedRules, comparisonAt } from './rules.ts'
 import { isObject, type JsonObject } from '../protocol/message.ts'
 
 /** A request as it is compared: what must be equal, apart from what rules govern. */
 export interface ComparableRequest {
-  readonly request: RequestContent
+  readonly request: ClientCall
   /** The params without what is ignored. */
   readonly params: unknown
   /** Equal for requests that differ at most where a rule governs. */
@@ -26,7 +26,7 @@ interface RuleValue {
 
 /** `params` are those of the request as far as they are compared. */
 export function toComparableRequest(
-  request: RequestContent,
+  request: ClientCall,
   params: unknown,
   rules: ScopedRules,
 ): ComparableRequest {

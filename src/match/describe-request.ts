@@ -1,6 +1,7 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { member } from '../protocol/message.ts'
-import { comparedParams, type RequestContent } from './request-key.ts'
+import { comparedParams } from './request-key.ts'
+import { type ClientCall } from '../tape/turns.ts'
 
 /** A value on one line, cut where it gets long. */
 export function describeValue(value: unknown, max = 80): string {
@@ -14,7 +15,7 @@ export function shortenValue(value: unknown, max = 400): unknown {
   return canonicalJson(value).length <= max ? value : describeValue(value, max)
 }
 
-type DescribedRequest = Pick<RequestContent, 'method' | 'params'>
+type DescribedRequest = Pick<ClientCall, 'method' | 'params'>
 
 /** A request in a few words: `tools/call echo {"message":"hi"}`. */
 export function describeRequest({ method, params }: DescribedRequest, max = 80): string {

@@ -1,7 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { formatPath } from '../json/path.ts'
 import { ignoreKind } from './comparisons/ignore.ts'
-import type { Matcher } from './matcher.ts'
 import { RequestComparer } from './request-comparer.ts'
 import { parseIgnoredPaths } from './request-key.ts'
 import { parseMatchRule, type MatchRule } from './rules.ts'
@@ -30,20 +28,6 @@ export function createComparer({ match, rules = [], ignore = [] }: MatchOptions)
     ...ignored,
     ...rules.map(parseMatchRule),
   ])
-}
-
-/** How a matcher compares requests. */
-export function comparerOf({ matching, ignore }: Pick<Matcher, 'matching' | 'ignore'>): RequestComparer {
-  return matching ?? createComparer({ ignore: ignore.map(formatPath) })
-}
-
-/** Whether requests are compared by method and params alone, but for parts that are ignored everywhere. */
-export function usesKeysOnly({ strategy, rules }: RequestComparer): boolean {
-  return strategy.name === 'method-and-params' && rules.every(isUnscopedIgnore)
-}
-
-function isUnscopedIgnore({ server, method, tool, comparison }: MatchRule): boolean {
-  return comparison.leavesOut === true && [server, method, tool].every((word) => word === undefined)
 }
 
 /** The options under which a request that missed would have been answered. */

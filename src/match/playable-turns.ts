@@ -1,11 +1,11 @@
-import type { TurnStore } from '../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../tape/turn.ts'
 import { idKey, isId, type Id } from '../protocol/id.ts'
 import { member } from '../protocol/message.ts'
+import type { TurnStore } from '../tape/turns.ts'
+import type { RecordedMessage, Turn } from '../tape/turn.ts'
 
 /**
- * The requests that can be played again: those with an answer, and those that rightly never got one, because the client
- * cancelled the request or because it opened a stream of notifications that lasted to the end.
+ * The requests that can be played: those with an answer, and those that have none by design, because the client cancelled
+ * the request or because it opened a stream of notifications that lasted until the end of the tape.
  */
 export class PlayableTurns {
   readonly #store: TurnStore
@@ -27,9 +27,9 @@ export class PlayableTurns {
     if (known !== undefined) return known
     this.#cancelled ??= cancelledRequests(this.#store)
     const turn = this.#store.at(place)
-    const silent = turn !== undefined && isUnansweredByDesign(turn, this.#cancelled)
-    this.#unansweredByDesign.set(place, silent)
-    return silent
+    const isByDesign = turn !== undefined && isUnansweredByDesign(turn, this.#cancelled)
+    this.#unansweredByDesign.set(place, isByDesign)
+    return isByDesign
   }
 }
 

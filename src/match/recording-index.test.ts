@@ -11,8 +11,8 @@ import {
   type Said,
 } from '../../test/support/tape-of.ts'
 import { clientCallOf, turnStoreOf } from '../tape/turns.ts'
-import type { MatchOutcome } from './matcher.ts'
-import { type MatcherOptions, RecordingIndex } from './recording-index.ts'
+import type { MatchOutcome, MatcherOptions } from './matcher.ts'
+import { RecordingIndex } from './recording-index.ts'
 import { requestKey } from './request-key.ts'
 
 test('a recorded request is found by its content, whatever its id and the order of its keys', () => {

@@ -1,87 +1,37 @@
 import { ReelayError } from '../errors.ts'
-import { type PathPattern, formatPath } from '../json/path.ts'
-import { describeRequest } from './describe-request.ts'
-import { KeyedMatcher } from './keyed-matcher.ts'
-import type {
-  RequestUsage,
-  Matcher,
-  MatchOutcome,
-  RecordedRequest,
-  RequestKind,
-  UsageFilter,
-} from './matcher.ts'
-import { comparerOf, usesKeysOnly, createComparer, type MatchOptions } from './options.ts'
-import type { RequestComparer } from './request-comparer.ts'
-import { RequestGroups } from './request-groups.ts'
-import type { RequestContent } from './request-key.ts'
-import { StrategyMatcher } from './strategy-matcher.ts'
-import { type Turns, turnStoreOf } from '../tape/turns.ts'
+import type { ClientCall } from '../tape/turns.ts'
 import type { Turn } from '../tape/turn.ts'
+import { describeRequest } from './describe-request.ts'
+import { Matcher, type MatchOutcome } from './matcher.ts'
+import type { RecordedRequest } from './request-groups.ts'
 
-/** A recorded answer, as JSON-RPC has it. */
+/** A recorded answer, as in JSON-RPC. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
 
 /**
- * The recorded requests by their content: each is answered in the order it was recorded, whoever asks and when.
+ * Answers requests from a recording. Requests are found by their content; each recording is used once, in recorded order.
  *
  * @example
  * const { turns, header } = await loadTape('search.tape.jsonl')
  * const index = new RecordingIndex(turns, { match: 'subset', started: header.started })
  * index.answer({ server: 'search', method: 'tools/list' }) // { result: { tools: [...] } }
- * index.unconsumedKeys() // what was recorded and not asked for yet
+ * index.unconsumedKeys() // the recorded requests that were not sent yet
  */
-export class RecordingIndex implements Matcher {
-  readonly #matcher: Matcher
-
-  constructor(recorded: readonly Turn[] | Turns | Matcher, options: MatcherOptions = {}) {
-    this.#matcher = 'lookup' in recorded ? recorded : createMatcher(recorded, options)
-  }
-
-  get ignore(): readonly PathPattern[] {
-    return this.#matcher.ignore
-  }
-
-  get permissive(): boolean {
-    return this.#matcher.permissive
-  }
-
-  get matching(): RequestComparer {
-    return comparerOf(this.#matcher)
-  }
-
-  lookup(asked: RequestContent): MatchOutcome {
-    return this.#matcher.lookup(asked)
+export class RecordingIndex extends Matcher {
+  override forNewConnection(): RecordingIndex {
+    return new RecordingIndex(this)
   }
 
   /**
-   * The recorded answer. What has none is an error that names the request; if permissive, the unknown is null, and over-use
-   * repeats the last answer. A request that was rightly never answered is null too.
+   * Returns the recorded answer, or `null` if the tape rightly has none, for example because the client cancelled the
+   * request. Throws `CALL_NOT_RECORDED` if the request is not on the tape or is used up. With `permissive` an unknown
+   * request is answered with `null`, and a used-up one with its last answer.
    */
-  answer(asked: RequestContent): RecordedAnswer | null {
-    const outcome = this.lookup(asked)
+  answer(request: ClientCall): RecordedAnswer | null {
+    const outcome = this.lookup(request)
     if (outcome.kind === 'hit') return recordedAnswerOf(outcome.turn)
     if (this.permissive && outcome.kind === 'unknown') return null
-    throw notRecordedError(asked, outcome, this.next())
-  }
-
-  kinds(): readonly RequestKind[] {
-    return this.#matcher.kinds()
-  }
-
-  entries(wanted?: UsageFilter): readonly RequestUsage[] {
-    return this.#matcher.entries(wanted)
-  }
-
-  unconsumedKeys(): readonly RecordedRequest[] {
-    return this.#matcher.unconsumedKeys()
-  }
-
-  next(): RecordedRequest | undefined {
-    return this.#matcher.next()
-  }
-
-  forNewConnection(): RecordingIndex {
-    return new RecordingIndex(this.#matcher.forNewConnection())
+    throw notRecordedError(request, outcome, this.next())
   }
 }
 
@@ -90,37 +40,14 @@ function recordedAnswerOf({ response }: Turn): RecordedAnswer | null {
 }
 
 function notRecordedError(
-  asked: RequestContent,
+  request: ClientCall,
   { kind }: MatchOutcome,
   next: RecordedRequest | undefined,
 ): ReelayError {
   const expected = next === undefined ? 'nothing' : `#${next.frame} ${describeRequest(next)}`
   return new ReelayError(
     'CALL_NOT_RECORDED',
-    `no recorded answer (${kind}) for ${describeRequest(asked, 400)}`,
-    {
-      hint: `next on the tape: ${expected}`,
-    },
+    `no recorded answer (${kind}) for ${describeRequest(request, 400)}`,
+    { hint: `next on the tape: ${expected}` },
   )
-}
-
-export interface MatcherOptions extends MatchOptions {
-  /** Only what was sent to this server counts as recorded. */
-  readonly server?: string
-  /** When the recording began, as in the tape's header: the rule `relative-date` needs it. */
-  readonly started?: string
-  readonly now?: () => number
-}
-
-/** The index that is fast where requests are told apart by a key, or else the one that compares them. */
-export function createMatcher(turns: readonly Turn[] | Turns, options: MatcherOptions = {}): Matcher {
-  const { permissive = false, server, started, now = Date.now } = options
-  const store = turnStoreOf(turns)
-  const matching = createComparer(options)
-  if (usesKeysOnly(matching)) {
-    const ignore = matching.rules.map(({ path }) => formatPath(path))
-    return new KeyedMatcher(store, { ignore, permissive, ...(server !== undefined && { server }) })
-  }
-  const shelves = new RequestGroups(store, { matching, server })
-  return new StrategyMatcher(shelves, { permissive, started: Date.parse(started ?? ''), now })
 }

@@ -2,7 +2,9 @@ import { canonicalJson } from '../json/canonical.ts'
 import type { RequestTimes } from './comparisons/comparison.ts'
 import type { FieldDiff } from './field-diff.ts'
 import { diffRequests, toComparableRequest, type ComparableRequest } from './comparable-request.ts'
-import { consentParams, requestEra, type RequestContent } from './request-key.ts'
+import type { ClientCall } from '../tape/turns.ts'
+import type { PathPattern } from '../json/path.ts'
+import { comparedParams, consentParams, requestEra, requestKey } from './request-key.ts'
 import { type MatchRule, MatchRules } from './rules.ts'
 import { methodAndParams } from './strategies/method-and-params.ts'
 import type { Strategy } from './strategies/strategy.ts'
@@ -10,10 +12,16 @@ import type { Strategy } from './strategies/strategy.ts'
 /** How requests are compared: a strategy, and rules for some of their parts. */
 export class RequestComparer {
   readonly strategy: Strategy
+  /** Equal for equal requests, whatever the rules say. */
+  readonly keyOf: (request: ClientCall) => string
+  /** True if only requests with equal keys, apart from ignored paths, answer each other. */
+  readonly matchesByKey: boolean
   readonly #rules: MatchRules
 
   constructor(strategy: Strategy = methodAndParams, rules: readonly MatchRule[] = []) {
     this.strategy = strategy
+    this.keyOf = keyFunctionOf(strategy)
+    this.matchesByKey = matchesByKey(strategy, rules)
     this.#rules = new MatchRules(rules)
   }
 
@@ -21,19 +29,19 @@ export class RequestComparer {
     return this.#rules.rules
   }
 
-  /** The same, with further rules; of two rules for one place the first holds. */
+  /** The paths that are not compared. */
+  get ignore(): readonly PathPattern[] {
+    return this.rules.flatMap(({ path, comparison }) => (comparison.leavesOut ? [path] : []))
+  }
+
+  /** Adds rules. Of two rules for the same path, the first one applies. */
   withRules(rules: readonly MatchRule[]): RequestComparer {
     return new RequestComparer(this.strategy, [...this.rules, ...rules])
   }
 
-  comparable(asked: RequestContent): ComparableRequest {
-    const rules = this.#rules.for(asked)
-    return toComparableRequest(asked, this.strategy.paramsOf(asked, rules.ignore), rules)
-  }
-
-  /** Equal for requests that are the same, whatever the rules say. */
-  keyOf(asked: RequestContent): string {
-    return canonicalJson([asked.server, asked.method, requestEra(asked), this.strategy.paramsOf(asked, [])])
+  comparable(request: ClientCall): ComparableRequest {
+    const rules = this.#rules.for(request)
+    return toComparableRequest(request, this.strategy.paramsOf(request, rules.ignore), rules)
   }
 
   /** Requests are compared only within a group. What a user agreed to is part of it under every strategy. */
@@ -54,12 +62,28 @@ export class RequestComparer {
   }
 
   /** The same for requests of any group. */
-  answers(recorded: RequestContent, live: RequestContent, times: RequestTimes): boolean {
+  answers(recorded: ClientCall, live: ClientCall, times: RequestTimes): boolean {
     const [then, now] = [this.comparable(recorded), this.comparable(live)]
     return this.groupKeyOf(then) === this.groupKeyOf(now) && this.distance(then, now, times) !== undefined
   }
 
-  diff(recorded: RequestContent, live: RequestContent, times: RequestTimes): FieldDiff {
+  diff(recorded: ClientCall, live: ClientCall, times: RequestTimes): FieldDiff {
     return diffRequests(this.comparable(recorded), this.comparable(live), times)
   }
+}
+
+// An index on disk recognises `requestKey` by identity.
+function keyFunctionOf(strategy: Strategy): (request: ClientCall) => string {
+  if (strategy.paramsOf === comparedParams) return requestKey
+  return (request) =>
+    canonicalJson([request.server, request.method, requestEra(request), strategy.paramsOf(request, [])])
+}
+
+function matchesByKey(strategy: Strategy, rules: readonly MatchRule[]): boolean {
+  if (rules.length === 0) return strategy.isLoose !== true
+  return strategy === methodAndParams && rules.every(isUnscopedIgnore)
+}
+
+function isUnscopedIgnore({ server, method, tool, comparison }: MatchRule): boolean {
+  return comparison.leavesOut === true && [server, method, tool].every((word) => word === undefined)
 }

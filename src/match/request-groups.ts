@@ -1,208 +1,120 @@
-import type { ComparableRequest } from './comparable-request.ts'
-import type { RecordedRequest } from './matcher.ts'
-import { PlayableTurns } from './playable-turns.ts'
-import type { RequestComparer } from './request-comparer.ts'
-import { isUncountedMethod, type RequestContent } from './request-key.ts'
 import { toolOrPromptName } from '../protocol/methods.ts'
-import { clientCallOf, type TurnStore } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { ClientCall } from '../tape/turns.ts'
+import type { ComparableRequest } from './comparable-request.ts'
+import type { RequestComparer } from './request-comparer.ts'
 
-/** All recordings of one request, in their order, and the request as it is compared. */
-export interface GroupedRequest {
-  readonly request: RecordedRequest
-  readonly comparable: ComparableRequest
-  /** Those that can be played. */
-  readonly recordings: readonly GroupedRecording[]
-  /** The frames of those that were never answered. */
-  readonly unanswered: readonly number[]
-}
-
-export interface GroupedRecording {
-  readonly place: number
+/** A request on the tape, and the number of its frame. */
+export interface RecordedRequest extends ClientCall {
   readonly frame: number
 }
 
-interface RequestGroupsOptions {
-  readonly matching: RequestComparer
-  /** Only what was sent to this server counts as recorded. */
-  readonly server: string | undefined
+/** The key of a request, and the first place under it, which identifies the request. */
+export interface KeyedPlaces {
+  readonly key: string
+  /** -1 if the key is not on the tape. */
+  readonly first: number
 }
 
-/** The requests of a tape, by what a way of matching lets answer what. They never change: all connections share them. */
-export class RequestGroups {
-  readonly matching: RequestComparer
-  /** The shelf of each recording, in recorded order; the handshake and `ping` do not count. */
-  readonly inOrder: readonly { readonly shelf: GroupedRequest; readonly request: RecordedRequest }[]
-  readonly #store: TurnStore
-  readonly #times = new Map<number, number>()
-  readonly #byKey = new Map<string, MutableGroupedRequest>()
-  readonly #byGroup = new Map<string, GroupedRequest[]>()
-
-  constructor(store: TurnStore, { matching, server }: RequestGroupsOptions) {
-    this.matching = matching
-    this.#store = store
-    this.inOrder = this.#build(server).toSorted((a, b) => a.request.frame - b.request.frame)
-  }
-
-  withKey(key: string): GroupedRequest | undefined {
-    return this.#byKey.get(key)
-  }
-
-  inGroup(group: string): readonly GroupedRequest[] {
-    return this.#byGroup.get(group) ?? []
-  }
-
-  all(): readonly GroupedRequest[] {
-    return [...this.#byKey.values()]
-  }
-
-  turnOf({ place }: GroupedRecording): Turn | undefined {
-    return this.#store.at(place)
-  }
-
-  /** When the request was sent, in milliseconds from the start of the tape. */
-  timeOf({ place }: GroupedRecording): number {
-    const known = this.#times.get(place) ?? this.#store.at(place)?.trigger?.t ?? Number.NaN
-    this.#times.set(place, known)
-    return known
-  }
-
-  #build(server: string | undefined): RequestGroups['inOrder'][number][] {
-    const playable = new PlayableTurns(this.#store)
-    const inOrder: RequestGroups['inOrder'][number][] = []
-    for (let place = 0; place < this.#store.size; place++) {
-      const { trigger, server: asked, method } = this.#store.summary(place)
-      if (trigger !== 'request' || (server !== undefined && asked !== server)) continue
-      const added = this.#add(place, playable.has(place))
-      if (added !== undefined && playable.has(place) && !isUncountedMethod(method)) inOrder.push(added)
-    }
-    return inOrder
-  }
-
-  #add(place: number, isPlayable: boolean): RequestGroups['inOrder'][number] | undefined {
-    const called = clientCallOf(this.#store.trigger(place))
-    const { frame } = this.#store.summary(place)
-    if (called === undefined) return undefined
-    const request: RecordedRequest = { frame, ...called }
-    const shelf = this.#requestFor(request)
-    if (isPlayable) shelf.recordings.push({ place, frame })
-    else shelf.unanswered.push(frame)
-    return { shelf, request }
-  }
-
-  #requestFor(request: RecordedRequest): MutableGroupedRequest {
-    const key = this.matching.keyOf(request)
-    const known = this.#byKey.get(key)
-    if (known !== undefined) return known
-    const comparable = this.matching.comparable(request)
-    const shelf: MutableGroupedRequest = { request, comparable, recordings: [], unanswered: [] }
-    this.#byKey.set(key, shelf)
-    this.#addToGroup(shelf)
-    return shelf
-  }
-
-  #addToGroup(shelf: GroupedRequest): void {
-    const group = this.matching.groupKeyOf(shelf.comparable)
-    const known = this.#byGroup.get(group)
-    if (known === undefined) this.#byGroup.set(group, [shelf])
-    else known.push(shelf)
-  }
+/** All recordings of one request. */
+export interface RequestRecordings extends KeyedPlaces {
+  readonly request: RecordedRequest
+  /** The places of the recordings that can be played, in the order in which they are played. */
+  readonly playable: readonly number[]
+  /** The frames of the recordings that have no answer. */
+  readonly unanswered: readonly number[]
+  /** Those of the unanswered frames whose answer was cut off by `--cut`. */
+  readonly cut: readonly number[]
 }
 
-interface MutableGroupedRequest extends GroupedRequest {
-  readonly recordings: GroupedRecording[]
-  readonly unanswered: number[]
-}
-
-/** Recordings that may answer a live request, and how far their request is from it. */
-export interface RankedRequest {
-  readonly recorded: GroupedRequest
-  readonly distance: number
-}
-
-interface RankingState {
-  readonly groups: RequestGroups
+/** What ranking needs to know about the connection and about the recordings of a request. */
+export interface RankingState {
   /** In milliseconds since 1970. */
-  readonly times: { readonly started: number; readonly now: number }
-  readonly usedOf: (shelf: GroupedRequest) => number
+  readonly now: number
+  /** How many recordings of a request this connection has used. */
+  readonly usedOf: (recordings: RequestRecordings) => number
+  readonly frameAt: (place: number) => number
+  /** When the request at a place was sent, in milliseconds since 1970. */
+  readonly sentAt: (place: number) => number
+}
+
+interface Candidate {
+  readonly recordings: RequestRecordings
+  readonly comparable: ComparableRequest
+}
+
+interface RankedCandidate {
+  readonly recordings: RequestRecordings
+  readonly distance: number
+  readonly isUsedUp: boolean
+  readonly frame: number
 }
 
 /**
- * The recordings that answer a request: those with an answer left before others, then the nearest first, then in recorded
- * order. What was recorded as it is asked now is never answered by something else.
+ * The recorded requests in groups: a live request is compared only with the requests of its own group. Never changes, so
+ * all connections share it.
  */
-export function rankRecordedRequests(
-  asked: RequestContent,
-  situation: RankingState,
-): readonly RankedRequest[] {
-  const live = situation.groups.matching.comparable(asked)
-  const own = findSameRequest(live, situation.groups)
-  const candidates = own === undefined ? requestsToRank(live, situation) : [own]
-  const fits = candidates.flatMap((shelf) => rankRequest(shelf, live, situation))
-  const same = fits.filter(({ distance, recorded }) => distance === 0 && recorded.recordings.length > 0)
-  const inOrder = situation.groups.matching.strategy.inOrder === true
-  return (same.length > 0 && !inOrder ? same : fits).toSorted(
-    (a, b) =>
-      Number(isUsedUp(a.recorded, situation)) - Number(isUsedUp(b.recorded, situation)) ||
-      a.distance - b.distance ||
-      nextFrame(a.recorded, situation) - nextFrame(b.recorded, situation),
-  )
+export class RequestGroups {
+  readonly #comparer: RequestComparer
+  readonly #groups = new Map<string, Candidate[]>()
+
+  constructor(requests: Iterable<RequestRecordings>, comparer: RequestComparer) {
+    this.#comparer = comparer
+    for (const recordings of requests) this.#add(recordings)
+  }
+
+  /**
+   * The requests that may answer a live one: those with answers left first, then the nearest, then in recorded order. If a
+   * recorded request equals the live one, no other request may answer it.
+   */
+  rank(live: ComparableRequest, state: RankingState): readonly RequestRecordings[] {
+    const ranked = this.#candidates(live, state).flatMap((candidate) => this.#compare(candidate, live, state))
+    const equal = ranked.filter(
+      ({ distance, recordings }) => distance === 0 && recordings.playable.length > 0,
+    )
+    const inOrder = this.#comparer.strategy.inOrder === true
+    return (equal.length > 0 && !inOrder ? equal : ranked)
+      .toSorted(
+        (a, b) => Number(a.isUsedUp) - Number(b.isUsedUp) || a.distance - b.distance || a.frame - b.frame,
+      )
+      .map(({ recordings }) => recordings)
+  }
+
+  #add(recordings: RequestRecordings): void {
+    const comparable = this.#comparer.comparable(recordings.request)
+    const key = this.#comparer.groupKeyOf(comparable)
+    const group = this.#groups.get(key)
+    if (group === undefined) this.#groups.set(key, [{ recordings, comparable }])
+    else group.push({ recordings, comparable })
+  }
+
+  #candidates(live: ComparableRequest, { usedOf }: RankingState): readonly Candidate[] {
+    const group = this.#groups.get(this.#comparer.groupKeyOf(live)) ?? []
+    const most = this.#comparer.strategy.nearestAmong
+    if (most === undefined || group.length <= most) return group
+    const unused = group.filter(({ recordings }) => usedOf(recordings) < recordings.playable.length)
+    const left = unused.length > 0 ? unused : group
+    const name = toolOrPromptName(live.request)
+    const named = left.filter(({ recordings }) => toolOrPromptName(recordings.request) === name)
+    return (named.length > 0 ? named : left).slice(0, most)
+  }
+
+  #compare(
+    { recordings, comparable }: Candidate,
+    live: ComparableRequest,
+    { now, usedOf, frameAt, sentAt }: RankingState,
+  ): readonly RankedCandidate[] {
+    const used = usedOf(recordings)
+    const place = nextPlace(recordings, used)
+    // The time is read only if a rule needs it: the request may be on disk.
+    const recorded = live.ruleValues.length === 0 ? 0 : place === undefined ? Number.NaN : sentAt(place)
+    const distance = this.#comparer.distance(comparable, live, { recorded, live: now })
+    if (distance === undefined) return []
+    const frame = place === undefined ? recordings.request.frame : frameAt(place)
+    return [{ recordings, distance, isUsedUp: used >= recordings.playable.length, frame }]
+  }
 }
 
-// Where no rule governs or ignores, the same request is one shelf, and there is no need to look further.
-function findSameRequest(
-  { request, ruleValues, rules }: ComparableRequest,
-  shelves: RequestGroups,
-): GroupedRequest | undefined {
-  if (ruleValues.length > 0 || rules.ignore.length > 0) return undefined
-  const own = shelves.withKey(shelves.matching.keyOf(request))
-  return own !== undefined && own.recordings.length > 0 ? own : undefined
-}
-
-function requestsToRank(
-  live: ComparableRequest,
-  { groups, usedOf }: RankingState,
-): readonly GroupedRequest[] {
-  const group = groups.inGroup(groups.matching.groupKeyOf(live))
-  const most = groups.matching.strategy.nearestAmong
-  if (most === undefined || group.length <= most) return group
-  const unused = group.filter((shelf) => usedOf(shelf) < shelf.recordings.length)
-  const left = unused.length > 0 ? unused : group
-  const named = left.filter(({ request }) => toolOrPromptName(request) === toolOrPromptName(live.request))
-  return (named.length > 0 ? named : left).slice(0, most)
-}
-
-function rankRequest(
-  recorded: GroupedRequest,
-  live: ComparableRequest,
-  situation: RankingState,
-): readonly RankedRequest[] {
-  const { groups, times } = situation
-  const distance = groups.matching.distance(recorded.comparable, live, {
-    recorded: live.ruleValues.length === 0 ? 0 : recordingTime(recorded, situation),
-    live: times.now,
-  })
-  return distance === undefined ? [] : [{ recorded, distance }]
-}
-
-// To be looked up only for rules: it may stand on a disk.
-function recordingTime(shelf: GroupedRequest, { groups, times, usedOf }: RankingState): number {
-  const recording = nextRecording(shelf, usedOf)
-  return recording === undefined ? Number.NaN : times.started + groups.timeOf(recording)
-}
-
-function isUsedUp(shelf: GroupedRequest, { usedOf }: RankingState): boolean {
-  return usedOf(shelf) >= shelf.recordings.length
-}
-
-function nextFrame(shelf: GroupedRequest, { usedOf }: RankingState): number {
-  return nextRecording(shelf, usedOf)?.frame ?? shelf.request.frame
-}
-
-/** The recording that would be used next, or was used last. */
-export function nextRecording(
-  shelf: GroupedRequest,
-  usedOf: RankingState['usedOf'],
-): GroupedRecording | undefined {
-  return shelf.recordings[usedOf(shelf)] ?? shelf.recordings.at(-1)
+/** The place of the recording that is played next, or of the last one if all are used. */
+export function nextPlace({ playable }: RequestRecordings, used: number): number | undefined {
+  return playable[used] ?? playable.at(-1)
 }

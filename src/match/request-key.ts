@@ -6,22 +6,21 @@ import type { Era } from '../protocol/revisions/revision.ts'
 import { eraOfForm, isOpeningMethod } from '../protocol/revisions/index.ts'
 import { isObject, member, type JsonObject } from '../protocol/message.ts'
 import { hasEnvelope, META_KEYS } from '../protocol/methods.ts'
-
-/** A request, or a notification, as far as matching looks at it. */
-export interface RequestContent {
-  readonly server: string
-  readonly method: string
-  readonly params?: unknown
-}
+import type { ClientCall } from '../tape/turns.ts'
 
 /** Equal for requests that the same recorded answer serves: server, method, era and canonical params; never the id. */
-export function requestKey(asked: RequestContent, ignore: readonly PathPattern[] = []): string {
+export function requestKey(asked: ClientCall, ignore: readonly PathPattern[] = []): string {
   return canonicalJson([asked.server, asked.method, requestEra(asked), comparedParams(asked, ignore)])
+}
+
+/** The key function that leaves some paths out. Without paths it is `requestKey` itself, which an index on disk knows. */
+export function requestKeyWithout(ignore: readonly PathPattern[]): (request: ClientCall) => string {
+  return ignore.length === 0 ? requestKey : (request) => requestKey(request, ignore)
 }
 
 /** The params as they are compared: without what the protocol itself puts in `_meta` and without the ignored paths. */
 export function comparedParams(
-  { method, params }: Pick<RequestContent, 'method' | 'params'>,
+  { method, params }: Pick<ClientCall, 'method' | 'params'>,
   ignore: readonly PathPattern[] = [],
 ): unknown {
   if (isMatchedByMethodAlone(method)) return undefined
@@ -36,7 +35,7 @@ export function omitIgnored(params: unknown, ignore: readonly PathPattern[]): un
 }
 
 /** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
-export function requestEra({ method, params }: RequestContent): Era | undefined {
+export function requestEra({ method, params }: ClientCall): Era | undefined {
   return eraOfRequest(method, hasEnvelope(params))
 }
 

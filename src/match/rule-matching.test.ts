@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, client, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
-import { createMatcher, type MatcherOptions } from './recording-index.ts'
+import { Matcher, type MatcherOptions } from './matcher.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // the tape was made a week before
 const DATES: readonly Said[] = [
@@ -91,7 +91,7 @@ test('rules reach into arrays, and the first of two for one place holds', () => 
 
 test('a rule for one tool does not loosen another', () => {
   const said = [...call(1, 'book', { n: 1 }, 'booked'), ...call(2, 'cancel', { n: 1 }, 'cancelled')]
-  const index = createMatcher(tapeOf(...said).turns, { rules: ['tools/call book params.arguments.n any'] })
+  const index = new Matcher(tapeOf(...said).turns, { rules: ['tools/call book params.arguments.n any'] })
   const ask = (name: string): string =>
     index.lookup({ server: 'demo', method: 'tools/call', params: { name, arguments: { n: 2 } } }).kind
   expect([ask('book'), ask('cancel')]).toEqual(['hit', 'unknown'])
@@ -107,7 +107,7 @@ test('rules and strategies work together', () => {
 
 test('a member named __proto__ is a place like any other', () => {
   const said = [client({ id: 1, method: 'tools/call', params: oddParams(1) }), server({ id: 1, result: {} })]
-  const index = createMatcher(tapeOf(...said).turns, { rules: ['params.arguments.__proto__.n any'] })
+  const index = new Matcher(tapeOf(...said).turns, { rules: ['params.arguments.__proto__.n any'] })
   expect(index.lookup({ server: 'demo', method: 'tools/call', params: oddParams(2) }).kind).toBe('hit')
 })
 
@@ -117,7 +117,7 @@ function oddParams(n: number): object {
 
 function runOf(said: readonly Said[], rules: readonly string[], options: MatcherOptions = {}) {
   const { turns, header } = tapeOf(...said)
-  const index = createMatcher(turns, { ...options, rules, started: header.started, now: () => NOW })
+  const index = new Matcher(turns, { ...options, rules, started: header.started, now: () => NOW })
   return (args: object): string => {
     const outcome = index.lookup({
       server: 'demo',

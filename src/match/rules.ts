@@ -3,7 +3,8 @@ import { formatPath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
 import { invalidMatchRule, type Comparison } from './comparisons/comparison.ts'
 import { COMPARISON_KINDS } from './comparisons/index.ts'
 import { calledTool } from './describe-request.ts'
-import { type RequestContent, parseRequestPath } from './request-key.ts'
+import { parseRequestPath } from './request-key.ts'
+import { type ClientCall } from '../tape/turns.ts'
 
 /** How one part of some requests is compared. */
 export interface MatchRule extends MatchRuleScope {
@@ -48,7 +49,7 @@ export function parseComparison(text: string): Comparison {
   throw invalidMatchRule(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
 }
 
-export function isRuleInScope({ server, method, tool }: MatchRuleScope, asked: RequestContent): boolean {
+export function isRuleInScope({ server, method, tool }: MatchRuleScope, asked: ClientCall): boolean {
   if (server !== undefined && server !== asked.server) return false
   if (method !== undefined && method !== asked.method) return false
   return tool === undefined || tool === calledTool(asked)
@@ -100,7 +101,7 @@ export class MatchRules {
     this.rules = rules
   }
 
-  for(asked: RequestContent): ScopedRules {
+  for(asked: ClientCall): ScopedRules {
     if (this.rules.length === 0) return NO_RULES
     const key = JSON.stringify([asked.server, asked.method, calledTool(asked)])
     const known = this.#inScope.get(key)
@@ -115,7 +116,7 @@ export class MatchRules {
 const NO_RULES: ScopedRules = { ignore: [], governing: [] }
 const MOST_SCOPES = 1_000
 
-function selectRules(all: readonly MatchRule[], asked: RequestContent): ScopedRules {
+function selectRules(all: readonly MatchRule[], asked: ClientCall): ScopedRules {
   const rules = all.filter((rule) => isRuleInScope(rule, asked))
   return {
     ignore: rules.filter(({ comparison }) => comparison.leavesOut).map(({ path }) => path),

@@ -1,9 +1,10 @@
 import { ReelayError } from '../errors.ts'
 import { formatPath } from '../json/path.ts'
 import { describeRequest, describeValue } from '../match/describe-request.ts'
-import type { RecordedRequest } from '../match/matcher.ts'
+import type { RecordedRequest } from '../match/request-groups.ts'
 import type { Miss } from '../match/miss/miss.ts'
-import { type RequestContent, requestKey } from '../match/request-key.ts'
+import { requestKey } from '../match/request-key.ts'
+import { type ClientCall } from '../tape/turns.ts'
 import type { ReportRedactor } from './redaction/report-redactor.ts'
 import { escapeControlChars } from '../text.ts'
 
@@ -19,7 +20,7 @@ export interface Drift {
   /** What was struck by a fault, in words; it is no doing of the client. */
   readonly faults?: readonly string[]
   /** What the live server answered, because the tape could not and the user allowed it. */
-  readonly wentLive?: readonly RequestContent[]
+  readonly wentLive?: readonly ClientCall[]
 }
 
 export function hasDrifted({ leftOver, misses }: Drift): boolean {
@@ -160,18 +161,18 @@ export class DriftLog {
   readonly misses: Miss[] = []
   readonly notes: string[] = []
   /** What the live server answered, because the tape could not. */
-  readonly wentLive: RequestContent[] = []
+  readonly wentLive: ClientCall[] = []
   answered = 0
   readonly #onMiss: ((miss: Miss) => void) | undefined
   readonly #redactor: Pick<ReportRedactor, 'text'> | undefined
   readonly #onNote: ((note: string) => void) | undefined
 
-  readonly #onLive: ((asked: RequestContent) => void) | undefined
+  readonly #onLive: ((asked: ClientCall) => void) | undefined
 
   constructor(listeners: {
     readonly onMiss?: (miss: Miss) => void
     readonly onNote?: (note: string) => void
-    readonly onLive?: (asked: RequestContent) => void
+    readonly onLive?: (asked: ClientCall) => void
     /** A note may repeat what the client sent. */
     readonly shown: Pick<ReportRedactor, 'text'> | undefined
   }) {
@@ -197,7 +198,7 @@ export class DriftLog {
     this.#onMiss?.(miss)
   }
 
-  addUpstreamRequest(asked: RequestContent): void {
+  addUpstreamRequest(asked: ClientCall): void {
     this.wentLive.push(asked)
     this.#onLive?.(asked)
   }

@@ -1,4 +1,4 @@
-import type { RequestContent } from '../match/request-key.ts'
+import type { ClientCall } from '../tape/turns.ts'
 import {
   type SuggestedMatchOptions,
   type MatchOptions,
@@ -44,7 +44,7 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
   /** Told at once of what goes to the live server, where there is one. */
-  readonly onLive?: (asked: RequestContent) => void
+  readonly onLive?: (asked: ClientCall) => void
 }
 
 /** `commandFor` says how the user would give the options that accept a miss. */

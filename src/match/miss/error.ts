@@ -1,7 +1,7 @@
 import { formatPath } from '../../json/path.ts'
 import { describeValue, describeRequest, shortenValue, calledTool } from '../describe-request.ts'
 import type { FieldDifference } from '../field-diff.ts'
-import type { RecordedRequest } from '../matcher.ts'
+import type { RecordedRequest } from '../request-groups.ts'
 import type { ValueAnnotation, ValueOrigin } from './annotations.ts'
 import type { Fix } from './fixes.ts'
 import type { Miss } from './miss.ts'

@@ -5,13 +5,15 @@ import { relativeDateKind } from '../comparisons/relative-date.ts'
 import { caseInsensitiveKind, trimKind } from '../comparisons/text.ts'
 import { unorderedKind } from '../comparisons/unordered.ts'
 import { calledTool } from '../describe-request.ts'
-import type { RequestUsage, RequestKind } from '../matcher.ts'
+import type { RequestUsage } from '../matcher.ts'
+import type { RequestKind } from '../request-index.ts'
 import type { NearestRequest, TapeLookup } from './nearest.ts'
 import type { MissDiagnosis, MissContext } from './reasons.ts'
 import { matchAddCommands } from './shell-command.ts'
 import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import { valueAtPath } from '../path-values.ts'
-import { type RequestContent, isConsentPath } from '../request-key.ts'
+import { isConsentPath } from '../request-key.ts'
+import { type ClientCall } from '../../tape/turns.ts'
 import type { MatchRule, MatchRuleScope } from '../rules.ts'
 import { toolOrPromptName } from '../../protocol/methods.ts'
 
@@ -36,11 +38,7 @@ interface FixContext extends RuleTrialContext {
 }
 
 /** Ways to accept a miss, the most exact first. Each was tried: none is given that would leave the request a miss. */
-export function suggestFixes(
-  asked: RequestContent,
-  finding: MissDiagnosis,
-  context: FixContext,
-): readonly Fix[] {
+export function suggestFixes(asked: ClientCall, finding: MissDiagnosis, context: FixContext): readonly Fix[] {
   const run = (what: string, change: Partial<SuggestedMatchOptions>): readonly Fix[] => [
     { kind: 'run', what, command: context.commandFor({ ...givenOptions(context), ...change }) },
   ]
@@ -63,7 +61,7 @@ function givenOptions({
   return { ...(match !== undefined && { match }), rules, ignore, permissive }
 }
 
-function fixesForDifference(asked: RequestContent, top: NearestRequest, context: FixContext): readonly Fix[] {
+function fixesForDifference(asked: ClientCall, top: NearestRequest, context: FixContext): readonly Fix[] {
   const scope = ruleScopeOf(asked)
   const paths = pathsToIgnore(top)
   const ignored = paths.map((path): MatchRule => ({ ...scope, path, comparison: ignoreKind.parse('') }))
@@ -76,7 +74,7 @@ function fixesForDifference(asked: RequestContent, top: NearestRequest, context:
   ]
 }
 
-function ruleScopeOf(asked: RequestContent): MatchRuleScope {
+function ruleScopeOf(asked: ClientCall): MatchRuleScope {
   const tool = calledTool(asked)
   return { method: asked.method, ...(tool !== undefined && { tool }) }
 }
@@ -181,7 +179,7 @@ interface RuleTrial {
 
 /** Tries rules on a request that missed; undefined when it would be a miss under them, too. */
 function tryRules(
-  asked: RequestContent,
+  asked: ClientCall,
   { entry }: NearestRequest,
   rules: readonly MatchRule[],
   { matching, evidence, claims, index, others: governed }: RuleTrialContext,
@@ -203,13 +201,13 @@ const MOST_TRIED = 1_000
 
 /** Finds the recorded requests of the same tool when they are first asked for. */
 export function similarRequests(
-  asked: RequestContent,
+  asked: ClientCall,
   index: RuleTrialContext['index'],
 ): RuleTrialContext['others'] {
   let found: readonly RequestUsage[] | undefined
-  const isMeant = ({ method, name }: RequestKind): boolean =>
+  const accepts = ({ method, name }: RequestKind): boolean =>
     method === asked.method && name === toolOrPromptName(asked)
-  return () => (found ??= index.entries({ isMeant, like: asked }).slice(0, MOST_TRIED))
+  return () => (found ??= index.entries({ accepts, like: asked }).slice(0, MOST_TRIED))
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

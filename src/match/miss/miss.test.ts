@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   call,
+  callOf,
   client,
   ENVELOPE,
   HANDSHAKE,
@@ -13,7 +14,8 @@ import type { SuggestedMatchOptions } from '../options.ts'
 import { MISS_CODE, missAsError } from './error.ts'
 import { missAsText } from './text.ts'
 import { MissExplainer, type Miss } from './miss.ts'
-import { type MatcherOptions, RecordingIndex } from '../recording-index.ts'
+import { RecordingIndex } from '../recording-index.ts'
+import { type MatcherOptions } from '../matcher.ts'
 
 const NOW = Date.parse('2026-11-22T09:00:00Z') // a week after the tape was made
 
@@ -417,6 +419,19 @@ test('a miss on a long tape looks at the few requests that are alike, and finds 
   expect(miss.nearest[0]?.frame).toBe(2 * 2345 + 1)
   expect(miss.nearest.length).toBeLessThan(100)
 })
+
+test.each(['method-and-params', 'subset', 'sequential'])(
+  'match %s: an answer that was cut when it was recorded is not called missing',
+  (match) => {
+    const { turns } = tapeOf(client(callOf(1, 'read', {})))
+    const index = new RecordingIndex(
+      turns.map((turn) => ({ ...turn, cut: 2 })),
+      { match },
+    )
+    const request = { server: 'demo', method: 'tools/call', params: { name: 'read', arguments: {} } }
+    expect(index.lookup(request)).toMatchObject({ kind: 'unanswered', entry: { unanswered: [1], cut: [1] } })
+  },
+)
 
 test('the code of a miss lies outside what JSON-RPC reserves', () => {
   expect(MISS_CODE < -32768 || MISS_CODE > -32000).toBe(true)

@@ -1,10 +1,10 @@
-import type { TurnStore } from '../../tape/turns.ts'
+import type { ClientCall, TurnStore } from '../../tape/turns.ts'
 import type { ValueAnnotation } from './annotations.ts'
 import { TapeLookup, type NearestRequest } from './nearest.ts'
 import { suggestFixes, type Fix, similarRequests } from './fixes.ts'
-import type { RequestContent } from '../request-key.ts'
-import { type SuggestedMatchOptions, comparerOf, type MatchOptions } from '../options.ts'
-import type { Matcher, RecordedRequest } from '../matcher.ts'
+import { type SuggestedMatchOptions, type MatchOptions } from '../options.ts'
+import type { Matcher } from '../matcher.ts'
+import type { RecordedRequest } from '../request-groups.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import {
   type MissContext,
@@ -19,7 +19,7 @@ export interface Miss {
   readonly reason: MissReason
   /** One sentence, or half of one, to follow the reason. */
   readonly why: string
-  readonly asked: RequestContent
+  readonly asked: ClientCall
   /** The tape as the user named it. */
   readonly tape: string
   /** Recorded requests that can be compared with this one, nearest first; empty when there are none. */
@@ -61,11 +61,11 @@ export class MissExplainer {
   constructor(options: MissExplainerOptions) {
     const { index, turns, started = '', now = Date.now } = options
     this.#options = options
-    this.#matching = comparerOf(index)
+    this.#matching = index.comparer
     this.#evidence = new TapeLookup({ turns, started, now })
   }
 
-  explain(asked: RequestContent, outcome: MissOutcome): Miss {
+  explain(asked: ClientCall, outcome: MissOutcome): Miss {
     const { index, tape } = this.#options
     const context = this.#context()
     const finding = diagnoseMiss(asked, outcome, context)

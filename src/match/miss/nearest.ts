@@ -3,9 +3,8 @@ import type { RequestTimes } from '../comparisons/comparison.ts'
 import type { FieldDifference } from '../field-diff.ts'
 import type { RequestUsage } from '../matcher.ts'
 import type { RequestComparer } from '../request-comparer.ts'
-import type { RequestContent } from '../request-key.ts'
+import type { ClientCall, TurnStore } from '../../tape/turns.ts'
 import { isObject, member } from '../../protocol/message.ts'
-import type { TurnStore } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */
@@ -26,7 +25,7 @@ interface RankingContext {
 
 /** The recorded requests, nearest first; at the same distance an unused one comes before a spent one. */
 export function rankByDistance(
-  asked: RequestContent,
+  asked: ClientCall,
   entries: readonly RequestUsage[],
   ranking: RankingContext,
 ): readonly NearestRequest[] {
@@ -38,7 +37,7 @@ export function rankByDistance(
 
 function toNearestRequest(
   entry: RequestUsage,
-  asked: RequestContent,
+  asked: ClientCall,
   { matching, evidence }: RankingContext,
 ): NearestRequest {
   // Only rules look at the times, and to find them is a search.
@@ -53,7 +52,7 @@ function usedUpRank({ used, answers }: RequestUsage): number {
 const MOST_COMPARED = 60
 
 /** The few that are worth a look at every field: on a long tape most have nothing in common with the request. */
-function mostSimilar(asked: RequestContent, entries: readonly RequestUsage[]): readonly RequestUsage[] {
+function mostSimilar(asked: ClientCall, entries: readonly RequestUsage[]): readonly RequestUsage[] {
   if (entries.length <= MOST_COMPARED) return entries
   const got = argumentsOf(asked)
   const rated = entries.map((entry) => ({ entry, shared: similarityScore(got, argumentsOf(entry.request)) }))
@@ -64,7 +63,7 @@ function mostSimilar(asked: RequestContent, entries: readonly RequestUsage[]): r
   return rated.slice(0, MOST_COMPARED).map(({ entry }) => entry)
 }
 
-function argumentsOf({ params }: RequestContent): unknown {
+function argumentsOf({ params }: ClientCall): unknown {
   return member(params, 'arguments') ?? params
 }
 

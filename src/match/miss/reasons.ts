@@ -1,41 +1,33 @@
 import { formatPath } from '../../json/path.ts'
 import { describeRequest, describeValue, calledTool } from '../describe-request.ts'
-import {
-  type RequestUsage,
-  type RequestKind,
-  isOneOfKinds,
-  type RecordedRequest,
-  type Matcher,
-  type MatchOutcome,
-} from '../matcher.ts'
+import { type RequestUsage, type Matcher, type MatchOutcome } from '../matcher.ts'
+import { isSameKind, type RequestKind } from '../request-index.ts'
+import { type RecordedRequest } from '../request-groups.ts'
 import { annotateValues, type ValueAnnotation } from './annotations.ts'
 import { rankByDistance, type NearestRequest, type TapeLookup } from './nearest.ts'
 import type { RequestComparer } from '../request-comparer.ts'
-import { type RequestContent, requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
+import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
+import { type ClientCall } from '../../tape/turns.ts'
 import { toolOrPromptName } from '../../protocol/methods.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
 import { clientCallOf } from '../../tape/turns.ts'
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
-export function diagnoseMiss(
-  asked: RequestContent,
-  outcome: MissOutcome,
-  context: MissContext,
-): MissDiagnosis {
+export function diagnoseMiss(asked: ClientCall, outcome: MissOutcome, context: MissContext): MissDiagnosis {
   if (outcome.kind === 'exhausted') return diagnoseExhausted(asked, outcome.entry, context)
   if (outcome.kind === 'out-of-order') return diagnoseOutOfOrder(asked, outcome.entry, context)
   if (outcome.kind === 'unanswered') return diagnoseUnanswered(outcome.entry)
   return diagnoseWrongServer(asked, context) ?? diagnoseUnknown(asked, context)
 }
 
-function diagnoseExhausted(asked: RequestContent, entry: RequestUsage, context: MissContext): MissDiagnosis {
+function diagnoseExhausted(asked: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
   const more =
     entry.unanswered.length === 0 ? '' : `; ${entry.unanswered.length} more on the tape were never answered`
   const why = `already used ${entry.used} of ${entry.answers} times${more}`
   return comparableMiss('EXHAUSTED', why, rankByDistance(asked, [entry], context))
 }
 
-function diagnoseOutOfOrder(asked: RequestContent, entry: RequestUsage, context: MissContext): MissDiagnosis {
+function diagnoseOutOfOrder(asked: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
   const next = context.index.next()
   const first =
     next === undefined ? 'nothing is due' : `the tape has #${next.frame} ${describeRequest(next)} first`
@@ -46,14 +38,14 @@ function diagnoseOutOfOrder(asked: RequestContent, entry: RequestUsage, context:
   )
 }
 
-function diagnoseWrongServer(asked: RequestContent, context: MissContext): MissDiagnosis | undefined {
+function diagnoseWrongServer(asked: ClientCall, context: MissContext): MissDiagnosis | undefined {
   const onOtherServer = findOnOtherServer(asked, context)
   if (onOtherServer === undefined) return undefined
   const why = `this very request was recorded as #${onOtherServer.frame}, sent to the server "${onOtherServer.server}"`
   return { ...incomparableMiss('WRONG_SERVER', why), onOtherServer }
 }
 
-function diagnoseUnanswered({ unanswered: frames, cut = [] }: RequestUsage): MissDiagnosis {
+function diagnoseUnanswered({ unanswered: frames, cut }: RequestUsage): MissDiagnosis {
   const places = frames.map((frame) => `#${frame}`).join(', ')
   if (cut.length > 0)
     return incomparableMiss(
@@ -67,7 +59,7 @@ function diagnoseUnanswered({ unanswered: frames, cut = [] }: RequestUsage): Mis
 }
 
 /** Why a request is not on the tape, and what came nearest to it. */
-function diagnoseUnknown(asked: RequestContent, context: MissContext): MissDiagnosis {
+function diagnoseUnknown(asked: ClientCall, context: MissContext): MissDiagnosis {
   const kinds = context.index.kinds().filter(({ server }) => server === asked.server)
   if (kinds.length === 0) return incomparableMiss('EMPTY_TAPE', 'the tape holds no request')
   const ofMethod = kinds.filter(({ method }) => method === asked.method)
@@ -93,7 +85,7 @@ const ERA_MISMATCH_TEXT: Readonly<Record<Era, string>> = {
   legacy: 'a legacy request (it names no protocol version in _meta); the tape holds only modern ones',
 }
 
-function unknownMethod(asked: RequestContent, kinds: readonly RequestKind[]): MissDiagnosis {
+function unknownMethod(asked: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
   const methods = kinds.map(({ method }) => method)
   return incomparableMiss(
     'UNKNOWN_METHOD',
@@ -102,7 +94,7 @@ function unknownMethod(asked: RequestContent, kinds: readonly RequestKind[]): Mi
 }
 
 function diagnoseKnownMethod(
-  asked: RequestContent,
+  asked: ClientCall,
   kinds: readonly RequestKind[],
   context: MissContext,
 ): MissDiagnosis {
@@ -110,7 +102,7 @@ function diagnoseKnownMethod(
   if (ofName.length === 0) return unknownName(asked, kinds)
   const nearest = rankByDistance(
     asked,
-    context.index.entries({ isMeant: isOneOfKinds(ofName), like: asked }),
+    context.index.entries({ accepts: (kind) => ofName.some((one) => isSameKind(one, kind)), like: asked }),
     context,
   )
   const [top] = nearest
@@ -142,7 +134,7 @@ function unboundHandle(
   )
 }
 
-function unknownName(asked: RequestContent, kinds: readonly RequestKind[]): MissDiagnosis {
+function unknownName(asked: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
   const names = kinds.map(({ name }) => String(name))
   const known = listNames(`${requestNoun(asked)}s`, names)
   if (toolOrPromptName(asked) === undefined)
@@ -153,7 +145,7 @@ function unknownName(asked: RequestContent, kinds: readonly RequestKind[]): Miss
   return incomparableMiss('UNKNOWN_TOOL', `no call of "${tool}" was recorded; ${known}`)
 }
 
-function requestNoun({ method }: RequestContent): string {
+function requestNoun({ method }: ClientCall): string {
   if (method === 'tools/call') return 'tool'
   return method === 'prompts/get' ? 'prompt' : 'method'
 }
@@ -173,7 +165,7 @@ function listNames(kind: string, names: readonly string[]): string {
 
 /** The same request, as it was sent to another server of the tape. */
 function findOnOtherServer(
-  asked: RequestContent,
+  asked: ClientCall,
   { evidence, matching }: { evidence: TapeLookup; matching: RequestComparer },
 ): RecordedRequest | undefined {
   const { turns } = evidence
@@ -193,7 +185,7 @@ function findOnOtherServer(
 }
 
 /** Where requests are told apart by their keys, the index knows; else every one has to be looked at. */
-function placesToSearch(asked: RequestContent, { turns }: TapeLookup, isByKey: boolean): Iterable<number> {
+function placesToSearch(asked: ClientCall, { turns }: TapeLookup, isByKey: boolean): Iterable<number> {
   if (!isByKey) return Array(turns.size).keys()
   const keyed = turns.keyedBy(requestKey)
   const places: number[] = []

@@ -9,8 +9,7 @@ import {
   tapeOf,
   type Said,
 } from '../../../test/support/tape-of.ts'
-import type { MatchOutcome } from '../matcher.ts'
-import { createMatcher, type MatcherOptions } from '../recording-index.ts'
+import { type MatchOutcome, Matcher, type MatcherOptions } from '../matcher.ts'
 import { STRATEGIES, findStrategy } from './index.ts'
 
 const SEARCHES: readonly Said[] = [
@@ -161,7 +160,7 @@ function asking(action: string): object {
 }
 
 function runOf(said: readonly Said[], options: MatcherOptions) {
-  const matcher = createMatcher(tapeOf(...said).turns, options)
+  const matcher = new Matcher(tapeOf(...said).turns, options)
   const ask = (method: string, params?: unknown): string =>
     shown(matcher.lookup({ server: 'demo', method, params }))
   return { matcher, ask, call: (name: string, args: object) => ask('tools/call', { name, arguments: args }) }

@@ -1,7 +1,7 @@
 import type { PathPattern } from '../../json/path.ts'
 import type { RequestTimes } from '../comparisons/comparison.ts'
 import type { ComparableRequest } from '../comparable-request.ts'
-import type { RequestContent } from '../request-key.ts'
+import type { ClientCall } from '../../tape/turns.ts'
 
 /** One way to say which recorded request answers a live one. */
 export interface Strategy {
@@ -17,7 +17,7 @@ export interface Strategy {
   /** When so much answers a request that not all of it can be looked at: among how many the nearest is found. */
   readonly nearestAmong?: number
   /** The params as far as they are compared. */
-  paramsOf(asked: RequestContent, ignore: readonly PathPattern[]): unknown
+  paramsOf(asked: ClientCall, ignore: readonly PathPattern[]): unknown
   /** Beyond server, method and era: what requests must share to be compared at all. */
   groupOf(form: ComparableRequest): unknown
   /** How far a recorded request of the group is from the live one that it answers; undefined when it does not answer it. */

@@ -1,11 +1,10 @@
 import { canonicalJson } from '../../json/canonical.ts'
 import { describeRequest } from '../../match/describe-request.ts'
-import type { Matcher, MatchOutcome, RecordedRequest } from '../../match/matcher.ts'
+import { Matcher, type MatchOutcome } from '../../match/matcher.ts'
+import type { RecordedRequest } from '../../match/request-groups.ts'
 import { type Miss, MissExplainer } from '../../match/miss/miss.ts'
-import { NotificationMatcher } from '../../match/notification-matcher.ts'
 import type { SuggestedMatchOptions, MatchOptions } from '../../match/options.ts'
-import { createMatcher } from '../../match/recording-index.ts'
-import { isTaskPoll, type RequestContent } from '../../match/request-key.ts'
+import { isTaskPoll } from '../../match/request-key.ts'
 import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
@@ -14,7 +13,13 @@ import { syntheticAnswer, type SyntheticAnswer } from './synthetic-answers.ts'
 import { TaskStates } from './task-states.ts'
 import { type ClientRedaction, explainRedactedMiss } from '../redaction/client-redaction.ts'
 import { type ReportRedactor, createReportRedactor, redactMiss } from '../redaction/report-redactor.ts'
-import { turnStoreOf, type Turns, type TurnStore, type TurnSummary } from '../../tape/turns.ts'
+import {
+  turnStoreOf,
+  type ClientCall,
+  type Turns,
+  type TurnStore,
+  type TurnSummary,
+} from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** What there is to say to a live request. */
@@ -34,16 +39,14 @@ export class RecordedServer {
   readonly turns: TurnStore
   readonly #recorded: RecordedServerData
   readonly #matcher: Matcher
-  readonly #notices: NotificationMatcher
   readonly #misses: MissReporter
   readonly #taskStates: TaskStates
 
   constructor(from: RecordedServerOptions | RecordedServerData) {
     this.#recorded = 'matcher' in from ? from : loadRecordedServer(from)
-    const { turns, matcher, notices } = this.#recorded
+    const { turns, matcher } = this.#recorded
     this.turns = turns
     this.#matcher = matcher.forNewConnection()
-    this.#notices = notices.forNewConnection()
     this.#misses = new MissReporter(this.#recorded, this.#matcher)
     this.#taskStates = new TaskStates((method) => this.turnsOfMethod(method))
   }
@@ -137,7 +140,7 @@ export class RecordedServer {
 
   /** What a notification of the client sets off; none when it is not on the tape. */
   takeNotificationTurn(notification: Notification): Turn | undefined {
-    return this.#notices.take(this.#redactedRequest(notification))
+    return this.#matcher.takeNotification(this.#redactedRequest(notification))
   }
 
   leftOver(): readonly RecordedRequest[] {
@@ -145,12 +148,12 @@ export class RecordedServer {
   }
 
   /** A live message as it is compared and reported: without its secrets, when those of the tape have stand-ins. */
-  #redactedRequest({ method, params }: Request | Notification): RequestContent {
+  #redactedRequest({ method, params }: Request | Notification): ClientCall {
     return { server: this.#recorded.server, method, params: this.redaction?.params(params) ?? params }
   }
 
   /** What came may hold no secret but a stand-in that has no room for a mark, so it is tried as it came, too. */
-  #lookup(asked: RequestContent, { params }: Request): MatchOutcome {
+  #lookup(asked: ClientCall, { params }: Request): MatchOutcome {
     const outcome = this.#matcher.lookup(asked)
     if (outcome.kind === 'hit' || asked.params === params) return outcome
     const asItCame = this.#matcher.lookup({ ...asked, params })
@@ -185,7 +188,6 @@ interface RecordedServerData extends Pick<
   readonly turns: TurnStore
   readonly opening: readonly Turn[]
   readonly matcher: Matcher
-  readonly notices: NotificationMatcher
   readonly revision: DetectedRevision
   readonly screen: ReportRedactor | undefined
   /** What was looked for already. */
@@ -195,8 +197,7 @@ interface RecordedServerData extends Pick<
 function loadRecordedServer(options: RecordedServerOptions): RecordedServerData {
   const { server } = options
   const turns = turnStoreOf(options.turns)
-  const matcher = createMatcher(turns, options)
-  const notices = new NotificationMatcher(turns, matcher.ignore)
+  const matcher = new Matcher(turns, options)
   const opening = openingTurns(turns, server)
   const byMethod = new Map<string, readonly Turn[]>()
   return {
@@ -204,7 +205,6 @@ function loadRecordedServer(options: RecordedServerOptions): RecordedServerData 
     ...options,
     turns,
     matcher,
-    notices,
     opening,
     byMethod,
     revision: revisionOfServer(turns, server),
@@ -249,7 +249,7 @@ class MissReporter {
   }
 
   /** Of a request, as it is compared and as it came, that was looked for and not found. */
-  explain(asked: RequestContent, outcome: Exclude<MatchOutcome, { kind: 'hit' }>, request: Request): Miss {
+  explain(asked: ClientCall, outcome: Exclude<MatchOutcome, { kind: 'hit' }>, request: Request): Miss {
     const miss = this.#explainer.explain(asked, outcome)
     const { redaction } = this.#recorded
     if (redaction === undefined) return this.#redacted(miss)
@@ -257,7 +257,7 @@ class MissReporter {
   }
 
   /** One that no other way of matching would answer. */
-  withReason(reason: Miss['reason'], why: string, asked: RequestContent): Miss {
+  withReason(reason: Miss['reason'], why: string, asked: ClientCall): Miss {
     const { tape } = this.#recorded
     const next = this.#matcher.next()
     const nothing = { nearest: [], annotations: [], fixes: [] }

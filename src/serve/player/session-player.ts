@@ -6,7 +6,8 @@ import { itemRanges } from '../../json/find.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsError } from '../../match/miss/error.ts'
 import type { Miss } from '../../match/miss/miss.ts'
-import { type RequestContent, requestKey } from '../../match/request-key.ts'
+import { requestKey } from '../../match/request-key.ts'
+import type { ClientCall } from '../../tape/turns.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import {
   member,
@@ -45,7 +46,7 @@ export interface SessionPlayerOptions extends PlayOptions {
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
   /** Told at once of what the live server is to answer. */
-  readonly onLive?: (asked: RequestContent) => void
+  readonly onLive?: (asked: ClientCall) => void
   /** Calls back once the client had a chance to read what was sent; without it, at once. */
   readonly later?: (resume: () => void) => void
   /** What the transport can do to its client when a fault asks for it. */

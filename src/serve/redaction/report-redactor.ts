@@ -3,7 +3,7 @@ import { parseJson } from '../../json/parse.ts'
 import type { PathPattern } from '../../json/path.ts'
 import type { FieldDifference } from '../../match/field-diff.ts'
 import type { Miss } from '../../match/miss/miss.ts'
-import type { RequestContent } from '../../match/request-key.ts'
+import type { ClientCall } from '../../tape/turns.ts'
 import { member } from '../../protocol/message.ts'
 import { Redactor } from '../../redact/redactor.ts'
 import { redactionRuleSet } from '../../redact/rule-set.ts'
@@ -14,7 +14,7 @@ import type { TapeHeader } from '../../tape/header.ts'
 export interface ReportRedactor {
   readonly text: (text: string) => string
   /** A request in a form that may be shown. */
-  readonly request: <Request extends RequestContent>(request: Request) => Request
+  readonly request: <Request extends ClientCall>(request: Request) => Request
   /** A part of a request, which may have a name that tells. */
   readonly part: (name: string, value: unknown) => unknown
 }

@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import type { RecordedRequest } from '../../match/matcher.ts'
+import type { RecordedRequest } from '../../match/request-groups.ts'
 import { member, type JsonObject, classifyMessage } from '../../protocol/message.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'

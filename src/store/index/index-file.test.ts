@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import type { RequestContent } from '../../match/request-key.ts'
+import type { ClientCall } from '../../tape/turns.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { cases } from '../../../test/support/cases.ts'
@@ -165,7 +165,7 @@ function callLines(i: number): readonly string[] {
   ]
 }
 
-function askedFor(i: number): RequestContent {
+function askedFor(i: number): ClientCall {
   return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
 }
 

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { RequestContent } from '../../match/request-key.ts'
 import { missAsError } from '../../match/miss/error.ts'
 import { MissExplainer, type Miss } from '../../match/miss/miss.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
-import { turnStoreOf, type Turns } from '../../tape/turns.ts'
+import { turnStoreOf, type ClientCall, type Turns } from '../../tape/turns.ts'
 import { openIndexedTape } from './indexed-tape.ts'
 import { loadTape } from '../file/read.ts'
 import { cases } from '../../../test/support/cases.ts'
@@ -81,7 +80,7 @@ function missOf(given: Turns, params: unknown): Miss {
     now: () => 0,
     commandFor: (loosening) => JSON.stringify(loosening),
   })
-  const asked: RequestContent = { server: 'a', method: 'tools/call', params }
+  const asked: ClientCall = { server: 'a', method: 'tools/call', params }
   const outcome = index.lookup(asked)
   if (outcome.kind === 'hit') throw new Error('it is on the tape')
   return explainer.explain(asked, outcome)

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerOf, client, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
+import { cases } from '../../test/support/cases.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, member } from '../protocol/message.ts'
-import type { Matcher, MatchOutcome } from './matcher.ts'
-import { createMatcher } from './recording-index.ts'
-import { cases } from '../../test/support/cases.ts'
+import { Matcher, type MatcherOptions, type MatchOutcome } from './matcher.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -33,7 +32,8 @@ test.each(Object.keys(DEFINITIONS))(
   (match) => {
     fc.assert(
       fc.property(many, many, (recorded, live) => {
-        const matcher = createMatcher(tapeOf(...recorded.flatMap(exchange)).turns, { match })
+        const { turns } = tapeOf(...recorded.flatMap(exchange))
+        const matcher = new Matcher(turns, { match })
         const used = new Set<number>()
         const faults = live.flatMap((asked) =>
           faultsIn(match, { asked, outcome: lookup(matcher, asked), recorded, used }),
@@ -48,13 +48,41 @@ test.each(Object.keys(DEFINITIONS))(
   },
 )
 
+// What is ignored may differ; requests that are then the same are answered in recorded order.
+const IGNORING: readonly MatcherOptions[] = [
+  { ignore: ['params.arguments.b'] },
+  { rules: ['tools/call params.arguments.b ignore'] },
+  { rules: ['tools/call s params.arguments.b ignore', 'tools/call t params.arguments.b ignore'] },
+  { match: 'exact', ignore: ['params.arguments.b'] },
+]
+
+test.each(IGNORING)(
+  '%j: requests that differ only in what is ignored share their answers, in recorded order',
+  (options) => {
+    fc.assert(
+      fc.property(many, many, (recorded, live) => {
+        const { turns } = tapeOf(...recorded.flatMap(exchange))
+        const matcher = new Matcher(turns, options)
+        const left = new Set(recorded.keys())
+        for (const asked of live) {
+          const first = [...left].find((place) => isSame(withoutB(recorded[place]), withoutB(asked)))
+          expect(placeIn(lookup(matcher, asked))).toBe(first)
+          if (first !== undefined) left.delete(first)
+        }
+        expect(matcher.unconsumedKeys().map(({ frame }) => frame)).toEqual([...left].map(frameOf))
+      }),
+      cases(100),
+    )
+  },
+)
+
 test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcomes', (match) => {
   fc.assert(
     fc.property(many, many, (recorded, live) => {
       const { turns } = tapeOf(...recorded.flatMap(exchange))
       const [first, second] = [
-        createMatcher(turns, { match }),
-        createMatcher(turns, { match }).forNewConnection(),
+        new Matcher(turns, { match }),
+        new Matcher(turns, { match }).forNewConnection(),
       ]
       const outcomes = live.map((asked) => placeIn(lookup(first, asked)))
       expect(live.map((asked) => placeIn(lookup(second, asked)))).toEqual(outcomes)
@@ -107,6 +135,11 @@ function missOf(match: string, asked: Params, recorded: readonly Params[], isAll
   return recorded.some((one) => isSame(stateOf(one), stateOf(asked)) && DEFINITIONS[match]?.(one, asked))
     ? 'exhausted'
     : 'unknown'
+}
+
+function withoutB(asked: Params | undefined): Params {
+  const { b: _, ...rest } = isObject(asked?.['arguments']) ? asked['arguments'] : {}
+  return { ...asked, arguments: rest }
 }
 
 function lookup(matcher: Matcher, asked: Params): MatchOutcome {
