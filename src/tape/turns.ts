@@ -79,6 +79,11 @@ export abstract class TurnStore implements Turns {
     return keyed
   }
 
+  /** The response to search in, or an empty text. A store on disk returns the whole line without checking it. */
+  responseText(index: number): string {
+    return this.at(index)?.response?.text ?? ''
+  }
+
   /**
    * Narrows `indexes` down to about `limit` turns whose triggers share values with the call of a key, most similar first. A
    * store that cannot tell returns all of them.
@@ -253,6 +258,10 @@ export class FilteredTurns extends TurnStore {
 
   summary(index: number): TurnSummary {
     return this.#isChosen(index) ? this.#turns.summary(index) : NO_TURN
+  }
+
+  override responseText(index: number): string {
+    return this.#isChosen(index) ? this.#turns.responseText(index) : ''
   }
 
   override mostSimilar(key: string, indexes: readonly number[], limit: number): readonly number[] {

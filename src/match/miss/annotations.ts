@@ -109,7 +109,7 @@ function placesContaining(needle: string, { turns, place, server }: OriginSearch
   for (let at = place - 1; at >= last && left > 0; at--) {
     const summary = turns.summary(at)
     if (summary.server !== server || !summary.answered || listsNames(summary.method)) continue
-    const text = turns.at(at)?.response?.text ?? ''
+    const text = turns.responseText(at)
     left -= text.length
     if (text.includes(needle)) places.push(at)
   }

@@ -46,6 +46,10 @@ export class IndexedTurns extends TurnStore {
     return index >= 0 && index < this.size ? summaryFromIndex(this.#index, index) : NO_TURN
   }
 
+  override responseText(index: number): string {
+    return this.#reader.responseLine(index)?.toString('utf8') ?? super.responseText(index)
+  }
+
   override mostSimilar(key: string, indexes: readonly number[], limit: number): readonly number[] {
     this.#hash.hashCanonical(key)
     const { sketch } = this.#hash

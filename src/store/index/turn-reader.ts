@@ -56,10 +56,14 @@ export class TurnReader {
     return spoken.message.kind === trigger && spoken.message.method === method ? spoken : undefined
   }
 
+  /** The line of a response that is the first step of its turn, unchecked. */
+  responseLine(place: number): Buffer | undefined {
+    return this.#file.read(this.#index.responseAt.at(place), this.#index.responseLength.at(place))
+  }
+
   #firstAnswer(place: number): TurnStep | 'none' | 'broken' {
-    const length = this.#index.responseLength.at(place)
-    if (length === 0) return 'none'
-    const line = this.#file.read(this.#index.responseAt.at(place), length)
+    if (this.#index.responseLength.at(place) === 0) return 'none'
+    const line = this.responseLine(place)
     const message = line === undefined ? undefined : readResponseInLine(line)
     return message === undefined ? 'broken' : { kind: 'respond', message }
   }
