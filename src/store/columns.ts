@@ -1,7 +1,56 @@
-/** A list of numbers that grows, without the cost of an array of objects. */
-class GrowingColumn<Numbers extends Float64Array | Uint32Array> {
-  #values: Numbers
+/** The numbers of one column; positions after the last one hold 0. */
+export interface NumberColumn {
+  readonly length: number
+  at(index: number): number
+}
+
+export type NumberArray = Float64Array | Uint32Array
+
+/** `float64` is for offsets in files of more than 4 GiB, and for fractions. */
+export type NumberType = 'uint32' | 'float64'
+
+/**
+ * A table of numbers. Each column is one typed array, so that millions of rows take a few bytes per number.
+ *
+ * @example
+ * const calls = new NumberTable({ frame: 'float64', tool: 'uint32' })
+ * const row = calls.add({ frame: 7, tool: tools.numberOf(name) })
+ * calls.columns.frame.at(row) // 7
+ */
+export class NumberTable<Name extends string> {
+  readonly columns: Readonly<Record<Name, GrowingColumn>>
+  readonly #all: readonly (readonly [Name, GrowingColumn])[]
+  #size = 0
+
+  constructor(types: Readonly<Record<Name, NumberType>>) {
+    this.columns = mapRecord(types, (type) => (type === 'float64' ? float64Column() : uint32Column()))
+    this.#all = entriesOf(this.columns)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Returns the index of the new row. */
+  add(row: Readonly<Record<Name, number>>): number {
+    for (const [name, column] of this.#all) column.push(row[name])
+    return this.#size++
+  }
+
+  /** The rows in ascending order of one column; see `ascendingOrder`. */
+  orderBy(name: Name): Uint32Array | undefined {
+    return ascendingOrder(this.columns[name].toArray())
+  }
+
+  /** Copies the columns, with their rows in the given order. */
+  toArrays(order?: Uint32Array): Readonly<Record<Name, NumberArray>> {
+    return mapRecord(this.columns, (column) => column.toArray(order))
+  }
+}
+
+class GrowingColumn<Numbers extends NumberArray = NumberArray> implements NumberColumn {
   readonly #make: (length: number) => Numbers
+  #values: Numbers
   #length = 0
 
   constructor(make: (length: number) => Numbers) {
@@ -26,11 +75,12 @@ class GrowingColumn<Numbers extends Float64Array | Uint32Array> {
     this.#values[index] = value
   }
 
-  /** The numbers and nothing behind them, in the given order. */
+  /** Copies the numbers, in the given order. */
   toArray(order?: Uint32Array): Numbers {
-    const taken = this.#make(this.#length)
-    for (let i = 0; i < this.#length; i++) taken[i] = this.#values[order?.[i] ?? i] ?? 0
-    return taken
+    const copy = this.#make(this.#length)
+    if (order === undefined) copy.set(this.#values.subarray(0, this.#length))
+    else for (let i = 0; i < copy.length; i++) copy[i] = this.at(order[i] ?? -1)
+    return copy
   }
 
   #grow(): void {
@@ -40,32 +90,15 @@ class GrowingColumn<Numbers extends Float64Array | Uint32Array> {
   }
 }
 
-/** The places of so many things: 0, 1, 2 and so on. */
-export function indexesUpTo(count: number): Uint32Array {
-  const places = new Uint32Array(count)
-  for (let place = 0; place < count; place++) places[place] = place
-  return places
-}
-
 export function uint32Column(): GrowingColumn<Uint32Array> {
   return new GrowingColumn((length) => new Uint32Array(length))
 }
 
-/** For places in files of more than 4 GiB. */
 export function float64Column(): GrowingColumn<Float64Array> {
   return new GrowingColumn((length) => new Float64Array(length))
 }
 
-/** Numbers in memory, as they stand in an index file too. */
-export type NumberArray = Float64Array | Uint32Array
-
-/** Numbers by their place; beyond the last there are zeros. */
-export interface NumberColumn {
-  readonly length: number
-  at(place: number): number
-}
-
-/** Numbers that are in memory already. */
+/** The numbers of an array as a column. */
 export class ArrayColumn implements NumberColumn {
   readonly #numbers: NumberArray
 
@@ -77,15 +110,15 @@ export class ArrayColumn implements NumberColumn {
     return this.#numbers.length
   }
 
-  at(place: number): number {
-    return this.#numbers[place] ?? 0
+  at(index: number): number {
+    return this.#numbers[index] ?? 0
   }
 }
 
 const PAGE_BITS = 12
 const PAGE_ROWS = 1 << PAGE_BITS
 
-/** Numbers that are read when they are first looked at, a page at a time: a single answer needs a few of a million. */
+/** A column in a file. Pages are read on first use, because one answer needs only a few of a million numbers. */
 export class PagedColumn implements NumberColumn {
   readonly length: number
   readonly #read: (first: number, count: number) => NumberArray
@@ -96,14 +129,14 @@ export class PagedColumn implements NumberColumn {
     this.#read = read
   }
 
-  at(place: number): number {
-    const page = this.#pages[place >>> PAGE_BITS] ?? this.#page(place)
-    return page[place & (PAGE_ROWS - 1)] ?? 0
+  at(index: number): number {
+    const page = this.#pages[index >>> PAGE_BITS] ?? this.#page(index)
+    return page[index & (PAGE_ROWS - 1)] ?? 0
   }
 
-  #page(place: number): NumberArray {
-    if (!(place >= 0 && place < this.length)) return EMPTY_PAGE
-    const number = place >>> PAGE_BITS
+  #page(index: number): NumberArray {
+    if (!(index >= 0 && index < this.length)) return EMPTY_PAGE
+    const number = index >>> PAGE_BITS
     const first = number * PAGE_ROWS
     const page = this.#read(first, Math.min(PAGE_ROWS, this.length - first))
     this.#pages[number] = page
@@ -112,3 +145,61 @@ export class PagedColumn implements NumberColumn {
 }
 
 const EMPTY_PAGE = new Uint32Array(0)
+
+/** Gives each distinct value a number, so that a column can refer to it. */
+export class ValueTable<Value> {
+  readonly list: Value[] = []
+  readonly #numbers = new Map<string, number>()
+
+  /** Values with the same key are the same value. */
+  numberOf(key: string, value: Value): number {
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    this.#numbers.set(key, this.list.length)
+    return this.list.push(value) - 1
+  }
+}
+
+/** The indexes of the numbers in ascending order; equal numbers keep theirs. Returns `undefined` if the numbers ascend already. */
+export function ascendingOrder(numbers: NumberArray): Uint32Array | undefined {
+  if (isAscending(numbers)) return undefined
+  return indexesUpTo(numbers.length).toSorted((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0) || a - b)
+}
+
+function isAscending(numbers: NumberArray): boolean {
+  for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] ?? 0) > (numbers[at] ?? 0)) return false
+  return true
+}
+
+/** 0, 1, 2, … */
+export function indexesUpTo(count: number): Uint32Array {
+  const indexes = new Uint32Array(count)
+  for (let index = 0; index < count; index++) indexes[index] = index
+  return indexes
+}
+
+/** Makes a new value of each member of a record, in the order of its keys. */
+export function mapRecord<Name extends string, From, To>(
+  record: Readonly<Record<Name, From>>,
+  make: (value: From, name: Name) => To,
+): Record<Name, To> {
+  const made: Partial<Record<Name, To>> = {}
+  for (const [name, value] of entriesOf(record)) made[name] = make(value, name)
+  if (!isComplete(made, record)) throw new TypeError('a member is missing')
+  return made
+}
+
+function isComplete<Name extends string, To>(
+  made: Partial<Record<Name, To>>,
+  record: Readonly<Record<Name, unknown>>,
+): made is Record<Name, To> {
+  return Object.keys(made).length === Object.keys(record).length
+}
+
+function entriesOf<Name extends string, Value>(
+  record: Readonly<Record<Name, Value>>,
+): readonly (readonly [Name, Value])[] {
+  const entries: (readonly [Name, Value])[] = []
+  for (const name in record) entries.push([name, record[name]])
+  return entries
+}

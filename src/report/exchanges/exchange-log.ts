@@ -1,6 +1,5 @@
 import { idKey, type Id } from '../../protocol/id.ts'
 import type { Request } from '../../protocol/message.ts'
-import { ValueTable } from '../../replay/columns.ts'
 import { ConnectionTracker } from './connections.ts'
 import {
   summarizeServerRequest,
@@ -20,7 +19,7 @@ import {
   type ExchangeOutcome,
 } from './exchange.ts'
 import type { MissedRequest } from '../inspect/notes.ts'
-import { uint32Column, float64Column } from '../../store/columns.ts'
+import { NumberTable, ValueTable } from '../../store/columns.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
 import type { HttpFrame } from '../../tape/frame.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
@@ -159,47 +158,51 @@ function httpExchangeKeyOf(server: string, x: number | undefined): string {
   return JSON.stringify([server, x])
 }
 
-/** The exchanges of a tape in the order of their requests, as a few numbers each: of a tape of any size these fit into memory. */
+/** The exchanges of a tape in the order of their requests. Each is a few numbers, so that a tape of any size fits into memory. */
 export class ExchangeRows implements Iterable<ExchangeSummary> {
-  readonly #at = float64Column()
-  /** Not a number while it is not answered. */
-  readonly #latency = float64Column()
-  readonly #link = uint32Column()
-  readonly #title = uint32Column()
-  readonly #outcome = uint32Column()
-  readonly #notified = uint32Column()
+  readonly #rows = new NumberTable({
+    at: 'float64',
+    /** NaN until the request is answered. */
+    latency: 'float64',
+    link: 'uint32',
+    title: 'uint32',
+    outcome: 'uint32',
+    notifications: 'uint32',
+  })
   readonly #serverRequests = new Map<number, readonly ServerRequestSummary[]>()
   readonly #links = new ValueTable<string>()
   readonly #titles = new ValueTable<string>()
   readonly #outcomes = new ValueTable<OutcomeSummary>()
 
   get size(): number {
-    return this.#at.length
+    return this.#rows.size
   }
 
-  /** The row of a request, which nobody has answered yet. */
+  /** Adds a request without an answer and returns its row. */
   begin({ at, link, title }: Pick<ExchangeSummary, 'at' | 'link' | 'title'>): number {
-    this.#at.push(at)
-    this.#latency.push(Number.NaN)
-    this.#link.push(this.#links.numberOf(link, link))
-    this.#title.push(this.#titles.numberOf(title, title))
-    this.#outcome.push(this.#numberOf({ kind: 'unanswered' }))
-    this.#notified.push(0)
-    return this.size - 1
+    return this.#rows.add({
+      at,
+      latency: Number.NaN,
+      link: this.#links.numberOf(link, link),
+      title: this.#titles.numberOf(title, title),
+      outcome: this.#numberOf({ kind: 'unanswered' }),
+      notifications: 0,
+    })
   }
 
   setAnswered(row: number, latencyMs: number, outcome: ExchangeOutcome): void {
-    this.#latency.set(row, latencyMs)
-    this.#outcome.set(row, this.#numberOf(outcome))
+    this.#rows.columns.latency.set(row, latencyMs)
+    this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }
 
   /** What is known of a request without an answer. */
   setOutcome(row: number, outcome: ExchangeOutcome): void {
-    this.#outcome.set(row, this.#numberOf(outcome))
+    this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }
 
   countNotification(row: number): void {
-    this.#notified.set(row, this.#notified.at(row) + 1)
+    const { notifications } = this.#rows.columns
+    notifications.set(row, notifications.at(row) + 1)
   }
 
   /** A question, which is written down again when it is answered. */
@@ -220,10 +223,8 @@ export class ExchangeRows implements Iterable<ExchangeSummary> {
 
   /** Milliseconds, of those that were answered. */
   latencies(): Float64Array {
-    const latencies = this.#latency.toArray()
-    let count = 0
-    for (const latency of latencies) if (!Number.isNaN(latency)) latencies[count++] = latency
-    return latencies.subarray(0, count)
+    const latencies = new Float64Array(this.#rows.columns.latency.toArray())
+    return latencies.filter((latency) => !Number.isNaN(latency))
   }
 
   *[Symbol.iterator](): Generator<ExchangeSummary> {
@@ -231,15 +232,16 @@ export class ExchangeRows implements Iterable<ExchangeSummary> {
   }
 
   #summaryOf(row: number): ExchangeSummary {
-    const latencyMs = this.#latency.at(row)
+    const { at, latency, link, title, notifications } = this.#rows.columns
+    const latencyMs = latency.at(row)
     return {
       sequence: row + 1,
-      at: this.#at.at(row),
-      link: this.#links.list[this.#link.at(row)] ?? '',
-      title: this.#titles.list[this.#title.at(row)] ?? '',
+      at: at.at(row),
+      link: this.#links.list[link.at(row)] ?? '',
+      title: this.#titles.list[title.at(row)] ?? '',
       latencyMs: Number.isNaN(latencyMs) ? undefined : latencyMs,
       outcome: this.#short(row),
-      notificationCount: this.#notified.at(row),
+      notificationCount: notifications.at(row),
       serverRequests: this.#serverRequestsIn(row),
     }
   }
@@ -249,7 +251,7 @@ export class ExchangeRows implements Iterable<ExchangeSummary> {
   }
 
   #short(row: number): OutcomeSummary {
-    return this.#outcomes.list[this.#outcome.at(row)] ?? { kind: 'unanswered', text: '' }
+    return this.#outcomes.list[this.#rows.columns.outcome.at(row)] ?? { kind: 'unanswered', text: '' }
   }
 
   #numberOf(outcome: ExchangeOutcome): number {

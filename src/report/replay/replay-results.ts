@@ -3,7 +3,7 @@ import type { ReplayReport } from '../../replay/report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
 import type { StepList } from '../../replay/steps/step-list.ts'
 import { streamJson, StreamedList, parseOrKeepText } from '../json-text.ts'
-import { indexesUpTo, uint32Column, float64Column } from '../../store/columns.ts'
+import { indexesUpTo, NumberTable } from '../../store/columns.ts'
 
 /** What each message of the client brought, piece by piece, in the field names of the session replays that security testers know. */
 export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): Iterable<string> {
@@ -42,19 +42,17 @@ interface OrderedMessage {
   readonly isAnswer: boolean
 }
 
-/** In the order of the run; two numbers for each message, however many there are. */
+/** The messages in the order of the run. Each is two numbers, because there may be millions. */
 function* inTimeOrder(steps: StepList): Generator<OrderedMessage> {
-  const [at, message] = [float64Column(), uint32Column()]
+  const messages = new NumberTable({ at: 'float64', message: 'uint32' })
   for (const { index, state, sentAt, duration } of steps.outlines()) {
     if (sentAt === undefined) continue
-    at.push(sentAt)
-    message.push(index * 2)
+    messages.add({ at: sentAt, message: index * 2 })
     if (state !== 'done' || duration === undefined) continue
-    at.push(sentAt + duration)
-    message.push(index * 2 + 1)
+    messages.add({ at: sentAt + duration, message: index * 2 + 1 })
   }
-  for (const place of indexesUpTo(at.length).toSorted((a, b) => at.at(a) - at.at(b) || a - b)) {
-    const number = message.at(place)
+  for (const row of messages.orderBy('at') ?? indexesUpTo(messages.size)) {
+    const number = messages.columns.message.at(row)
     yield { index: Math.floor(number / 2), isAnswer: number % 2 === 1 }
   }
 }
