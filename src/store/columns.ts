@@ -179,7 +179,7 @@ export function indexesUpTo(count: number): Uint32Array {
 }
 
 /** Makes a new value of each member of a record, in the order of its keys. */
-export function mapRecord<Name extends string, From, To>(
+function mapRecord<Name extends string, From, To>(
   record: Readonly<Record<Name, From>>,
   make: (value: From, name: Name) => To,
 ): Record<Name, To> {

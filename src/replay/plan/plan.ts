@@ -3,7 +3,6 @@ import { calledTool } from '../../match/describe-request.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { type Notification, type Request, member } from '../../protocol/message.ts'
-import { ascendingOrder, ValueTable } from '../columns.ts'
 import {
   RecordedNotifications,
   NotificationColumnsBuilder,
@@ -11,7 +10,7 @@ import {
 } from './recorded-notifications.ts'
 import { linkNameOf } from './revisions.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
-import { uint32Column, float64Column, indexesUpTo } from '../../store/columns.ts'
+import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
 import type { Turn } from '../../tape/turn.ts'
 

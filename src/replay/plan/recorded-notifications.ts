@@ -1,6 +1,5 @@
-import { uint32Column, float64Column } from '../../store/columns.ts'
+import { ascendingOrder, float64Column, uint32Column, ValueTable } from '../../store/columns.ts'
 import type { TurnStep, Turn } from '../../tape/turn.ts'
-import { ascendingOrder, ValueTable } from '../columns.ts'
 import { updatedResource } from '../session/live-notifications.ts'
 
 /** How often which words of the server had come. */

@@ -1,7 +1,6 @@
 import { replaceValue } from '../../json/find.ts'
 import { findKnownId } from '../../protocol/id.ts'
-import { float64Column, indexesUpTo, uint32Column } from '../../store/columns.ts'
-import { ascendingOrder, ValueTable } from '../columns.ts'
+import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import { withFreshIds } from '../send/fresh-ids.ts'
 import { emptyStep, NO_NAMES, type ReplayStep, type SentRequest } from './step.ts'

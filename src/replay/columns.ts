@@ -1,1 +1,0 @@
-export { ascendingOrder, ValueTable } from '../store/columns.ts'
