@@ -1,25 +1,40 @@
 import type { Message } from '../protocol/message.ts'
 
-/** A client's way to a server. */
+/** A client's connection to a server. */
 export interface ClientLink {
-  /** Sends one JSON text; with what it says, where that is known already. */
-  send(text: string, message?: Message): void
-  /** Gives a request up by closing the stream that waits for its answer; false where the server has to be told in words. */
+  /**
+   * Sends one JSON text. `message` is its parsed form, if the caller has it. `onSettled` is called once, when the next
+   * message can be sent without overtaking this one.
+   */
+  send(text: string, message?: Message, onSettled?: () => void): void
+  /** Gives a request up by closing the stream of its response. Returns false if the server has to be sent a notification instead. */
   abort?(idKey: string): boolean
-  /** Ends the link, and the server if the link started it; may be called twice. A server that stays is not waited for as long when somebody is in a hurry. */
+  /** Closes the link, and ends the server if the link started it. A server that does not leave is waited for less long if the caller is in a hurry. */
   close(how?: { readonly isHurried: boolean }): Promise<void>
 }
 
 export interface LinkHandlers {
-  /** One JSON text of the server, or what it sent in its place; `of` is the key of the request in whose answer it came, where the link can tell. */
+  /** One JSON text of the server, or what it sent instead. `of` is the id key of the request in whose response stream it arrived, if known. */
   readonly onText: (text: string, of?: string) => void
-  /** A request that will never be answered, by the key of its id, and why; with the HTTP status that said so. */
-  readonly onLost: (idKey: string, why: string, status?: number) => void
-  /** Nothing comes any more. */
+  /** A request will get no response. */
+  readonly onLost: (idKey: string, why: string, refusal?: HttpRefusal) => void
+  /** The server did not accept a message that expects no response. */
+  readonly onRejected?: (why: string, refusal?: HttpRefusal) => void
+  /** Nothing more will come. */
   readonly onEnd: (why: string) => void
-  /** Whoever opens the link does not want it any more, also before it is open. */
+  /** Gives the link up, even before it is open. */
   readonly signal?: AbortSignal
 }
 
-/** Opens a link. What can be found wrong at once (no such command, no such host) is thrown. */
+/** An HTTP response that is not a response to the message that was posted. */
+export interface HttpRefusal {
+  readonly status: number
+  readonly body: string
+  /** The `Location` header. */
+  readonly location: string | undefined
+  /** The server no longer knows the session. */
+  readonly isSessionLost: boolean
+}
+
+/** Opens a link. Throws what can be found wrong at once, such as an unknown command or host. */
 export type OpenLink = (handlers: LinkHandlers) => Promise<ClientLink>

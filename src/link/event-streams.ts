@@ -1,189 +1,161 @@
-import type { HttpClient, PendingHttpRequest } from '../http/client/http-client.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
-import { findHeader } from '../http/headers.ts'
+import { findHeader, type RawHeaders } from '../http/headers.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
 import { SseReader, type SseEvent } from '../protocol/sse.ts'
+import type { HttpRequests, OpenRequest } from './http-requests.ts'
 
-interface ServerEventStreamsOptions extends Pick<ServerEventStreamOptions, 'client' | 'url' | 'headers'> {
-  /** `of` is the key of the request whose answer is gone on with in that stream. */
-  readonly onText: (text: string, of?: string) => void
-  /** When to come back to a stream that ended. */
-  readonly later?: RetryScheduler | undefined
+interface ServerEventStreamsOptions {
+  readonly requests: HttpRequests
+  readonly headers: (lastEventId: string | undefined) => RawHeaders
+  /** Receives what the server sends on the standing stream. */
+  readonly onText: (text: string) => void
+  readonly schedule: RetryScheduler
 }
 
-/** The GET streams of a link: the one for what the server says of its own accord, and one for each answer that was cut. */
+/** The GET streams of a link: a standing one for messages that belong to no request, and those that continue an interrupted response. */
 export class ServerEventStreams {
   readonly #options: ServerEventStreamsOptions
-  #standing: ServerEventStream | undefined
-  readonly #resumed = new Map<string, ServerEventStream>()
+  #standing: EventStream | undefined
   #isInitialized = false
 
   constructor(options: ServerEventStreamsOptions) {
     this.#options = options
   }
 
-  /** Opens the standing stream. A server that does not let us listen before it is greeted is asked again when it was. */
+  /** Opens the standing stream. A server that refuses it before the session is initialized is asked again afterwards. */
   openStanding(): void {
     const isEarly = !this.#isInitialized
-    const onRefused = (): void => {
+    const onGone = (): void => {
       if (!isEarly) return
       this.#standing = undefined
       if (this.#isInitialized) this.openStanding()
     }
-    this.#standing ??= this.#open({ onRefused })
+    this.#standing ??= new EventStream(this.#options, { onText: this.#options.onText, onGone })
   }
 
-  /** The server knows now that the session has begun. */
   sessionInitialized(): void {
     this.#isInitialized = true
     this.openStanding()
   }
 
-  /** Goes on with the answer to a request where its stream was cut. */
-  resume(key: string, cut: InterruptedStream, onRefused: (status: number) => void): void {
-    this.#resumed.set(key, this.#open({ cut, onRefused }, key))
-  }
-
-  /** Nothing more is wanted of the answer to a request. */
-  stopResuming(key: string): void {
-    this.#resumed.get(key)?.close()
-    this.#resumed.delete(key)
+  /** Continues an interrupted stream after its last event. */
+  resume(from: StreamPosition, handlers: EventStreamHandlers): OpenStream {
+    return new EventStream(this.#options, handlers, from)
   }
 
   close(): void {
-    for (const stream of [...this.#resumed.values(), this.#standing]) stream?.close()
-  }
-
-  #open(why: Pick<ServerEventStreamOptions, 'cut' | 'onRefused'>, key?: string): ServerEventStream {
-    const { client, url, headers, onText, later = scheduleRetry } = this.#options
-    const stream = new ServerEventStream({
-      client,
-      url,
-      headers,
-      onText: (text) => onText(text, key),
-      later,
-      ...why,
-    })
-    stream.start()
-    return stream
+    this.#standing?.close()
   }
 }
 
-const scheduleRetry: RetryScheduler = (act, milliseconds) => void setTimeout(act, milliseconds).unref()
-
-interface ServerEventStreamOptions {
-  readonly client: HttpClient
-  readonly url: URL
-  readonly headers: () => Readonly<Record<string, string>>
-  readonly onText: (text: string) => void
-  /** Goes on with a stream that was cut. */
-  readonly cut?: InterruptedStream
-  /** The server has no such stream, or none any more. */
-  readonly onRefused?: (status: number) => void
-  readonly later: RetryScheduler
+export interface OpenStream {
+  close(): void
 }
 
-/** A stream that ended before everything was said, and where. */
-export interface InterruptedStream {
-  readonly lastEventId: string
+/** Runs a function after a delay. */
+export type RetryScheduler = (act: () => void, milliseconds: number) => void
+
+export const scheduleRetry: RetryScheduler = (act, milliseconds) => void setTimeout(act, milliseconds).unref()
+
+/** Where a stream can be continued, and when. */
+export interface StreamPosition {
+  readonly lastEventId: string | undefined
   readonly delay: ReconnectDelay
 }
 
-/** Does something after so many milliseconds. */
-export type RetryScheduler = (act: () => void, milliseconds: number) => void
+interface EventStreamHandlers {
+  readonly onText: (text: string) => void
+  /** The server has no such stream, or cannot be reached any more. */
+  readonly onGone: (why: string) => void
+}
 
-/** A GET stream of a legacy session: by it the server speaks of its own accord, or goes on where another stream was cut. */
-class ServerEventStream {
-  readonly #options: ServerEventStreamOptions
-  #exchange: PendingHttpRequest | undefined
-  readonly #delay: ReconnectDelay
-  #lastEventId: string | undefined
-  #isRefused = false
+/** A GET stream. The server may close it at any time; it is then opened again. */
+class EventStream implements OpenStream {
+  readonly #link: ServerEventStreamsOptions
+  readonly #handlers: EventStreamHandlers
+  #position: StreamPosition
+  #request: OpenRequest | undefined
+  #failures = 0
   #isClosed = false
 
-  constructor(options: ServerEventStreamOptions) {
-    this.#options = options
-    this.#lastEventId = options.cut?.lastEventId
-    this.#delay = options.cut?.delay ?? new ReconnectDelay()
-  }
-
-  /** Opens it at once, or when the server wants to be asked again. */
-  start(): void {
-    if (this.#options.cut === undefined) this.#open()
-    else this.#reopenLater()
-  }
-
-  #reopenLater(): void {
-    this.#options.later(() => this.#open(), this.#delay.next())
-  }
-
-  #open(): void {
-    if (this.#exchange !== undefined || this.#isRefused || this.#isClosed) return
-    const last = this.#lastEventId
-    const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-    let answer: HttpBodyReader | undefined
-    this.#exchange = this.#options.client.send(
-      { method: 'GET', url: this.#options.url, headers: { ...headers, ...this.#options.headers() } },
-      {
-        onHead: (head) => (answer = this.#checkAccepted(new HttpBodyReader(head, this.#handlers))),
-        onBody: (chunk) => answer?.push(chunk),
-        onEnd: () => this.#onEnd(),
-        onError: () => this.#onEnd(),
-      },
-    )
+  constructor(link: ServerEventStreamsOptions, handlers: EventStreamHandlers, from?: StreamPosition) {
+    this.#link = link
+    this.#handlers = handlers
+    this.#position = from ?? { lastEventId: undefined, delay: new ReconnectDelay() }
+    if (from === undefined) this.#open()
+    else this.#reopen()
   }
 
   close(): void {
     this.#isClosed = true
-    this.#exchange?.abort()
-    this.#exchange = undefined
+    this.#request?.abort()
   }
 
-  readonly #handlers = {
-    onText: (text: string): void => {
-      this.#delay.reset()
-      this.#options.onText(text)
-    },
-    onEventId: (id: string): void => {
-      this.#delay.reset()
-      this.#lastEventId = id
-    },
-    onRetry: (milliseconds: number): void => this.#delay.setBase(milliseconds),
+  #reopen(): void {
+    this.#link.schedule(() => this.#open(), this.#position.delay.next())
   }
 
-  #checkAccepted(answer: HttpBodyReader): HttpBodyReader {
-    this.#isRefused = answer.status >= 300 || !answer.isStream
-    if (this.#isRefused) this.#options.onRefused?.(answer.status)
-    return answer
+  #open(): void {
+    if (this.#isClosed) return
+    const { requests, headers } = this.#link
+    let body: HttpBodyReader | undefined
+    this.#request = requests.send(
+      { method: 'GET', headers: headers(this.#position.lastEventId) },
+      {
+        onHead: (head) => {
+          body = new HttpBodyReader(head, this.#handlers, this.#position)
+          this.#failures = 0
+          if (!body.isAcceptedStream) this.#giveUp(`the server answered HTTP ${head.status}`)
+        },
+        onBody: (chunk) => body?.push(chunk),
+        onEnd: () => this.#interrupted(body),
+        onFail: (error) => {
+          if (body === undefined && ++this.#failures >= MAX_FAILURES) this.#giveUp(error.message)
+          this.#interrupted(body)
+        },
+      },
+    )
   }
 
-  // The server closed the stream, as it may: the client is to come again.
-  #onEnd(): void {
-    this.#exchange = undefined
-    if (!this.#isRefused && !this.#isClosed) this.#reopenLater()
+  #interrupted(body: HttpBodyReader | undefined): void {
+    this.#request = undefined
+    if (body !== undefined) this.#position = body.position
+    if (!this.#isClosed) this.#reopen()
+  }
+
+  #giveUp(why: string): void {
+    this.#isClosed = true
+    this.#handlers.onGone(why)
   }
 }
+
+/** A stream is not opened again after so many attempts in a row that did not reach the server. */
+const MAX_FAILURES = 5
 
 interface HttpBodyHandlers {
   readonly onText: (text: string) => void
-  readonly onEventId: (id: string) => void
-  /** The server says how many milliseconds to wait before the stream is opened again. */
-  readonly onRetry: (milliseconds: number) => void
+  /** An event is too long to be held in memory. */
+  readonly onOverlong?: (bytes: number) => void
+  /** An event with another name than `message`. */
+  readonly onOtherEvent?: (event: string, data: string) => void
 }
 
-/** The body of an answer to a POST or GET: one JSON text, or a stream of events. */
+/** Reads the body of a response: one JSON text, or a stream of events. */
 export class HttpBodyReader {
   readonly status: number
   readonly isStream: boolean
   readonly #handlers: HttpBodyHandlers
   readonly #reader: SseReader | undefined
   readonly #parts: Buffer[] = []
+  #lastEventId: string | undefined
+  #delay: ReconnectDelay | undefined
 
-  constructor({ status, headers }: HttpResponseHead, handlers: HttpBodyHandlers) {
+  constructor({ status, headers }: HttpResponseHead, handlers: HttpBodyHandlers, from?: StreamPosition) {
     this.status = status
     this.#handlers = handlers
-    this.isStream =
-      findHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true
+    this.#lastEventId = from?.lastEventId
+    this.#delay = from?.delay
+    this.isStream = isEventStream(headers)
     if (this.isStream)
       this.#reader = new SseReader({
         maxBytes: DEFAULT_MAX_LINE_BYTES,
@@ -192,48 +164,61 @@ export class HttpBodyReader {
       })
   }
 
+  get isAcceptedStream(): boolean {
+    return this.isStream && this.status < 300
+  }
+
+  /** Where the stream can be continued after an interruption. */
+  get position(): StreamPosition {
+    return { lastEventId: this.#lastEventId, delay: this.#delay ?? new ReconnectDelay() }
+  }
+
   push(chunk: Buffer): void {
     if (this.#reader === undefined) this.#parts.push(chunk)
     else this.#reader.push(chunk)
   }
 
-  /** The text of a body that is no stream. */
-  body(): string {
+  /** The text of a body that is not a stream. */
+  text(): string {
     const [first] = this.#parts
     const whole = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts)
     return whole.toString('utf8')
   }
 
-  #event({ id, event, retry, data }: SseEvent): void {
-    if (id !== undefined && id !== '') this.#handlers.onEventId(id)
-    if (retry !== undefined) this.#handlers.onRetry(retry)
-    if (data === undefined || data.length === 0 || (event !== undefined && event !== 'message')) return
-    this.#handlers.onText(Buffer.concat(data.parts).toString('utf8'))
+  #event({ id, event = 'message', retry, data }: SseEvent): void {
+    if (id !== undefined || retry !== undefined) this.#delay ??= new ReconnectDelay()
+    if (id !== undefined) this.#lastEventId = id === '' ? undefined : id
+    if (retry !== undefined) this.#delay?.setBase(retry)
+    if (id !== undefined || data !== undefined) this.#delay?.reset()
+    if (data === undefined || data.length === 0) return // such an event only sets the position
+    if (!data.isComplete) return this.#handlers.onOverlong?.(data.length)
+    const text = Buffer.concat(data.parts).toString('utf8')
+    if (event === 'message') this.#handlers.onText(text)
+    else this.#handlers.onOtherEvent?.(event, text)
   }
 }
 
-/** How long to wait before a stream that ended is opened again: as long as the server says, and longer while nothing comes of it. */
+export function isEventStream(headers: RawHeaders): boolean {
+  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
+}
+
+/** How long to wait before a stream is opened again: as long as the server asks for, and longer while nothing arrives. */
 export class ReconnectDelay {
-  #base: number
-  #failedAttempts = 0
+  #base = DEFAULT_DELAY_MS
+  #attempts = 0
 
-  /** Milliseconds, until the server says otherwise. */
-  constructor(base: number = DEFAULT_DELAY_MS) {
-    this.#base = base
-  }
-
-  /** What the server said in a `retry` field, within bounds: no server makes us knock without end, or wait for hours. */
+  /** Takes the `retry` field of the server, within bounds: clients must neither busy-loop nor wait for hours. */
   setBase(milliseconds: number): void {
     this.#base = Math.min(Math.max(milliseconds, MIN_DELAY_MS), MAX_DELAY_MS)
   }
 
-  /** Something came by the stream. */
+  /** Something arrived by the stream. */
   reset(): void {
-    this.#failedAttempts = 0
+    this.#attempts = 0
   }
 
   next(): number {
-    return Math.min(this.#base * 2 ** Math.min(this.#failedAttempts++, MAX_DOUBLINGS), MAX_DELAY_MS)
+    return Math.min(this.#base * 2 ** Math.min(this.#attempts++, MAX_DOUBLINGS), MAX_DELAY_MS)
   }
 }
 

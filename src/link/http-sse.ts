@@ -1,108 +1,142 @@
 import { ReelayError } from '../errors.ts'
-import { idKey } from '../protocol/id.ts'
-import { DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
-import { classifyMessage } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
-import { SseReader, type SseEvent } from '../protocol/sse.ts'
-import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import { HttpClient } from '../http/client/http-client.ts'
+import { classifyMessage, type Message } from '../protocol/message.ts'
+import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
+import { HttpBodyReader } from './event-streams.ts'
+import { type HttpLinkOptions, HttpRequests } from './http-requests.ts'
+import { requestKeys, responseKeys } from './message-keys.ts'
+import { POST_HEADERS, STREAM_HEADERS } from './session-headers.ts'
 
-export interface HttpSseLinkOptions {
-  /** Where the stream is opened. */
-  readonly url: URL
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** A link over the legacy transport: one stream for all that the server says, and an endpoint of its choice to post to. */
-export function httpSseLink(options: HttpSseLinkOptions): OpenLink {
+/** A link over the HTTP+SSE transport of 2024-11-05: one stream for everything that the server sends, and an endpoint to post to. */
+export function httpSseLink(options: HttpLinkOptions): OpenLink {
   return async (handlers) => {
-    const client = new HttpClient()
-    try {
-      const endpoint = await openStream(client, options, handlers)
-      return new HttpSseLink({ ...options, endpoint, client, handlers })
-    } catch (error) {
-      client.close()
-      throw error
-    }
+    const link = new HttpSseLink(options, handlers)
+    await link.open()
+    return link
   }
-}
-
-interface HttpSseConnection extends HttpSseLinkOptions {
-  readonly endpoint: URL
-  readonly client: HttpClient
-  readonly handlers: LinkHandlers
 }
 
 class HttpSseLink implements ClientLink {
-  readonly #link: HttpSseConnection
+  readonly #url: URL
+  readonly #handlers: LinkHandlers
+  readonly #requests: HttpRequests
+  readonly #unanswered = new Set<string>()
+  #endpoint: URL | undefined
+  #isEnded = false
 
-  constructor(link: HttpSseConnection) {
-    this.#link = link
+  constructor(options: HttpLinkOptions, handlers: LinkHandlers) {
+    this.#url = options.url
+    this.#handlers = handlers
+    this.#requests = new HttpRequests(options)
   }
 
-  send(text: string): void {
-    const { client, endpoint, handlers } = this.#link
-    const message = classifyMessage(parseJson(text))
-    const lose = (why: string): void => {
-      if (message.kind === 'request') handlers.onLost(idKey(message.id), why)
+  /** Opens the stream, and waits until the server names its endpoint. */
+  async open(): Promise<void> {
+    try {
+      this.#endpoint = await this.#openStream()
+    } catch (error) {
+      this.#requests.close()
+      throw error instanceof ReelayError ? error : noStreamError(this.#url, String(error))
     }
-    const headers = { 'content-type': 'application/json', ...this.#link.headers }
-    client.send(
-      { method: 'POST', url: endpoint, headers, body: text },
+  }
+
+  send(text: string, message: Message = classifyMessage(parseJson(text)), onSettled?: () => void): void {
+    const keys = requestKeys(message)
+    const fail = (why: string, refusal?: HttpRefusal): void => {
+      for (const key of keys) this.#lose(key, why, refusal)
+      if (keys.length === 0) this.#handlers.onRejected?.(why, refusal)
+    }
+    if (this.#endpoint === undefined || this.#isEnded) {
+      fail(STREAM_ENDED)
+      return onSettled?.()
+    }
+    for (const key of keys) this.#unanswered.add(key)
+    let status = 0
+    this.#requests.send(
+      { method: 'POST', url: this.#endpoint, headers: POST_HEADERS, body: text },
       {
-        onHead: ({ status }) => status >= 300 && lose(`the server answered HTTP ${status}`),
+        onHead: (head) => void (status = head.status),
         onBody: () => {},
-        onEnd: () => {},
-        onError: lose,
+        onEnd: () => {
+          const refusal = { status, body: '', location: undefined, isSessionLost: false }
+          if (status >= 300) fail(`the server answered HTTP ${status}`, refusal)
+          onSettled?.()
+        },
+        onFail: (error) => {
+          fail(error.message)
+          onSettled?.()
+        },
       },
     )
   }
 
   async close(): Promise<void> {
-    this.#link.client.close()
+    this.#isEnded = true
+    this.#requests.close()
+  }
+
+  #openStream(): Promise<URL> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => over('it named no endpoint'), ENDPOINT_TIMEOUT_MS)
+      const over = (why: string): void => {
+        clearTimeout(timer)
+        reject(noStreamError(this.#url, why))
+        this.#end(why)
+      }
+      const onOtherEvent = (event: string, data: string): void => {
+        if (event !== 'endpoint') return
+        clearTimeout(timer)
+        resolve(parseEndpoint(data, this.#url))
+      }
+      let body: HttpBodyReader | undefined
+      this.#handlers.signal?.addEventListener('abort', () => over('it was given up'), { once: true })
+      this.#requests.send(
+        { method: 'GET', headers: STREAM_HEADERS },
+        {
+          onHead: (head) => {
+            body = new HttpBodyReader(head, { onText: (text) => this.#receive(text), onOtherEvent })
+            if (!body.isAcceptedStream) over(`the server answered HTTP ${head.status}`)
+          },
+          onBody: (chunk) => body?.push(chunk),
+          onEnd: () => over('the stream ended'),
+          onFail: (error) => over(error.message),
+        },
+      )
+    })
+  }
+
+  #receive(text: string): void {
+    if (this.#unanswered.size > 0) for (const key of responseKeys(text)) this.#unanswered.delete(key)
+    this.#handlers.onText(text)
+  }
+
+  #lose(key: string, why: string, refusal?: HttpRefusal): void {
+    this.#unanswered.delete(key)
+    this.#handlers.onLost(key, why, refusal)
+  }
+
+  #end(why: string): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    for (const key of this.#unanswered) this.#lose(key, STREAM_ENDED)
+    this.#handlers.onEnd(why)
   }
 }
 
-/** Resolves with the endpoint that the server names first. */
-function openStream(
-  client: HttpClient,
-  { url, headers = {} }: HttpSseLinkOptions,
-  handlers: LinkHandlers,
-): Promise<URL> {
-  return new Promise((resolve, reject) => {
-    const onEvent = ({ event, data }: SseEvent): void => {
-      const text = data === undefined ? '' : Buffer.concat(data.parts).toString('utf8')
-      if (event === 'endpoint') parseEndpoint(text, url).then(resolve, reject)
-      else if (text !== '') handlers.onText(text)
-    }
-    const reader = new SseReader({ maxBytes: DEFAULT_MAX_LINE_BYTES, onEvent, onComment: () => {} })
-    const over = (why: string): void => {
-      reject(noStreamError(url, why))
-      handlers.onEnd(why)
-    }
-    handlers.signal?.addEventListener('abort', () => over('it was given up'), { once: true })
-    client.send(
-      { method: 'GET', url, headers: { accept: 'text/event-stream', ...headers } },
-      {
-        onHead: ({ status }) => status >= 300 && over(`the server answered HTTP ${status}`),
-        onBody: (chunk) => reader.push(chunk),
-        onEnd: () => over('the stream ended'),
-        onError: over,
-      },
-    )
-  })
-}
+const ENDPOINT_TIMEOUT_MS = 10_000
+const STREAM_ENDED = 'the server ended its stream, and with it the session'
 
-// Our headers may hold a token: they go to nobody but the server that the user named.
+/** Headers may hold a token, so they are sent to the origin that the user named and to no other. */
 async function parseEndpoint(text: string, url: URL): Promise<URL> {
-  const endpoint = new URL(text, url)
+  const endpoint = URL.canParse(text, url.href) ? new URL(text, url) : undefined
+  if (endpoint === undefined) throw noStreamError(url, 'the endpoint that it names is not a URL')
   if (endpoint.origin === url.origin) return endpoint
   throw noStreamError(url, `it wants messages sent to another origin, ${endpoint.origin}`)
 }
 
 function noStreamError(url: URL, why: string): ReelayError {
-  const hint = 'name the address of the stream, which often ends in /sse; for Streamable HTTP leave --sse out'
-  return new ReelayError('TARGET_REFUSED', `no stream of events at ${url.origin}${url.pathname}: ${why}`, {
+  const hint = 'give the address of the stream, which often ends in /sse; for Streamable HTTP omit --sse'
+  return new ReelayError('TARGET_REFUSED', `no event stream at ${url.origin}${url.pathname}: ${why}`, {
     hint,
   })
 }

@@ -1,75 +1,91 @@
+import type { RawHeaders } from '../http/headers.ts'
+import { parseJson } from '../json/parse.ts'
 import { member, type Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
-import { parseJson } from '../json/parse.ts'
-import { findHeader } from '../http/headers.ts'
-import type { HttpResponseHead } from '../http/client/response-reader.ts'
 
-export interface SessionHeadersOptions {
-  /** Sent with every request; never to another origin, because redirects are not followed. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** The input schema of a tool, whose `x-mcp-header` arguments are repeated as headers. */
-  readonly inputSchemaOf?: (tool: string) => unknown
-}
+/** Returns the input schema of a tool. Arguments that it marks with `x-mcp-header` are repeated as headers. */
+export type InputSchemaOf = (tool: string) => unknown
 
-/** What the requests of a link say in their headers; which session and version that is, it hears from the answers. */
+type HeaderRecord = Readonly<Record<string, string>>
+
+/** The headers of the requests of one session. Session id and protocol version become known with the response to `initialize`. */
 export class SessionHeaders {
-  readonly #options: SessionHeadersOptions
-  #session: string | undefined
-  #version: string | undefined
-  #sessionHeaders: Readonly<Record<string, string>> | undefined
-  #lastHead: HttpResponseHead | undefined
+  readonly #inputSchemas = new Map<string, unknown>()
+  readonly #inputSchemaOf: InputSchemaOf
+  #session: HeaderRecord = {}
+  #sessionPost: RawHeaders = POST_HEADERS
 
-  constructor(options: SessionHeadersOptions) {
-    this.#options = options
+  /** The schema of a tool that the server has listed comes before the one that is given here. */
+  constructor(inputSchemaOf: InputSchemaOf = () => undefined) {
+    this.#inputSchemaOf = (tool) => this.#inputSchemas.get(tool) ?? inputSchemaOf(tool)
   }
 
   get isInSession(): boolean {
-    return this.#session !== undefined
+    return SESSION_ID in this.#session
   }
 
-  /** For a request that posts this message. */
-  forMessage(message: Message): Readonly<Record<string, string>> {
-    if (!('method' in message)) return this.#forSession()
-    const sessionHeaders = this.#forSession()
-    const { inputSchemaOf, headers } = this.#options
-    const own = revisionOfRequest(message.params).postHeaders(message, { sessionHeaders, inputSchemaOf })
-    return own === sessionHeaders ? own : { ...POST_HEADERS, ...own, ...headers }
+  /** For a POST of this message. Messages of a session get the same list each time, so that it is formatted only once. */
+  forMessage(message: Message): RawHeaders {
+    if (!('method' in message)) return this.#sessionPost
+    const context = { sessionHeaders: this.#session, inputSchemaOf: this.#inputSchemaOf }
+    const headers = revisionOfRequest(message.params).postHeaders(message, context)
+    return headers === this.#session
+      ? this.#sessionPost
+      : [...POST_HEADERS, ...Object.entries(headers).flat()]
   }
 
-  /** For a request that carries no message. */
-  withoutMessage(): Readonly<Record<string, string>> {
-    return {
-      ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
-      ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
-      ...this.#options.headers,
+  /** For a GET of an event stream, which may continue after an event. */
+  forStream(lastEventId: string | undefined): RawHeaders {
+    const resumed = lastEventId === undefined ? [] : ['last-event-id', lastEventId]
+    return [...STREAM_HEADERS, ...this.forDelete(), ...resumed]
+  }
+
+  /** For the DELETE that ends the session. */
+  forDelete(): RawHeaders {
+    return Object.entries(this.#session).flat()
+  }
+
+  setSession(id: string): void {
+    this.#add(SESSION_ID, id)
+  }
+
+  /** Takes what the response to a request says about later requests. */
+  learn(method: string, response: string): void {
+    if (method === 'initialize') this.#learnVersion(member(resultIn(response), 'protocolVersion'))
+    else if (method === 'tools/list') this.#learnTools(member(resultIn(response), 'tools'))
+  }
+
+  #learnVersion(version: unknown): void {
+    if (typeof version === 'string') this.#add('mcp-protocol-version', version)
+  }
+
+  #learnTools(tools: unknown): void {
+    if (!Array.isArray(tools)) return
+    for (const tool of tools as readonly unknown[]) {
+      const name = member(tool, 'name')
+      if (typeof name === 'string') this.#inputSchemas.set(name, member(tool, 'inputSchema'))
     }
   }
 
-  learnFromHead(head: HttpResponseHead): void {
-    if (this.#session === undefined && head !== this.#lastHead) this.#noteSession(head)
-  }
-
-  learnFromText(text: string): void {
-    if (this.#version === undefined && text.includes('"protocolVersion"')) this.#noteVersion(text)
-  }
-
-  // The same object as long as it holds the same: the client knows it again, and does not write it anew.
-  #forSession(): Readonly<Record<string, string>> {
-    this.#sessionHeaders ??= { ...POST_HEADERS, ...this.withoutMessage() }
-    return this.#sessionHeaders
-  }
-
-  #noteSession(head: HttpResponseHead): void {
-    this.#lastHead = head
-    this.#session = findHeader(head.headers, 'mcp-session-id')
-    this.#sessionHeaders = undefined
-  }
-
-  #noteVersion(text: string): void {
-    const version = member(member(parseJson(text), 'result'), 'protocolVersion')
-    if (typeof version === 'string') this.#version = version
-    this.#sessionHeaders = undefined
+  #add(name: string, value: string): void {
+    this.#session = { ...this.#session, [name]: value }
+    this.#sessionPost = [...POST_HEADERS, ...Object.entries(this.#session).flat()]
   }
 }
 
-const POST_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const SESSION_ID = 'mcp-session-id'
+const IDENTITY: RawHeaders = ['accept-encoding', 'identity']
+
+export const STREAM_HEADERS: RawHeaders = ['accept', 'text/event-stream', ...IDENTITY]
+
+export const POST_HEADERS: RawHeaders = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/json, text/event-stream',
+  ...IDENTITY,
+]
+
+function resultIn(response: string): unknown {
+  return member(parseJson(response), 'result')
+}

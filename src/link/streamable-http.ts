@@ -1,196 +1,250 @@
-import { HttpClient, type PendingHttpRequest, type HttpRequest } from '../http/client/http-client.ts'
+import { findHeader } from '../http/headers.ts'
+import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
-import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import {
-  type InterruptedStream,
-  type RetryScheduler,
-  ServerEventStreams,
-  HttpBodyReader,
-  ReconnectDelay,
-} from './event-streams.ts'
-import { SessionHeaders, type SessionHeadersOptions } from './session-headers.ts'
-import { numericIdOfResult, idKey } from '../protocol/id.ts'
-import { revisionOfRequest } from '../protocol/revisions/index.ts'
+import { idKey, numericIdOfResult } from '../protocol/id.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
+import { revisionOfRequest } from '../protocol/revisions/index.ts'
+import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
+import {
+  HttpBodyReader,
+  type OpenStream,
+  type RetryScheduler,
+  scheduleRetry,
+  ServerEventStreams,
+} from './event-streams.ts'
+import { type HttpLinkOptions, HttpRequests, type OpenRequest } from './http-requests.ts'
+import { requestKeys, responseKeys } from './message-keys.ts'
+import { type InputSchemaOf, SessionHeaders } from './session-headers.ts'
 
-export interface StreamableHttpLinkOptions extends SessionHeadersOptions {
-  readonly url: URL
-  /** When to come back to a stream that ended. */
+export interface StreamableHttpLinkOptions extends HttpLinkOptions {
+  /** The input schema of a tool that the server has not listed over this link. */
+  readonly inputSchemaOf?: InputSchemaOf
+  /** Schedules the next attempt to open a stream. */
   readonly later?: RetryScheduler
 }
 
-/** A link over Streamable HTTP, in both its forms: every message says by itself which one it wants. */
+/** A link over Streamable HTTP of both eras: each message shows by itself which era it belongs to. */
 export function streamableHttpLink(options: StreamableHttpLinkOptions): OpenLink {
   return async (handlers) => new StreamableHttpLink(options, handlers)
 }
 
 class StreamableHttpLink implements ClientLink {
-  readonly #url: URL
   readonly #handlers: LinkHandlers
-  readonly #client = new HttpClient()
+  readonly #requests: HttpRequests
   readonly #headers: SessionHeaders
   readonly #streams: ServerEventStreams
-  readonly #exchanges = new Map<string, OpenExchange>()
+  /** The POST of each request that has no response yet, by id key. */
+  readonly #posts = new Map<string, Post>()
   #isClosed = false
 
   constructor(options: StreamableHttpLinkOptions, handlers: LinkHandlers) {
-    this.#url = options.url
     this.#handlers = handlers
-    this.#headers = new SessionHeaders(options)
+    this.#requests = new HttpRequests(options)
+    this.#headers = new SessionHeaders(options.inputSchemaOf)
     this.#streams = new ServerEventStreams({
-      client: this.#client,
-      url: options.url,
-      headers: () => this.#headers.withoutMessage(),
-      onText: (text, of) => this.#receive(text, of),
-      later: options.later,
+      requests: this.#requests,
+      headers: (lastEventId) => this.#headers.forStream(lastEventId),
+      onText: (text) => this.#receive(text),
+      schedule: options.later ?? scheduleRetry,
     })
   }
 
-  send(text: string, message: Message = classifyMessage(parseJson(text))): void {
-    const key = message.kind === 'request' ? idKey(message.id) : undefined
-    // What the server tells as soon as it is greeted would otherwise come before anybody listens.
-    if (isInitializedNotification(message)) this.#streams.openStanding()
-    const exchange = this.#post(text, message, key)
-    const closingCancels = 'params' in message && revisionOfRequest(message.params).closingCancels
-    if (key !== undefined) this.#exchanges.set(key, { exchange, closingCancels })
+  send(text: string, message: Message = classifyMessage(parseJson(text)), onSettled?: () => void): void {
+    const post = new Post(message, onSettled)
+    // Opened first, because a server may send notifications as soon as the session is initialized.
+    if (isInitialized(message)) this.#streams.openStanding()
+    for (const key of post.keys) this.#posts.set(key, post)
+    post.request = this.#post(text, post)
   }
 
-  // Without `closingCancels` a closed stream means nothing: the client may come back for the rest.
+  /** In some revisions closing the stream does not cancel a request, because the client may continue the stream later. */
   abort(key: string): boolean {
-    const open = this.#exchanges.get(key)
-    if (open?.closingCancels !== true) return false
-    this.#exchanges.delete(key)
-    open.exchange.abort()
+    const post = this.#posts.get(key)
+    if (post === undefined || !closingCancels(post.message)) return false
+    this.#forget(key)
+    post.request?.abort()
+    post.settle()
     return true
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    if (this.#headers.isInSession)
-      await deleteSession(this.#client, { url: this.#url, headers: this.#headers.withoutMessage() })
+    for (const { resumed } of this.#posts.values()) resumed?.close()
     this.#streams.close()
-    this.#client.close()
+    this.#requests.abortAll()
+    if (this.#headers.isInSession) await this.#deleteSession()
+    this.#requests.close()
   }
 
-  #post(text: string, message: Message, key: string | undefined): PendingHttpRequest {
-    const headers = this.#headers.forMessage(message)
-    const delay = new ReconnectDelay()
-    let answer: HttpBodyReader | undefined
-    let lastEventId: string | undefined
-    const cut = (): InterruptedStream | undefined =>
-      lastEventId === undefined ? undefined : { lastEventId, delay }
-    return this.#client.send(
-      { method: 'POST', url: this.#url, headers, body: text },
+  #post(text: string, post: Post): OpenRequest {
+    const headers = this.#headers.forMessage(post.message)
+    let body: HttpBodyReader | undefined
+    let location: string | undefined
+    return this.#requests.send(
+      { method: 'POST', headers, body: text },
       {
+        onSent: post.onSent,
         onHead: (head) => {
-          this.#headers.learnFromHead(head)
-          answer = new HttpBodyReader(head, {
-            onText: (heard) => this.#receive(heard, key),
-            onEventId: (id) => (lastEventId = id),
-            onRetry: (milliseconds) => delay.setBase(milliseconds),
-          })
+          body = this.#readBody(head, post)
+          if (head.status >= 300) location = findHeader(head.headers, 'location')
         },
-        onBody: (chunk) => answer?.push(chunk),
-        onEnd: () => this.#finishPost({ answer, key, message, cut: cut() }),
-        onError: (why) => this.#resumeOrLose(key, cut(), why),
+        onBody: (chunk) => body?.push(chunk),
+        onEnd: () => this.#finish(post, body, location),
+        onFail: ({ message }) => this.#interrupted(post, body, message),
       },
     )
   }
 
+  #readBody(head: HttpResponseHead, post: Post): HttpBodyReader {
+    const session = post.isInitialize ? findHeader(head.headers, 'mcp-session-id') : undefined
+    if (session !== undefined && head.status < 300) this.#headers.setSession(session)
+    return new HttpBodyReader(head, {
+      onText: (text) => this.#receive(text, post.key),
+      onOverlong: (bytes) =>
+        this.#lose(post, `the server sent an event of ${bytes} bytes, which is too long`),
+    })
+  }
+
   #receive(text: string, key?: string): void {
-    this.#headers.learnFromText(text)
-    if (key !== undefined && this.#exchanges.has(key) && answeredRequestKey(text) === key) this.#forget(key)
+    const id = numericIdOfResult(text)
+    if (id !== undefined) this.#answered(idKey(id), text)
+    else if (this.#posts.size > 0) for (const answered of responseKeys(text)) this.#answered(answered, text)
     this.#handlers.onText(text, key)
   }
 
-  #forget(key: string): void {
-    this.#exchanges.delete(key)
-    this.#streams.stopResuming(key)
-  }
-
-  #finishPost({ answer, key, message, cut }: FinishedPost): void {
-    if (answer?.isStream === false) this.#finishBody(answer, key)
-    else this.#resumeOrLose(key, cut, 'the stream ended without an answer')
-    if (isInitializedNotification(message)) this.#streams.sessionInitialized()
-  }
-
-  #finishBody(answer: HttpBodyReader, key: string | undefined): void {
-    const { status } = answer
-    const body = answer.body()
-    if (body !== '' && (status < 300 || answeredRequestKey(body) === key)) this.#receive(body, key)
-    this.#reportLost(key, describeHttpResponse(status, body), status)
-  }
-
-  /** The stream ended before the answer came: a server that lets its client poll goes on in another one. */
-  #resumeOrLose(key: string | undefined, cut: InterruptedStream | undefined, why: string): void {
-    if (cut === undefined || this.#isClosed) return this.#reportLost(key, why)
-    if (key === undefined || !this.#exchanges.has(key)) return
-    const onRefused = (status: number): void =>
-      this.#reportLost(key, `${why}, and HTTP ${status} was all that came when it was asked for the rest`)
-    this.#streams.resume(key, cut, onRefused)
-  }
-
-  #reportLost(key: string | undefined, why: string, status?: number): void {
-    if (key === undefined || !this.#exchanges.has(key)) return
+  #answered(key: string, text: string): void {
+    const post = this.#posts.get(key)
+    if (post === undefined) return
+    if (post.message.kind === 'request') this.#headers.learn(post.message.method, text)
     this.#forget(key)
-    this.#handlers.onLost(key, why, status)
+    if (post.isInitialize) post.settle()
+  }
+
+  #forget(key: string): void {
+    const post = this.#posts.get(key)
+    this.#posts.delete(key)
+    if (post !== undefined && !this.#isAwaited(post)) post.resumed?.close()
+  }
+
+  #isAwaited({ keys }: Post): boolean {
+    return keys.some((key) => this.#posts.has(key))
+  }
+
+  #finish(post: Post, body: HttpBodyReader | undefined, location: string | undefined): void {
+    if (body?.isAcceptedStream === true) this.#interrupted(post, body, 'the stream ended without a response')
+    else if (body !== undefined) this.#finishBody(post, body, location)
+    if (isInitialized(post.message)) this.#streams.sessionInitialized()
+    post.settle()
+  }
+
+  #finishBody(post: Post, body: HttpBodyReader, location: string | undefined): void {
+    const { status } = body
+    const text = body.text()
+    const isSessionLost = status === 404 && this.#headers.isInSession
+    const refusal = { status, body: text, location, isSessionLost }
+    if (text !== '' && (status < 300 || isErrorResponse(post, refusal))) this.#receive(text, post.key)
+    this.#lose(post, describeRefusal(refusal), refusal)
+    if (status >= 300 && post.keys.length === 0)
+      this.#handlers.onRejected?.(describeRefusal(refusal), refusal)
+  }
+
+  /** The stream ended before the response arrived. If its events had ids, the server continues it in another stream. */
+  #interrupted(post: Post, body: HttpBodyReader | undefined, why: string): void {
+    const position = body?.position
+    post.settle()
+    if (position?.lastEventId === undefined || this.#isClosed) return this.#lose(post, why)
+    if (!this.#isAwaited(post)) return
+    post.resumed = this.#streams.resume(position, {
+      onText: (text) => this.#receive(text, post.key),
+      onGone: (reason) => this.#lose(post, `${why}, and it could not be continued: ${reason}`),
+    })
+  }
+
+  #lose({ keys }: Post, why: string, refusal?: HttpRefusal): void {
+    for (const key of keys) {
+      if (!this.#posts.has(key)) continue
+      this.#forget(key)
+      this.#handlers.onLost(key, why, refusal)
+    }
+  }
+
+  /** A server may not support this, and may not answer it. */
+  #deleteSession(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(), DELETE_TIMEOUT_MS)
+      const done = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
+      this.#requests.send(
+        { method: 'DELETE', headers: this.#headers.forDelete() },
+        { onHead: () => {}, onBody: () => {}, onEnd: done, onFail: done },
+      )
+    })
   }
 }
 
-interface OpenExchange {
-  readonly exchange: PendingHttpRequest
-  readonly closingCancels: boolean
-}
+const DELETE_TIMEOUT_MS = 1000
 
-/** A message that was posted, and how it was answered. */
-interface FinishedPost {
-  readonly answer: HttpBodyReader | undefined
-  readonly key: string | undefined
+/** A message that was posted, until its responses have arrived. */
+class Post {
   readonly message: Message
-  readonly cut: InterruptedStream | undefined
+  /** The id keys of the requests in it. */
+  readonly keys: readonly string[]
+  readonly isInitialize: boolean
+  request: OpenRequest | undefined
+  /** The stream that continues an interrupted one. */
+  resumed: OpenStream | undefined
+  #onSettled: (() => void) | undefined
+
+  constructor(message: Message, onSettled: (() => void) | undefined) {
+    this.message = message
+    this.keys = requestKeys(message)
+    this.isInitialize = message.kind === 'request' && message.method === 'initialize'
+    this.#onSettled = onSettled
+  }
+
+  /** The id key of a message that is a single request. */
+  get key(): string | undefined {
+    return this.message.kind === 'request' ? this.keys[0] : undefined
+  }
+
+  /** A request is settled when it is on its way; `initialize` with its response, which opens the session; any other message when it was accepted. */
+  get onSent(): (() => void) | undefined {
+    if (this.#onSettled === undefined || this.isInitialize || this.keys.length === 0) return undefined
+    return () => this.settle()
+  }
+
+  settle(): void {
+    const onSettled = this.#onSettled
+    this.#onSettled = undefined
+    onSettled?.()
+  }
 }
 
-function isInitializedNotification(message: Message): boolean {
+function isInitialized(message: Message): boolean {
   return 'method' in message && message.method === 'notifications/initialized'
 }
 
-/** The key of the request that a text answers; undefined when it answers none that can be told. */
-function answeredRequestKey(text: string): string | undefined {
-  const id = numericIdOfResult(text)
-  if (id !== undefined) return idKey(id)
-  const message = classifyMessage(parseJson(text))
-  return message.kind === 'response' && message.id !== null ? idKey(message.id) : undefined
+function closingCancels(message: Message): boolean {
+  return 'params' in message && revisionOfRequest(message.params).closingCancels
 }
 
-/** What to say of an HTTP answer in which there was no answer to the request. */
-function describeHttpResponse(status: number, body: string): string {
-  const nothing = status < 300 ? ' and said nothing' : ''
-  const said = body.trim() === '' ? nothing : `: ${body.trim().slice(0, 200)}`
+/** Whether the body of an HTTP error is the response to a request. A missing token and a lost session concern the whole link. */
+function isErrorResponse({ keys }: Post, { status, body, isSessionLost }: HttpRefusal): boolean {
+  return status !== 401 && !isSessionLost && responseKeys(body).some((key) => keys.includes(key))
+}
+
+function describeRefusal({ status, body }: HttpRefusal): string {
+  const nothing = status < 300 ? ' without a response' : ''
+  const detail = body.trim() === '' ? nothing : `: ${body.trim().slice(0, 200)}`
   const hint = STATUS_HINTS[status] ?? (status >= 300 && status < 400 ? REDIRECT_HINT : '')
-  return `the server answered HTTP ${status}${hint}${said}`
+  return `the server answered HTTP ${status}${hint}${detail}`
 }
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  401: ' (the server wants a token: give it with --header)',
-  404: ' (nothing is there, or the session is over)',
+  401: ' (the server requires a token: give it with --header)',
+  404: ' (there is no such endpoint, or the session has ended)',
 }
-const REDIRECT_HINT = ' (it is at another address, which is not followed: name that one)'
-
-/** Ends a session; a server that does not want to be told says so, and that is all. */
-function deleteSession(client: HttpClient, where: Pick<HttpRequest, 'url' | 'headers'>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => done(), DELETE_TIMEOUT_MS)
-    const done = (): void => {
-      clearTimeout(timer)
-      resolve()
-    }
-    client.send(
-      { method: 'DELETE', ...where },
-      { onHead: done, onBody: () => {}, onEnd: done, onError: done },
-    )
-  })
-}
-
-/** Milliseconds that a server may take to hear of it. */
-const DELETE_TIMEOUT_MS = 1000
+const REDIRECT_HINT = ' (a redirect that is not followed: give the new address instead)'

@@ -1,12 +1,13 @@
-import { member, classifyMessage, type Message } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
-import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import { streamableHttpLink, type StreamableHttpLinkOptions } from './streamable-http.ts'
+import { classifyMessage, type Message } from '../protocol/message.ts'
+import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
 import { httpSseLink } from './http-sse.ts'
+import { requestKeys, responseKeys } from './message-keys.ts'
+import { streamableHttpLink, type StreamableHttpLinkOptions } from './streamable-http.ts'
 
 /**
- * A link over Streamable HTTP, or over the legacy transport where the server takes no POST for its first message, as the
- * SDKs' clients do it. Nothing but `initialize` is ever sent to both.
+ * A link over Streamable HTTP, or over HTTP+SSE if the server refuses the POST of `initialize` as a server of that transport
+ * does. Only `initialize` is ever sent over both.
  */
 export function urlLink(options: StreamableHttpLinkOptions): OpenLink {
   return async (handlers) => {
@@ -16,16 +17,23 @@ export function urlLink(options: StreamableHttpLinkOptions): OpenLink {
   }
 }
 
-/** How a server of the legacy transport answers a POST to the address of its stream. */
+/** How a server of the HTTP+SSE transport answers a POST to the address of its stream. */
 const LEGACY_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405])
+
+interface UnsentMessage {
+  readonly text: string
+  readonly message: Message
+  readonly onSettled: (() => void) | undefined
+}
 
 class UrlLink implements ClientLink {
   readonly #options: StreamableHttpLinkOptions
   readonly #handlers: LinkHandlers
   #link: ClientLink | undefined
-  #firstMessage: string | undefined
-  /** What is to be sent after the opening has been answered. */
-  #queued: string[] | undefined
+  /** Set while `initialize`, the first message, has no response yet. Until then the transport is not known. */
+  #initialize: (UnsentMessage & { readonly key: string | undefined }) | undefined
+  #queue: UnsentMessage[] = []
+  #hasSent = false
   #isClosed = false
 
   constructor(options: StreamableHttpLinkOptions, handlers: LinkHandlers) {
@@ -35,16 +43,20 @@ class UrlLink implements ClientLink {
 
   async open(): Promise<void> {
     this.#link = await streamableHttpLink(this.#options)({
+      ...this.#handlers,
       onText: (text, of) => this.#receive(text, of),
-      onLost: (key, why, status) => this.#onLost(key, why, status),
-      onEnd: this.#handlers.onEnd,
+      onLost: (key, why, refusal) => this.#onLost(key, why, refusal),
     })
   }
 
-  send(text: string, message?: Message): void {
-    if (this.#queued !== undefined) return void this.#queued.push(text)
-    if (this.#firstMessage === undefined) this.#noteFirstMessage(text)
-    this.#link?.send(text, message)
+  send(text: string, message?: Message, onSettled?: () => void): void {
+    if (this.#hasSent && this.#initialize === undefined) return this.#link?.send(text, message, onSettled)
+    const unsent = { text, message: message ?? classifyMessage(parseJson(text)), onSettled }
+    if (this.#initialize !== undefined) return void this.#queue.push(unsent)
+    this.#hasSent = true
+    if (!isInitialize(unsent.message)) return this.#link?.send(text, unsent.message, onSettled)
+    this.#initialize = { ...unsent, key: requestKeys(unsent.message)[0] }
+    this.#link?.send(text, unsent.message)
   }
 
   abort(key: string): boolean {
@@ -56,39 +68,44 @@ class UrlLink implements ClientLink {
     await this.#link?.close()
   }
 
-  #noteFirstMessage(text: string): void {
-    this.#firstMessage = text
-    const message = classifyMessage(parseJson(text))
-    if (message.kind === 'request' && member(message, 'method') === 'initialize') this.#queued = []
-  }
-
   #receive(text: string, of: string | undefined): void {
-    this.#flush()
+    const key = this.#initialize?.key
+    if (key !== undefined && responseKeys(text).includes(key)) this.#settle()
     this.#handlers.onText(text, of)
   }
 
-  #onLost(key: string, why: string, status: number | undefined): void {
-    if (this.#queued !== undefined && LEGACY_STATUSES.has(status)) return void this.#fallBackToSse(key, why)
-    this.#flush()
-    this.#handlers.onLost(key, why, status)
+  #onLost(key: string, why: string, refusal: HttpRefusal | undefined): void {
+    if (key === this.#initialize?.key) {
+      if (LEGACY_STATUSES.has(refusal?.status)) return void this.#fallBackToSse(key, why, refusal)
+      this.#settle()
+    }
+    this.#handlers.onLost(key, why, refusal)
   }
 
-  async #fallBackToSse(key: string, why: string): Promise<void> {
+  async #fallBackToSse(key: string, why: string, refusal: HttpRefusal | undefined): Promise<void> {
+    const initialize = this.#initialize
     try {
       const link = await httpSseLink(this.#options)(this.#handlers)
       await this.#link?.close()
       this.#link = link
       if (this.#isClosed) return await link.close()
-      link.send(this.#firstMessage ?? '')
+      link.send(initialize?.text ?? '', initialize?.message)
     } catch {
-      this.#handlers.onLost(key, why) // the first refusal says more than that there is no stream either
+      this.#handlers.onLost(key, why, refusal) // the first refusal says more than the failure of the second attempt
     }
-    this.#flush()
+    this.#settle()
   }
 
-  #flush(): void {
-    const waiting = this.#queued ?? []
-    this.#queued = undefined
-    for (const text of waiting) this.#link?.send(text)
+  /** The transport is known: sends what had to wait. */
+  #settle(): void {
+    const onSettled = this.#initialize?.onSettled
+    this.#initialize = undefined
+    onSettled?.()
+    for (const { text, message, onSettled: after } of this.#queue.splice(0))
+      this.#link?.send(text, message, after)
   }
+}
+
+function isInitialize(message: Message): boolean {
+  return message.kind === 'request' && message.method === 'initialize'
 }

@@ -1,6 +1,7 @@
 import { stdioLink, type StdioLinkOptions } from '../link/stdio.ts'
 import type { StreamableHttpLinkOptions } from '../link/streamable-http.ts'
-import { httpSseLink, type HttpSseLinkOptions } from '../link/http-sse.ts'
+import type { HttpLinkOptions } from '../link/http-requests.ts'
+import { httpSseLink } from '../link/http-sse.ts'
 import { sdkTransportLink, type SdkClientTransport } from '../link/sdk-transport.ts'
 import { urlLink } from '../link/url-link.ts'
 import type { ReplayTarget } from './options.ts'
@@ -23,7 +24,7 @@ export function urlTarget(
 }
 
 /** A server that is there, over the legacy HTTP+SSE transport. */
-export function sseTarget(url: string | URL, options: Omit<HttpSseLinkOptions, 'url'> = {}): ReplayTarget {
+export function sseTarget(url: string | URL, options: Omit<HttpLinkOptions, 'url'> = {}): ReplayTarget {
   const address = new URL(url)
   return { name: nameOf(address), open: httpSseLink({ url: address, ...options }) }
 }

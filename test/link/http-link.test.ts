@@ -90,10 +90,14 @@ test('a connection that the server closed while it was idle is not used again, a
 })
 
 test.each([
-  [401, '', /^#1 the server answered HTTP 401 \(the server wants a token: give it with --header\)$/],
+  [401, '', /^#1 the server answered HTTP 401 \(the server requires a token: give it with --header\)$/],
   [404, 'no such page', /^#1 the server answered HTTP 404 .*: no such page$/],
   [500, 'oops', /^#1 the server answered HTTP 500: oops$/],
-  [302, '', /^#1 the server answered HTTP 302 \(it is at another address, which is not followed/],
+  [
+    302,
+    '',
+    /^#1 the server answered HTTP 302 \(a redirect that is not followed: give the new address instead\)$/,
+  ],
 ])('an answer of HTTP %i is named, and the request is lost', async (status, body, words) => {
   const asked: string[] = []
   const { link, lost, count } = await linkTo((req, res) => {
@@ -205,7 +209,7 @@ test('a server that will not go on with a stream that was cut has lost the reque
   link.send(request(1))
   await count(1)
   expect(lost).toEqual([
-    '#1 the stream ended without an answer, and HTTP 405 was all that came when it was asked for the rest',
+    '#1 the stream ended without a response, and it could not be continued: the server answered HTTP 405',
   ])
 })
 
@@ -247,7 +251,7 @@ test('a stream that ends without an answer and without an event to go on from is
   const { link, lost, count } = await linkTo((_, res) => void res.writeHead(200, EVENTS).end(': nothing\n\n'))
   link.send(request(1))
   await count(1)
-  expect(lost).toEqual([expect.stringContaining('the stream ended without an answer')])
+  expect(lost).toEqual([expect.stringContaining('the stream ended without a response')])
 })
 
 test('a modern request is given up by closing its stream, a legacy one is not', async () => {
@@ -277,6 +281,6 @@ test('a header that would begin another one is never written, and the request sa
   }, bad)
   link.send(request(1))
   await count(1)
-  expect(lost).toEqual([expect.stringContaining('a header of the request cannot be written')])
+  expect(lost).toEqual([expect.stringContaining('the header "authorization" cannot be sent')])
   expect(seen).toEqual([])
 })

@@ -113,7 +113,7 @@ test('a request that a server takes and drops is answered by us, is on the tape,
   expect(ofExchange(await lines(), 1)).toMatchObject([
     { http: {} },
     { msg: CALL },
-    { event: 'unreachable', why: 'socket hang up' },
+    { event: 'unreachable', why: 'the server closed the connection' },
   ])
 })
 

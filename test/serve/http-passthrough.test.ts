@@ -452,7 +452,7 @@ const refusing = (id: unknown): string =>
 test.each<[string, Listener, string]>([
   ['wants a token', (_req, res) => res.writeHead(401).end(), 'the server answered HTTP 401'],
   ['is a web page', (_req, res) => res.writeHead(200).end('<html>'), 'the server answered HTTP 200: <html>'],
-  ['breaks off', (_req, res) => res.destroy(), 'the connection was closed'],
+  ['breaks off', (_req, res) => res.destroy(), 'the server closed the connection'],
   [
     'refuses to begin',
     (_req, res) =>

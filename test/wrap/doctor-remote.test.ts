@@ -59,7 +59,10 @@ test.each<[string, (req: IncomingMessage, res: ServerResponse) => unknown, objec
   [
     'leaves at once',
     (req) => req.socket.destroy(),
-    { kind: 'server-unreachable', about: expect.stringContaining('cannot be reached: socket hang up') },
+    {
+      kind: 'server-unreachable',
+      about: expect.stringContaining('cannot be reached: the server closed the connection'),
+    },
   ],
 ])('a server that %s is found', async (_, listener, finding) => {
   const { origin } = await httpServer(listener)

@@ -1,7 +1,7 @@
 import { recordBridgeSession as startBridge } from '../../record/bridge.ts'
 import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
-import { parseServerUrl } from '../../http/client/upstream.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
 import { waitForSignal } from '../signals.ts'
 import type { RecordBridgeArgs } from '../options/read-record-options.ts'
 import { readHeaderArgs } from '../options/value-readers.ts'

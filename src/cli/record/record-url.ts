@@ -1,6 +1,6 @@
 import { recordHttp, type HttpRecording } from '../../record/http/record-url.ts'
 import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
-import { parseServerUrl } from '../../http/client/upstream.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import { escapeControlChars } from '../../text.ts'
 import { readListenAddress, readHeaderArgs } from '../options/value-readers.ts'

@@ -1,6 +1,6 @@
 import { readHeaderOption } from '../options/value-readers.ts'
 import { ReelayError } from '../../errors.ts'
-import { parseServerUrl } from '../../http/client/upstream.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
 import type { UpstreamTarget } from '../../serve/upstream/upstream.ts'
 
 /** When a run may go live: `once` to make the tape, for what is new, never, or always. */

@@ -1,14 +1,8 @@
-import { once } from 'node:events'
-import {
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import type { AddedHeader } from '../headers.ts'
+import { type AddedHeader, findHeader } from '../headers.ts'
+import { requestHead } from './connection.ts'
+import { HttpClient } from './http-client.ts'
 
-/** What became of one small request. */
+/** The outcome of one small request. */
 export type HttpProbeResult =
   | { readonly kind: 'answered'; readonly status: number; readonly location: string | undefined }
   | { readonly kind: 'refused' }
@@ -21,33 +15,37 @@ interface HttpProbeOptions {
   readonly timeoutMs: number
 }
 
-/** Posts a body once, on a connection of its own, and leaves when the head of the answer is there. */
-export async function probeHttp(url: URL, options: HttpProbeOptions): Promise<HttpProbeResult> {
-  const { timeoutMs } = options
-  const left = AbortSignal.timeout(timeoutMs)
-  try {
-    const request = postRequest(url, options, left)
-    request.on('error', () => {}) // what becomes of it when the head is there is nobody's concern
-    const [{ statusCode: status = 0, headers }] = (await once(request, 'response')) as [IncomingMessage]
-    request.destroy()
-    return { kind: 'answered', status, location: headers.location }
-  } catch (error) {
-    return left.aborted ? { kind: 'timeout', seconds: timeoutMs / 1000 } : probeFailure(error)
-  }
+/** Posts a body once, on a connection of its own, and disconnects as soon as the head of the response is there. */
+export function probeHttp(
+  url: URL,
+  { headers, body, timeoutMs }: HttpProbeOptions,
+): Promise<HttpProbeResult> {
+  const client = new HttpClient()
+  return new Promise((resolve) => {
+    const finish = (result: HttpProbeResult): void => {
+      clearTimeout(timer)
+      client.close()
+      resolve(result)
+    }
+    const timer = setTimeout(() => finish({ kind: 'timeout', seconds: timeoutMs / 1000 }), timeoutMs)
+    const sent = ['host', url.host, ...headers.flatMap(({ name, value }) => [name, value])]
+    try {
+      client
+        .send(url, requestHead('POST', url.pathname + url.search, sent), {
+          onHead: ({ status, headers: received }) =>
+            finish({ kind: 'answered', status, location: findHeader(received, 'location') }),
+          onBody: () => {},
+          onEnd: () => {},
+          onFail: (error) => finish(failure(error)),
+        })
+        .end(body)
+    } catch (error) {
+      finish(failure(error)) // the head cannot be sent
+    }
+  })
 }
 
-function postRequest(url: URL, { headers, body }: HttpProbeOptions, signal: AbortSignal): ClientRequest {
-  const options: RequestOptions = {
-    method: 'POST',
-    agent: false,
-    signal,
-    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-  }
-  return (url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options)).end(body)
-}
-
-function probeFailure(error: unknown): HttpProbeResult {
-  const { code = '', message = '' } = Object(error) as { code?: unknown; message?: unknown }
-  if (code === 'ECONNREFUSED') return { kind: 'refused' }
-  return { kind: 'unreachable', why: String(message) || String(code) }
+function failure(error: unknown): HttpProbeResult {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ECONNREFUSED' ? { kind: 'refused' } : { kind: 'unreachable', why: message }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, connect } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
-import { openUpstream, type Upstream } from '../client/upstream.ts'
+import { HttpClient } from '../client/http-client.ts'
 import { withHost } from '../headers.ts'
 import { ProxiedExchange, type RequestLine, OpenExchanges } from './proxied-exchange.ts'
 import type { ProxyWatcher } from './reverse-proxy.ts'
@@ -31,7 +31,7 @@ export class ForwardProxy {
   /** Never listens: it is given the sockets of clients that said CONNECT. */
   readonly #tunnelServer: Server = createHttpServer()
   readonly #exchanges = new OpenExchanges()
-  readonly #upstreams = new Map<string, Upstream>()
+  readonly #client = new HttpClient()
   readonly #sockets = new Set<Socket>()
   readonly #origins = new WeakMap<Socket, string>()
   readonly #usedSockets = new WeakSet<Socket>()
@@ -63,7 +63,7 @@ export class ForwardProxy {
         this.#server.closeAllConnections()
         for (const socket of this.#sockets) socket.destroy()
       })
-      for (const target of this.#upstreams.values()) target.close()
+      this.#client.close()
     })
     return this.#closed
   }
@@ -95,13 +95,14 @@ export class ForwardProxy {
     res: ServerResponse,
   ): void {
     const line: RequestLine = { method: req.method ?? '', ...named }
-    this.#exchanges.start(new ProxiedExchange(this.#upstreamFor(named.origin), line, watch(line)), req, res)
-  }
-
-  #upstreamFor(origin: string): Upstream {
-    const target = this.#upstreams.get(origin) ?? openUpstream(new URL(origin), { isNamed: true })
-    this.#upstreams.set(origin, target)
-    return target
+    const upstream = {
+      client: this.#client,
+      url: new URL(named.origin),
+      added: [],
+      host: undefined,
+      rewritesEndpoint: false,
+    }
+    this.#exchanges.start(new ProxiedExchange(upstream, line, watch(line)), req, res)
   }
 
   #connect(watcher: ForwardProxyWatcher, req: IncomingMessage, socket: Socket, head: Buffer): void {

@@ -1,70 +1,100 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { UpstreamResponse, UpstreamRequest } from '../client/upstream-pool.ts'
-import type { Upstream } from '../client/upstream.ts'
-import { endToEndHeaders, findHeader, type RawHeaders, withAddedHeaders } from '../headers.ts'
+import { type HttpExchange, requestHead } from '../client/connection.ts'
+import type { HttpClient } from '../client/http-client.ts'
+import type { HttpResponseHead } from '../client/response-reader.ts'
+import {
+  type AddedHeader,
+  endToEndHeaders,
+  findHeader,
+  type RawHeaders,
+  withAddedHeaders,
+} from '../headers.ts'
 import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
 import { sendErrorResponse } from '../server/served-exchange.ts'
 
-/** Who looks on at one exchange. Nothing that it does may throw. */
+/** Observes one exchange. None of its functions may throw. */
 export interface ExchangeWatcher {
   readonly request: BodyWatcher
-  /** The head of the answer; what it returns looks on at the body. */
+  /** Called with the head of the response; returns the observer of its body. */
   readonly answered: (status: number, headers: RawHeaders) => BodyWatcher
   readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
   readonly unreachable: (why: string) => void
+}
+
+/** Observes a body. None of its functions may throw. */
+export interface BodyWatcher {
+  readonly chunk: (bytes: Uint8Array) => void
+  readonly end: () => void
 }
 
 export interface RequestLine {
   readonly method: string
   readonly path: string
   readonly headers: RawHeaders
-  /** The server, where the client names one with each request. */
+  /** The server, if the client names one with each request. */
   readonly origin?: string
 }
 
-/** One exchange on its way through. */
+/** The server behind a proxy. */
+export interface Upstream {
+  readonly client: HttpClient
+  readonly url: URL
+  /** Headers that are added to every request. They go to this server only, because redirects are not followed. */
+  readonly added: readonly AddedHeader[]
+  /** Replaces the `Host` of the client; undefined if that is kept. */
+  readonly host: string | undefined
+  /** Clients of a reverse proxy must find the endpoint of a legacy server at the proxy. */
+  readonly rewritesEndpoint: boolean
+}
+
+/** One exchange on its way through a proxy. */
 export class ProxiedExchange {
-  /** Its place among those that are under way. */
+  /** The index of this exchange in `OpenExchanges`. */
   slot = 0
-  readonly #target: Upstream
+  readonly #upstream: Upstream
   readonly #request: RequestLine
   readonly #watcher: ExchangeWatcher
-  #out: UpstreamRequest | undefined
+  #out: HttpExchange | undefined
   #res: ServerResponse | undefined
   #isFinished = false
 
-  constructor(target: Upstream, line: RequestLine, watcher: ExchangeWatcher) {
-    this.#target = target
+  constructor(upstream: Upstream, line: RequestLine, watcher: ExchangeWatcher) {
+    this.#upstream = upstream
     this.#request = line
     this.#watcher = watcher
   }
 
   start(req: IncomingMessage, res: ServerResponse): void {
     this.#res = res
-    this.#attempt(res, () => this.#begin(req, res))
+    this.#attempt(res, () => this.#forward(req, res))
   }
 
-  /** The proxy is closing: the client sees the end of its stream, the server that its client left. */
+  /** The proxy is closing. The client sees the end of its stream, and the server sees that its client left. */
   stop(): void {
     this.#abort('recorder')
-    this.#out?.destroy()
+    this.#out?.abort()
     if (this.#res?.headersSent === true) this.#res.end()
     else this.#res?.destroy()
   }
 
-  #begin(req: IncomingMessage, res: ServerResponse): void {
+  #forward(req: IncomingMessage, res: ServerResponse): void {
     const { method, path, headers } = this.#request
-    const out = this.#target.request({ method, path, headers: this.#requestHeaders(headers) })
+    const { client, url } = this.#upstream
+    let response: RelayedResponse | undefined
+    const out = client.send(url, requestHead(method, path, this.#requestHeaders(headers)), {
+      onHead: (head) => this.#attempt(res, () => (response = this.#respond(head, res))),
+      onBody: (bytes) => response?.write(bytes),
+      onEnd: () => response?.end(),
+      onFail: (error) => (response === undefined ? this.#fail(error, res) : this.#breakOff(res)),
+      onDrain: () => req.resume(),
+    })
     this.#out = out
-    out.on('response', (answer) => this.#attempt(res, () => this.#respond(answer, res)))
-    out.on('error', (error) => this.#fail(error, res))
-    out.on('close', () => req.resume()) // what the server no longer reads must not keep the client waiting
     res.on('close', () => {
       if (res.writableFinished) return abortWithClient(req, out)
       this.#abort('client')
-      out.destroy()
+      out.abort()
     })
-    relayBody({ from: req, to: out, headers, watcher: this.#watcher.request })
+    relayRequestBody(req, out, new WatchedBody(headers, this.#watcher.request))
   }
 
   /** Node refuses to write some heads that it has read, such as one with the status 099. */
@@ -73,7 +103,7 @@ export class ProxiedExchange {
       work()
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)), res)
-      this.#out?.destroy()
+      this.#out?.abort()
     }
   }
 
@@ -83,81 +113,160 @@ export class ProxiedExchange {
     this.#watcher.aborted(by, why)
   }
 
-  #fail(error: Error, res: ServerResponse): void {
-    if (res.headersSent || this.#isFinished) return this.#abort('server', errorReason(error))
+  #breakOff(res: ServerResponse): void {
+    this.#abort('server')
+    res.destroy()
+  }
+
+  #fail({ message }: Error, res: ServerResponse): void {
+    if (res.headersSent || this.#isFinished) return this.#abort('server', message)
     this.#isFinished = true
-    const why = errorReason(error)
-    this.#watcher.unreachable(why)
-    sendErrorResponse(res, 502, `cannot reach ${this.#target.url.origin}: ${why}`)
+    this.#watcher.unreachable(message)
+    sendErrorResponse(res, 502, `cannot reach ${this.#upstream.url.origin}: ${message}`)
   }
 
   #requestHeaders(headers: RawHeaders): string[] {
-    const flat = withAddedHeaders(endToEndHeaders(headers), this.#target.own)
-    if (!this.#target.keepsHost) replaceHost(flat, this.#target.url.host)
-    if (findHeader(headers, 'transfer-encoding') !== undefined) flat.push('Transfer-Encoding', 'chunked')
+    const { added, host } = this.#upstream
+    const sent = withAddedHeaders(endToEndHeaders(headers), added)
+    if (host !== undefined) replaceHost(sent, host)
+    if (findHeader(headers, 'transfer-encoding') !== undefined) sent.push('Transfer-Encoding', 'chunked')
     else if (findHeader(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#request.method))
-      flat.push('Content-Length', '0')
-    flat.push('Connection', 'keep-alive')
-    return flat
+      sent.push('Content-Length', '0')
+    sent.push('Connection', 'keep-alive')
+    return sent
   }
 
-  #respond(answer: UpstreamResponse, res: ServerResponse): void {
-    const headers = answer.rawHeaders
-    const status = answer.statusCode
+  #respond({ status, reason, headers }: HttpResponseHead, res: ServerResponse): RelayedResponse {
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
-    res.writeHead(status, answer.statusMessage, endToEndHeaders(headers))
-    // With a length, the body is on its way already and shares a packet with the head.
+    res.writeHead(status, reason, endToEndHeaders(headers))
+    // With a length, the body is already on its way and shares a packet with the head.
     if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
-    const onEnd = (): void => void (this.#isFinished = true)
-    relayBody({ from: answer, to: res, headers, watcher, rewriter: this.#rewriter(headers), onEnd })
-    answer.on('close', () => {
-      if (answer.complete) return
-      this.#abort('server')
-      res.destroy()
-    })
+    res.on('drain', () => this.#out?.resume())
+    const body = new WatchedBody(headers, watcher, () => void (this.#isFinished = true))
+    return new RelayedResponse(res, body, this.#rewriter(headers), () => this.#out?.pause())
   }
 
   #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
-    if (this.#target.isNamedByClient) return undefined
+    if (!this.#upstream.rewritesEndpoint) return undefined
     if (this.#request.method !== 'GET' || findHeader(headers, 'content-encoding') !== undefined)
       return undefined
     if (findHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
       return undefined
-    return endpointRewriter(this.#target.url.origin, `http://${findHeader(this.#request.headers, 'host')}`)
+    return endpointRewriter(this.#upstream.url.origin, `http://${findHeader(this.#request.headers, 'host')}`)
   }
 }
 
-/** A client that was answered early may leave while it is still asking; node tells only the socket. */
-function abortWithClient(req: IncomingMessage, out: UpstreamRequest): void {
-  if (!req.complete) req.socket.once('close', () => out.destroy())
+/** After an early response the client may leave while it is still sending; Node reports that on the socket only. */
+function abortWithClient(req: IncomingMessage, out: HttpExchange): void {
+  if (!req.complete) req.socket.once('close', () => out.abort())
 }
 
 const BODY_EXPECTED = /^(POST|PUT|PATCH)$/
 
-function replaceHost(flat: string[], host: string): void {
-  const at = flat.findIndex((word, index) => index % 2 === 0 && word.toLowerCase() === 'host')
-  flat[at + 1] = host
+function replaceHost(headers: string[], host: string): void {
+  const at = headers.findIndex((word, index) => index % 2 === 0 && word.toLowerCase() === 'host')
+  headers[at + 1] = host
 }
 
-function errorReason(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException
-  return error.message === '' ? (code ?? 'no reason given') : error.message
+/** Passes a body to its watcher. The watcher learns of the end with the last byte, if the length is known. */
+class WatchedBody {
+  readonly #watcher: BodyWatcher
+  readonly #onEnd: (() => void) | undefined
+  #left: number
+  #isDone = false
+
+  constructor(headers: RawHeaders, watcher: BodyWatcher, onEnd?: () => void) {
+    this.#watcher = watcher
+    this.#onEnd = onEnd
+    this.#left = Number(findHeader(headers, 'content-length') ?? NaN)
+  }
+
+  chunk(bytes: Uint8Array): void {
+    this.#watcher.chunk(bytes)
+    this.#left -= bytes.length
+    if (this.#left === 0) this.end()
+  }
+
+  end(): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#watcher.end()
+    this.#onEnd?.()
+  }
+}
+
+/** Hands the body of a request on as it comes. A slow server slows the client down. */
+function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: WatchedBody): void {
+  req.on('data', (chunk: Buffer) => {
+    if (!out.write(shortAsText(chunk))) req.pause()
+    body.chunk(chunk)
+  })
+  req.on('end', () => {
+    out.end()
+    body.end()
+  })
+  req.on('error', () => {}) // the close of the response tells that the client left
+}
+
+/** Hands the body of a response on as it comes. */
+class RelayedResponse {
+  readonly #res: ServerResponse
+  readonly #body: WatchedBody
+  readonly #rewriter: EndpointRewriter | undefined
+  readonly #pause: () => void
+
+  constructor(
+    res: ServerResponse,
+    body: WatchedBody,
+    rewriter: EndpointRewriter | undefined,
+    pause: () => void,
+  ) {
+    this.#res = res
+    this.#body = body
+    this.#rewriter = rewriter
+    this.#pause = pause
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#send(this.#rewriter?.next(chunk) ?? chunk)
+    this.#body.chunk(chunk)
+  }
+
+  end(): void {
+    if (this.#rewriter !== undefined) this.#send(this.#rewriter.end())
+    this.#res.end()
+    this.#body.end()
+  }
+
+  /** A slow client slows the server down. */
+  #send(bytes: Uint8Array): void {
+    if (bytes.length > 0 && !this.#res.write(shortAsText(bytes), 'latin1')) this.#pause()
+  }
+}
+
+const SHORT_BYTES = 4096
+
+// A head and a short text are joined into one write; as Latin-1, the text is the same bytes.
+function shortAsText(bytes: Uint8Array): string | Uint8Array {
+  if (bytes.length > SHORT_BYTES) return bytes
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 /** The exchanges that are under way. */
 export class OpenExchanges {
-  // No Set: at this rate of coming and going it leaves old tables behind, and each keeps its exchanges until the next full collection.
+  // Not a Set: at this rate of additions and removals it leaves old tables behind, and each keeps its exchanges in memory
+  // until the next full garbage collection.
   readonly #exchanges: ProxiedExchange[] = []
 
-  start(passage: ProxiedExchange, req: IncomingMessage, res: ServerResponse): void {
-    passage.slot = this.#exchanges.push(passage) - 1
-    res.on('close', () => this.#remove(passage))
-    passage.start(req, res)
+  start(exchange: ProxiedExchange, req: IncomingMessage, res: ServerResponse): void {
+    exchange.slot = this.#exchanges.push(exchange) - 1
+    res.on('close', () => this.#remove(exchange))
+    exchange.start(req, res)
   }
 
   stop(): void {
-    for (const passage of this.#exchanges) passage.stop()
+    for (const exchange of this.#exchanges) exchange.stop()
   }
 
   #remove({ slot }: ProxiedExchange): void {
@@ -165,73 +274,5 @@ export class OpenExchanges {
     if (last === undefined || last.slot === slot) return
     this.#exchanges[slot] = last
     last.slot = slot
-  }
-}
-
-/** Who looks on at a body. Nothing that it does may throw. */
-export interface BodyWatcher {
-  readonly chunk: (bytes: Uint8Array) => void
-  readonly end: () => void
-}
-
-interface RelayBodyOptions {
-  readonly from: IncomingMessage | UpstreamResponse
-  readonly to: UpstreamRequest | ServerResponse
-  readonly headers: RawHeaders
-  readonly watcher: BodyWatcher
-  readonly rewriter?: EndpointRewriter | undefined
-  readonly onEnd?: () => void
-}
-
-/** Hands a body on as it comes, and has a slow reader slow the writer down. */
-function relayBody({ from, to, headers, watcher, rewriter, onEnd }: RelayBodyOptions): void {
-  let left = Number(findHeader(headers, 'content-length') ?? NaN)
-  let isDone = false
-  const slowDown = throttle(from, to)
-  const finish = (): void => {
-    isDone = true
-    watcher.end()
-    onEnd?.()
-  }
-  from.on('data', (chunk: Buffer) => {
-    const bytes = rewriter === undefined ? chunk : rewriter.next(chunk)
-    if (bytes.length > 0 && !writeChunk(bytes, to)) slowDown()
-    watcher.chunk(chunk)
-    left -= chunk.length
-    if (left === 0) finish()
-  })
-  from.on('end', () => {
-    const held = rewriter?.end() ?? NOTHING
-    if (held.length > 0) writeChunk(held, to)
-    to.end()
-    if (!isDone) finish()
-  })
-  from.on('error', () => {}) // whoever left is noticed by the close of the exchange
-}
-
-const NOTHING = new Uint8Array(0)
-const SMALL_BYTES = 4096
-
-// Node joins a head and a short text into one write; as Latin-1, the text is the same bytes. With the end it would be two again.
-function writeChunk(bytes: Uint8Array, to: RelayBodyOptions['to']): boolean {
-  return bytes.length > SMALL_BYTES ? to.write(bytes) : to.write(latin1(bytes), 'latin1')
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-}
-
-/** What has been read already still comes after a pause, maybe in many pieces: one wait is enough for all of them. */
-function throttle(from: RelayBodyOptions['from'], to: RelayBodyOptions['to']): () => void {
-  let isWaiting = false
-  const goOn = (): void => {
-    isWaiting = false
-    from.resume()
-  }
-  return () => {
-    if (isWaiting) return
-    isWaiting = true
-    from.pause()
-    to.once('drain', goOn)
   }
 }

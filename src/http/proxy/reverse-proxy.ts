@@ -1,15 +1,23 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { HostCheck } from '../host-check.ts'
-import { ProxiedExchange, type ExchangeWatcher, type RequestLine, OpenExchanges } from './proxied-exchange.ts'
+import { HostCheck, isLoopback } from '../host-check.ts'
+import {
+  ProxiedExchange,
+  type ExchangeWatcher,
+  type RequestLine,
+  OpenExchanges,
+  type Upstream,
+} from './proxied-exchange.ts'
 import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
 import { sendErrorResponse } from '../server/served-exchange.ts'
 import type { AddedHeader } from '../headers.ts'
-import { openUpstream, type Upstream } from '../client/upstream.ts'
+import { bareHost } from '../server-url.ts'
+import { HttpClient } from '../client/http-client.ts'
 
 interface ReverseProxyOptions {
   readonly url: URL
   readonly listen: ListenAddress
-  readonly own?: readonly AddedHeader[]
+  /** Headers that are added to every request. */
+  readonly added?: readonly AddedHeader[]
 }
 
 export interface ProxyWatcher {
@@ -31,7 +39,10 @@ export class ReverseProxy {
 
   constructor(options: ReverseProxyOptions) {
     this.#options = options
-    this.#upstream = openUpstream(options.url, options.own && { own: options.own })
+    const { url, added = [] } = options
+    // A server on this machine checks the Host that its client sent; a server elsewhere must see its own.
+    const host = isLoopback(bareHost(url)) ? undefined : url.host
+    this.#upstream = { client: new HttpClient(), url, added, host, rewritesEndpoint: true }
     this.#hostCheck = new HostCheck(options.listen.host)
   }
 
@@ -52,7 +63,7 @@ export class ReverseProxy {
       this.#server.close(() => resolve())
       // In the next round, so that the ends of streams are on their way.
       setImmediate(() => this.#server.closeAllConnections())
-      this.#upstream.close()
+      this.#upstream.client.close()
     })
     return this.#closed
   }

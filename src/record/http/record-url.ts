@@ -1,6 +1,6 @@
 import { isLoopback } from '../../http/host-check.ts'
 import { ReverseProxy } from '../../http/proxy/reverse-proxy.ts'
-import { parseServerUrl } from '../../http/client/upstream.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
 import { createRedaction, openRecordingVault } from '../redaction.ts'
 import type { RecordingSummary } from '../tape-log.ts'
 import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
@@ -40,7 +40,7 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const url = parseServerUrl(options.url)
   const redaction = createRedaction(options.redact)
   const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
-  const proxy = new ReverseProxy({ url, listen, own: addedHeadersOf(options) })
+  const proxy = new ReverseProxy({ url, listen, added: addedHeadersOf(options) })
   const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, care))
   return {
     url: origin + url.pathname + url.search,
