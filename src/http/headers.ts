@@ -37,6 +37,11 @@ export function findHeader(headers: RawHeaders, name: string): string | undefine
   return undefined
 }
 
+/** Whether the body is a stream of server-sent events. */
+export function isEventStream(headers: RawHeaders): boolean {
+  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
+}
+
 /** The headers with the host that the URL of the request names, which counts for more (RFC 9112, 3.2.2). */
 export function withHost(headers: RawHeaders, host: string): RawHeaders {
   if (findHeader(headers, 'host') === host) return headers

@@ -1,5 +1,5 @@
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
-import { findHeader, type RawHeaders } from '../http/headers.ts'
+import { isEventStream, type RawHeaders } from '../http/headers.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../protocol/lines.ts'
 import { SseReader, type SseEvent } from '../protocol/sse.ts'
 import type { HttpRequests, OpenRequest } from './http-requests.ts'
@@ -196,10 +196,6 @@ export class HttpBodyReader {
     if (event === 'message') this.#handlers.onText(text)
     else this.#handlers.onOtherEvent?.(event, text)
   }
-}
-
-export function isEventStream(headers: RawHeaders): boolean {
-  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }
 
 /** How long to wait before a stream is opened again: as long as the server asks for, and longer while nothing arrives. */

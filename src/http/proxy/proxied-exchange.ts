@@ -6,6 +6,7 @@ import {
   type AddedHeader,
   endToEndHeaders,
   findHeader,
+  isEventStream,
   type RawHeaders,
   withAddedHeaders,
 } from '../headers.ts'
@@ -151,8 +152,7 @@ export class ProxiedExchange {
     if (!this.#upstream.rewritesEndpoint) return undefined
     if (this.#request.method !== 'GET' || findHeader(headers, 'content-encoding') !== undefined)
       return undefined
-    if (findHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') !== true)
-      return undefined
+    if (!isEventStream(headers)) return undefined
     return endpointRewriter(this.#upstream.url.origin, `http://${findHeader(this.#request.headers, 'host')}`)
   }
 }

@@ -8,7 +8,7 @@ import {
   type Gunzip,
   type Inflate,
 } from 'node:zlib'
-import { findHeader, type RawHeaders } from '../../http/headers.ts'
+import { findHeader, isEventStream, type RawHeaders } from '../../http/headers.ts'
 import type { Direction } from '../../protocol/message.ts'
 import {
   undeclaredBodySink,
@@ -64,7 +64,7 @@ export class BodyRecorder {
 
   #sinkFor(body: AnnouncedBody): BodySink {
     const options = this.#optionsFor(body)
-    if (body.dir === 's2c' && isEventStreamBody(body.headers))
+    if (body.dir === 's2c' && isEventStream(body.headers))
       return eventStreamSink({
         ...options,
         onEvent: (event, details) => this.#frames.eventAtOnce(body.link.place, event, details),
@@ -89,10 +89,6 @@ export class BodyRecorder {
     this.#decoding.add(done)
     void done.finally(() => this.#decoding.delete(done))
   }
-}
-
-function isEventStreamBody(headers: RawHeaders): boolean {
-  return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }
 
 /** Frames of one body that are looked at first. What is left out counts as written: it is no raw line. */
