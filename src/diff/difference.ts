@@ -9,6 +9,22 @@ export interface Difference {
   readonly actual?: unknown
 }
 
+/** A text or number that has become another text or number. */
+interface ChangedScalar extends Difference {
+  readonly expected: string | number
+  readonly actual: string | number
+}
+
+export function isChangedScalar(difference: Difference): difference is ChangedScalar {
+  return (
+    difference.kind === 'changed' && isTextOrNumber(difference.expected) && isTextOrNumber(difference.actual)
+  )
+}
+
+function isTextOrNumber(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /** The type of a value, in the words of JSON. */

@@ -1,7 +1,7 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { Request } from '../protocol/message.ts'
 import { newestSessionRevision } from '../protocol/revisions/index.ts'
-import type { ClockOptions } from './judge/clock.ts'
+import type { IsLiveValue, SessionTimes } from '../diff/noise/noise-kind.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import { judgeAnswer, type Judges } from './judge/judge.ts'
 import { OfficialJudge } from './judge/official-schema.ts'
@@ -260,11 +260,10 @@ function createJudges(
 ): Judges {
   const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
   const official = new OfficialJudge({ use, revisions, turns, onNote: (note) => notes.push(note) })
-  const explains: CarriedValues['explains'] = (expected, actual, path) =>
-    carrier.explains(expected, actual, path)
-  const values = new ValuesJudge({ judging: options, explains, clock: clockOptions(options, plan) })
+  const isLiveValue: IsLiveValue = (expected, actual, path) => carrier.explains(expected, actual, path)
+  const values = new ValuesJudge({ judging: options, isLiveValue, clock: sessionTimes(options, plan) })
   const isUnknown = (question: Request): boolean => unknown.has(question)
-  const serverRequests = new ServerRequestJudge({ judging: options, explains, isUnknown })
+  const serverRequests = new ServerRequestJudge({ judging: options, isLiveValue, isUnknown })
   return {
     schema: new OutputSchemaJudge(() => tools),
     official,
@@ -282,7 +281,7 @@ function createUpdatesJudge(
 ): ResourceUpdatesJudge['judge'] {
   const judge = new ResourceUpdatesJudge({
     judging,
-    explains: (expected, actual, path) => carrier.explains(expected, actual, path),
+    isLiveValue: (expected, actual, path) => carrier.explains(expected, actual, path),
     recordedOn: (link) => plan.resourceUpdatesOn(link),
     grace: SERVER_GRACE,
   })
@@ -290,7 +289,7 @@ function createUpdatesJudge(
 }
 
 /** A time that lies in the recording, where one in the run has taken its place, is the time of day and no change. */
-function clockOptions({ started, now }: JudgedRunOptions, { ended }: ReplayPlan): ClockOptions {
+function sessionTimes({ started, now }: JudgedRunOptions, { ended }: ReplayPlan): SessionTimes {
   const [from, began] = [Date.parse(started), Date.now() - now()]
   return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
 }

@@ -2,11 +2,13 @@ import type { Difference } from '../../diff/difference.ts'
 import { type LiveNotifications, RESOURCE_UPDATED } from '../session/live-notifications.ts'
 import type { StepFinding } from './judged-answer.ts'
 import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
-import { differenceFinding, type ExplainsDifference } from './values.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
+import { differenceFinding } from './values.ts'
 
 interface ResourceUpdatesJudgeOptions {
   readonly judging: JudgeOptions
-  readonly explains: ExplainsDifference
+  readonly isLiveValue: IsLiveValue
   /** The resources of which the recorded server told a link that they had changed, in its order. */
   readonly recordedOn: (link: string) => readonly string[]
   /** Milliseconds that the server may be late. */
@@ -92,9 +94,8 @@ export class ResourceUpdatesJudge {
   }
 
   #differences(recorded: string, live: string): readonly Difference[] {
-    return this.#differ
-      .values({ params: { uri: recorded } }, { params: { uri: live } })
-      .filter(({ expected, actual, path }) => !this.#options.explains(expected, actual, path))
+    const differences = this.#differ.values({ params: { uri: recorded } }, { params: { uri: live } })
+    return separateNoise(differences, { isLiveValue: this.#options.isLiveValue }).kept
   }
 }
 

@@ -1,11 +1,13 @@
 import { isObject, type Notification, type Request } from '../../protocol/message.ts'
 import { type StepFinding, type JudgedAnswer, serverMessagesIn } from './judged-answer.ts'
 import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
-import { differenceFinding, type ExplainsDifference } from './values.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
+import { differenceFinding } from './values.ts'
 
 interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions
-  readonly explains: ExplainsDifference
+  readonly isLiveValue: IsLiveValue
   /** Whether the tape has no answer to a request of the server. */
   readonly isUnknown: (question: Request) => boolean
 }
@@ -34,9 +36,9 @@ export class ServerRequestJudge {
 
   #against(recorded: Request, question: Request): readonly StepFinding[] {
     const differences = this.#differ.values(subjectOf(recorded), subjectOf(question))
-    return differences
-      .filter(({ expected, actual, path }) => !this.#options.explains(expected, actual, path))
-      .map(differenceFinding)
+    const { isLiveValue } = this.#options
+    return separateNoise(differences, { differ: this.#differ, isLiveValue })
+      .kept.map(differenceFinding)
       .map((finding) => ({ ...finding, message: `of the request ${question.method} ${finding.message}` }))
   }
 }

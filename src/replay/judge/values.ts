@@ -1,7 +1,8 @@
 import type { Differ } from '../../diff/diff.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { formatPath } from '../../json/path.ts'
-import { differOnlyInTime, type ClockOptions } from './clock.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import type { IsLiveValue, SessionTimes } from '../../diff/noise/noise-kind.ts'
 import {
   createRuleDiffers,
   EXACT_RULE,
@@ -14,13 +15,10 @@ import {
 import { NO_FINDINGS, type StepFinding, type JudgedAnswer, outcomeText } from './judged-answer.ts'
 import { withRecordedInputs } from '../session/input-rounds.ts'
 
-export type ExplainsDifference = (expected: unknown, actual: unknown, path: Difference['path']) => boolean
-
 interface ValuesJudgeOptions {
   readonly judging: JudgeOptions
-  /** Whether two values at a path differ in nothing but what the live server made up anew. */
-  readonly explains: ExplainsDifference
-  readonly clock: ClockOptions
+  readonly isLiveValue: IsLiveValue
+  readonly clock: SessionTimes
 }
 
 /** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
@@ -70,28 +68,21 @@ export class ValuesJudge {
     const actual = judged.end.kind === 'answered' ? outcomeText(liveTextIn(judged, judged.end)) : undefined
     if (expected === undefined || actual === undefined) return []
     const { kept, free } = this.#differsOf(rule)
-    const differences = this.#unexplained(kept.texts(expected, actual), kept)
+    const differences = this.#withoutNoise(kept, expected, actual)
     if (differences.length === 0) return []
-    const changed = this.#unexplained(free.texts(expected, actual), free)
+    const changed = this.#withoutNoise(free, expected, actual)
     return changed.length === 0 ? [orderFinding(differences)] : changed.map(differenceFinding)
+  }
+
+  #withoutNoise(differ: Differ, expected: string, actual: string): readonly Difference[] {
+    const { isLiveValue, clock } = this.#options
+    return separateNoise(differ.texts(expected, actual), { differ, isLiveValue, clock }).kept
   }
 
   #differsOf(rule: ValidationRule): RuleDiffers {
     const known = this.#differs.get(rule) ?? createRuleDiffers(rule.kind, this.#options.judging)
     this.#differs.set(rule, known)
     return known
-  }
-
-  #unexplained(differences: readonly Difference[], differ: Differ): readonly Difference[] {
-    if (differences.length === 0) return differences
-    const renaming = { isSame: this.#options.explains, within: differ.values }
-    return mergeRenamedMembers(differences, renaming).filter((difference) => !this.#isExplained(difference))
-  }
-
-  #isExplained({ kind, expected, actual, path }: Difference): boolean {
-    if (kind !== 'changed' || !isTextOrNumber(expected) || !isTextOrNumber(actual)) return false
-    if (this.#options.explains(expected, actual, path)) return true
-    return differOnlyInTime(expected, actual, this.#options.clock)
   }
 }
 
@@ -103,10 +94,6 @@ function isCustom({ kind }: ValidationRule): boolean {
 
 function liveTextIn({ turn }: JudgedAnswer, { text }: { readonly text: string }): string {
   return turn.response === undefined ? text : withRecordedInputs(turn.response.text, text)
-}
-
-function isTextOrNumber(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number'
 }
 
 /** What a failure makes of a finding; none when it counts for nothing. */
@@ -149,43 +136,4 @@ function orderFinding(differences: readonly Difference[]): StepFinding {
     message: 'the same items come in another order',
     path: formatPath(at),
   }
-}
-
-interface RenameComparison {
-  /** Whether a name is another one only because the live server made it up anew. */
-  readonly isSame: (recorded: string, live: string, path: Difference['path']) => boolean
-  /** What differs in what the two names hold. */
-  readonly within: (expected: unknown, actual: unknown) => readonly Difference[]
-}
-
-/** The differences, where a member that is missing and one that is new are one member under another name. */
-function mergeRenamedMembers(
-  differences: readonly Difference[],
-  { isSame, within }: RenameComparison,
-): readonly Difference[] {
-  const added = new Set(differences.filter(({ kind }) => kind === 'added'))
-  if (added.size === 0 || added.size > MAX_RENAMES) return differences
-  const inside: Difference[] = []
-  const rest = differences.filter((removed) => {
-    if (removed.kind !== 'removed') return true
-    const other = [...added].find((one) => isRenamed(removed, one, isSame))
-    if (other === undefined) return true
-    added.delete(other)
-    const path = removed.path
-    for (const one of within(removed.expected, other.actual))
-      inside.push({ ...one, path: [...path, ...one.path] })
-    return false
-  })
-  return [...rest.filter((one) => one.kind !== 'added' || added.has(one)), ...inside]
-}
-
-// Each is looked for among all: a server that makes up more names at once than this is another one.
-const MAX_RENAMES = 100
-
-function isRenamed(removed: Difference, added: Difference, isSame: RenameComparison['isSame']): boolean {
-  const [name, other] = [removed.path.at(-1), added.path.at(-1)]
-  const [at, where] = [removed.path.slice(0, -1), added.path.slice(0, -1)]
-  if (typeof name !== 'string' || typeof other !== 'string' || at.join('\n') !== where.join('\n'))
-    return false
-  return isSame(name, other, at)
 }

@@ -1,5 +1,6 @@
 import { MessageCounterparts } from '../../bindings/find/confirm.ts'
-import { LearnedNoise } from '../../diff/noise.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import { LearnedNoise } from '../../diff/noise/learned.ts'
 import { calledTool } from '../../match/describe-request.ts'
 import { type StepFinding, outcomeText } from '../judge/judged-answer.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
@@ -66,7 +67,11 @@ function withoutNoise(
 }
 
 function isNoise({ difference }: StepFinding, noise: LearnedNoise | undefined): boolean {
-  return difference !== undefined && noise !== undefined && noise.separate([difference]).kept.length === 0
+  return (
+    difference !== undefined &&
+    noise !== undefined &&
+    separateNoise([difference], { learned: noise }).kept.length === 0
+  )
 }
 
 // A slow answer that the next run does not repeat was the machine's doing.

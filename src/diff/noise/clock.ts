@@ -1,42 +1,43 @@
-/** From when to when, in milliseconds since 1970. */
-interface Span {
-  readonly from: number
-  readonly to: number
-}
+import { isChangedScalar } from '../difference.ts'
+import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } from './noise-kind.ts'
 
-export interface ClockOptions {
-  readonly recorded: Span
-  readonly live: () => Span
-}
+/** Texts and numbers that contain the current time. */
+export const clockTimes: NoiseKind = noiseByDifference(
+  'clock',
+  (difference, { clock }) =>
+    clock !== undefined &&
+    isChangedScalar(difference) &&
+    differOnlyInTime(difference.expected, difference.actual, clock),
+)
 
 const NOW = '\u0000now\u0000'
-// ISO 8601, JavaScript's own form, HTTP's form, seconds or milliseconds since 1970, and the time of day alone.
+// ISO 8601, the format of JavaScript's Date, the format of HTTP headers, seconds or milliseconds since 1970, and a time of day.
 const TIMES =
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?<!\d)1\d{9}(?:\d{3})?(?!\d)|(?<![\d:.])\d{1,2}:\d\d:\d\d(?:[\s\u202f]?[AP]M)?(?![\d:])/g
 
-/** Whether two texts, or numbers, differ in nothing but the time at which they were said. */
+/** Returns true if two texts or numbers differ only in times that lie within their sessions. */
 export function differOnlyInTime(
   expected: string | number,
   actual: string | number,
-  clock: ClockOptions,
+  clock: SessionTimes,
 ): boolean {
   const then = withoutTimes(String(expected), clock.recorded)
   return then.includes(NOW) && then === withoutTimes(String(actual), clock.live())
 }
 
-function withoutTimes(text: string, span: Span): string {
+function withoutTimes(text: string, span: TimeSpan): string {
   return text.replaceAll(TIMES, (found) => (timesOf(found, span).some(isIn(span)) ? NOW : found))
 }
 
-function isIn({ from, to }: Span): (time: number) => boolean {
+function isIn({ from, to }: TimeSpan): (time: number) => boolean {
   return (time) => time >= from - SLACK && time <= to + SLACK
 }
 
-// What a session works on was often made a moment before it; clocks of two machines differ a little.
+// Values that a session works on are often created shortly before it, and the clocks of two machines differ a little.
 const SLACK = 120_000
 
-/** A time of day alone may be of any day of the span, by the clock on the wall here or by that of Greenwich. */
-function timesOf(text: string, { from, to }: Span): readonly number[] {
+/** A time of day without a date is tried on the first and the last day of the span, in local time and in UTC. */
+function timesOf(text: string, { from, to }: TimeSpan): readonly number[] {
   const [, hour, rest = '', half] = /^(\d{1,2})(:\d\d:\d\d)(?:[\s\u202f]?([AP]M))?$/.exec(text) ?? []
   if (hour === undefined) return [timeOf(text)]
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === 'PM' ? 12 : 0)

@@ -1,7 +1,8 @@
-import { createDiffer, type DiffOptions } from './diff.ts'
-import { jsonTypeOf, type Difference, type JsonType } from './difference.ts'
-import { longestCommonSubsequence } from './sequence-diff.ts'
-import { EVERY_ITEM, formatPath, type PathPattern } from '../json/path.ts'
+import { createDiffer, type DiffOptions } from '../diff.ts'
+import { jsonTypeOf, type Difference, type JsonType } from '../difference.ts'
+import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
+import { longestCommonSubsequence } from '../sequence-diff.ts'
+import { EVERY_ITEM, formatPath, type PathPattern } from '../../json/path.ts'
 
 /** A place on which the same server disagreed with itself. */
 interface LearnedNoisePath {
@@ -15,11 +16,11 @@ interface LearnedNoisePath {
   readonly seen: number
 }
 
-interface NoiseSeparation {
-  /** What is not explained by noise. */
-  readonly kept: readonly Difference[]
-  readonly suppressed: readonly Difference[]
-}
+/** Differences at places where the server was seen to differ from itself. */
+export const learnedDifferences: NoiseKind = noiseByDifference(
+  'learned',
+  (difference, { learned }) => learned !== undefined && learned.explains(difference),
+)
 
 /**
  * What a server says differently each time, learned from repeats, never guessed from a name. It explains a difference only
@@ -47,13 +48,6 @@ export class LearnedNoise {
     }))
   }
 
-  separate(differences: readonly Difference[]): NoiseSeparation {
-    const kept: Difference[] = []
-    const suppressed: Difference[] = []
-    for (const difference of differences) (this.#explains(difference) ? suppressed : kept).push(difference)
-    return { kept, suppressed }
-  }
-
   #add(difference: Difference): void {
     const key = generalizePath(difference.path)
     const place = this.#places.get(key) ?? {
@@ -69,7 +63,7 @@ export class LearnedNoise {
     this.#places.set(key, place)
   }
 
-  #explains(difference: Difference): boolean {
+  explains(difference: Difference): boolean {
     const place = this.#places.get(generalizePath(difference.path))
     if (place === undefined || !place.kinds.has(difference.kind)) return false
     return sidesOf(difference).every(
@@ -78,16 +72,6 @@ export class LearnedNoise {
         (typeof value !== 'string' || place.template === undefined || fitsTemplate(place.template, value)),
     )
   }
-}
-
-/** What differs between answers that should be the same. */
-export function learnNoise(
-  pairs: Iterable<readonly [one: string, other: string]>,
-  options?: DiffOptions,
-): LearnedNoise {
-  const noise = new LearnedNoise(options)
-  for (const [one, other] of pairs) noise.learn(one, other)
-  return noise
 }
 
 interface ObservedNoise {

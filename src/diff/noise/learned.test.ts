@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest'
-import { diffJson } from './diff.ts'
-import { learnNoise, type LearnedNoise } from './noise.ts'
+import { diffJson } from '../diff.ts'
+import { separateNoise } from './index.ts'
+import { LearnedNoise } from './learned.ts'
 
 const text = (value: unknown): string => JSON.stringify(value)
 
+function learnNoise(pairs: readonly (readonly [one: string, other: string])[]): LearnedNoise {
+  const noise = new LearnedNoise()
+  for (const [one, other] of pairs) noise.learn(one, other)
+  return noise
+}
+
 function judged(noise: LearnedNoise, expected: unknown, actual: unknown): readonly string[] {
-  return noise.separate(diffJson(text(expected), text(actual))).kept.map(({ path }) => path.join('.'))
+  return separateNoise(diffJson(text(expected), text(actual)), { learned: noise }).kept.map(({ path }) =>
+    path.join('.'),
+  )
 }
 
 test('a place on which the server disagrees with itself explains a difference there, and nowhere else', () => {

@@ -1,0 +1,11 @@
+import { isChangedScalar } from '../difference.ts'
+import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
+
+/** Values that the live server generated anew, such as ids, in the place of recorded ones. */
+export const liveValues: NoiseKind = noiseByDifference(
+  'live-value',
+  (difference, { isLiveValue }) =>
+    isLiveValue !== undefined &&
+    isChangedScalar(difference) &&
+    isLiveValue(difference.expected, difference.actual, difference.path),
+)
