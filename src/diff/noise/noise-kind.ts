@@ -42,7 +42,7 @@ export interface NoiseSeparation {
   readonly suppressed: readonly SuppressedDifference[]
 }
 
-export interface SuppressedDifference {
+interface SuppressedDifference {
   readonly difference: Difference
   /** The name of the kind of noise that explains it. */
   readonly noise: string
