@@ -4,7 +4,7 @@ import { classifyMessage, type Message } from '../protocol/message.ts'
 import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
 import { HttpBodyReader } from './event-streams.ts'
 import { type HttpLinkOptions, HttpRequests } from './http-requests.ts'
-import { requestKeys, responseKeys } from './message-keys.ts'
+import { requestKeys } from './message-keys.ts'
 import { POST_HEADERS, STREAM_HEADERS } from './session-headers.ts'
 
 /** A link over the HTTP+SSE transport of 2024-11-05: one stream for everything that the server sends, and an endpoint to post to. */
@@ -20,7 +20,6 @@ class HttpSseLink implements ClientLink {
   readonly #url: URL
   readonly #handlers: LinkHandlers
   readonly #requests: HttpRequests
-  readonly #unanswered = new Set<string>()
   #endpoint: URL | undefined
   #isEnded = false
 
@@ -43,14 +42,13 @@ class HttpSseLink implements ClientLink {
   send(text: string, message: Message = classifyMessage(parseJson(text)), onSettled?: () => void): void {
     const keys = requestKeys(message)
     const fail = (why: string, refusal?: HttpRefusal): void => {
-      for (const key of keys) this.#lose(key, why, refusal)
+      for (const key of keys) this.#handlers.onLost(key, why, refusal)
       if (keys.length === 0) this.#handlers.onRejected?.(why, refusal)
     }
     if (this.#endpoint === undefined || this.#isEnded) {
       fail(STREAM_ENDED)
       return onSettled?.()
     }
-    for (const key of keys) this.#unanswered.add(key)
     let status = 0
     this.#requests.send(
       { method: 'POST', url: this.#endpoint, headers: POST_HEADERS, body: text },
@@ -94,7 +92,7 @@ class HttpSseLink implements ClientLink {
         { method: 'GET', headers: STREAM_HEADERS },
         {
           onHead: (head) => {
-            body = new HttpBodyReader(head, { onText: (text) => this.#receive(text), onOtherEvent })
+            body = new HttpBodyReader(head, { onText: this.#handlers.onText, onOtherEvent })
             if (!body.isAcceptedStream) over(`the server answered HTTP ${head.status}`)
           },
           onBody: (chunk) => body?.push(chunk),
@@ -105,20 +103,9 @@ class HttpSseLink implements ClientLink {
     })
   }
 
-  #receive(text: string): void {
-    if (this.#unanswered.size > 0) for (const key of responseKeys(text)) this.#unanswered.delete(key)
-    this.#handlers.onText(text)
-  }
-
-  #lose(key: string, why: string, refusal?: HttpRefusal): void {
-    this.#unanswered.delete(key)
-    this.#handlers.onLost(key, why, refusal)
-  }
-
   #end(why: string): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    for (const key of this.#unanswered) this.#lose(key, STREAM_ENDED)
     this.#handlers.onEnd(why)
   }
 }

@@ -29,6 +29,7 @@ export function streamableHttpLink(options: StreamableHttpLinkOptions): OpenLink
 }
 
 class StreamableHttpLink implements ClientLink {
+  readonly #url: URL
   readonly #handlers: LinkHandlers
   readonly #requests: HttpRequests
   readonly #headers: SessionHeaders
@@ -38,6 +39,7 @@ class StreamableHttpLink implements ClientLink {
   #isClosed = false
 
   constructor(options: StreamableHttpLinkOptions, handlers: LinkHandlers) {
+    this.#url = options.url
     this.#handlers = handlers
     this.#requests = new HttpRequests(options)
     this.#headers = new SessionHeaders(options.inputSchemaOf)
@@ -91,7 +93,7 @@ class StreamableHttpLink implements ClientLink {
         },
         onBody: (chunk) => body?.push(chunk),
         onEnd: () => this.#finish(post, body, location),
-        onFail: ({ message }) => this.#interrupted(post, body, message),
+        onFail: (error) => this.#fail(post, body, error),
       },
     )
   }
@@ -138,6 +140,14 @@ class StreamableHttpLink implements ClientLink {
     post.settle()
   }
 
+  #fail(post: Post, body: HttpBodyReader | undefined, { message }: Error): void {
+    if (body !== undefined) return this.#interrupted(post, body, `the response broke off: ${message}`)
+    const why = `the request to ${this.#url.origin} failed: ${message}`
+    this.#lose(post, why)
+    if (post.keys.length === 0) this.#handlers.onRejected?.(why)
+    post.settle()
+  }
+
   #finishBody(post: Post, body: HttpBodyReader, location: string | undefined): void {
     const { status } = body
     const text = body.text()
@@ -150,10 +160,9 @@ class StreamableHttpLink implements ClientLink {
   }
 
   /** The stream ended before the response arrived. If its events had ids, the server continues it in another stream. */
-  #interrupted(post: Post, body: HttpBodyReader | undefined, why: string): void {
-    const position = body?.position
+  #interrupted(post: Post, { position }: HttpBodyReader, why: string): void {
     post.settle()
-    if (position?.lastEventId === undefined || this.#isClosed) return this.#lose(post, why)
+    if (position.lastEventId === undefined || this.#isClosed) return this.#lose(post, why)
     if (!this.#isAwaited(post)) return
     post.resumed = this.#streams.resume(position, {
       onText: (text) => this.#receive(text, post.key),

@@ -1,63 +1,68 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Bridge } from '../link/bridge/bridge.ts'
 import type { ExchangeWatcher, RequestLine } from '../http/proxy/proxied-exchange.ts'
-import { openBridgeTarget } from '../link/bridge/http-requests.ts'
 import { parseServerUrl } from '../http/server-url.ts'
+import { parseJson } from '../json/parse.ts'
+import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from '../link/client-link.ts'
+import { requestKeys, responseKeys } from '../link/message-keys.ts'
+import { urlLink } from '../link/url-link.ts'
+import { idFromKey, idKey, isId } from '../protocol/id.ts'
 import { decodeUtf8, LineSplitter } from '../protocol/lines.ts'
+import { classifyMessage, member, type Message } from '../protocol/message.ts'
 import { createRedaction, openRecordingVault } from './redaction.ts'
 import type { RecordingSummary } from './tape-log.ts'
-import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './http/url-recorder.ts'
+import { createUrlRecorder, type RecordUrlOptions } from './http/url-recorder.ts'
 
 export interface RecordBridgeOptions extends RecordUrlOptions {
-  /** The client's side: lines of JSON. */
+  /** The client's side, which exchanges lines of JSON. */
   readonly client: { readonly input: Readable; readonly output: Writable; readonly isGone: () => boolean }
-  /** Told when the tape is there, or why it is not. */
+  /** Called when the tape was created, or could not be. */
   readonly onBegin: (begun: {
     readonly path: string | undefined
     readonly failure: string | undefined
     readonly keyTrouble: string | undefined
   }) => void
-  /** For people. */
-  readonly say: (words: string) => void
+  /** Shows a message to the user. */
+  readonly say: (text: string) => void
   /** Ends the session. */
   readonly stop: AbortSignal
 }
 
 const POLL_MS = 50
-/** How long the client of a pipe that ran out is given its answers. */
+/** How long the client is given its responses after its input has ended. */
 const RESPONSE_TIMEOUT_MS = 300_000
 
-/** Is a stdio server to its client and an HTTP client to the server at a URL, and makes a tape of the HTTP. */
+/** Acts as a stdio server for the client and as an HTTP client for the server at a URL, and records the HTTP exchanges. */
 export async function recordBridgeSession(options: RecordBridgeOptions): Promise<RecordingSummary> {
-  const { client, say } = options
   const url = parseServerUrl(options.url)
-  const target = openBridgeTarget(url, addedHeadersOf(options))
   const redaction = createRedaction(options.redact)
   const vault = openRecordingVault(options.redact, options.tape)
-  const tape = createUrlRecorder(options, url, { redactor: redaction?.redactor, vault })
-  options.onBegin({ path: tape.log.path, failure: tape.log.failure, keyTrouble: redaction?.trouble })
-  const toClient = (message: string): void => void client.output.write(`${message}\n`)
+  const recorder = createUrlRecorder(options, url, { redactor: redaction?.redactor, vault })
+  const { path, failure } = recorder.log
+  options.onBegin({ path, failure, keyTrouble: redaction?.trouble })
   const watch = (line: RequestLine): ExchangeWatcher => {
-    tape.settle() // what it belongs to may have been said in this very round
-    return tape.watch(line)
+    recorder.settle() // the exchange may belong to a session that was opened in this very round of the event loop
+    return recorder.watch(line)
   }
-  const bridge = new Bridge({ target, watch, toClient, say })
-  await readClientInput(options, bridge)
+  const bridge = new Bridge(options, url)
+  await bridge.open(urlLink({ url, watch, ...(options.headers && { headers: options.headers }) }))
+  await readClientInput(options, (text) => bridge.send(text))
   await waitForResponses(options, bridge)
   await bridge.close()
-  target.close()
-  await sleep(0) // what was just aborted says so on the tape
-  return tape.finish()
+  await sleep(0) // what was just aborted is recorded in the next round
+  return recorder.finish()
 }
 
-/** Resolves when the client says no more. */
-function readClientInput({ client, say, stop }: RecordBridgeOptions, bridge: Bridge): Promise<void> {
+/** Resolves when the client has sent everything. */
+function readClientInput(
+  { client, say, stop }: RecordBridgeOptions,
+  onText: (text: string) => void,
+): Promise<void> {
   const splitter = new LineSplitter({
     onLine: (bytes) => {
       const text = decodeUtf8(bytes)
       if (text === undefined) say('the client sent a line that is not UTF-8')
-      else if (text.trim() !== '') bridge.sendFromClient(text)
+      else if (text.trim() !== '') onText(text)
     },
     onOverlong: (_head, total) => say(`the client sent a line of ${total} bytes, which is too long`),
   })
@@ -73,10 +78,152 @@ function readClientInput({ client, say, stop }: RecordBridgeOptions, bridge: Bri
   })
 }
 
-/** A client that closes our input may still read: what it is owed is waited for, unless it is gone. */
+/** A client that has closed its output may still read, so it is given its responses unless it is gone. */
 async function waitForResponses({ client, stop }: RecordBridgeOptions, bridge: Bridge): Promise<void> {
   const since = performance.now()
   const isOver = (): boolean =>
     stop.aborted || client.isGone() || performance.now() - since > RESPONSE_TIMEOUT_MS
-  while (!isOver() && bridge.isAwaitingResponses) await sleep(POLL_MS)
+  while (!isOver() && bridge.isBusy) await sleep(POLL_MS)
+}
+
+/** Passes messages between a client that exchanges lines of JSON and a link to the server, unchanged and in order. */
+class Bridge {
+  readonly #options: Pick<RecordBridgeOptions, 'client' | 'say'>
+  readonly #url: URL
+  /** The requests that have no response yet, by id key. */
+  readonly #open = new Map<string, { readonly isAwaited: boolean }>()
+  readonly #shown = new Set<string>()
+  #link: ClientLink | undefined
+  #sending: Promise<void> = Promise.resolve()
+  #unsent = 0
+  #isEnded = false
+
+  constructor(options: Pick<RecordBridgeOptions, 'client' | 'say'>, url: URL) {
+    this.#options = options
+    this.#url = url
+  }
+
+  async open(open: OpenLink): Promise<void> {
+    this.#link = await open(this.#handlers)
+  }
+
+  /** Whether a message of the client is not sent yet, or waits for its response. */
+  get isBusy(): boolean {
+    return this.#unsent > 0 || [...this.#open.values()].some(({ isAwaited }) => isAwaited)
+  }
+
+  /** Sends a message of the client, after those before it. */
+  send(text: string): void {
+    const message = classifyMessage(parseJson(text))
+    if (message.kind === 'invalid')
+      return this.#options.say(`the client sent something that is not a message: ${message.why}`)
+    this.#unsent++
+    this.#sending = this.#sending.then(() => this.#send(text, message)).finally(() => this.#unsent--)
+  }
+
+  async close(): Promise<void> {
+    await this.#link?.close()
+  }
+
+  async #send(text: string, message: Message): Promise<void> {
+    if (this.#cancel(message)) return
+    // A subscription lasts as long as its client, so its response is not waited for.
+    const isAwaited = !(message.kind === 'request' && message.method === 'subscriptions/listen')
+    for (const key of requestKeys(message)) this.#open.set(key, { isAwaited })
+    if (this.#isEnded) this.#loseAll()
+    else await new Promise<void>((resolve) => this.#link?.send(text, message, resolve))
+  }
+
+  /** The client takes a request back. Returns true if the server learns that from the closed stream, and needs no message. */
+  #cancel(message: Message): boolean {
+    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return false
+    const id = member(message.params, 'requestId')
+    if (!isId(id)) return false
+    this.#open.delete(idKey(id))
+    return this.#link?.abort?.(idKey(id)) === true
+  }
+
+  readonly #handlers: LinkHandlers = {
+    onText: (text) => {
+      if (text.trim() === '') return
+      if (parseJson(text) === undefined)
+        return this.#options.say('the server sent something that is not JSON; it is on the tape')
+      for (const key of responseKeys(text)) this.#open.delete(key)
+      this.#toClient(onOneLine(text))
+    },
+    onLost: (key, why, refusal) => {
+      if (!this.#open.delete(key)) return
+      const description = describeLoss(why, refusal, this.#url)
+      const error = serverError(refusal) ?? ownError(refusal?.status, description)
+      this.#toClient(JSON.stringify({ ...error, id: idFromKey(key) }))
+      if (refusal?.isSessionLost === true) this.#sayOnce(description)
+    },
+    onRejected: (why, refusal) => this.#sayOnce(describeLoss(why, refusal, this.#url)),
+    onEnd: () => {
+      this.#isEnded = true
+      this.#loseAll()
+    },
+  }
+
+  #loseAll(): void {
+    const why = 'the server ended its stream, and with it the session: restart the server in the client'
+    for (const key of this.#open.keys()) this.#handlers.onLost(key, why)
+  }
+
+  #toClient(line: string): void {
+    this.#options.client.output.write(`${line}\n`)
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#shown.has(text)) return
+    this.#shown.add(text)
+    this.#options.say(text)
+  }
+}
+
+/** Between the tokens of JSON a line feed is white space. */
+function onOneLine(text: string): string {
+  return text.trim().replaceAll(/[\r\n]+/g, ' ')
+}
+
+/** The error of the server, if it sent one instead of a response. Often it does not have the id of the request. */
+function serverError(refusal: HttpRefusal | undefined): object | undefined {
+  if (refusal === undefined || refusal.status === 401) return undefined
+  const value = parseJson(refusal.body)
+  const message = classifyMessage(value)
+  return message.kind === 'response' && 'error' in message.outcome ? Object(value) : undefined
+}
+
+/** Outside every range that JSON-RPC and MCP reserve; the last digits are an HTTP status. */
+const ERROR_CODE_BASE = -39_000
+const BAD_GATEWAY = 502
+
+/** An error in place of the response that the server did not give. */
+function ownError(status = BAD_GATEWAY, description: string): object {
+  const code = ERROR_CODE_BASE - (status < 300 ? BAD_GATEWAY : status)
+  return {
+    jsonrpc: '2.0',
+    id: null,
+    error: { code, message: `reelay: ${description}`, data: { by: 'reelay' } },
+  }
+}
+
+/** Explains a missing response to somebody who talks to the bridge over stdio. */
+function describeLoss(why: string, refusal: HttpRefusal | undefined, url: URL): string {
+  if (refusal === undefined || refusal.status < 300) return why
+  const { status, location, isSessionLost } = refusal
+  if (isSessionLost)
+    return 'the server no longer knows this session (status 404), as after a restart: restart the server in the client'
+  if (status < 400 && location !== undefined && URL.canParse(location, url.href)) {
+    const { origin, pathname } = new URL(location, url)
+    return `the server has moved to ${origin}${pathname}, where nothing was sent: use that URL instead`
+  }
+  const where = `${url.origin}${url.pathname}`
+  if (status === 401 || status === 403)
+    return (
+      `${where} requires authorization (status ${status}), and a bridge cannot log in. What works: a token in a header ` +
+      "(--header 'Authorization: Bearer ${env.TOKEN}'), or the client itself behind reelay record --forward"
+    )
+  const message = member(member(serverError(refusal), 'error'), 'message')
+  return `${where} answered with status ${status}${typeof message === 'string' ? `: ${message}` : ' and no message'}`
 }

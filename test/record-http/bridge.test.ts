@@ -220,7 +220,10 @@ test('errors of the server keep their words and get the id of the request; a ser
   server.close()
   say({ id: 2, method: 'ping' })
   expect(JSON.parse(await client.line('"id":2'))).toMatchObject({
-    error: { code: -39_502, message: expect.stringContaining(`cannot reach ${server.origin}`) as string },
+    error: {
+      code: -39_502,
+      message: expect.stringContaining(`the request to ${server.origin} failed`) as string,
+    },
   })
 })
 
@@ -248,7 +251,7 @@ test('a session that the server has forgotten in its own words is said on stderr
   say({ id: 1, method: 'ping' }, { id: 2, method: 'ping' })
   expect(await client.line('"id":1')).toContain('Session not found')
   await client.line('"id":2')
-  await until(() => client.stderr().includes('has forgotten this session'))
+  await until(() => client.stderr().includes('no longer knows this session'))
   expect(client.stderr().match(/restart the server in the client/g)).toHaveLength(1)
 })
 

@@ -452,7 +452,11 @@ const refusing = (id: unknown): string =>
 test.each<[string, Listener, string]>([
   ['wants a token', (_req, res) => res.writeHead(401).end(), 'the server answered HTTP 401'],
   ['is a web page', (_req, res) => res.writeHead(200).end('<html>'), 'the server answered HTTP 200: <html>'],
-  ['breaks off', (_req, res) => res.destroy(), 'the server closed the connection'],
+  [
+    'breaks off',
+    (_req, res) => res.destroy(),
+    'the request to ORIGIN failed: the server closed the connection',
+  ],
   [
     'refuses to begin',
     (_req, res) =>
@@ -478,7 +482,12 @@ test.each<[string, Listener, string]>([
     for (const id of [7, 8])
       expect(jsonOf(await say(callOf(id, 'other', {})))).toMatchObject({
         id,
-        error: { code: -32603, message: expect.stringContaining(`the live server did not answer: ${why}`) },
+        error: {
+          code: -32603,
+          message: expect.stringContaining(
+            `the live server did not answer: ${why.replace('ORIGIN', origin)}`,
+          ),
+        },
       })
     expect(jsonOf(await say(callOf(9, 'echo', { q: 'old' })))).toMatchObject(answerOf(9, 'recorded'))
     expect(new Set(seen)).toEqual(new Set(['yes']))
