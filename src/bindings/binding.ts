@@ -1,4 +1,4 @@
-import type { JsonPath } from '../json/find.ts'
+import type { JsonPath } from '../json/path.ts'
 
 /** The way into a string, from its text to the value inside. */
 export type LocationStep =

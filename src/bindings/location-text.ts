@@ -1,6 +1,6 @@
 import type { BindingProducer, LocationStep, TapeLocation } from './binding.ts'
 import { ReelayError } from '../errors.ts'
-import type { JsonPath } from '../json/find.ts'
+import type { JsonPath } from '../json/path.ts'
 import { EVERY_ITEM, parsePath, formatPath } from '../json/path.ts'
 
 /** A place as a user wrote it: what stands in a text is named by its surroundings. */

@@ -1,5 +1,5 @@
 import type { LocationStep } from './binding.ts'
-import type { JsonPath } from '../json/find.ts'
+import type { JsonPath } from '../json/path.ts'
 
 /** The names around a value: its own, and those of what holds it. */
 export interface LocationNames {

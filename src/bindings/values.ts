@@ -1,5 +1,6 @@
 import type { ValueLocation } from './binding.ts'
-import { memberRanges, findRange, type JsonPath } from '../json/find.ts'
+import { memberRanges, findRange } from '../json/find.ts'
+import type { JsonPath } from '../json/path.ts'
 import { jsonLeaves, decodeLeaf } from '../json/leaves.ts'
 import { parseJson } from '../json/parse.ts'
 

@@ -1,4 +1,5 @@
-import type { JsonPath } from '../json/find.ts'
+import { ExactNumber } from '../json/parse.ts'
+import type { JsonPath } from '../json/path.ts'
 
 /** One thing that is not the same. A side that has nothing there has no member. */
 export interface Difference {
@@ -34,17 +35,4 @@ export function jsonTypeOf(value: unknown): JsonType {
   if (value instanceof ExactNumber) return 'number'
   const type = typeof value
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
-}
-
-/** A number that JavaScript cannot hold without loss: it is the one that it is spelled as. */
-export class ExactNumber {
-  readonly spelling: string
-
-  constructor(spelling: string) {
-    this.spelling = spelling
-  }
-
-  toJSON(): string {
-    return this.spelling
-  }
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { itemRanges, memberRanges, findRange, replaceValue, type JsonRange } from './find.ts'
+import { itemRanges, memberRanges, findRange } from './find.ts'
+import { replaceValue } from './splice.ts'
+import type { JsonRange } from './scan.ts'
 
 const sliceOf = (text: string, range: JsonRange | undefined): string | undefined =>
   range && text.slice(range.start, range.end)

@@ -1,39 +1,63 @@
-import type { JsonRange } from './find.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  endOfDigits,
+  hasTextAt,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE,
+  ZERO,
+  type JsonRange,
+} from './scan.ts'
 
 const BUFFER_BYTES = 4096
 
+/** Keys of the hashed object that are treated specially, as JSON. */
+interface SpecialKeys {
+  /** This member does not count for the hash. */
+  readonly skip: string
+  /** The range of this member is noted. */
+  readonly note: string
+}
+
 /**
- * Hashes JSON by its bytes, so that equal values have equal hashes whatever the order of their members. Nothing is parsed: each
- * string and number counts by its spelling. On a tape that may be any, so what is not spelled as `canonicalJson` does is refused;
- * whoever asked writes the value in canonical form then, and that has the same hash.
+ * Hashes JSON by its bytes, without parsing it, so that equal values have equal hashes whatever the order of their members.
+ * Strings and numbers count by their spelling. `hashMembers` therefore rejects values that `canonicalJson` would spell
+ * differently; the caller then hashes their canonical text, which gives the same hash.
  */
 export class JsonHasher {
-  /** For short texts, which most are: a buffer for each would take longer than its hash. */
-  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  /** Most texts are short. Allocating a buffer for each would take longer than hashing it. */
+  readonly #buffer = new Uint8Array(BUFFER_BYTES)
   #bytes: Uint8Array = this.#buffer
   #end = 0
   #isCanonical = false
   #position = 0
   #low = 0
   #high = 0
-  /** The keys of all objects that are open, to notice one that is there twice. */
+  /** The hashes of the keys of all open objects, to notice duplicates. */
   readonly #openKeys: number[] = []
-  #metaRange: JsonRange | undefined
-  #nameRange: JsonRange | undefined
+  #keys: SpecialKeys = { skip: '', note: '' }
+  #skippedRange: JsonRange | undefined
+  #notedRange: JsonRange | undefined
   #isEmpty = false
   #sketch = 0
 
   /** The hash of a text that `canonicalJson` has written. */
   hashCanonical(text: string): Hash64 {
-    const bytes = text.length * MAX_UTF8_BYTES > BUFFER_BYTES ? Buffer.from(text) : this.#buffer
-    this.#begin(bytes, 0, bytes === this.#buffer ? this.#buffer.write(text) : bytes.length)
+    const isShort = text.length * MAX_UTF8_BYTES <= BUFFER_BYTES
+    const bytes = isShort ? this.#buffer : encoder.encode(text)
+    this.#begin(bytes, 0, isShort ? encoder.encodeInto(text, bytes).written : bytes.length)
     this.#isCanonical = true
     this.#sketch = 0
     this.#hashValue(0)
     return this.result()
   }
 
-  /** The hash of a list of values that have these. */
+  /** The hash of an array, from the hashes of its items. */
   hashList(items: readonly Hash64[]): Hash64 {
     let low = IN_ARRAY
     let high = ~IN_ARRAY
@@ -46,40 +70,41 @@ export class JsonHasher {
   }
 
   /**
-   * Hashes the params that begin there, without their `_meta`, and gives where they end; -1 when they are no object, no JSON, or
-   * spelled otherwise.
+   * Hashes the object that starts there, without its skipped member, and returns its end. Returns -1 for anything but an
+   * object that is spelled like canonical JSON, apart from the order of its members.
    */
-  hashParams(bytes: Uint8Array, start: number, end: number): number {
+  hashMembers(bytes: Uint8Array, { start, end }: JsonRange, keys: SpecialKeys): number {
     this.#begin(bytes, start, end)
+    this.#keys = keys
     this.#isCanonical = false
     this.#openKeys.length = 0
-    this.#metaRange = undefined
-    this.#nameRange = undefined
+    this.#skippedRange = undefined
+    this.#notedRange = undefined
     this.#sketch = 0
-    return bytes[start] === OPEN_OBJECT && this.#hashObject(PARAMS_DEPTH) ? this.#position : -1
+    return bytes[start] === OPEN_OBJECT && this.#hashObject(MEMBERS_DEPTH) ? this.#position : -1
   }
 
-  /** Whether those params hold nothing but `_meta`. */
+  /** The object had no members besides the skipped one. */
   get isEmpty(): boolean {
     return this.#isEmpty
   }
 
-  /** Where their `_meta` stands. */
-  get metaRange(): JsonRange | undefined {
-    return this.#metaRange
+  /** The range of the skipped member's value. */
+  get skippedRange(): JsonRange | undefined {
+    return this.#skippedRange
   }
 
-  /** Where the name of a tool or a prompt stands among them. */
-  get nameRange(): JsonRange | undefined {
-    return this.#nameRange
+  /** The range of the noted member's value. */
+  get notedRange(): JsonRange | undefined {
+    return this.#notedRange
   }
 
-  /** A bit for each value in the params, or in the objects that they hold, of what was hashed last. */
+  /** A bit for each value in the last hashed object or in the objects that are its members. */
   get sketch(): number {
     return this.#sketch >>> 0
   }
 
-  /** What was hashed last. */
+  /** The hash of the last hashed value. */
   result(): Hash64 {
     return { low: this.#low >>> 0, high: this.#high >>> 0 }
   }
@@ -135,15 +160,15 @@ export class JsonHasher {
       const keyEnd = this.#position
       const sketch = this.#sketch
       if (!this.#skip(COLON) || !this.#hashValue(depth + 1)) return false
-      if (depth === PARAMS_DEPTH && this.#noteParam(keyEnd)) {
+      if (depth === MEMBERS_DEPTH && this.#noteMember(keyEnd)) {
         this.#sketch = sketch
         continue
       }
       members++
       const pair = mixBits(rotateBits(keyLow) ^ this.#low)
       if (
-        depth === PARAMS_DEPTH + 1 ||
-        (depth === PARAMS_DEPTH && this.#bytes[this.#position - 1] !== CLOSE_OBJECT)
+        depth === MEMBERS_DEPTH + 1 ||
+        (depth === MEMBERS_DEPTH && this.#bytes[this.#position - 1] !== CLOSE_OBJECT)
       )
         this.#sketch |= 1 << pair
       low = (low + pair) | 0
@@ -153,26 +178,26 @@ export class JsonHasher {
     return this.#skip(CLOSE_OBJECT) && this.#closeObject(low, high, members)
   }
 
-  /** Of the objects that are open, the params are closed last. */
+  // The outermost object is closed last, so `#isEmpty` is about it in the end.
   #closeObject(low: number, high: number, members: number): true {
     this.#isEmpty = members === 0
     return this.#setResult(low, high)
   }
 
-  /** Whether the member of the params that ends here is `_meta`, which does not count. */
-  #noteParam(keyEnd: number): boolean {
+  /** Returns `true` if the member that ends here is skipped. */
+  #noteMember(keyEnd: number): boolean {
     if (this.#isCanonical) return false
     const value = { start: keyEnd + 1, end: this.#position }
-    if (this.#isKey(keyEnd, NAME_KEY)) this.#nameRange = value
-    if (!this.#isKey(keyEnd, META_KEY)) return false
-    this.#metaRange = value
+    if (this.#isKey(keyEnd, this.#keys.note)) this.#notedRange = value
+    if (!this.#isKey(keyEnd, this.#keys.skip)) return false
+    this.#skippedRange = value
     return true
   }
 
-  // A quote behind a backslash stands inside of a longer key.
-  #isKey(end: number, key: Buffer): boolean {
+  // A quote after a backslash belongs to a longer key.
+  #isKey(end: number, key: string): boolean {
     const start = end - key.length
-    return hasBytesAt(this.#bytes, start, key) && this.#bytes[start - 1] !== BACKSLASH
+    return hasTextAt(this.#bytes, start, key) && this.#bytes[start - 1] !== BACKSLASH
   }
 
   #hashArray(depth: number): boolean {
@@ -203,7 +228,7 @@ export class JsonHasher {
     )
   }
 
-  /** What nests deeper than a stack should: in canonical form its bytes say all, up to the end of the text. */
+  /** Hashes deep nesting as plain bytes up to the end of the text, to spare the stack. */
   #hashDeepValue(): boolean {
     if (!this.#isCanonical) return false
     let low = IN_SCALAR
@@ -238,66 +263,49 @@ export class JsonHasher {
   }
 }
 
-const [QUOTE, BACKSLASH, SPACE, COMMA, COLON] = [0x22, 0x5c, 0x20, 0x2c, 0x3a]
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [IN_STRING, IN_OBJECT, IN_ARRAY, IN_SCALAR] = [0x9e3779b9, 0x2545f491, 0x4cf5ad43, 0x1b873593]
 const FACTOR_LOW = 0x01000193
 const FACTOR_HIGH = 0xc2b2ae35
 const MAX_HASH_DEPTH = 64
 const MAX_UTF8_BYTES = 3
-/** Params stand in a list, in a key. */
-const PARAMS_DEPTH = 1
-const META_KEY = Buffer.from('"_meta"')
-const NAME_KEY = Buffer.from('"name"')
+/** The hashed object is an item of an array, the key of a request. */
+const MEMBERS_DEPTH = 1
 const MAX_KEYS = 32
+const encoder = new TextEncoder()
 
 function isShortEscape(byte: number): boolean {
   return SHORT_ESCAPES.has(byte)
 }
 
-const SHORT_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\bfnrt'))
+const SHORT_ESCAPES: ReadonlySet<number> = new Set(encoder.encode('"\\bfnrt'))
 
-/** Whether a byte may stand in a number, `true`, `false` or `null`. */
+/** The byte occurs in numbers, `true`, `false` and `null`. */
 function isScalarByte(byte: number | undefined): byte is number {
   if (byte === undefined || byte < 0x2b || byte > 0x7a) return false
   return byte >= 0x61 || (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e || byte === 0x2b
 }
 
-const [ZERO, NINE, MINUS] = [0x30, 0x39, 0x2d]
-const SAFE_DIGITS = 15
-
-/** Whether a number or a literal is spelled as canonical JSON spells it. */
+/** A number or literal is spelled as in canonical JSON. */
 function isCanonicalScalar(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
-  if (isPlainNumber(bytes, first, end)) return true
-  if (LITERALS.some((text) => text.length === end - start && hasBytesAt(bytes, start, text))) return true
+  if (bytes[first] !== ZERO && endOfDigits(bytes, first, end) === end) return true
+  if (LITERALS.some((text) => text.length === end - start && hasTextAt(bytes, start, text))) return true
   const text = String.fromCharCode(...bytes.subarray(start, Math.min(end, start + MAX_SCALAR_LENGTH)))
   return Number.isFinite(Number(text)) && String(Number(text)) === text
 }
 
-const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text))
-// No number is spelled longer.
+const MINUS = 0x2d
+const LITERALS = ['true', 'false', 'null']
+// Canonical numbers are shorter.
 const MAX_SCALAR_LENGTH = 32
 
-function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] === ZERO || end === start || end - start > SAFE_DIGITS) return false
-  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) > NINE || (bytes[at] ?? 0) < ZERO) return false
-  return true
-}
-
-/** Whether these bytes stand there. */
-function hasBytesAt(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false
-  return true
-}
-
-/** 64 bits that stand for a text. Whoever finds something by them compares the text itself, too. */
+/** A 64-bit hash. Different texts may have the same hash, so texts must be compared, too. */
 export interface Hash64 {
   readonly low: number
   readonly high: number
 }
 
-/** Two lanes of multiply and rotate, mixed at the end: no call into another library for a text of a few hundred characters. */
+/** Two lanes of multiply and rotate, mixed at the end. For short texts this is faster than a call into a native library. */
 export function hashText(text: string): Hash64 {
   let low = 0x9e3779b9 ^ text.length
   let high = 0x85ebca6b

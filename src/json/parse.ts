@@ -1,28 +1,16 @@
-/** The value of a JSON text; undefined, which is no JSON value, when it is none. */
+import { jsonLeaves } from './leaves.ts'
+import type { JsonPath } from './path.ts'
+
+/** Parses JSON. Returns `undefined` if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // text from outside is often no JSON: the caller says what that means
+    return undefined // The caller decides what invalid text means.
   }
 }
 
-const [ZERO, NINE] = [0x30, 0x39]
-const SAFE_DIGITS = 15
-
-/** The value of an id in its bytes. Most are short numbers, and to make a text of each would take longer than to count. */
-export function parseIdBytes(bytes: Buffer, start: number, end: number): unknown {
-  let value = 0
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte < ZERO || byte > NINE || end - start > SAFE_DIGITS)
-      return parseJson(bytes.toString('utf8', start, end))
-    value = value * 10 + byte - ZERO
-  }
-  return value
-}
-
-/** In valid JSON a line break is white space: a message that was sent over several lines still fits into one. */
+/** Replaces line breaks by spaces. In valid JSON they are only white space. */
 export function jsonOnOneLine(json: string): string {
   return LINE_BREAK.test(json) ? json.replaceAll(LINE_BREAKS, ' ') : json
 }
@@ -30,10 +18,65 @@ export function jsonOnOneLine(json: string): string {
 const LINE_BREAK = /[\r\n]/
 const LINE_BREAKS = /[\r\n]/g
 
-/** Envelopes are written byte by byte as Latin-1, so a name outside ASCII is escaped. */
+/** Encodes a string as JSON in ASCII. */
 export function toAsciiJson(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[^\x20-\x7e]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
+
+/** Parses JSON. Numbers that JavaScript cannot represent exactly become an `ExactNumber`. */
+export function parseExactJson(text: string): unknown {
+  const value = parseJson(text)
+  if (value === undefined || !LONG_NUMBER.test(text)) return value
+  return withExactNumbers(text, value)
+}
+
+/** A number that JavaScript cannot represent exactly, kept as it is spelled. */
+export class ExactNumber {
+  readonly spelling: string
+
+  constructor(spelling: string) {
+    this.spelling = spelling
+  }
+
+  toJSON(): string {
+    return this.spelling
+  }
+}
+
+// Only a quick check: the digits may also be part of a string.
+const LONG_NUMBER = /\d{16}|\d\.?\d*[eE]\+?\d{2}/
+
+function withExactNumbers(text: string, value: unknown): unknown {
+  const root = { value }
+  for (const { path, start, end } of jsonLeaves(text)) {
+    const spelling = text.slice(start, end)
+    if (losesPrecision(spelling)) setLeaf(root, ['value', ...path], new ExactNumber(spelling))
+  }
+  return root.value
+}
+
+function losesPrecision(spelling: string): boolean {
+  return /^-?\d/.test(spelling) && !Number.isSafeInteger(Math.trunc(Number(spelling)))
+}
+
+function setLeaf(root: object, path: JsonPath, leaf: ExactNumber): void {
+  const holder: unknown = path.slice(0, -1).reduce<unknown>((at, step) => Reflect.get(Object(at), step), root)
+  const last = path.at(-1)
+  if (typeof holder !== 'object' || holder === null || last === undefined) return
+  Object.defineProperty(holder, last, { value: leaf, enumerable: true, configurable: true, writable: true })
+}
+
+/** Parses two texts. Returns `undefined` unless both are JSON objects or arrays. */
+export function parseJsonPair(
+  expected: string,
+  actual: string,
+): { readonly expected: unknown; readonly actual: unknown } | undefined {
+  if (!STARTS_CONTAINER.test(expected) || !STARTS_CONTAINER.test(actual)) return undefined
+  const values = { expected: parseExactJson(expected), actual: parseExactJson(actual) }
+  return values.expected === undefined || values.actual === undefined ? undefined : values
+}
+
+const STARTS_CONTAINER = /^\s*[{[]/

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EVERY_ITEM, formatPath, parsePath } from './path.ts'
+import { EVERY_ITEM, formatPath, omitPaths, parsePath } from './path.ts'
 
 test('a path names members, items and every item', () => {
   expect(parsePath('params.arguments.limit')).toEqual(['params', 'arguments', 'limit'])
@@ -49,4 +49,30 @@ test.each([
       hint: expect.stringContaining('params.arguments.limit'),
     }),
   )
+})
+
+const value = { a: { b: 1, c: 2 }, items: [{ id: 1, n: 'x' }, { id: 2, n: 'y' }, 3], 'd.e': 4 }
+
+test.each([
+  [['a.b'], { ...value, a: { c: 2 } }],
+  [['a.b', 'a.c'], { ...value, a: {} }],
+  [['a', 'a.b'], { items: value.items, 'd.e': 4 }],
+  [['["d.e"]'], { a: value.a, items: value.items }],
+  [['items[*].id'], { ...value, items: [{ n: 'x' }, { n: 'y' }, 3] }],
+  [['items[0]', 'items[1].n'], { ...value, items: [{ id: 2 }, 3] }],
+  [['items[*]'], { ...value, items: [] }],
+  [['nothing.here', 'a[0]', 'items.id', 'a.b.c'], value],
+])('without %j', (paths, rest) => {
+  expect(omitPaths(value, paths.map(parsePath))).toEqual(rest)
+})
+
+test('omitPaths does not change the value itself', () => {
+  const frozen = Object.freeze({ a: Object.freeze([1, 2]) })
+  expect(omitPaths(frozen, [parsePath('a[0]')])).toEqual({ a: [2] })
+  expect(frozen).toEqual({ a: [1, 2] })
+})
+
+test('a member named __proto__ is a member like any other', () => {
+  const odd: unknown = JSON.parse('{"__proto__":{"x":1,"y":2}}')
+  expect(JSON.stringify(omitPaths(odd, [parsePath('__proto__.x')]))).toBe('{"__proto__":{"y":2}}')
 })

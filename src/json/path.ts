@@ -1,15 +1,18 @@
 import { ReelayError } from '../errors.ts'
+import { isObject, type JsonObject } from './object.ts'
 
-/** Stands for every item of an array; written `[*]`. */
+/** Every item of an array, written `[*]`. */
 export const EVERY_ITEM: unique symbol = Symbol('[*]')
 
-/** A member's name, an item's place, or every item. */
-export type PathSegment = string | number | typeof EVERY_ITEM
+/** The location of one value: names of members and indexes of items. */
+export type JsonPath = readonly (string | number)[]
 
-/** Where a value sits. Reports print a path in the very form that options take. */
+/** A path that may also name every item of an array. Reports print patterns in the form that options accept. */
 export type PathPattern = readonly PathSegment[]
 
-/** Reads `params.arguments.items[0].id`, `items[*].id` and `arguments["a.b"]`. */
+export type PathSegment = string | number | typeof EVERY_ITEM
+
+/** Parses `params.arguments.items[0].id`, `items[*].id` and `arguments["a.b"]`. */
 export function parsePath(text: string): PathPattern {
   const path: PathSegment[] = []
   let at = 0
@@ -60,7 +63,7 @@ function bracketSegment(
   try {
     return String(JSON.parse(groups['name'] ?? ''))
   } catch (cause) {
-    throw invalidPath(text, at, 'the quoted name is no JSON string', cause)
+    throw invalidPath(text, at, 'the quoted name is not a JSON string', cause)
   }
 }
 
@@ -82,4 +85,63 @@ function formatSegment(segment: PathSegment, isFirst: boolean): string {
   if (typeof segment === 'number') return `[${segment}]`
   if (!PLAIN_NAME.test(segment)) return `[${JSON.stringify(segment)}]`
   return isFirst ? segment : `.${segment}`
+}
+
+/** The first value that a pattern matches, or `undefined`. */
+export function valueAtPath(root: unknown, path: PathPattern): unknown {
+  return valuesAtPattern(root, path)[0]
+}
+
+/** All values that a pattern matches. */
+export function valuesAtPattern(root: unknown, path: PathPattern): readonly unknown[] {
+  return path.reduce<readonly unknown[]>(
+    (values, segment) => values.flatMap((value) => childValues(value, segment)),
+    [root],
+  )
+}
+
+function childValues(value: unknown, segment: PathSegment): readonly unknown[] {
+  if (Array.isArray(value)) {
+    if (segment === EVERY_ITEM) return value
+    return typeof segment === 'number' && segment < value.length ? [value[segment]] : []
+  }
+  return isObject(value) && typeof segment === 'string' && Object.hasOwn(value, segment)
+    ? [value[segment]]
+    : []
+}
+
+/** Returns a copy of the value without what the patterns match. */
+export function omitPaths(value: unknown, paths: readonly PathPattern[]): unknown {
+  if (paths.length === 0) return value
+  if (Array.isArray(value)) return omitFromArray(value, paths)
+  return isObject(value) ? omitFromObject(value, paths) : value
+}
+
+function omitFromArray(items: readonly unknown[], paths: readonly PathPattern[]): readonly unknown[] {
+  const kept: unknown[] = []
+  for (const [index, item] of items.entries()) {
+    const inside = childPaths(paths, (segment) => segment === index || segment === EVERY_ITEM)
+    if (!endsHere(inside)) kept.push(omitPaths(item, inside))
+  }
+  return kept
+}
+
+function omitFromObject(object: JsonObject, paths: readonly PathPattern[]): JsonObject {
+  const kept: [string, unknown][] = []
+  for (const [name, value] of Object.entries(object)) {
+    const inside = childPaths(paths, (segment) => segment === name)
+    if (!endsHere(inside)) kept.push([name, omitPaths(value, inside)])
+  }
+  return Object.fromEntries(kept)
+}
+
+function childPaths(
+  paths: readonly PathPattern[],
+  matches: (segment: PathSegment) => boolean,
+): readonly PathPattern[] {
+  return paths.flatMap(([first, ...rest]) => (first !== undefined && matches(first) ? [rest] : []))
+}
+
+function endsHere(paths: readonly PathPattern[]): boolean {
+  return paths.some((path) => path.length === 0)
 }

@@ -1,7 +1,7 @@
 import { findHeader } from '../http/headers.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
-import { idKey, numericIdOfResult } from '../protocol/id.ts'
+import { guessResultId, idKey } from '../protocol/id.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
@@ -109,7 +109,7 @@ class StreamableHttpLink implements ClientLink {
   }
 
   #receive(text: string, key?: string): void {
-    const id = numericIdOfResult(text)
+    const id = guessResultId(text)
     if (id !== undefined) this.#answered(idKey(id), text)
     else if (this.#posts.size > 0) for (const answered of responseKeys(text)) this.#answered(answered, text)
     this.#handlers.onText(text, key)

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../json/canonical.ts'
 import { diffFields } from './field-diff.ts'
-import { formatPath } from '../json/path.ts'
-import { omitPaths } from './path-values.ts'
+import { formatPath, omitPaths } from '../json/path.ts'
 
 test('every differing field is named once, with both its values', () => {
   const recorded = { q: 'a', limit: 10, tags: ['x', 'y'], only: { once: 1 }, kind: [1] }

@@ -1,7 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { type PathPattern, parsePath } from '../json/path.ts'
-import { omitPaths } from './path-values.ts'
+import { type PathPattern, parsePath, omitPaths } from '../json/path.ts'
 import type { Era } from '../protocol/revisions/revision.ts'
 import { eraOfForm, isOpeningMethod } from '../protocol/revisions/index.ts'
 import { isObject, member, type JsonObject } from '../protocol/message.ts'

@@ -1,4 +1,7 @@
+import { isObject, member, type JsonObject } from '../json/object.ts'
 import { isId, type Id } from './id.ts'
+
+export { isObject, member, type JsonObject } from '../json/object.ts'
 
 /** What one JSON value on the wire is, judged by its shape alone: peers send what they like. */
 export type Message = Request | Notification | Response | Batch | InvalidMessage
@@ -31,17 +34,6 @@ export interface Batch {
 export interface InvalidMessage {
   readonly kind: 'invalid'
   readonly why: string
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A member of an object, and only its own: `__proto__` and `constructor` are names like any other. */
-export function member(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /** Says what a parsed JSON value is as a JSON-RPC message, and why it is none. */

@@ -1,7 +1,7 @@
 import { forEachToken } from '../json/leaves.ts'
 import { parseJson } from '../json/parse.ts'
 import { isSecretHeader, isOAuthField, isSecretParameter } from './secret-names.ts'
-import { applyReplacements, type TextReplacement } from './text-edits.ts'
+import { applyReplacements, type TextReplacement } from '../json/splice.ts'
 import { fromBase64, toBase64 } from './views.ts'
 
 /** The value of an HTTP header, as it goes on a tape. */

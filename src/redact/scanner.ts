@@ -5,7 +5,8 @@ import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import { judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import type { SecretValues } from './secret-values.ts'
-import { withoutOverlaps, mergeOverlapping, type TextReplacement } from './text-edits.ts'
+import { withoutOverlaps, mergeOverlapping } from './text-edits.ts'
+import type { TextReplacement } from '../json/splice.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
 /** How deep one encoding may stand in another: base64 of JSON in a string of JSON in a string. */
@@ -40,6 +41,7 @@ export class SecretScanner {
     const pairs = new ValueNames()
     const keyLines = text.includes('PRIVATE KEY') ? new PrivateKeyLines() : undefined
     forEachToken(text, (token) => {
+      if (token.kind === 'literal') return
       const name = pairs.nameOf(text, token)
       if (keyLines !== undefined && token.kind === 'string' && isKeyToken(text, token, keyLines))
         edits.push(this.#replaceWhole(text, token))

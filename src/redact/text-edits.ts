@@ -1,21 +1,4 @@
-/** A stretch of a text, and what is to stand there instead. */
-export interface TextReplacement {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
-/** The text with all edits made; they must not overlap. */
-export function applyReplacements(text: string, edits: readonly TextReplacement[]): string {
-  if (edits.length === 0) return text
-  let result = ''
-  let at = 0
-  for (const edit of sortByStart(edits)) {
-    result += text.slice(at, edit.start) + edit.text
-    at = edit.end
-  }
-  return result + text.slice(at)
-}
+import { sortByStart, type TextReplacement } from '../json/splice.ts'
 
 /**
  * The edits without overlaps. One that lies within another goes; two that overlap in part become one that covers both, so
@@ -42,8 +25,4 @@ export function withoutOverlaps(
 ): readonly TextReplacement[] {
   if (others.length === 0) return edits
   return edits.filter(({ start, end }) => !others.some((other) => start < other.end && other.start < end))
-}
-
-function sortByStart(edits: readonly TextReplacement[]): readonly TextReplacement[] {
-  return edits.toSorted((a, b) => a.start - b.start || b.end - a.end)
 }

@@ -1,4 +1,4 @@
-import { applyReplacements, type TextReplacement } from './text-edits.ts'
+import { applyReplacements, type TextReplacement } from '../json/splice.ts'
 
 /** What a text, or a stretch of it, says when it is decoded, and how an edit of that becomes an edit of the text itself. */
 export interface DecodedView {

@@ -1,4 +1,4 @@
-import { replaceValue } from '../json/find.ts'
+import { replaceValue } from '../json/splice.ts'
 import { parseJson } from '../json/parse.ts'
 import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { isObject } from '../protocol/message.ts'

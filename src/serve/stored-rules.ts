@@ -6,11 +6,10 @@ import {
   type MatchRuleScope,
 } from '../match/rules.ts'
 import { readMatchSettings } from '../match/options.ts'
-import { valuesAtPattern } from '../match/path-values.ts'
 import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
 import type { Tape } from '../store/file/read.ts'
 import { clientCallOf } from '../tape/turns.ts'
-import { formatPath, type PathPattern } from '../json/path.ts'
+import { formatPath, type PathPattern, valuesAtPattern } from '../json/path.ts'
 
 /** The rules beside a tape, and the file that holds them. */
 interface StoredRules {

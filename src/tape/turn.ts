@@ -1,4 +1,4 @@
-import type { JsonRange } from '../json/find.ts'
+import type { JsonRange } from '../json/scan.ts'
 import type { Direction, Batch, Message } from '../protocol/message.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */

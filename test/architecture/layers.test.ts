@@ -60,18 +60,20 @@ interface Import {
 
 const topFolder = (path: string): string => path.split(sep)[0]?.replace(/\.ts$/, '') ?? ''
 
-const imports: Import[] = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.includes(sep) && /(?<!\.test)\.ts$/.test(file))
-  .flatMap((file) =>
-    [...readFileSync(join('src', file), 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
-      ([, specifier = '']) => ({
-        file,
-        folder: topFolder(file),
-        specifier,
-        target: specifier.startsWith('.') ? topFolder(join(dirname(file), specifier)) : specifier,
-      }),
-    ),
-  )
+const sourceFiles = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.includes(sep) && /(?<!\.test)\.ts$/.test(file),
+)
+
+const imports: Import[] = sourceFiles.flatMap((file) =>
+  [...readFileSync(join('src', file), 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    ([, specifier = '']) => ({
+      file,
+      folder: topFolder(file),
+      specifier,
+      target: specifier.startsWith('.') ? topFolder(join(dirname(file), specifier)) : specifier,
+    }),
+  ),
+)
 
 test('every folder imports only the folders its row allows', () => {
   const outOfBounds = imports.filter(
@@ -86,6 +88,10 @@ test('folders that the web UI shares stay free of Node', () => {
     ({ folder, specifier }) => RUNS_IN_BROWSER.includes(folder) && specifier.startsWith('node:'),
   )
   expect(nodeOnly.map(({ file, specifier }) => `${file} -> ${specifier}`)).toEqual([])
+  const files = sourceFiles.filter((file) => RUNS_IN_BROWSER.includes(topFolder(file)))
+  const usesBuffer = (file: string): boolean =>
+    /\b(Buffer|process)[.(]/.test(readFileSync(join('src', file), 'utf8'))
+  expect(files.filter(usesBuffer)).toEqual([])
 })
 
 test('every row names a folder that exists, and every folder has a row', () => {

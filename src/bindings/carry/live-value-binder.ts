@@ -1,5 +1,5 @@
 import type { RecordedMessage } from '../../tape/turn.ts'
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 import { type Binding, type BindingConsumer, type BindingProducer, dateFromClock } from '../binding.ts'
 import { detachedCopy } from '../values.ts'
 import { readLocation, writeLocation } from '../location.ts'

@@ -1,4 +1,4 @@
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 import type { Binding, TapeLocation, BindingProducer } from '../binding.ts'
 import { distinctnessOf } from '../distinctness.ts'
 import { nameWords } from '../names.ts'

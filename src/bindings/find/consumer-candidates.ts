@@ -2,7 +2,7 @@ import type { BindingConsumer, LocationStep, ValueLocation } from '../binding.ts
 import { type LocationNames, namesAtLocation, namesFromLabel } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
 import { labelWordsBefore, findPieces, type TextPiece, messageValues, type MessageValue } from '../values.ts'
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 
 /** One value that the client sent, or a stretch of it. */
 export interface ConsumerCandidate {

@@ -2,7 +2,7 @@ import { isNumericText } from '../distinctness.ts'
 import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts'
 import { isQuantityName } from '../names.ts'
 import { detachedCopy } from '../values.ts'
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 import { isObject, member } from '../../protocol/message.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 

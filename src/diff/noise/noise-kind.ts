@@ -1,4 +1,4 @@
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 import type { Differ } from '../diff.ts'
 import type { Difference } from '../difference.ts'
 

@@ -1,7 +1,6 @@
-import { formatPath, type PathPattern } from '../../json/path.ts'
+import { formatPath, type PathPattern, valueAtPath } from '../../json/path.ts'
 import { DAY, parseTimestamp, offsetFromNow, relativeDateKind } from '../comparisons/relative-date.ts'
 import type { TapeLookup, NearestRequest } from './nearest.ts'
-import { valueAtPath } from '../path-values.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
 import { isObject } from '../../protocol/message.ts'

@@ -1,4 +1,4 @@
-import { replaceValue } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import type { ReplayController } from '../controller.ts'
 import type { StepFinding } from '../judge/judged-answer.ts'
 import type { ResourceUpdatesJudge } from '../judge/resource-updates.ts'

@@ -51,7 +51,7 @@ export class RequestSender {
     const { message, turn } = planned
     const recorded = message.kind === 'request' ? message.id : 0
     const id = transformed.id ?? this.#nextId(recorded, session, retry > 0 || transformed.isRenewed === true)
-    const { text, token } = withFreshIds(transformed.text, recorded, id)
+    const { text, token } = withFreshIds(transformed.text, id)
     const fault =
       transformed.error === undefined ? this.#options.inject?.() : errorAnswer(id, transformed.error)
     if (fault !== undefined) {

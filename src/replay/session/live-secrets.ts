@@ -7,7 +7,7 @@ import { type RedactionKey, Placeholders, isTooShortToSign } from '../../redact/
 import { Redactor } from '../../redact/redactor.ts'
 import { redactionRuleSet, normalizeName } from '../../redact/rule-set.ts'
 import { isSecretVariable, judgeName } from '../../redact/secret-names.ts'
-import { applyReplacements } from '../../redact/text-edits.ts'
+import { applyReplacements } from '../../json/splice.ts'
 import { ephemeralKey, readRedactionKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 

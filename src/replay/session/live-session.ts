@@ -1,7 +1,8 @@
-import { itemRanges, type JsonRange } from '../../json/find.ts'
+import { itemRanges } from '../../json/find.ts'
+import type { JsonRange } from '../../json/scan.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { ClientLink, OpenLink } from '../../link/client-link.ts'
-import { idKey, idFromKey, isId, type Id, findNumericId } from '../../protocol/id.ts'
+import { idKey, idFromKey, isId, type Id, guessId } from '../../protocol/id.ts'
 import {
   classifyMessage,
   member,
@@ -196,7 +197,7 @@ class CallAttribution {
 
 /** The open call whose recorded answer this is, to the byte but for its id; found without parsing it. */
 function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {
-  const place = findNumericId(text)
+  const place = guessId(text)
   if (place === undefined) return undefined
   const call = open.get(Number(text.slice(place.start, place.end)))
   if (call?.expected === undefined) return undefined

@@ -1,5 +1,4 @@
-import { replaceValue } from '../../json/find.ts'
-import { findKnownId } from '../../protocol/id.ts'
+import { replaceId } from '../../protocol/id.ts'
 import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import { withFreshIds } from '../send/fresh-ids.ts'
@@ -228,19 +227,12 @@ function isUint32(id: unknown): id is number {
 }
 
 function rebuildStep(planned: PlannedMessage, outline: StepOutline, id: number): ReplayStep {
-  const { message, text, turn } = planned
-  const recordedId = message.kind === 'request' ? message.id : 0
+  const { text, turn } = planned
   return {
     ...emptyStep(planned),
     ...outline,
-    sent: withFreshIds(text, recordedId, id).text,
-    answer:
-      turn.response && withAnswerId(turn.response.text, findKnownId(turn.response.text, recordedId), id),
+    sent: withFreshIds(text, id).text,
+    answer: turn.response && replaceId(turn.response.text, String(id)),
     recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
   }
-}
-
-function withAnswerId(text: string, range: ReturnType<typeof findKnownId>, id: number): string {
-  if (range === undefined) return replaceValue(text, ['id'], String(id))
-  return text.slice(0, range.start) + id + text.slice(range.end)
 }

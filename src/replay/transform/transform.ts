@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { findRange, replaceValue } from '../../json/find.ts'
+import { findRange } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { decodeLeaf, jsonLeaves } from '../../json/leaves.ts'
 import { parseJson } from '../../json/parse.ts'
 import { type PathPattern, EVERY_ITEM, type PathSegment } from '../../json/path.ts'

@@ -2,7 +2,7 @@ import type { Binding, FoundBindings, BindingProducer, BindingStatus } from '../
 import { LiveValueBinder, type UnfilledBinding } from '../../bindings/carry/live-value-binder.ts'
 import { distinctnessOf } from '../../bindings/distinctness.ts'
 import { formatTapeLocation, formatProducer } from '../../bindings/location-text.ts'
-import type { JsonPath } from '../../json/find.ts'
+import type { JsonPath } from '../../json/path.ts'
 import { parseJson } from '../../json/parse.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'

@@ -6,8 +6,8 @@ import {
   type ServedRequest,
   type ServedResponse,
 } from '../../http/server/served-exchange.ts'
-import { findRange } from '../../json/find.ts'
 import { decodeUtf8, DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import { findId } from '../../protocol/id.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { AcceptedTypes } from './post-exchange.ts'
 import type { MessageParser } from '../player/message-parser.ts'
@@ -58,7 +58,7 @@ function readBody(body: Buffer, { req, res, heard }: PostReading, take: OnPosted
 
 /** The id of a posted request as the bytes that it came in. */
 export function postedId({ text, message }: PostedMessage): string {
-  const range = message.kind === 'request' ? findRange(text, ['id']) : undefined
+  const range = message.kind === 'request' ? findId(text) : undefined
   return range === undefined ? 'null' : text.slice(range.start, range.end)
 }
 

@@ -1,9 +1,8 @@
 import { markImmutable } from '../../match/request-key.ts'
-import type { Id } from '../../protocol/id.ts'
-import { findRange, type JsonRange } from '../../json/find.ts'
+import { findId, guessId, type Id } from '../../protocol/id.ts'
+import type { JsonRange } from '../../json/scan.ts'
 import { classifyMessage, type Message, type Request } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
-import { findIdAtEdge } from '../../protocol/find-id-in-text.ts'
 
 const MAX_CACHED_TEXT = 16 * 1024
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024
@@ -16,7 +15,7 @@ export class MessageParser {
 
   /** The message in a text; none when it is no JSON. */
   parse(text: string): Message | undefined {
-    const range = text.length <= MAX_CACHED_TEXT ? findIdAtEdge(text) : undefined
+    const range = text.length <= MAX_CACHED_TEXT ? guessId(text) : undefined
     return range === undefined ? parseMessage(text) : this.#parseRequest(text, range)
   }
 
@@ -61,6 +60,6 @@ function parseMessage(text: string): Message | undefined {
 
 /** Whether the stretch that looks like the id is what counts as the id. */
 function isIdOf(text: string, { start, end }: JsonRange): boolean {
-  const id = findRange(text, ['id'])
+  const id = findId(text)
   return id?.start === start && id.end === end
 }

@@ -1,4 +1,4 @@
-import { replaceValue } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { type Id, idKey } from '../../protocol/id.ts'
 import type { Request, Response } from '../../protocol/message.ts'

@@ -1,7 +1,7 @@
-import { findRange, replaceValue } from '../../json/find.ts'
-import { findIdAtEnd, findIdAtEdge } from '../../protocol/find-id-in-text.ts'
+import { findRange } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { sessionVersions } from '../../protocol/revisions/index.ts'
-import { type Id, idKey, isId } from '../../protocol/id.ts'
+import { findId, idKey, isId, replaceId } from '../../protocol/id.ts'
 import { member, type Notification, type Request } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
@@ -14,10 +14,7 @@ export function liveResponse(
   trigger: RecordedMessage | undefined,
   live: LiveMessage,
 ): string {
-  const { start, end } = response.id ??
-    findIdAtEnd(response.text) ??
-    findRange(response.text, ['id']) ?? { start: 0, end: 0 }
-  const text = response.text.slice(0, start) + live.id + response.text.slice(end)
+  const text = replaceId(response.text, live.id, response.id)
   const version =
     live.message.method === 'initialize' ? downgradedVersion(response, trigger, live) : undefined
   if (version !== undefined) return replaceValue(text, ['result', 'protocolVersion'], JSON.stringify(version))
@@ -108,20 +105,15 @@ export interface LiveMessage {
 export function toLiveMessage(text: string, message: Request | Notification): LiveMessage {
   const hasToken = metaValue(message.params, META_KEYS.progressToken) !== undefined
   return {
-    id: message.kind === 'request' ? idBytes(text, message.id) : 'null',
+    id: message.kind === 'request' ? idBytes(text) : 'null',
     progressToken: hasToken ? bytesAt(text, ['params', '_meta', META_KEYS.progressToken]) : undefined,
     message,
   }
 }
 
-function idBytes(text: string, id: Id): string {
-  const range = findIdAtEdge(text)
-  const bytes = range === undefined ? undefined : text.slice(range.start, range.end)
-  // What stands at an edge may belong to something inside: only the same id is the same bytes.
-  const isSame = bytes === String(id) || bytes === `"${id}"`
-  return isSame && bytes.startsWith('"') === (typeof id === 'string')
-    ? bytes
-    : (bytesAt(text, ['id']) ?? 'null')
+function idBytes(text: string): string {
+  const range = findId(text)
+  return range === undefined ? 'null' : text.slice(range.start, range.end)
 }
 
 function bytesAt(text: string, path: readonly string[]): string | undefined {

@@ -1,4 +1,5 @@
-import { replaceValue, findRange } from '../../json/find.ts'
+import { findRange } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { parseJson } from '../../json/parse.ts'
 import { idKey, type Id, isId } from '../../protocol/id.ts'
 import { member, type Request, type Response, type Notification } from '../../protocol/message.ts'

@@ -1,4 +1,5 @@
-import { replaceValue, findRange } from '../../json/find.ts'
+import { findRange } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { jsonOnOneLine, parseJson } from '../../json/parse.ts'
 import type { ClientLink, OpenLink } from '../../link/client-link.ts'
 import { describeValue } from '../../match/describe-request.ts'

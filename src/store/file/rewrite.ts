@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
-import { replaceValue } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
 import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import { fileChunks, openTape } from './read.ts'
 

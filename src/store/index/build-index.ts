@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { open, type FileHandle } from 'node:fs/promises'
-import { parseJson, parseIdBytes } from '../../json/parse.ts'
-import { findResponseIdAtEdges } from '../../protocol/find-id-at-edges.ts'
-import { findResponseId } from '../../protocol/find-id-in-bytes.ts'
-import { isId } from '../../protocol/id.ts'
+import { parseJson } from '../../json/parse.ts'
+import { isId, parseIdBytes, guessResponseId } from '../../protocol/id.ts'
 import { classifyMessage, type Message } from '../../protocol/message.ts'
 import { TapeLineChecks, type TapeReadState } from '../file/frame-reader.ts'
 import { LONGEST_FRAME_BYTES } from '../file/read.ts'
@@ -110,8 +108,7 @@ class IndexBuilder {
   }
 
   #responseIn({ bytes, end }: FileLine, { payloadStart }: LinePrefix): ScannedMessage | undefined {
-    const span =
-      findResponseIdAtEdges(bytes, payloadStart, end - 1) ?? findResponseId(bytes, payloadStart, end - 1)
+    const span = guessResponseId(bytes, payloadStart, end - 1)
     const id = span === undefined ? undefined : parseIdBytes(bytes, span.start, span.end)
     return isId(id)
       ? { message: { kind: 'response', id, outcome: UNREAD_RESULT }, key: undefined }

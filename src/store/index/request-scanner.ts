@@ -1,10 +1,19 @@
 import { comparedParams, eraOfRequest, isTaskQuery } from '../../match/request-key.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import { isId } from '../../protocol/id.ts'
+import { isId, parseIdBytes } from '../../protocol/id.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import type { Request } from '../../protocol/message.ts'
 import { hasEnvelope, namesToolOrPrompt } from '../../protocol/methods.ts'
-import { parseJson, parseIdBytes } from '../../json/parse.ts'
+import { parseJson } from '../../json/parse.ts'
+import {
+  CLOSE_OBJECT,
+  COMMA,
+  endOfDigits,
+  endOfPlainString,
+  hasTextAt,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../../json/scan.ts'
 import { type Hash64, JsonHasher } from '../../json/hash.ts'
 
 /** A request of the client with no more of its params than `_meta`, and the hash of its key. */
@@ -49,9 +58,9 @@ export class RequestScanner {
 
   #scan(bytes: Buffer, start: number, end: number): boolean {
     this.#members = {}
-    let at = bytes[start] === OPEN ? this.#readMember(bytes, start + 1, end) : -1
+    let at = bytes[start] === OPEN_OBJECT ? this.#readMember(bytes, start + 1, end) : -1
     while (at > 0 && bytes[at] === COMMA) at = this.#readMember(bytes, at + 1, end)
-    return at === end - 1 && bytes[at] === CLOSE && this.#members.isOfVersion2 === true
+    return at === end - 1 && bytes[at] === CLOSE_OBJECT && this.#members.isOfVersion2 === true
   }
 
   /** Where the member ends; -1 when it is none of a plain request, or is there a second time. */
@@ -69,25 +78,26 @@ export class RequestScanner {
   }
 
   #readId(bytes: Buffer, start: number, end: number): number {
-    const at = bytes[start] === QUOTE ? endOfShortString(bytes, start, end) : endOfDigits(bytes, start, end)
+    const at = bytes[start] === QUOTE ? endOfPlainString(bytes, start, end) : endOfDigits(bytes, start, end)
     if (at > 0) this.#members.id = parseIdBytes(bytes, start, at)
     return at
   }
 
   #readMethod(bytes: Buffer, start: number, end: number): number {
-    const at = bytes[start] === QUOTE ? endOfShortString(bytes, start, end) : -1
+    const at = bytes[start] === QUOTE ? endOfPlainString(bytes, start, end) : -1
     if (at > 0) this.#members.method = bytes.toString('utf8', start + 1, at - 1)
     return at
   }
 
   #readParams(bytes: Buffer, start: number, end: number): number {
-    const at = this.#hash.hashParams(bytes, start, end)
+    const at = this.#hash.hashMembers(bytes, { start, end }, PARAMS_KEYS)
     if (at < 0) return -1
-    const { metaRange, nameRange, isEmpty, sketch } = this.#hash
+    const { skippedRange, notedRange, isEmpty, sketch } = this.#hash
     this.#members.sketch = sketch
     this.#members.params = isEmpty ? this.#hashOfWord(null) : this.#hash.result()
-    if (metaRange !== undefined) this.#members.meta = bytes.toString('utf8', metaRange.start, metaRange.end)
-    if (nameRange !== undefined) this.#members.name = parseStringAt(bytes, nameRange.start, nameRange.end)
+    if (skippedRange !== undefined)
+      this.#members.meta = bytes.toString('utf8', skippedRange.start, skippedRange.end)
+    if (notedRange !== undefined) this.#members.name = parseStringAt(bytes, notedRange.start, notedRange.end)
     return at
   }
 
@@ -116,38 +126,14 @@ function needsParsing(method: string): boolean {
   return isOpeningMethod(method) || method.startsWith('notifications/') || isTaskQuery(method)
 }
 
+const PARAMS_KEYS = { skip: '"_meta"', note: '"name"' }
 const ID = '"id":'
 const METHOD = '"method":'
 const PARAMS = '"params":'
 const VERSION = '"jsonrpc":"2.0"'
-const [OPEN, CLOSE, COMMA, QUOTE, BACKSLASH, ZERO, NINE] = [0x7b, 0x7d, 0x2c, 0x22, 0x5c, 0x30, 0x39]
-const MAX_STRING_LENGTH = 256
-const MAX_ID_DIGITS = 15
 const MAX_CACHED_WORDS = 1024
-
-function hasTextAt(bytes: Uint8Array, start: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
-  return true
-}
 
 function parseStringAt(bytes: Buffer, start: number, end: number): string | undefined {
   const value = bytes[start] === QUOTE ? parseJson(bytes.toString('utf8', start, end)) : undefined
   return typeof value === 'string' ? value : undefined
-}
-
-/** The end of a short string without escapes. */
-function endOfShortString(bytes: Uint8Array, start: number, end: number): number {
-  const last = Math.min(end, start + MAX_STRING_LENGTH)
-  for (let at = start + 1; at < last; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte === QUOTE) return at + 1
-    if (byte < 0x20 || byte === BACKSLASH) return -1
-  }
-  return -1
-}
-
-function endOfDigits(bytes: Uint8Array, start: number, end: number): number {
-  let at = start
-  while (at < end && (bytes[at] ?? 0) >= ZERO && (bytes[at] ?? 0) <= NINE) at++
-  return at - start > MAX_ID_DIGITS || at === start || (bytes[start] === ZERO && at > start + 1) ? -1 : at
 }

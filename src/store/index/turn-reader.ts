@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { memberRanges, type JsonRange } from '../../json/find.ts'
+import { memberRanges } from '../../json/find.ts'
+import type { JsonRange } from '../../json/scan.ts'
 import { parseJson } from '../../json/parse.ts'
 import { JsonValidator } from '../../json/validator.ts'
-import { findResponseId, type ResponseIdRange } from '../../protocol/find-id-in-bytes.ts'
+import { findResponseId } from '../../protocol/id.ts'
 import { idKey, isId } from '../../protocol/id.ts'
 import { classifyMessage, type Batch, type Message } from '../../protocol/message.ts'
 import { MessageFrameScanner } from '../file/frame-reader.ts'
@@ -133,7 +134,7 @@ function readResponseInLine(line: Buffer): RecordedMessage | undefined {
 }
 
 /** Bytes are counted in the line, characters in the text. */
-function idRangeOf(line: Buffer, start: number, id: ResponseIdRange): JsonRange {
+function idRangeOf(line: Buffer, start: number, id: JsonRange): JsonRange {
   const before = line.toString('utf8', start, id.start).length
   return { start: before, end: before + line.toString('utf8', id.start, id.end).length }
 }
