@@ -38,7 +38,7 @@ test.each([
   ['params.*', 'expected a name at position 8'],
   ['params[x]', 'expected [0], [*] or ["a name"] at position 7'],
   ['params["x]', 'expected [0], [*] or ["a name"] at position 7'],
-  ['params["\\x"]', 'the quoted name is no JSON string at position 7'],
+  ['params["\\x"]', 'the quoted name is not a JSON string at position 7'],
   ['params[0]limit', 'expected "." or "[" at position 10'],
   ['params arguments', 'expected "." or "[" at position 7'],
 ])('the path %j is refused with the place and a hint', (text, why) => {

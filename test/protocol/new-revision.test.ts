@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/protocol/message.ts'
 import { META_KEYS } from '../../src/protocol/methods.ts'
 import { addRevision, detectRevision, revisionOfRequest } from '../../src/protocol/revisions/index.ts'
@@ -30,9 +30,7 @@ const revision20990101: Revision = {
   httpStatus: (errorCode) => (errorCode === QUOTA_EXCEEDED ? 429 : stateless.httpStatus(errorCode)),
 }
 
-let removeRevision: () => void
-beforeAll(() => (removeRevision = addRevision(revision20990101)))
-afterAll(() => removeRevision())
+beforeAll(() => addRevision(revision20990101)) // Vitest calls the returned function after the tests.
 
 const META = { ...ENVELOPE, [META_KEYS.protocolVersion]: VERSION }
 const request = ({ params = {}, ...message }: JsonObject): object => ({

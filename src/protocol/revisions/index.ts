@@ -10,7 +10,7 @@ import { revision20260728 } from './2026-07-28.ts'
 import type { Era, RequestExchange, Revision } from './revision.ts'
 
 /** To support another revision, add a file to this folder and a line to this list, newest first. */
-const revisions: Revision[] = [
+let revisions: readonly Revision[] = [
   revision20260728,
   revision20251125,
   revision20250618,
@@ -23,12 +23,13 @@ let lookup = lookupOf(revisions)
 
 /** Adds a revision at run time, such as a draft. Returns a function that removes it. */
 export function addRevision(revision: Revision): () => void {
-  revisions.push(revision)
-  lookup = lookupOf(revisions)
-  return () => {
-    revisions.splice(revisions.indexOf(revision), 1)
-    lookup = lookupOf(revisions)
-  }
+  setRevisions([...revisions, revision])
+  return () => setRevisions(revisions.filter((each) => each !== revision))
+}
+
+function setRevisions(list: readonly Revision[]): void {
+  revisions = list
+  lookup = lookupOf(list)
 }
 
 interface RevisionLookup {
