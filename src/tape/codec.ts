@@ -4,6 +4,7 @@ import { jsonOnOneLine, parseJson } from '../json/parse.ts'
 import { isId } from '../protocol/id.ts'
 import { type Direction, classifyMessage, isObject, type JsonObject } from '../protocol/message.ts'
 import {
+  type FrameOrigin,
   type EventFrame,
   type Frame,
   type MessageFrame,
@@ -14,28 +15,18 @@ import {
   type HttpFrame,
 } from './frame.ts'
 
-/** A line of a tape that is no frame. */
+/** A line of a tape that cannot be read as a frame. */
 export interface BrokenLine {
   readonly kind: 'broken'
   readonly why: string
 }
 
-/** When and where a frame crossed: what every line with a payload begins with. */
-export interface FrameOrigin {
-  readonly n: number
-  readonly t: number
-  readonly server: string
-  readonly conn: number
-  readonly x?: number
-  readonly dir: Direction
-}
-
-/** Reads one line after the header, with its keys in any order and spacing; it never throws. */
+/** Decodes a line after the header, with its keys in any order and spacing. Never throws. */
 export function decodeFrame(line: string): Frame | BrokenLine {
   return decodeRecordedMessage(line) ?? decodeUncheckedMessage(line) ?? decodeAnyLine(line)
 }
 
-/** Writes a frame as one line, with its keys in the fixed order and the payload last. */
+/** Encodes a frame as one line, with its keys in a fixed order and the payload last. */
 export function encodeFrame(frame: Frame): string {
   switch (frame.kind) {
     case 'message':
@@ -53,11 +44,11 @@ export function encodeFrame(frame: Frame): string {
   }
 }
 
-/** The beginning of a line, up to where `,"msg":` or another payload follows. */
-export function encodeLinePrefix(place: FrameOrigin): string {
-  const x = place.x === undefined ? '' : `,"x":${place.x}`
-  const link = `"server":${JSON.stringify(place.server)},"conn":${place.conn}${x}`
-  return `{"n":${place.n},"t":${roundTime(place.t)},${link},"dir":"${place.dir}"`
+/** Encodes the beginning of a line, up to `,"msg":` or another payload. */
+export function encodeLinePrefix(origin: FrameOrigin): string {
+  const x = origin.x === undefined ? '' : `,"x":${origin.x}`
+  const link = `"server":${JSON.stringify(origin.server)},"conn":${origin.conn}${x}`
+  return `{"n":${origin.n},"t":${roundTime(origin.t)},${link},"dir":"${origin.dir}"`
 }
 
 function encodeEvent({ n, t, server, conn, x, event, details }: EventFrame): string {
@@ -73,7 +64,7 @@ function encodeMembers(members: JsonObject): string {
 const RECORDED_LINE =
   /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)"(?:,"sse":(\{[^{}]*\}))?,"msg":/u
 
-// Tapes are read by the gigabyte: this parses the message alone, and once.
+// Tapes can be gigabytes long. This fast path parses only the message, and only once.
 function decodeRecordedMessage(line: string): MessageFrame | undefined {
   const found = parseRecordedLine(line)
   const value = found === undefined ? undefined : parseJson(found.text)
@@ -82,22 +73,22 @@ function decodeRecordedMessage(line: string): MessageFrame | undefined {
   return { kind: 'message', ...origin, ...sse, text: text.trim(), message: classifyMessage(value) }
 }
 
-// A recorder that was killed could not look again at a long message. What the peer sent instead may even
-// continue the line with members of a frame: nothing behind `msg` is taken for more than what it is.
+// A recorder that is killed cannot check a long message for validity. An invalid message may even look as if members of a
+// frame followed it, so nothing after `msg` is read as part of the frame.
 function decodeUncheckedMessage(line: string): RawFrame | undefined {
   const found = parseRecordedLine(line)
   if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
   return { kind: 'raw', ...found.origin, ...found.sse, raw: found.text, why: 'not JSON' }
 }
 
-/** A line as the recorder writes it, its message not parsed. */
+/** A line with an unparsed message. */
 interface RecordedLine {
   readonly origin: FrameOrigin
   readonly sse: { readonly sse?: SseFields }
   readonly text: string
 }
 
-/** Reads the beginning of a line as the recorder writes it; what follows `msg` may be anything. */
+/** Parses the beginning of a line in the spelling of the recorder. The text after `msg` is not checked. */
 export function parseRecordedLine(line: string): RecordedLine | undefined {
   const match = RECORDED_LINE.exec(line)
   if (match === null || !line.endsWith('}')) return undefined
@@ -120,7 +111,7 @@ function decodeAnyLine(line: string): Frame | BrokenLine {
   if (value === undefined) return brokenLine('not JSON')
   if (!isObject(value)) return brokenLine('not a JSON object')
   const { n, t } = value
-  if (!isPositiveInteger(n)) return brokenLine('"n" is not a whole number from 1 on')
+  if (!isPositiveInteger(n)) return brokenLine('"n" is not a positive integer')
   if (typeof t !== 'number' || !(t >= 0 && t < Infinity))
     return brokenLine('"t" is not a time in milliseconds')
   if (Object.hasOwn(value, 'event')) return readEvent(value, n, t)
@@ -133,9 +124,8 @@ function readEvent(value: JsonObject, frameNumber: number, time: number): EventF
   const { n: _n, t: _t, server, conn, x, event, ...details } = value
   if (typeof event !== 'string') return brokenLine('"event" is not a string')
   if (server !== undefined && typeof server !== 'string') return brokenLine('"server" is not a string')
-  if (conn !== undefined && !isPositiveInteger(conn))
-    return brokenLine('"conn" is not a whole number from 1 on')
-  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a whole number from 1 on')
+  if (conn !== undefined && !isPositiveInteger(conn)) return brokenLine('"conn" is not a positive integer')
+  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a positive integer')
   const link = {
     ...(server === undefined ? {} : { server }),
     ...(conn === undefined ? {} : { conn }),
@@ -147,40 +137,40 @@ function readEvent(value: JsonObject, frameNumber: number, time: number): EventF
 function readFrame(value: JsonObject, n: number, t: number, line: string): Frame | BrokenLine {
   const { server, conn, x, dir } = value
   if (typeof server !== 'string') return brokenLine('"server" is not a string')
-  if (!isPositiveInteger(conn)) return brokenLine('"conn" is not a whole number from 1 on')
-  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a whole number from 1 on')
+  if (!isPositiveInteger(conn)) return brokenLine('"conn" is not a positive integer')
+  if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a positive integer')
   if (dir !== 'c2s' && dir !== 's2c') return brokenLine('"dir" is neither "c2s" nor "s2c"')
   return readPayload(value, { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }, line)
 }
 
-function readPayload(value: JsonObject, place: FrameOrigin, line: string): Frame | BrokenLine {
+function readPayload(value: JsonObject, origin: FrameOrigin, line: string): Frame | BrokenLine {
   const { msg, stderr, raw, http } = value
   const sse = readSse(value['sse'])
   if (typeof sse === 'string') return brokenLine(sse)
   if (msg !== undefined)
-    return { kind: 'message', ...place, ...sse, text: messageText(line), message: classifyMessage(msg) }
+    return { kind: 'message', ...origin, ...sse, text: messageText(line), message: classifyMessage(msg) }
   if (stderr !== undefined)
     return typeof stderr === 'string'
-      ? { kind: 'stderr', ...place, stderr }
+      ? { kind: 'stderr', ...origin, stderr }
       : brokenLine('"stderr" is not a string')
-  return raw === undefined ? readHttpFrame(http, place) : readRaw(value, { ...place, ...sse })
+  return raw === undefined ? readHttpFrame(http, origin) : readRaw(value, { ...origin, ...sse })
 }
 
-function readHttpFrame(value: unknown, place: FrameOrigin): Frame | BrokenLine {
-  const http = readHttpHead(value, place.dir)
-  return typeof http === 'string' ? brokenLine(http) : { kind: 'http', ...place, http }
+function readHttpFrame(value: unknown, origin: FrameOrigin): Frame | BrokenLine {
+  const http = readHttpHead(value, origin.dir)
+  return typeof http === 'string' ? brokenLine(http) : { kind: 'http', ...origin, http }
 }
 
 function readRaw(
   { raw, why, base64, cut: given }: JsonObject,
-  place: FrameOrigin & { readonly sse?: SseFields },
+  origin: FrameOrigin & { readonly sse?: SseFields },
 ): RawFrame | BrokenLine {
   if (typeof raw !== 'string') return brokenLine('"raw" is not a string')
   if (typeof why !== 'string') return brokenLine('"why" is not a string')
   if (base64 !== undefined && typeof base64 !== 'string') return brokenLine('"base64" is not a string')
   const cut = readCut(given)
   if (typeof cut === 'string') return brokenLine(cut)
-  return { kind: 'raw', ...place, raw, why, ...(base64 === undefined ? {} : { base64 }), ...cut }
+  return { kind: 'raw', ...origin, raw, why, ...(base64 === undefined ? {} : { base64 }), ...cut }
 }
 
 function messageText(line: string): string {
@@ -196,14 +186,14 @@ function brokenLine(why: string): BrokenLine {
   return { kind: 'broken', why }
 }
 
-/** The part of a line that tells of the server-sent event, before the payload. */
+/** Encodes the fields of a server-sent event, which come before the payload. */
 export function encodeSse(sse: SseFields | undefined): string {
   if (sse === undefined) return ''
   const { id, event, retry } = sse
   return `,"sse":${JSON.stringify({ id, event, retry })}`
 }
 
-/** Reads the `sse` of a line; text says what is wrong with it. */
+/** Reads the `sse` of a line, or returns a text that says why it is invalid. */
 export function readSse(value: unknown): { readonly sse?: SseFields } | string {
   if (value === undefined) return {}
   if (!isObject(value)) return '"sse" is not an object'
@@ -220,7 +210,7 @@ export function readSse(value: unknown): { readonly sse?: SseFields } | string {
   }
 }
 
-/** Reads the `http` of a line: the head of a request or of an answer, as the direction says; text says what is wrong with it. */
+/** Reads the `http` of a line, or returns a text that says why it is invalid. The direction tells requests from responses. */
 function readHttpHead(value: unknown, dir: Direction): HttpFrame['http'] | string {
   if (!isObject(value)) return '"http" is not an object'
   const { headers } = value
@@ -250,7 +240,7 @@ function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** Reads what a frame says of a message that was cut: nothing when it says nothing, and why when that cannot be read. */
+/** Reads the `cut` of a line, or returns a text that says why it is invalid. */
 function readCut(value: unknown): Pick<RawFrame, 'cut'> | string {
   if (value === undefined) return {}
   if (!isObject(value)) return '"cut" is not an object'

@@ -4,69 +4,70 @@ import type { Direction, Message } from '../protocol/message.ts'
 /** One line of a tape after the header. */
 export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame
 
-interface FrameBase {
-  /** Counts from 1, in the order of writing. */
+/** When and where the content of a frame was sent. */
+export interface FrameOrigin {
+  /** The number of the frame, counted from 1 in the order of writing. */
   readonly n: number
   /** Milliseconds since the header's `started`, by a monotonic clock. */
   readonly t: number
-  /** A name among the header's servers. */
+  /** The name of a server in the header. */
   readonly server: string
-  /** One client's link to that server, counted from 1. */
+  /** The number of the client's connection to that server, counted from 1. */
   readonly conn: number
-  /** The HTTP exchange, where there is one. */
+  /** The number of the HTTP exchange, if there is one. */
   readonly x?: number
   readonly dir: Direction
 }
 
-/** What a server-sent event said beside its data, as far as it said it. */
+/** The fields of a server-sent event besides its data. */
 export interface SseFields {
   readonly id?: string
   readonly event?: string
   readonly retry?: number
 }
 
-export interface MessageFrame extends FrameBase {
+export interface MessageFrame extends FrameOrigin {
   readonly kind: 'message'
-  /** The server-sent event that the message came in, where it came in one. */
+  /** The server-sent event that carried the message, if there was one. */
   readonly sse?: SseFields
-  /** The message as it crossed the wire, byte for byte: key order, number spelling and escapes are kept. */
+  /** The message exactly as it was sent, including key order, number spelling and escapes. */
   readonly text: string
-  /** A view of `text`. */
+  /** The parsed `text`. */
   readonly message: Message
 }
 
-/** Bytes that are no JSON object or array: kept, because what a peer really sent matters. */
-export interface RawFrame extends FrameBase {
+/** Bytes that are not a JSON object or array. They are kept because a tape shows what a peer really sent. */
+export interface RawFrame extends FrameOrigin {
   readonly kind: 'raw'
   readonly sse?: SseFields
   readonly raw: string
   readonly why: string
-  /** The bytes themselves, when they were not UTF-8 and `raw` cannot show them all. */
+  /** The bytes, if they are not UTF-8 and `raw` cannot represent them. */
   readonly base64?: string
-  /** There when it is the beginning of a message that the user wanted to be cut. */
+  /** Set if `raw` is the beginning of a message that was cut off on request. */
   readonly cut?: CutMessage
 }
 
-/** What is known of a message of which only the beginning was kept. */
+/** Facts about a message of which only the beginning was recorded. */
 export interface CutMessage {
-  /** How long it was. */
+  /** The length of the whole message. */
   readonly bytes: number
   readonly id?: Id
   readonly method?: string
 }
 
-export interface StderrFrame extends FrameBase {
+export interface StderrFrame extends FrameOrigin {
   readonly kind: 'stderr'
   readonly stderr: string
 }
 
-/** The head of an HTTP request (`c2s`) or of its answer (`s2c`). */
-export interface HttpFrame extends FrameBase {
+/** The head of an HTTP request (`c2s`) or response (`s2c`). */
+export interface HttpFrame extends FrameOrigin {
   readonly kind: 'http'
   readonly http: RecordedRequestHead | RecordedResponseHead
 }
 
-/** Names and values as they were spelled, in their order; a name may come twice. */
+/** Names and values in their original spelling and order. A name may occur more than once. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 export interface RecordedRequestHead {
@@ -80,21 +81,21 @@ export interface RecordedResponseHead {
   readonly headers: HeaderList
 }
 
-/** Something that happened on the link: `start`, `eof`, `signal`, `exit`, `end` and what later versions add. */
+/** An event of the connection or process: `start`, `eof`, `signal`, `exit`, `end` and those of later versions. */
 export interface EventFrame {
   readonly kind: 'event'
   readonly n: number
   readonly t: number
   readonly server?: string
   readonly conn?: number
-  /** The HTTP exchange, where there is one. */
+  /** The number of the HTTP exchange, if there is one. */
   readonly x?: number
   readonly event: string
-  /** The event's own members, such as `code` of an exit or `frames` of the end. */
+  /** Further members, such as the `code` of an exit. */
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** A kind of frame that this version does not know: kept as it is. */
+/** A kind of frame that this version does not know. It is kept unchanged. */
 export interface OtherFrame {
   readonly kind: 'other'
   readonly n: number
@@ -102,7 +103,7 @@ export interface OtherFrame {
   readonly line: string
 }
 
-/** The time of a frame, with at most three decimals: microseconds are enough, and a line stays short. */
+/** Rounds the time of a frame to microseconds, which keeps lines short. */
 export function roundTime(time: number): number {
   return Math.round(time * 1000) / 1000
 }

@@ -1,23 +1,18 @@
 import type { Direction } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
-import type { SseFields } from './frame.ts'
+import type { FrameOrigin, SseFields } from './frame.ts'
 import { readSse } from './codec.ts'
 
-/** The beginning of a line as the recorder writes it, up to its payload. */
-export interface LinePrefix {
-  readonly n: number
-  readonly t: number
-  readonly server: string
-  readonly conn: number
+/** The beginning of a line, up to its payload. */
+export interface LinePrefix extends Omit<FrameOrigin, 'x'> {
   readonly x: number | undefined
-  readonly dir: Direction
   readonly sse: SseFields | undefined
   readonly payload: 'msg' | 'stderr' | 'http' | 'raw'
-  /** Where the payload's value begins. */
+  /** The position of the payload's value. */
   readonly payloadStart: number
 }
 
-/** Reads envelopes by their bytes; whatever is not exactly what the recorder writes is left to `decodeFrame`. */
+/** Reads the beginning of a line by its bytes. Returns `undefined` for any spelling but the recorder's, which `decodeFrame` reads. */
 export class LinePrefixScanner {
   #bytes: Uint8Array = new Uint8Array(0)
   #position = 0
@@ -61,7 +56,7 @@ export class LinePrefixScanner {
     return true
   }
 
-  /** A whole number from 1 on; 0 when there is none. */
+  /** Reads a positive integer. Returns 0 if there is none. */
   #readCount(): number {
     const start = this.#position
     const value = this.#readDigits()
@@ -83,7 +78,7 @@ export class LinePrefixScanner {
     return byte >= ZERO && byte <= ZERO + 9 ? byte - ZERO : -1
   }
 
-  // With so few digits both numbers are exact, and so is their quotient to the last bit.
+  // With at most 15 digits both numbers are exact, so the quotient is the same as JSON.parse computes.
   #readTime(): boolean {
     const start = this.#position
     this.#time = this.#readDigits()
@@ -98,7 +93,7 @@ export class LinePrefixScanner {
     return count > 0 && length + count <= MAX_DIGITS
   }
 
-  // Most lines are of the server that the line before was of.
+  // Most lines have the same server as the line before.
   #readServer(): boolean {
     const start = this.#position
     if (this.#skip(this.#server) && this.#bytes[this.#position] === QUOTE) return true
@@ -139,7 +134,7 @@ const MAX_DIGITS = 15
 const [ZERO, DOT, QUOTE, BACKSLASH, CLOSE] = [0x30, 0x2e, 0x22, 0x5c, 0x7d]
 const MAX_NAME_LENGTH = 4096
 
-// The rest is for `decodeFrame`, which knows of escapes and of characters that may not stand here.
+// Escapes and characters that are not allowed are left to `decodeFrame`.
 function isPlainAscii(bytes: Uint8Array, start: number, end: number, allowed = 0): boolean {
   if (end - start > MAX_NAME_LENGTH) return false
   for (let at = start; at < end; at++) {

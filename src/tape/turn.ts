@@ -1,46 +1,40 @@
 import type { JsonRange } from '../json/scan.ts'
-import type { Direction, Batch, Message } from '../protocol/message.ts'
+import type { Batch, Message } from '../protocol/message.ts'
+import type { FrameOrigin } from './frame.ts'
 
 /** One JSON-RPC message of a tape: a whole message frame, or one item of a batch. */
-export interface RecordedMessage {
-  /** The frame's number. */
-  readonly n: number
-  readonly t: number
-  readonly server: string
-  readonly conn: number
-  readonly x?: number
-  readonly dir: Direction
-  /** The bytes of this one message. */
+export interface RecordedMessage extends FrameOrigin {
+  /** The text of this message, without the rest of its batch. */
   readonly text: string
   readonly message: Exclude<Message, Batch>
-  /** Where its id stands in the text, where that was looked for already. */
+  /** The range of its id in the text, if it is known. */
   readonly id?: JsonRange
-  /** Its place in the batch, when it came in one. */
+  /** Its index in the batch, if it is part of one. */
   readonly item?: number
 }
 
-/** What one message of the client set off, in the recorded order. An exchange is a turn whose trigger is a request. */
+/** A message of the client and what followed from it, in recorded order. If the trigger is a request, the turn is an exchange. */
 export interface Turn {
-  /** A request or notification of the client; none for what the server sent before the client spoke. */
+  /** A request or notification of the client; `undefined` for messages that the server sent before any of the client. */
   readonly trigger: RecordedMessage | undefined
   readonly steps: readonly TurnStep[]
-  /** The answer to the trigger, which is also among the steps; none when it was never answered. */
+  /** The response to the trigger, which is also one of the steps; `undefined` if there was none. */
   readonly response: RecordedMessage | undefined
-  /** The frame of an answer of which only the beginning was kept; then there is no response. */
+  /** The frame of a response of which only the beginning was recorded. Then `response` is `undefined`. */
   readonly cut?: number
 }
 
 export type TurnStep =
   /** A notification of the server. */
   | { readonly kind: 'notify'; readonly message: RecordedMessage }
-  /** A request of the server, and the client's answer if it gave one: what follows waits for that answer. */
+  /** A request of the server and the client's response, if there was one. The steps that follow wait for that response. */
   | { readonly kind: 'ask'; readonly request: RecordedMessage; readonly answer: RecordedMessage | undefined }
-  /** The answer to the trigger. */
+  /** The response to the trigger. */
   | { readonly kind: 'respond'; readonly message: RecordedMessage }
 
-/** The messages of a turn in their order: what set it off, then what was said and answered. */
+/** The messages of a turn in recorded order. */
 export function messagesOfTurn({ trigger, steps }: Turn): readonly RecordedMessage[] {
-  return [trigger, ...steps.flatMap(messagesOfStep)].filter((spoken) => spoken !== undefined)
+  return [trigger, ...steps.flatMap(messagesOfStep)].filter((message) => message !== undefined)
 }
 
 function messagesOfStep(step: TurnStep): readonly (RecordedMessage | undefined)[] {

@@ -17,7 +17,8 @@ import {
   STEP_KIND,
   type TapeIndex,
 } from './tape-index.ts'
-import { decodeFrame, parseRecordedLine, type FrameOrigin } from '../../tape/codec.ts'
+import { decodeFrame, parseRecordedLine } from '../../tape/codec.ts'
+import type { FrameOrigin } from '../../tape/frame.ts'
 import { messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
 
