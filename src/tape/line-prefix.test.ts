@@ -34,7 +34,7 @@ test('lines that are read by their bytes have the same beginning when they are r
       const bytes = new TextEncoder().encode(text)
       const prefix = scanner.read(bytes, 0)
       fc.pre(prefix?.payload === 'msg' && text.endsWith('}'))
-      const { payload: _, payloadStart, x, sse: fields, ...place } = prefix!
+      const { payload: _, payloadStart, x, sse: fields, ...place } = prefix
       const found = parseRecordedLine(text)
       expect(found?.origin).toEqual({ ...place, ...(x !== undefined && { x }) })
       expect(found?.sse.sse).toEqual(fields)
