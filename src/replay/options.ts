@@ -1,6 +1,6 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { OpenLink } from '../link/client-link.ts'
-import type { ReplayController, RunMonitor } from './controller.ts'
+import type { ReplayController } from './controller.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import type { Ordering } from './plan/schedule.ts'
 import type { MessageSelection } from './plan/planner.ts'
@@ -51,18 +51,6 @@ export interface ReplayOptions extends Partial<MessageSelection>, WritePermissio
 export interface ReplayTarget {
   readonly name: string
   readonly open: OpenLink
-}
-
-/** What a run is prepared with. */
-export interface RunOptions extends Omit<ReplayOptions, 'correlate'> {
-  /** When the recording began. */
-  readonly started: string
-  readonly now: () => number
-  readonly controller: ReplayController
-  /** Looks on. */
-  readonly watch: RunMonitor
-  /** Finds the bindings of the tape, once; how does not matter here. */
-  readonly bindings: () => Promise<FoundBindings | false>
 }
 
 /** Milliseconds that an answer may take, unless the user says otherwise. */

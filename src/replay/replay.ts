@@ -1,28 +1,43 @@
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
-import { hasFailed, type ReplayStep, type SentRequest, unsentStep } from './steps/step.ts'
-import type { StepList } from './steps/step-list.ts'
-import { carriedBinding, type CarriedBinding } from './values/carried-values.ts'
 import { ReplayController, RunMonitor, type RunState } from './controller.ts'
-import { sendInOrder } from './send/send-in-order.ts'
-import { createReport, failedSteps, type ReplayReport } from './report.ts'
-import { selectServerPart, type ReplayedTape } from './plan/server-part.ts'
-import { liveSecrets, type LiveSecrets, withLiveSecrets } from './session/live-secrets.ts'
-import type { ReplayOptions, ReplayTarget } from './options.ts'
-import { prepareRun, type PreparedRun } from './prepare.ts'
-import { StepLog } from './steps/step-log.ts'
-import { StopQueue, type Stop } from './stepping.ts'
-import { RunTotals } from './steps/run-totals.ts'
+import { createJudges, judgeMessage } from './judge/judge.ts'
+import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
 import { tapeNotes } from './notes.ts'
+import { DEFAULT_TIMEOUT, type ReplayOptions, SERVER_GRACE } from './options.ts'
+import type { ReplayPlan } from './plan/plan.ts'
+import { planMessages } from './plan/planner.ts'
+import { scheduleMessages } from './plan/schedule.ts'
+import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
+import { createReport, failedSteps, type ReplayReport } from './report.ts'
+import { Cancellations } from './send/cancellations.ts'
+import { createErrorInjector } from './send/error-injection.ts'
+import { type RetryOptions, sendAndJudge } from './send/retry.ts'
+import { sendInOrder } from './send/send-in-order.ts'
+import { previewText, type SendContext, type SentMessage, unsent } from './send/send-message.ts'
+import { InputRounds } from './session/input-rounds.ts'
+import { liveSecrets, type LiveSecrets, withLiveSecrets } from './session/live-secrets.ts'
+import { Peer } from './session/peer.ts'
+import { type Stop, StopQueue } from './stepping.ts'
+import { RunTotals } from './steps/run-totals.ts'
+import { StepLog } from './steps/step-log.ts'
+import type { StepList } from './steps/step-list.ts'
+import { hasFailed, type ReplayStep } from './steps/step.ts'
+import {
+  carriedBinding,
+  type CarriedBinding,
+  type CarriedValues,
+  createCarriedValues,
+} from './values/carried-values.ts'
 import { bindingsOfPart } from './values/tape-bindings.ts'
 
-/** A run: its steps as they are known, and the report at the end. */
+/** A run: its steps as they are done, and the report at the end. */
 export interface Replay extends AsyncIterable<ReplayStep> {
   readonly controller: ReplayController
-  /** Of a run with the timing `stepped`: each message before it goes out. It waits until one of them is told what to do. */
+  /** In a run with the timing `stepped`, each message before it is sent. The run waits for a decision about it. */
   readonly stops: AsyncIterable<Stop>
-  /** Where it stands at this moment. */
+  /** The progress of the run at this moment. */
   readonly state: RunState
-  /** Resolves when the run is over, whether or not anybody looked at the steps. */
+  /** Resolves when the run is over, whether or not its steps were read. */
   readonly report: Promise<ReplayReport>
 }
 
@@ -35,28 +50,29 @@ export interface Replay extends AsyncIterable<ReplayStep> {
  * const { summary } = await run.report
  */
 export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
+  const { signal, bufferSize, keepTexts = DEFAULT_KEEP_TEXTS } = options
   const controller = options.controller ?? new ReplayController()
-  const steps = new StepLog({
-    bufferSize: options.bufferSize,
-    keepTexts: options.keepTexts ?? DEFAULT_KEEP_TEXTS,
-  })
-  const watch = new RunMonitor(controller)
+  const log = new StepLog({ bufferSize, keepTexts })
+  const monitor = new RunMonitor(controller)
   const stops = new StopQueue(controller)
   controller.start()
-  stopWith(controller, options.signal)
-  const report = runReplay(tape, { ...options, controller, watch, stops }, steps).finally(() => {
-    watch.stop()
+  stopWith(controller, signal)
+  const report = runReplay(tape, { ...options, controller, monitor, stops, log }).finally(() => {
+    monitor.stop()
     stops.close()
   })
-  report.catch((error: unknown) => steps.fail(error))
+  report.then(
+    () => log.close(),
+    (error: unknown) => log.fail(error),
+  )
   return {
     controller,
     report,
     stops,
     get state() {
-      return watch.state
+      return monitor.state
     },
-    [Symbol.asyncIterator]: () => steps[Symbol.asyncIterator](),
+    [Symbol.asyncIterator]: () => log[Symbol.asyncIterator](),
   }
 }
 
@@ -67,111 +83,187 @@ function stopWith(controller: ReplayController, signal: AbortSignal | undefined)
   signal?.addEventListener('abort', () => controller.stop(), { once: true })
 }
 
-async function runReplay(
-  tape: ReplayedTape,
-  options: ReplayOptions & { controller: ReplayController; watch: RunMonitor; stops: StopQueue },
-  steps: StepLog,
-): Promise<ReplayReport> {
-  const started = performance.now()
-  const now = (): number => performance.now() - started
+interface RunOptions extends ReplayOptions {
+  readonly controller: ReplayController
+  readonly monitor: RunMonitor
+  readonly stops: StopQueue
+  readonly log: StepLog
+}
+
+/** Connects to the server, plays the client and makes the report. */
+async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<ReplayReport> {
+  const began = performance.now()
+  const now = (): number => performance.now() - began
   const part = await selectServerPart(tape, options.server)
-  const bindings = async (): Promise<FoundBindings | false> => options.correlate ?? bindingsOfPart(part, tape)
   const secrets = options.secrets ?? liveSecrets(tape.header)
-  const target = secrets === undefined ? options.target : withSecretLink(options.target, secrets)
-  const prepared = await prepareRun(part, { ...options, target, bindings, now, started: tape.header.started })
-  steps.setPlan(prepared.plan)
-  const tally = new RunTotals()
+  const peer = connect(part, options, { secrets, now })
+  let run: PlayedRun
   try {
-    const tell = (step: ReplayStep, sent?: SentRequest): void => {
-      options.watch.stepEnded(step)
-      tally.add(step)
-      steps.add(step, sent)
-    }
-    await sendInOrder({
-      ...prepared,
-      ...sendRunOptions(options),
-      stop: stopDecider(options, prepared),
-      now,
-      waitForReader: () => steps.waitForReader(),
-      onResult: (step, sent) => {
-        if (prepared.trailingChecks?.defer(step) !== true) tell(step, sent)
-      },
-    })
-    for (const step of (await prepared.trailingChecks?.finish()) ?? []) tell(step)
+    run = await playClient(tape, part, { ...options, peer, now })
   } finally {
-    await prepared.close()
-    steps.close()
+    await peer.close()
   }
-  const facts = { ...runFacts(tape, options, prepared), duration: now() }
-  const done = steps.steps()
-  const failed = failedSteps({ steps: done })
+  const steps = options.log.steps()
+  return createReport(run.totals, steps, {
+    tape: tape.path,
+    tapeId: tape.header.id,
+    target: options.target.name,
+    duration: now(),
+    notes: [
+      ...secretNotes(steps, secrets),
+      ...tapeNotes(tape),
+      ...peer.notes,
+      ...unusedRuleNotes(options, run),
+    ],
+    ...carriedBindings(run, steps),
+  })
+}
+
+function connect(
+  part: ServerPart,
+  {
+    target,
+    handshake = 'own',
+    timeout = DEFAULT_TIMEOUT,
+    onAsk = 'decline',
+    signal,
+    controller,
+    monitor,
+  }: RunOptions,
+  { secrets, now }: { secrets: LiveSecrets | undefined; now: () => number },
+): Peer {
+  const open = secrets === undefined ? target.open : withLiveSecrets(target.open, secrets)
+  const peer = new Peer(part, { open, handshake, timeout, onAsk, signal, controller, now })
+  monitor.connected(() => peer.traffic())
+  return peer
+}
+
+interface PlayOptions extends RunOptions {
+  readonly peer: Peer
+  readonly now: () => number
+}
+
+interface PlayedRun {
+  readonly plan: ReplayPlan
+  readonly values: CarriedValues
+  readonly bindings: FoundBindings | false
+  readonly totals: RunTotals
+}
+
+/** Plans the messages of the recorded client, sends them, judges the answers and logs the steps. */
+async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOptions): Promise<PlayedRun> {
+  const { peer, now, controller, monitor, stops, log, correlate, timing = { kind: 'fast' } } = options
+  // The server starts while the tape is searched for bindings.
+  const [tools, bindings] = await Promise.all([peer.tools(), correlate ?? bindingsOfPart(part, tape)])
+  const plan = planMessages(part.turns, options, tools)
+  const values = createCarriedValues(plan, bindings)
+  peer.use(values)
+  log.setPlan(plan)
+  const judges = createJudges({ options, part, plan, peer, tools, values, started: tape.header.started, now })
+  const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
+  const context = createSendContext(tape, part, { ...options, plan, values })
+  const totals = new RunTotals()
+  const report = (step: ReplayStep, sent?: SentMessage): void => {
+    monitor.stepEnded(step)
+    totals.add(step)
+    log.add(step, sent)
+  }
+  const ordering = options.ordering ?? { kind: 'correlated' }
+  await sendInOrder(
+    scheduleMessages(plan, ordering, (index) => values.producersOf(index)),
+    {
+      timing,
+      maxConcurrent: options.maxConcurrent ?? Infinity,
+      controller,
+      now,
+      stopAt:
+        timing.kind === 'stepped'
+          ? (planned) => stops.waitAt(planned, previewText(planned, context))
+          : undefined,
+      waitForReader: () => log.waitForReader(),
+      waitForServer: async (planned) => {
+        await context.cancellations.waitForProgress(planned, SERVER_GRACE)
+        return unsolicited.waitBefore(planned)
+      },
+      send: async (planned, earlier) => {
+        monitor.stepStarted(planned.index)
+        const { sent, step } = await sendAndJudge(planned, context, (message) =>
+          judgeMessage(message, judges),
+        )
+        const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
+        if (!unsolicited.defer(whole)) report(whole, sent)
+        if (hasFailed(whole)) applyErrorPolicy(options)
+      },
+      skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
+      release: () => peer.release(),
+    },
+  )
+  for (const step of await unsolicited.finish()) report(step)
+  return { plan, values, bindings, totals }
+}
+
+function createSendContext(
+  tape: ReplayedTape,
+  part: ServerPart,
+  options: PlayOptions & Pick<PlayedRun, 'plan' | 'values'>,
+): SendContext & RetryOptions {
+  const { peer, plan, values, controller, now, rules = [], timeout = DEFAULT_TIMEOUT, injection } = options
+  const started = Date.parse(tape.header.started)
+  return {
+    sessionOf: (link) => peer.sessionOf(link),
+    values,
+    rounds: new InputRounds(plan.hasRounds ? part.turns : [], {
+      ask: (request) => peer.answer(request),
+      onNote: (note) => peer.notes.push(note),
+    }),
+    cancellations: new Cancellations(plan.cancelled),
+    rules,
+    inject: injection && createErrorInjector(injection),
+    timeShift: options.updateTimestamps === true ? (at) => Date.now() - (started + at) : undefined,
+    timeout,
+    keepsIds: options.transformIds === false,
+    controller,
+    now,
+    maxRetries: options.maxRetries ?? 3,
+    retryDelay: options.retryDelay ?? DEFAULT_RETRY_DELAY,
+    retriesLost: options.onError === 'retry',
+  }
+}
+
+const DEFAULT_RETRY_DELAY = 500
+
+function applyErrorPolicy({ onError, controller }: RunOptions): void {
+  if (onError === 'stop') controller.stop()
+  if (onError === 'pause') controller.pause()
+}
+
+function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonly string[] {
+  const failed = failedSteps({ steps })
   const note = failed.length === 0 ? undefined : secrets?.note(failed.flatMap(({ sent }) => sent ?? []))
-  const notes = [...(note === undefined ? [] : [note]), ...facts.notes, ...unusedRuleNotes(options, tally)]
-  return createReport(tally, done, { ...facts, notes, ...carriedBindings(prepared, done) })
+  return note === undefined ? [] : [note]
 }
 
-/** A rule that is for nothing is most often one that is misspelt; of a run that was stopped nobody can say. */
-function unusedRuleNotes(
-  { rules = [], controller }: Pick<ReplayOptions, 'rules'> & { controller: ReplayController },
-  tally: RunTotals,
-): readonly string[] {
+/** A rule that changed nothing is most often misspelled; a run that was stopped cannot tell. */
+function unusedRuleNotes({ rules = [], controller }: RunOptions, { totals }: PlayedRun): readonly string[] {
   if (controller.status === 'stopped') return []
-  const idle = rules.filter(({ name }) => !tally.rules.has(name))
-  return idle.map(({ name }) => `the rule ${name} was for no message that was sent`)
-}
-
-function stopDecider(
-  { timing, stops }: ReplayOptions & { stops: StopQueue },
-  { preview }: PreparedRun,
-): Parameters<typeof sendInOrder>[0]['stop'] {
-  return timing?.kind === 'stepped' ? (planned) => stops.waitAt(planned, preview(planned)) : undefined
-}
-
-function withSecretLink(target: ReplayTarget, secrets: LiveSecrets): ReplayTarget {
-  return { ...target, open: withLiveSecrets(target.open, secrets) }
+  const unused = rules.filter(({ name }) => !totals.rules.has(name))
+  return unused.map(({ name }) => `the rule ${name} was for no message that was sent`)
 }
 
 function carriedBindings(
-  { correlate, liveValueOf, plan }: PreparedRun,
+  { plan, values, bindings: found }: PlayedRun,
   steps: StepList,
 ): Pick<ReplayReport, 'bindings' | 'guesses'> {
-  if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
+  if (found === false || found.bindings.length + found.guesses.length === 0)
     return { bindings: [], guesses: [] }
-  const all = [...correlate.bindings, ...correlate.guesses]
-  const frames = new Set(all.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
-  const good = new Map<number, boolean>()
+  const consumers = [...found.bindings, ...found.guesses].flatMap((binding) => binding.consumers)
+  const frames = new Set(consumers.map(({ frame }) => frame))
+  const hasPassed = new Map<number, boolean>()
   for (const step of steps.outlines()) {
     const frame = plan.frameOf(step.index)
-    if (frames.has(frame)) good.set(frame, step.state === 'done' && !hasFailed(step))
+    if (frames.has(frame)) hasPassed.set(frame, step.state === 'done' && !hasFailed(step))
   }
   const carried = (binding: Binding): CarriedBinding =>
-    carriedBinding(binding, liveValueOf(binding), (frame) => good.get(frame))
-  return { bindings: correlate.bindings.map(carried), guesses: correlate.guesses.map(carried) }
-}
-
-function sendRunOptions({
-  timing = { kind: 'fast' },
-  maxConcurrent = Infinity,
-  onError = 'continue',
-  controller,
-}: ReplayOptions & { controller: ReplayController }): Pick<
-  Parameters<typeof sendInOrder>[0],
-  'timing' | 'maxConcurrent' | 'onError' | 'controller' | 'skip'
-> {
-  return {
-    timing,
-    maxConcurrent,
-    onError: onError === 'retry' ? 'continue' : onError,
-    controller,
-    skip: (planned, why) => unsentStep(planned, 'skipped', why),
-  }
-}
-
-function runFacts(
-  tape: ReplayedTape,
-  { target }: ReplayOptions,
-  { notes }: PreparedRun,
-): { tape: string; tapeId: string; target: string; notes: readonly string[] } {
-  const { path, header } = tape
-  return { tape: path, tapeId: header.id, target: target.name, notes: [...tapeNotes(tape), ...notes] }
+    carriedBinding(binding, values.liveValueOf(binding), (frame) => hasPassed.get(frame))
+  return { bindings: found.bindings.map(carried), guesses: found.guesses.map(carried) }
 }

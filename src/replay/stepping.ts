@@ -1,7 +1,6 @@
 import type { ReplayController } from './controller.ts'
-import type { PlannedMessage } from './plan/plan.ts'
+import { type PlannedMessage, RUN_STOPPED } from './plan/plan.ts'
 import { deferred } from './session/live-calls.ts'
-import { RUN_STOPPED } from './steps/step.ts'
 
 /** Values on their way from where they are made to where they are awaited, in order. */
 class AsyncQueue<Value> implements AsyncIterable<Value> {

@@ -1,9 +1,11 @@
 import { truncateAtWord } from '../../text.ts'
 import { member } from '../../protocol/message.ts'
-import { type StepFinding, resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { type Judge, type JudgedAnswer, resultOfResponse, type StepFinding } from './judged-answer.ts'
 
-/** Whether the tool failed, or worked, as it had. */
-export function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
+/** Checks that a tool that worked still works, and that one that failed still fails. */
+export const isErrorJudge: Judge = { isFinal: true, judge: judgeIsError }
+
+function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
   const [before, now] = [resultOfResponse(recorded), resultOfResponse(live)]
   if (before === undefined || now === undefined) return []
   const [expected, actual] = [failed(before), failed(now)]

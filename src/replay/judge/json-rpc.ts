@@ -1,8 +1,10 @@
 import { member } from '../../protocol/message.ts'
-import { type StepFinding, errorOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import { errorOfResponse, type Judge, type JudgedAnswer, type StepFinding } from './judged-answer.ts'
 
-/** Whether a result came where a result had come, and an error of the same code where an error had. */
-export function judgeJsonRpc({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
+/** Checks that a result is still a result, and that an error has the recorded code. */
+export const jsonRpcJudge: Judge = { isFinal: true, judge: judgeJsonRpc }
+
+function judgeJsonRpc({ live, recorded }: JudgedAnswer): readonly StepFinding[] {
   if (live === undefined || recorded === undefined) return []
   const [expected, actual] = [errorOfResponse(recorded), errorOfResponse(live)]
   if (expected === undefined && actual === undefined) return []

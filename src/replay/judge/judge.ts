@@ -1,71 +1,126 @@
-import { NO_FINDINGS, type StepFinding, type JudgedAnswer } from './judged-answer.ts'
-import { judgeIsError } from './is-error.ts'
-import { judgeJsonRpc } from './json-rpc.ts'
-import type { OfficialJudge } from './official-schema.ts'
-import { judgeOrder } from './order.ts'
-import type { ServerRequestJudge } from './server-requests.ts'
-import type { OutputSchemaJudge } from './output-schema.ts'
-import { judgeTiming } from './timing.ts'
-import { judgeTransport } from './transport.ts'
+import type { IsLiveValue, SessionTimes } from '../../diff/noise/noise-kind.ts'
+import type { ReplayPlan } from '../plan/plan.ts'
+import type { ServerPart } from '../plan/server-part.ts'
+import type { ToolDescriptions } from '../plan/tool-safety.ts'
+import type { SentMessage, SentRequest } from '../send/send-message.ts'
+import type { Peer } from '../session/peer.ts'
+import { acceptedAnswer } from '../steps/accepted-answer.ts'
+import { NO_NAMES, notificationStep, type ReplayStep, requestStep, unsentStep } from '../steps/step.ts'
+import type { CarriedValues } from '../values/carried-values.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
-import type { ValuesJudge } from './values.ts'
+import { isErrorJudge } from './is-error.ts'
+import { jsonRpcJudge } from './json-rpc.ts'
+import {
+  type Judge,
+  type JudgedAnswer,
+  NO_FINDINGS,
+  type StepFinding,
+  toJudgedAnswer,
+} from './judged-answer.ts'
+import { OfficialSchemas } from './official-schema.ts'
+import { orderJudge } from './order.ts'
+import { OutputSchemaJudge } from './output-schema.ts'
+import { ServerRequestJudge } from './server-requests.ts'
+import { timingJudge } from './timing.ts'
+import { transportJudge } from './transport.ts'
+import { ValuesJudge } from './values.ts'
 
+interface JudgesContext {
+  readonly options: JudgeOptions
+  readonly part: ServerPart
+  readonly plan: ReplayPlan
+  readonly peer: Peer
+  readonly tools: ToolDescriptions
+  readonly values: CarriedValues
+  /** When the recording started. */
+  readonly started: string
+  readonly now: () => number
+}
+
+/** The judges of a run, in the order in which they look at an answer. */
 export interface Judges {
-  readonly schema: OutputSchemaJudge
-  readonly official: OfficialJudge
+  readonly list: readonly Judge[]
+  readonly options: JudgeOptions
+  readonly carried: CarriedValues
   readonly values: ValuesJudge
-  readonly serverRequests: ServerRequestJudge
-  readonly judging: JudgeOptions
 }
 
-/** What was found, and the names of the rules by which values were compared. */
-export interface StepJudgement {
-  readonly findings: readonly StepFinding[]
-  readonly judgedBy: readonly string[]
+export function createJudges(context: JudgesContext): Judges {
+  const { options, part, peer, tools, values: carried } = context
+  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
+  const official = new OfficialSchemas({
+    use,
+    revisions: peer.revisions,
+    turns: part.turns,
+    onNote: (note) => peer.notes.push(note),
+  })
+  const isLiveValue: IsLiveValue = (expected, actual, path) => carried.explains(expected, actual, path)
+  const values = new ValuesJudge({ judging: options, isLiveValue, clock: sessionTimes(context) })
+  const list = [
+    transportJudge,
+    jsonRpcJudge,
+    isErrorJudge,
+    new OutputSchemaJudge(tools),
+    official.answers,
+    values,
+    official.messages,
+    new ServerRequestJudge({
+      judging: options,
+      isLiveValue,
+      isUnknown: (request) => peer.isUnrecorded(request),
+    }),
+    orderJudge,
+    timingJudge(options.slower),
+  ]
+  return { list, options, carried, values }
 }
 
-/** The layers of a verdict in their order: where one finds the answers to be of different kinds, those below have nothing to say. */
-export function judgeAnswer(judged: JudgedAnswer, judges: Judges): StepJudgement {
-  // Whether the answer would have been as recorded, nobody knows.
-  if (judges.judging.validate === false || judged.end.kind === 'given-up')
-    return { findings: [], judgedBy: [] }
-  const findings = judgeLayers(judged, judges)
-  return {
-    findings: judges.judging.strict === true ? findings.map(asError) : findings,
-    judgedBy: judges.values.namesFor(judged),
+/** A time of the recording and one of this run are both the current time, and no difference. */
+function sessionTimes({ started, now, plan: { ended } }: JudgesContext): SessionTimes {
+  const [from, began] = [Date.parse(started), Date.now() - now()]
+  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
+}
+
+/** Makes the step of a message, with what the judges find in its answer. */
+export function judgeMessage(sent: SentMessage, judges: Judges): ReplayStep {
+  switch (sent.kind) {
+    case 'unsent':
+      return unsentStep(sent)
+    case 'notified':
+      return notificationStep(sent)
+    case 'requested':
+      return judgeRequest(sent, judges)
   }
+}
+
+function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
+  const { planned, end, asides, moved, sentAt, endedAt } = sent
+  const { turn, tool } = planned
+  const duration = endedAt === undefined ? undefined : endedAt - sentAt
+  const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
+  const isJudged = judges.options.validate !== false && end.kind !== 'given-up'
+  const findings = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
+  const hasAcceptable = end.kind === 'answered' && findings.length > 0
+  return requestStep(sent, {
+    findings,
+    judgedBy: isJudged ? judges.values.namesFor(answer) : NO_NAMES,
+    duration,
+    recordedDuration: answer.recordedDuration,
+    acceptable: hasAcceptable ? acceptedAnswer(turn, end.text, judges.carried) : undefined,
+  })
+}
+
+function findingsIn(answer: JudgedAnswer, { list, options }: Judges): readonly StepFinding[] {
+  let found = NO_FINDINGS
+  for (const judge of list) {
+    const more = judge.judge(answer)
+    if (more.length === 0) continue
+    found = found.length === 0 ? more : [...found, ...more]
+    if (judge.isFinal === true) break
+  }
+  return options.strict === true ? found.map(asError) : found
 }
 
 function asError(finding: StepFinding): StepFinding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
-}
-
-function judgeLayers(
-  judged: JudgedAnswer,
-  { schema, official, values, serverRequests, judging }: Judges,
-): readonly StepFinding[] {
-  const { slower } = judging
-  const timing = slower === undefined ? NO_BOUND : { timing: slower }
-  const told =
-    judged.asides.length === 0
-      ? NO_FINDINGS
-      : concatFindings(official.judgeMessages(judged), serverRequests.judge(judged))
-  const aside = concatFindings(told, concatFindings(judgeOrder(judged), judgeTiming(judged, timing)))
-  if (judged.end.kind === 'answered' && judged.end.asRecorded && judged.live !== undefined)
-    return concatFindings(official.judge(judged), concatFindings(values.judgeSame(judged), aside))
-  const kind = [judgeTransport, judgeJsonRpc, judgeIsError].map((layer) => layer(judged)).find(hasFound)
-  if (kind !== undefined) return kind
-  return [...schema.judge(judged), ...official.judge(judged), ...values.judge(judged), ...aside]
-}
-
-const NO_BOUND = {}
-
-// Mostly there is nothing, of which no list has to be made.
-function concatFindings(some: readonly StepFinding[], more: readonly StepFinding[]): readonly StepFinding[] {
-  if (some.length === 0) return more
-  return more.length === 0 ? some : [...some, ...more]
-}
-
-function hasFound(findings: readonly StepFinding[]): boolean {
-  return findings.length > 0
 }

@@ -59,6 +59,18 @@ function liveResponse(end: CallEnd, recorded: Response | undefined): Response | 
   return message.kind === 'response' ? message : undefined
 }
 
+/** Looks at one aspect of an answer. */
+export interface Judge {
+  judge(answer: JudgedAnswer): readonly StepFinding[]
+  /** If this judge finds something, the answers are of different kinds and the judges after it have nothing to compare. */
+  readonly isFinal?: true
+}
+
+/** Whether the answer has the recorded bytes, except for its id. */
+export function isAsRecorded({ end, live }: JudgedAnswer): boolean {
+  return end.kind === 'answered' && end.asRecorded && live !== undefined
+}
+
 /** The layers of a verdict, in the order in which they are judged. */
 export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
 

@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv'
 import { member, type Response, type Notification, type Request } from '../../protocol/message.ts'
 import { kindOfError, schemaErrorPath } from './json-schema.ts'
 import {
+  type Judge,
   NO_FINDINGS,
   type StepFinding,
   resultOfResponse,
@@ -23,19 +24,31 @@ interface OfficialJudgeOptions {
   readonly onNote: (note: string) => void
 }
 
-/** Whether answers keep to the official schema of their revision. What was broken when it was recorded is a note, and told once. */
-export class OfficialJudge {
+/** Compare what the server sends with the official schema of its revision. */
+export class OfficialSchemas {
+  /** Looks at answers. */
+  readonly answers: Judge
+  /** Looks at messages that the server sends before its answer. */
+  readonly messages: Judge
+
+  constructor(options: OfficialJudgeOptions) {
+    const validators = new OfficialValidators((revision) => options.onNote(missingSchemaNote(revision)))
+    this.answers = new OfficialAnswerJudge(options, validators)
+    this.messages = new OfficialMessageJudge(options, validators)
+  }
+}
+
+/** An answer that already broke the schema when it was recorded is reported once, in a note. */
+class OfficialAnswerJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
-  readonly #messages: OfficialMessageJudge
   /** By method, the tools of which an answer was looked at. */
   readonly #looked = new Map<string, Set<string | undefined>>()
   readonly #told = new Set<string>()
 
-  constructor(options: OfficialJudgeOptions) {
+  constructor(options: OfficialJudgeOptions, validators: OfficialValidators) {
     this.#options = options
-    this.#validators = new OfficialValidators((revision) => options.onNote(missingSchemaNote(revision)))
-    this.#messages = new OfficialMessageJudge(options, this.#validators)
+    this.#validators = validators
   }
 
   judge(judged: JudgedAnswer): readonly StepFinding[] {
@@ -50,11 +63,6 @@ export class OfficialJudge {
     const broken = this.#validators.errorsInAnswer(live, answerContext(turn, revision))
     const found = broken.length === 0 || use === 'always' ? broken : this.#newErrors(judged, broken)
     return found.slice(0, MAX_ANSWER_FINDINGS).map((error) => answerFinding(error, live, revision))
-  }
-
-  /** Of what the server said on the way to the answer. */
-  judgeMessages(judged: JudgedAnswer): readonly StepFinding[] {
-    return this.#messages.judge(judged)
   }
 
   #noteRevision({ turn, live }: JudgedAnswer): void {
@@ -126,7 +134,7 @@ function errorPath(error: ErrorObject, answer: Response | undefined): string {
 }
 
 /** Whether notifications and requests on the way to an answer keep to the official schema. What was broken when it was recorded, wherever on the tape, is a note, and told once. */
-class OfficialMessageJudge {
+class OfficialMessageJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
   readonly #told = new Set<string>()
@@ -138,7 +146,7 @@ class OfficialMessageJudge {
   }
 
   judge({ turn, asides }: JudgedAnswer): readonly StepFinding[] {
-    if (this.#options.use === 'off' || asides.length === 0) return []
+    if (this.#options.use === 'off' || asides.length === 0) return NO_FINDINGS
     const revision = this.#options.revisions.live(turn)
     const broken = new Map<string, BrokenMessage>()
     for (const { message } of asides)

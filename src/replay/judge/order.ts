@@ -1,12 +1,20 @@
 import type { Notification, Request } from '../../protocol/message.ts'
-import { NO_FINDINGS, type StepFinding, type JudgedAnswer, serverMessagesIn } from './judged-answer.ts'
+import {
+  type Judge,
+  type JudgedAnswer,
+  NO_FINDINGS,
+  serverMessagesIn,
+  type StepFinding,
+} from './judged-answer.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { InterimMessage } from '../session/live-calls.ts'
 import type { LiveNotifications } from '../session/live-notifications.ts'
 import type { TurnStep } from '../../tape/turn.ts'
 
-/** Whether the server asked and told, on the way to its answer, what it had, in the same order. */
-export function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
+/** Checks that the server sends the same requests and progress before its answer, in the same order. */
+export const orderJudge: Judge = { judge: judgeOrder }
+
+function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
   if (asides.length === 0 && turn.steps.every(isAnswer)) return NO_FINDINGS
   const isHere = ({ method }: Request | Notification): boolean => !moved.has(method)
   const expected = milestones(turn.steps.flatMap(serverMessagesIn).filter(isHere))

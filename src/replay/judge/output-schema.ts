@@ -2,22 +2,31 @@ import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { member } from '../../protocol/message.ts'
 import type { ToolDescriptions } from '../plan/tool-safety.ts'
-import { type StepFinding, resultOfResponse, type JudgedAnswer } from './judged-answer.ts'
+import {
+  isAsRecorded,
+  type Judge,
+  type JudgedAnswer,
+  NO_FINDINGS,
+  resultOfResponse,
+  type StepFinding,
+} from './judged-answer.ts'
 import { passesSchema, createAjv, schemaErrorPath } from './json-schema.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
-export class OutputSchemaJudge {
-  readonly #tools: () => ToolDescriptions
+export class OutputSchemaJudge implements Judge {
+  readonly #tools: ToolDescriptions
   #ajv: Ajv2020 | undefined
   readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
 
-  constructor(tools: () => ToolDescriptions) {
+  constructor(tools: ToolDescriptions) {
     this.#tools = tools
   }
 
-  judge({ tool, live }: JudgedAnswer): readonly StepFinding[] {
+  judge(answer: JudgedAnswer): readonly StepFinding[] {
+    if (isAsRecorded(answer)) return NO_FINDINGS
+    const { tool, live } = answer
     const result = resultOfResponse(live)
-    const schema = member(this.#tools().get(tool ?? ''), 'outputSchema')
+    const schema = member(this.#tools.get(tool ?? ''), 'outputSchema')
     if (schema === undefined || result === undefined || member(result, 'isError') === true) return []
     const content = member(result, 'structuredContent')
     if (content === undefined) return [noContent()]

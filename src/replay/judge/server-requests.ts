@@ -1,5 +1,11 @@
 import { isObject, type Notification, type Request } from '../../protocol/message.ts'
-import { type StepFinding, type JudgedAnswer, serverMessagesIn } from './judged-answer.ts'
+import {
+  type Judge,
+  type JudgedAnswer,
+  NO_FINDINGS,
+  serverMessagesIn,
+  type StepFinding,
+} from './judged-answer.ts'
 import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
@@ -13,7 +19,7 @@ interface ServerRequestJudgeOptions {
 }
 
 /** Whether the server asks what it asked, on the way to its answer. A question that stands anywhere on the tape is no other one: which call it belongs to, nothing says for certain. */
-export class ServerRequestJudge {
+export class ServerRequestJudge implements Judge {
   readonly #options: ServerRequestJudgeOptions
   readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
 
@@ -23,8 +29,9 @@ export class ServerRequestJudge {
   }
 
   judge({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
-    const recorded = asides.length === 0 ? [] : turn.steps.flatMap(serverMessagesIn).filter(isServerRequest)
-    if (recorded.length === 0) return []
+    if (asides.length === 0) return NO_FINDINGS
+    const recorded = turn.steps.flatMap(serverMessagesIn).filter(isServerRequest)
+    if (recorded.length === 0) return NO_FINDINGS
     const next = byMethod(recorded)
     return asides.flatMap(({ message }) => {
       if (!isServerRequest(message)) return []

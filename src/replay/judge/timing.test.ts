@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { toJudgedAnswer } from './judged-answer.ts'
-import { judgeTiming } from './timing.ts'
+import { timingJudge } from './timing.ts'
 
 // The recorded answer took 1 ms.
 const [turn] = tapeOf(...call(1, 'search', {}, 'x')).turns
@@ -22,6 +22,6 @@ test.each([
     moved: new Set(),
     duration,
   })
-  const findings = judgeTiming(judged, timing === undefined ? {} : { timing })
+  const findings = timingJudge(timing).judge(judged)
   expect(findings.map((finding) => finding.level)).toEqual(level === undefined ? [] : [level])
 })

@@ -1,23 +1,25 @@
-import { NO_FINDINGS, type StepFinding, type JudgedAnswer } from './judged-answer.ts'
+import { type Judge, type JudgedAnswer, NO_FINDINGS, type StepFinding } from './judged-answer.ts'
 
-interface TimingTolerance {
-  /** Milliseconds by which an answer may be slower than recorded. */
-  readonly timing?: number
+/**
+ * Checks that the answer is about as fast as recorded. `slower` is by how many milliseconds it may be slower; without it, only a
+ * much slower answer is found, as a warning.
+ */
+export function timingJudge(slower: number | undefined): Judge {
+  return { judge: (answer) => judgeTiming(answer, slower) }
 }
 
-/** Whether the answer came about as fast as it had. What nobody set a bound for is only a warning, and only if it is gross. */
-export function judgeTiming(
+function judgeTiming(
   { duration, recordedDuration }: JudgedAnswer,
-  { timing }: TimingTolerance,
+  slower: number | undefined,
 ): readonly StepFinding[] {
   if (duration === undefined || recordedDuration === undefined) return NO_FINDINGS
-  const bound = timing === undefined ? recordedDuration * 3 + GROSSLY_SLOWER_MS : recordedDuration + timing
+  const bound = slower === undefined ? recordedDuration * 3 + GROSSLY_SLOWER_MS : recordedDuration + slower
   if (duration <= bound) return NO_FINDINGS
   const message = `took ${Math.round(duration)} ms, recorded ${Math.round(recordedDuration)} ms`
   return [
     {
       layer: 'timing',
-      level: timing === undefined ? 'warn' : 'error',
+      level: slower === undefined ? 'warn' : 'error',
       message,
       expected: inMicroseconds(recordedDuration),
       actual: inMicroseconds(duration),

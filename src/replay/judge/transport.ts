@@ -1,7 +1,9 @@
-import type { StepFinding, JudgedAnswer } from './judged-answer.ts'
+import type { Judge, JudgedAnswer, StepFinding } from './judged-answer.ts'
 
-/** Whether an answer came at all, where one had come. */
-export function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {
+/** Checks that there is an answer where one was recorded. */
+export const transportJudge: Judge = { isFinal: true, judge: judgeTransport }
+
+function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {
   if (end.kind === 'answered')
     return live === undefined
       ? [{ layer: 'transport', level: 'error', message: 'the answer is no JSON-RPC response' }]

@@ -12,7 +12,14 @@ import {
   type JudgeOptions,
   type ValidationRule,
 } from './comparison-rules.ts'
-import { NO_FINDINGS, type StepFinding, type JudgedAnswer, outcomeText } from './judged-answer.ts'
+import {
+  isAsRecorded,
+  type Judge,
+  type JudgedAnswer,
+  NO_FINDINGS,
+  outcomeText,
+  type StepFinding,
+} from './judged-answer.ts'
 import { withRecordedInputs } from '../session/input-rounds.ts'
 
 interface ValuesJudgeOptions {
@@ -22,7 +29,7 @@ interface ValuesJudgeOptions {
 }
 
 /** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
-export class ValuesJudge {
+export class ValuesJudge implements Judge {
   readonly #options: ValuesJudgeOptions
   readonly #rules: readonly ValidationRule[]
   readonly #hasCustom: boolean
@@ -35,15 +42,11 @@ export class ValuesJudge {
   }
 
   judge(judged: JudgedAnswer): readonly StepFinding[] {
-    return this.rulesFor(judged).flatMap((rule) => this.#withEffect(judged, rule))
-  }
-
-  /** Of an answer with the recorded bytes nothing differs, but a function of the user may have something against it. */
-  judgeSame(judged: JudgedAnswer): readonly StepFinding[] {
-    if (!this.#hasCustom) return NO_FINDINGS
-    return this.rulesFor(judged)
-      .filter(isCustom)
-      .flatMap((rule) => this.#withEffect(judged, rule))
+    // Nothing differs in an answer with the recorded bytes, but a function of the user may still reject it.
+    const isSame = isAsRecorded(judged)
+    if (isSame && !this.#hasCustom) return NO_FINDINGS
+    const rules = this.rulesFor(judged).filter((rule) => !isSame || isCustom(rule))
+    return rules.flatMap((rule) => this.#withEffect(judged, rule))
   }
 
   /** The user's rules for this answer; without any, every value counts. */

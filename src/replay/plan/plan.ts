@@ -44,6 +44,9 @@ export type SendDecision =
   /** It might change the world, and nobody allowed that. */
   | { readonly kind: 'hold'; readonly why: string }
 
+/** Why a message is not sent after the run was stopped. */
+export const RUN_STOPPED = 'the run was stopped'
+
 interface ReplayPlanOptions {
   readonly turns: TurnStore
   /** Why a message is left out, if it is. */

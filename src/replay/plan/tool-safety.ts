@@ -85,7 +85,7 @@ async function fetchToolsPage(
     ...(envelope !== undefined && { _meta: envelope }),
   }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
-  const end = await session.call({ text, id, token: undefined, timeout }).done
+  const end = await session.request({ text, id, token: undefined, timeout }).ended
   const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
   return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
 }

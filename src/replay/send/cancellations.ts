@@ -3,54 +3,62 @@ import type { Turn } from '../../tape/turn.ts'
 import { callKey, cancelledKey, type PlannedMessage } from '../plan/plan.ts'
 import type { LiveCall } from '../session/live-calls.ts'
 
-/** A request that went out, and what came of it when it was recorded. */
-interface CancellableCall {
-  /** Undefined when a fault stood in its place. */
-  readonly call: LiveCall | undefined | Promise<LiveCall | undefined>
+/** A request that was sent, or is about to be sent. */
+interface CancellableRequest {
   readonly turn: Turn
+  /** Has no call if the request was not sent. */
+  readonly started: Promise<{ readonly call?: LiveCall | undefined } | undefined>
 }
 
-/** The live calls of recorded requests that the tape cancels: cancellations name them by their recorded ids. */
-export class CancellableCalls {
+/** The live calls of requests that the tape cancels: a cancellation names them by their recorded ids. */
+export class Cancellations {
   readonly #cancelled: ReadonlySet<string>
-  readonly #calls = new Map<string, CancellableCall | 'over'>()
+  readonly #requests = new Map<string, CancellableRequest | 'over'>()
 
-  /** What is cancelled somewhere, by `cancelledKey`: of most tapes nothing is. */
+  /** Takes the requests that are cancelled anywhere on the tape, by `cancelledKey`; on most tapes there are none. */
   constructor(cancelled: ReadonlySet<string>) {
     this.#cancelled = cancelled
   }
 
-  add({ message, link, turn }: PlannedMessage, call: CancellableCall['call']): void {
-    if (this.#cancelled.size === 0 || message.kind !== 'request') return
-    const key = callKey(link, message.id)
-    const isOver = call !== undefined && 'isOver' in call && call.isOver
-    if (this.#cancelled.has(key)) this.#calls.set(key, isOver ? 'over' : { call, turn })
+  add(planned: PlannedMessage, started: CancellableRequest['started']): void {
+    const key = this.#keyOf(planned)
+    if (key !== undefined) this.#requests.set(key, { turn: planned.turn, started })
   }
 
-  /** That it was made is worth knowing; its texts need not stay in memory. */
-  finish({ message, link }: PlannedMessage): void {
-    if (this.#cancelled.size === 0 || message.kind !== 'request') return
-    const key = callKey(link, message.id)
-    if (this.#cancelled.has(key)) this.#calls.set(key, 'over')
+  /** Forgets the texts of a request that has ended, but not that it was sent. */
+  finish(planned: PlannedMessage): void {
+    const key = this.#keyOf(planned)
+    if (key !== undefined) this.#requests.set(key, 'over')
   }
 
-  /** What a message cancels; undefined when that was not sent. */
-  async cancelledBy(planned: PlannedMessage): Promise<LiveCall | 'over' | undefined> {
-    const cancelled = this.#cancelledBy(planned)
-    return cancelled === 'over' ? cancelled : cancelled?.call
+  /** Returns the request that a message cancels; `undefined` if that was not sent. */
+  async requestCancelledBy(
+    planned: PlannedMessage,
+  ): Promise<{ readonly call: LiveCall; readonly turn: Turn } | 'over' | undefined> {
+    const request = this.#cancelledBy(planned)
+    if (request === undefined || request === 'over') return request
+    const call = (await request.started)?.call
+    if (call === undefined) return undefined
+    return call.isOver ? 'over' : { call, turn: request.turn }
   }
 
-  /** A call is given up when it has told as much as it had then. */
+  /** Waits until a request has reported as much progress as it had on the tape when it was cancelled. */
   async waitForProgress(planned: PlannedMessage, milliseconds: number): Promise<void> {
-    const cancelled = this.#cancelledBy(planned)
-    if (cancelled === undefined || cancelled === 'over') return
-    const told = recordedProgressBefore(cancelled.turn, planned.turn.trigger?.n ?? 0)
-    await (await cancelled.call)?.waitForProgress(told, milliseconds)
+    const request = this.#cancelledBy(planned)
+    if (request === undefined || request === 'over') return
+    const count = recordedProgressBefore(request.turn, planned.turn.trigger?.n ?? 0)
+    await (await request.started)?.call?.waitForProgress(count, milliseconds)
   }
 
-  #cancelledBy({ message, link }: PlannedMessage): CancellableCall | 'over' | undefined {
+  #keyOf({ message, link }: PlannedMessage): string | undefined {
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return undefined
+    const key = callKey(link, message.id)
+    return this.#cancelled.has(key) ? key : undefined
+  }
+
+  #cancelledBy({ message, link }: PlannedMessage): CancellableRequest | 'over' | undefined {
     const key = cancelledKey(link, message)
-    return key === undefined ? undefined : this.#calls.get(key)
+    return key === undefined ? undefined : this.#requests.get(key)
   }
 }
 

@@ -25,7 +25,7 @@ export async function performHandshake(
   const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
   const { method, params } = revision.opening({ info: CLIENT_INFO, recorded })
   const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
-  const end = await session.call({ text, id: HANDSHAKE_ID, token: undefined, timeout }).done
+  const end = await session.request({ text, id: HANDSHAKE_ID, token: undefined, timeout }).ended
   const result = resultIn(end, method)
   const { openedNotification } = revision
   if (openedNotification !== undefined)

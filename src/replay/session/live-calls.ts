@@ -36,11 +36,6 @@ export interface OutgoingCall {
   readonly message?: Message | undefined
 }
 
-/** What is told of the end of a call. */
-interface CallListener {
-  onEnd(end: CallEnd): void
-}
-
 /** One request on its way through the live server. */
 export class LiveCall {
   readonly id: Id
@@ -57,8 +52,10 @@ export class LiveCall {
   #asides: InterimMessage[] | undefined
   #onMessage: (() => void) | undefined
   endedAt: number | undefined
+  /** How the call ended; never rejects. */
+  readonly ended: Promise<CallEnd>
   #end: CallEnd | undefined
-  #listener: CallListener | undefined
+  #resolve: (end: CallEnd) => void = () => {}
 
   constructor({ id, token, text, timeout, expected }: OutgoingCall, sentAt: number, number: number) {
     this.id = id
@@ -69,6 +66,7 @@ export class LiveCall {
     this.timeout = timeout
     this.sequence = number
     this.expected = expected
+    this.ended = new Promise((resolve) => (this.#resolve = resolve))
   }
 
   get isOver(): boolean {
@@ -79,18 +77,9 @@ export class LiveCall {
     return this.#asides ?? NO_MESSAGES
   }
 
-  /** Never rejects. */
-  get done(): Promise<CallEnd> {
-    return new Promise((resolve) => this.listen({ onEnd: resolve }))
-  }
-
-  /** Thousands of calls are open at once, and hardly one needs a promise, or more than one who follows it. */
-  listen(follower: CallListener): void {
-    if (this.#end === undefined) this.#listener = follower
-    else follower.onEnd(this.#end)
-  }
-
+  /** Messages that come after the answer are not part of the call. */
   addMessage(aside: InterimMessage): void {
+    if (this.isOver) return
     this.#asides ??= []
     if (this.#asides.length < MAX_INTERIM_MESSAGES || !isProgressOrLog(aside)) this.#asides.push(aside)
     this.#onMessage?.()
@@ -115,7 +104,12 @@ export class LiveCall {
     this.#end = end
     this.#onMessage?.()
     this.endedAt = at
-    this.#listener?.onEnd(end)
+    this.#resolve(end)
+  }
+
+  /** Resolves `ended` without an answer. The call stays open, so that an answer is not taken for one to another request. */
+  release(): void {
+    this.#resolve({ kind: 'open' })
   }
 }
 
@@ -199,4 +193,65 @@ export class OpenCalls implements Iterable<LiveCall> {
 /** -1 when it has none. */
 function slotOf(id: Id): number {
   return typeof id === 'number' && id >>> 0 === id ? id % TABLE_SIZE : -1
+}
+
+/** What has its time. */
+interface HasDeadline {
+  /** When it is over at the latest; Infinity when it may take for ever. */
+  readonly due: number
+}
+
+interface DeadlinesOptions<Item extends HasDeadline> {
+  /** What is watched. */
+  readonly items: Iterable<Item>
+  readonly onExpired: (item: Item) => void
+  /** Milliseconds, as they are in `due`. */
+  readonly now: () => number
+}
+
+/** How long each of many may take, watched by one timer. */
+export class Deadlines<Item extends HasDeadline> {
+  readonly #options: DeadlinesOptions<Item>
+  #watched = 0
+  #timer: NodeJS.Timeout | undefined
+  /** When the timer looks next. */
+  #nextCheck = Infinity
+
+  constructor(options: DeadlinesOptions<Item>) {
+    this.#options = options
+  }
+
+  /** One more is among the items. */
+  add({ due }: Item): void {
+    if (due === Infinity) return
+    this.#watched++
+    if (due < this.#nextCheck) this.#checkAt(due)
+    else if (this.#watched === 1) this.#timer?.ref()
+  }
+
+  /** It is no longer among them. The timer stays for the next, and does not keep the process alive. */
+  remove({ due }: Item): void {
+    if (due !== Infinity && --this.#watched === 0) this.#timer?.unref()
+  }
+
+  /** Nothing is watched any more: a timer that waits holds all that its items know. */
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #checkAt(due: number): void {
+    clearTimeout(this.#timer)
+    this.#nextCheck = due
+    this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(due - this.#options.now())))
+    if (this.#watched === 0) this.#timer.unref()
+  }
+
+  #check(): void {
+    this.#nextCheck = Infinity
+    const { items, onExpired, now } = this.#options
+    const [time, waiting] = [now(), [...items].toSorted((a, b) => a.due - b.due)]
+    for (const item of waiting) if (item.due <= time) onExpired(item)
+    const next = waiting.find(({ due }) => due > time && due !== Infinity)
+    if (next !== undefined && next.due < this.#nextCheck) this.#checkAt(next.due)
+  }
 }

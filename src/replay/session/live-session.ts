@@ -12,8 +12,14 @@ import {
   type Notification,
 } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { Deadlines } from './deadlines.ts'
-import { LiveCall, type CallEnd, type OutgoingCall, OpenCalls, type ExpectedAnswer } from './live-calls.ts'
+import {
+  type CallEnd,
+  Deadlines,
+  type ExpectedAnswer,
+  LiveCall,
+  OpenCalls,
+  type OutgoingCall,
+} from './live-calls.ts'
 import { LiveNotifications } from './live-notifications.ts'
 import { truncateAtWord } from '../../text.ts'
 
@@ -36,6 +42,7 @@ export class LiveSession {
   #link: ClientLink | undefined
   /** Why nothing comes any more; undefined while the link is open. */
   #end: CallEnd | undefined
+  #isReleased = false
   #lastId = 0
   #calls = 0
   readonly notifications: LiveNotifications = new LiveNotifications()
@@ -74,15 +81,22 @@ export class LiveSession {
     return [...this.#open]
   }
 
-  /** Sends a request; what becomes of it is in `done`, which never rejects. */
-  call(outgoing: OutgoingCall): LiveCall {
+  /** Sends a request. */
+  request(outgoing: OutgoingCall): LiveCall {
     const call = new LiveCall(outgoing, this.#options.now(), this.#calls++)
     this.#open.add(call)
     this.#attribution.opened(call)
     this.#deadlines.add(call)
     if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
     else this.#finish(call, this.#end)
+    if (this.#isReleased) call.release()
     return call
+  }
+
+  /** Stops waiting for answers, also to requests that are sent later. */
+  release(): void {
+    this.#isReleased = true
+    for (const call of this.#open) call.release()
   }
 
   send(text: string, message?: Message): void {

@@ -1,4 +1,5 @@
-import { hasFailed, RUN_STOPPED, type StepState, STOPPED_BEFORE_ANSWER } from './step.ts'
+import { RUN_STOPPED } from '../plan/plan.ts'
+import { hasFailed, type StepState, STOPPED_BEFORE_ANSWER } from './step.ts'
 import type { StepOutline } from './step-list.ts'
 import { Histogram } from './histogram.ts'
 import { LAYERS, type Layer } from '../judge/judged-answer.ts'

@@ -1,8 +1,8 @@
 import { replaceId } from '../../protocol/id.ts'
 import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
-import { withFreshIds } from '../send/fresh-ids.ts'
-import { emptyStep, NO_NAMES, type ReplayStep, type SentRequest } from './step.ts'
+import { type SentMessage, withFreshIds } from '../send/send-message.ts'
+import { emptyStep, NO_NAMES, type ReplayStep } from './step.ts'
 import { StepList, withoutTexts, type StepOutline } from './step-list.ts'
 import { NO_FINDINGS } from '../judge/judged-answer.ts'
 
@@ -44,8 +44,8 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     this.#plan = plan
   }
 
-  /** Adds a step. A request is passed along with its step if it was sent. */
-  add(step: ReplayStep, sent?: SentRequest): void {
+  /** Adds the step of a message. */
+  add(step: ReplayStep, sent?: SentMessage): void {
     const row = this.#rows.add(step, sent)
     if (!this.#isRead) this.#dropTexts(row)
     this.#wakeReader()
@@ -152,14 +152,14 @@ class StepRows {
   /** The number in `#rules` of the names in `judgedBy`. */
   readonly #judgedBy = uint32Column()
   readonly #rules = new ValueTable<readonly string[]>()
-  #lastRules: { readonly names: readonly string[]; readonly number: number } = { names: NO_NAMES, number: -1 }
+  #lastRules = { names: NO_NAMES, number: this.#rules.numberOf('', NO_NAMES) }
 
   get size(): number {
     return this.#index.length
   }
 
   /** Returns the number of the row. */
-  add(step: ReplayStep, sent: SentRequest | undefined): number {
+  add(step: ReplayStep, sent: SentMessage | undefined): number {
     const id = idIfUnchanged(step, sent)
     this.#index.push(step.index)
     this.#changedPlace.push(id === undefined ? this.#changed.push(step) : 0)
@@ -214,11 +214,11 @@ class StepRows {
 /** The id that the request was sent with, if the step can be rebuilt from it and the tape. */
 function idIfUnchanged(
   { findings, retries, transformedBy, duration }: ReplayStep,
-  sent: SentRequest | undefined,
+  sent: SentMessage | undefined,
 ): number | undefined {
-  if (sent === undefined || findings.length + retries + transformedBy.length > 0) return undefined
-  const { planned, bound, end, id } = sent
-  const isAsRecorded = end.kind === 'answered' && end.asRecorded && bound === planned.text
+  if (sent?.kind !== 'requested' || findings.length + retries + transformedBy.length > 0) return undefined
+  const { planned, message, end, id } = sent
+  const isAsRecorded = end.kind === 'answered' && end.asRecorded && message.text === planned.text
   return isAsRecorded && duration !== undefined && isUint32(id) ? id : undefined
 }
 

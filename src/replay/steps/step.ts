@@ -1,10 +1,10 @@
 import type { Id } from '../../protocol/id.ts'
-import type { StepJudgement } from '../judge/judge.ts'
-import { NO_FINDINGS, type StepFinding, type JudgedAnswer, toJudgedAnswer } from '../judge/judged-answer.ts'
+import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
-import type { InterimMessage, CallEnd } from '../session/live-calls.ts'
-import { type AcceptedAnswer, acceptedAnswer } from './accepted-answer.ts'
-import type { UnboundValue, CarriedValues } from '../values/carried-values.ts'
+import type { SentNotification, SentRequest, UnsentMessage } from '../send/send-message.ts'
+import type { CallEnd } from '../session/live-calls.ts'
+import type { UnboundValue } from '../values/carried-values.ts'
+import type { AcceptedAnswer } from './accepted-answer.ts'
 
 /** What became of one message of the recorded client. */
 export interface ReplayStep {
@@ -50,71 +50,52 @@ export type StepState =
   /** A value that the live server had to make up is not known, so that it was not sent. */
   | 'unbound'
 
-/** Why a message was not sent that came after the end of the run. */
-export const RUN_STOPPED = 'the run was stopped'
-
-/** Why one was lost that was on its way by then. */
+/** Why a request has no answer if the run was stopped before it came. */
 export const STOPPED_BEFORE_ANSWER = 'the run was stopped before its answer came'
 
-/** A request that was sent, and how it ended. */
-export interface SentRequest {
-  readonly planned: PlannedMessage
-  readonly end: CallEnd
-  readonly id: Id
-  /** What was to be sent, before it got its own names; and what was. */
-  readonly bound: string
-  readonly sent: string
-  readonly sentAt: number
-  readonly endedAt: number | undefined
-  readonly asides: readonly InterimMessage[]
-  /** Requests of the server that only came at another time. */
-  readonly moved: ReadonlySet<string>
-  /** Nothing was sent: the user wanted it to go wrong. */
-  readonly isInjected?: true
-}
-
-export function unsentStep(
-  planned: PlannedMessage,
-  state: 'skipped' | 'held' | 'unbound',
-  why: string,
-  unbound: readonly UnboundValue[] = [],
-): ReplayStep {
+/** The step of a message that was not sent. */
+export function unsentStep({ planned, state, why, unbound }: UnsentMessage): ReplayStep {
   return { ...emptyStep(planned), state, why, findings: unbound.map(unboundFinding) }
 }
 
-/** A notification that went out. */
-export function notificationStep(planned: PlannedMessage, sent: string, sentAt: number): ReplayStep {
-  return { ...emptyStep(planned), sent, sentAt }
+export function notificationStep({ planned, text, sentAt, transformedBy }: SentNotification): ReplayStep {
+  return { ...emptyStep(planned), sent: text, sentAt, transformedBy }
 }
 
-function answeredStep(
-  { planned, end, sent, sentAt, isInjected }: SentRequest,
-  past: Pick<ReplayStep, 'findings' | 'judgedBy' | 'transformedBy' | 'retries'> & {
-    readonly judged: JudgedAnswer
-  },
+/** The step of a request, with what the judges say about its answer. */
+export function requestStep(
+  { planned, message, text, end, sentAt, retries, isInjected }: SentRequest,
+  { findings, judgedBy, duration, recordedDuration, acceptable }: AnswerJudgement,
 ): ReplayStep {
-  const { judged, findings, judgedBy, transformedBy, retries } = past
-  const { index, turn, message, tool } = planned
+  const { index, turn, message: recorded, tool } = planned
   return {
     index,
     frame: turn.trigger?.n ?? 0,
-    method: message.method,
-    recordedId: message.kind === 'request' ? message.id : undefined,
+    method: recorded.method,
+    recordedId: recorded.kind === 'request' ? recorded.id : undefined,
     tool,
     state: STATES[end.kind],
     why: withInjectedPrefix(reasonOf(end), isInjected),
-    sent,
+    sent: text,
     answer: end.kind === 'answered' ? end.text : undefined,
     recordedAnswer: turn.response?.text,
     sentAt,
-    duration: judged.duration,
-    recordedDuration: judged.recordedDuration,
+    duration,
+    recordedDuration,
     retries,
     ...(isInjected && { isInjected }),
     findings: isInjected ? findings.map(asInjected) : findings,
     judgedBy,
-    transformedBy,
+    transformedBy: message.applied,
+    ...(acceptable && { acceptable }),
   }
+}
+
+interface AnswerJudgement extends Pick<
+  ReplayStep,
+  'findings' | 'judgedBy' | 'duration' | 'recordedDuration'
+> {
+  readonly acceptable: AcceptedAnswer | undefined
 }
 
 function asInjected(finding: StepFinding): StepFinding {
@@ -170,33 +151,6 @@ export const NO_NAMES: readonly string[] = []
 function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue): StepFinding {
   const message = `UNBOUND_HANDLE: ${why}`
   return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
-}
-
-interface Attempt {
-  readonly retries: number
-  readonly transformedBy: readonly string[]
-}
-
-export interface StepJudgeOptions {
-  readonly judge: (judged: JudgedAnswer) => StepJudgement
-  readonly carrier: CarriedValues
-}
-
-/** Compares the answer to a request with the recorded one. */
-export function judgeStep(
-  sent: SentRequest,
-  { retries, transformedBy }: Attempt,
-  { judge, carrier }: StepJudgeOptions,
-): ReplayStep {
-  const { planned, end, asides, moved, sentAt, endedAt } = sent
-  const { turn, tool } = planned
-  const duration = endedAt === undefined ? undefined : endedAt - sentAt
-  const judged = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
-  const { findings, judgedBy } = judge(judged)
-  const step = answeredStep(sent, { findings, judgedBy, transformedBy, retries, judged })
-  if (end.kind !== 'answered' || findings.length === 0) return step
-  const acceptable = acceptedAnswer(turn, end.text, carrier)
-  return acceptable === undefined ? step : { ...step, acceptable }
 }
 
 /** Whether a step is not as recorded, in a way that counts. */

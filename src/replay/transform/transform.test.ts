@@ -8,7 +8,7 @@ import {
   type TransformRule,
   parseSetRule,
 } from './rule.ts'
-import { withMovedTimes, applyRules, applyAnswerRules, type TransformedMessage } from './transform.ts'
+import { shiftTimestamps, applyRules, applyAnswerRules, type TransformedMessage } from './transform.ts'
 
 const CALL =
   '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"q":"a-b-a","n":5,"tags":["x","y"]}}}'
@@ -138,7 +138,7 @@ test('a value is set in an answer, and an error stays one', () => {
 test('points in time are moved by the elapsed time, and nothing that only looks a little like one', () => {
   const text =
     '{"method":"a","params":{"from":"2026-01-01T00:00:00Z","deep":[{"at":"2026-01-01T02:00:00+02:00"}],"day":"2026-01-01","name":"at 2026-01-01T00:00:00Z"}}'
-  expect(withMovedTimes(text, 3_600_000)).toBe(
+  expect(shiftTimestamps(text, 3_600_000)).toBe(
     '{"method":"a","params":{"from":"2026-01-01T01:00:00.000Z","deep":[{"at":"2026-01-01T01:00:00.000Z"}],"day":"2026-01-01","name":"at 2026-01-01T00:00:00Z"}}',
   )
 })

@@ -27,9 +27,9 @@ export function applyRules(
   text: string,
   passing: Omit<TransformSubject, 'message'>,
   rules: readonly TransformRule[],
-  now: () => Date,
+  now: () => Date = () => new Date(),
 ): TransformedMessage {
-  let result: TransformedMessage = { text, applied: [], delay: 0, error: undefined, id: undefined }
+  let result: TransformedMessage = { text, applied: NO_RULES, delay: 0, error: undefined, id: undefined }
   for (const { name, when, action } of rules) {
     const message = classifyMessage(parseJson(result.text))
     if (!conditionHolds(when, { ...passing, message })) continue
@@ -37,6 +37,8 @@ export function applyRules(
   }
   return result
 }
+
+const NO_RULES: readonly string[] = []
 
 /** Applies the rules that change answers. */
 export function applyAnswerRules(
@@ -154,7 +156,7 @@ function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
 }
 
 /** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
-export function withMovedTimes(text: string, by: number): string {
+export function shiftTimestamps(text: string, by: number): string {
   const range = findRange(text, ['params'])
   if (range === undefined) return text
   const params = text.slice(range.start, range.end)

@@ -1,0 +1,194 @@
+import type { OpenLink } from '../../link/client-link.ts'
+import type { Request } from '../../protocol/message.ts'
+import { newestSessionRevision } from '../../protocol/revisions/index.ts'
+import type { Turn } from '../../tape/turn.ts'
+import type { LinkTraffic, ReplayController } from '../controller.ts'
+import { handshakeNotes, ReplayNotes } from '../notes.ts'
+import { linkNameOf, ProtocolRevisions } from '../plan/revisions.ts'
+import { type ServerPart, turnsAtPlaces } from '../plan/server-part.ts'
+import { fetchTools, requestEnvelope, type ToolDescriptions, toolsOnTape } from '../plan/tool-safety.ts'
+import { type CarriedValues, NO_CARRIED_VALUES } from '../values/carried-values.ts'
+import { performHandshake } from './handshake.ts'
+import { LiveSession } from './live-session.ts'
+import { RecordedAnswers, type ServerRequestPolicy } from './recorded-answers.ts'
+
+interface PeerOptions {
+  readonly open: OpenLink
+  readonly handshake: 'own' | 'recorded' | 'none'
+  /** Milliseconds that an answer of the handshake may take. */
+  readonly timeout: number
+  /** Answers requests of the server that were not recorded. */
+  readonly onAsk: ServerRequestPolicy
+  /** Aborted if nothing is to be waited for any more, not even the handshake. */
+  readonly signal?: AbortSignal | undefined
+  /** A session that is still being opened is given up when the run is stopped. */
+  readonly controller: Pick<ReplayController, 'stopped'>
+  readonly now: () => number
+}
+
+/**
+ * The live server. It has one session for each connection of the tape, opened when the first message for it is due. Requests of
+ * the server are answered as recorded.
+ */
+export class Peer {
+  readonly notes: ReplayNotes = new ReplayNotes()
+  readonly revisions: ProtocolRevisions
+  readonly #part: ServerPart
+  readonly #options: PeerOptions
+  readonly #opening = new Map<string, Promise<LiveSession>>()
+  readonly #open = new Map<string, LiveSession>()
+  readonly #sessions: LiveSession[] = []
+  readonly #unrecorded = new WeakSet<Request>()
+  readonly #giveUp = (): void => void this.close()
+  #answers: RecordedAnswers | undefined
+  #values: CarriedValues = NO_CARRIED_VALUES
+  #isClosed: boolean
+
+  constructor(part: ServerPart, options: PeerOptions) {
+    this.revisions = new ProtocolRevisions(turnsAtPlaces(part.turns, part.landmarks.handshakes))
+    this.#part = part
+    this.#options = options
+    this.#isClosed = options.signal?.aborted === true
+    options.signal?.addEventListener('abort', this.#giveUp, { once: true })
+  }
+
+  /** Sets the live values that recorded answers to the server are filled with. */
+  use(values: CarriedValues): void {
+    this.#values = values
+  }
+
+  /** Returns the session of a link; rejects if the server refuses it. */
+  sessionOf(link: string): Promise<LiveSession> {
+    const known = this.#opening.get(link)
+    if (known !== undefined) return known
+    const session = this.#openSession(link)
+    this.#opening.set(link, session)
+    session.then(
+      (opened) => this.#open.set(link, opened),
+      () => {}, // the callers of sessionOf get the error
+    )
+    return session
+  }
+
+  /** Returns the session of a link if it is open. */
+  openSessionOf(link: string): LiveSession | undefined {
+    return this.#open.get(link)
+  }
+
+  /** Describes the tools of the server: what the live server says counts more than what the recorded one said. */
+  async tools(): Promise<ToolDescriptions> {
+    const { turns, landmarks } = this.#part
+    const [call] = turnsAtPlaces(turns, [landmarks.firstCall])
+    if (call?.trigger === undefined || this.#options.handshake !== 'own') return toolsOnTape(this.#part)
+    const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
+    const [first] = turnsAtPlaces(turns, [landmarks.first])
+    const session = await this.sessionOf(first === undefined ? '0' : linkNameOf(first))
+    const { timeout } = this.#options
+    const tools = await fetchTools(session, { envelope: requestEnvelope(params), timeout })
+    return tools.size === 0 ? toolsOnTape(this.#part) : tools
+  }
+
+  /** Returns the answer to a request of the server as JSON members, such as `"result":{}`. */
+  async answer(request: Request): Promise<string> {
+    return (await this.#answerTo(request)).outcome
+  }
+
+  /** Whether a request of the server has no answer on the tape. */
+  isUnrecorded(request: Request): boolean {
+    return this.#unrecorded.has(request)
+  }
+
+  /** Stops waiting for requests that are never answered. */
+  release(): void {
+    for (const session of this.#sessions) session.release()
+  }
+
+  /** Counts the messages so far, and lists the requests that are open. */
+  traffic(): LinkTraffic {
+    return {
+      sent: this.#sessions.reduce((sum, { sent }) => sum + sent, 0),
+      received: this.#sessions.reduce((sum, { received }) => sum + received, 0),
+      open: this.#sessions.flatMap((session) => session.openCalls()),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#options.signal?.removeEventListener('abort', this.#giveUp)
+    const closed = await Promise.allSettled(this.#sessions.map((session) => this.#end(session)))
+    await Promise.allSettled(this.#opening.values()) // a session that is still being opened closes itself
+    for (const one of closed)
+      if (one.status === 'rejected') this.notes.push(`the link did not close well: ${String(one.reason)}`)
+  }
+
+  get #isGivenUp(): boolean {
+    return this.#isClosed || this.#options.controller.stopped.aborted
+  }
+
+  async #openSession(link: string): Promise<LiveSession> {
+    const { open, now, controller } = this.#options
+    const session = new LiveSession({
+      open,
+      now,
+      onAsk: (request) => this.#reply(request),
+      onOddity: (oddity) => this.notes.push(oddity),
+    })
+    this.#sessions.push(session)
+    const giveUp = (): void => void this.#end(session)
+    controller.stopped.addEventListener('abort', giveUp)
+    try {
+      if (!this.#isGivenUp) await this.#connect(session, link)
+    } catch (error) {
+      await this.#end(session)
+      if (!this.#isGivenUp) throw error
+    } finally {
+      controller.stopped.removeEventListener('abort', giveUp)
+    }
+    if (this.#isGivenUp) await this.#end(session) // requests on it end at once
+    return session
+  }
+
+  #end(session: LiveSession): Promise<void> {
+    return session.close({ isHurried: this.#options.signal?.aborted === true })
+  }
+
+  async #connect(session: LiveSession, link: string): Promise<void> {
+    const { handshake, timeout } = this.#options
+    const { turns, landmarks, revision } = this.#part
+    await session.connect()
+    if (handshake !== 'own') return
+    const greeting = await performHandshake(session, {
+      turns: this.#handshakeTurnsOf(link),
+      revision: revision.revision ?? newestSessionRevision(),
+      timeout,
+    })
+    this.notes.push(...handshakeNotes(greeting, turnsAtPlaces(turns, landmarks.handshakes)))
+    if (greeting.version !== undefined) this.revisions.setLive(link, greeting.version)
+  }
+
+  /** The turns that opened the recorded connection; if it has none, those of the whole tape. */
+  #handshakeTurnsOf(link: string): readonly Turn[] {
+    const { turns, landmarks } = this.#part
+    const all = turnsAtPlaces(turns, [...landmarks.handshakes, landmarks.firstEnveloped])
+    const own = all.filter(({ trigger }) => String(trigger?.conn) === link)
+    return own.length === 0 ? all : own
+  }
+
+  async #reply(request: Request): Promise<string> {
+    const { outcome, report } = await this.#answerTo(request)
+    if (report.by === 'own') {
+      this.#unrecorded.add(request)
+      this.notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
+    }
+    return outcome
+  }
+
+  // Most servers ask nothing, so the tape is searched for answers only when the first request comes.
+  #answerTo(request: Request): ReturnType<RecordedAnswers['answer']> {
+    this.#answers ??= new RecordedAnswers(this.#part.turns, {
+      policy: this.#options.onAsk,
+      carrier: () => this.#values,
+    })
+    return this.#answers.answer(request)
+  }
+}
