@@ -6,9 +6,9 @@ import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 import type { Drift } from '../serve/drift.ts'
 import { sseEventText } from '../serve/http/sse-writer.ts'
-import { ClientPauses } from '../serve/player/clock.ts'
+import { clientPause, SystemClock } from '../serve/player/clock.ts'
 import type { ReplyChannel } from '../serve/player/reply-channel.ts'
-import { type SessionPlayerOptions, SessionPlayer } from '../serve/player/session-player.ts'
+import { type SessionPlayerSetup, SessionPlayer } from '../serve/player/session-player.ts'
 import { firstMessageOf } from '../serve/player/turn-filters.ts'
 import type { Tape } from '../store/file/read.ts'
 import type { Turn } from '../tape/turn.ts'
@@ -16,7 +16,7 @@ import type { Turn } from '../tape/turn.ts'
 /** A server on a tape, and how to play its turns. */
 export interface EndpointRecording {
   readonly cast: RecordedHttpSessions
-  readonly playing: (turns: readonly Turn[]) => Omit<SessionPlayerOptions, 'send' | 'later'>
+  readonly playing: (turns: readonly Turn[]) => SessionPlayerSetup
 }
 
 const SESSION_HEADER = 'mcp-session-id'
@@ -115,8 +115,12 @@ class RecordedEndpointSession {
   readonly #waiting: string[] = []
   #standing: SseResponseStream | undefined
 
-  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later'>) {
-    this.#player = new SessionPlayer({ ...options, send: this.#send, later: new ClientPauses().later })
+  constructor(options: SessionPlayerSetup) {
+    this.#player = new SessionPlayer({
+      ...options,
+      send: this.#send,
+      afterClientReads: clientPause(new SystemClock()),
+    })
     this.#player.start()
   }
 
@@ -138,7 +142,7 @@ class RecordedEndpointSession {
   ): SseResponseStream | undefined {
     const isAnsweredHere = message.kind === 'request' && this.#standing === undefined
     const stream = isAnsweredHere ? this.#open(signal) : undefined
-    setImmediate(() => this.#player.handle(text, message, stream && this.#outletOf(stream)))
+    setImmediate(() => this.#player.handle(text, message, stream && this.#channelOf(stream)))
     return stream
   }
 
@@ -149,7 +153,7 @@ class RecordedEndpointSession {
     return stream
   }
 
-  #outletOf(stream: SseResponseStream): ReplyChannel {
+  #channelOf(stream: SseResponseStream): ReplyChannel {
     return {
       scope: '',
       send: (text) => (stream.isOpen ? stream.write(text) : this.#send(text)),

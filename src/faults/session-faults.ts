@@ -20,7 +20,6 @@ export class SessionFaults {
 
   /** Counts a request and returns the fault for it, that of the first rule that applies. */
   faultFor(call: MethodCall): Fault | undefined {
-    if (this.#counters.length === 0) return undefined
     const fault = firstFault(this.#counters, call)
     if (fault !== undefined) this.#applied.push(`${describeRequest(call)} ${fault.description}`)
     return fault
@@ -45,7 +44,6 @@ export class SessionFaults {
   }
 
   cancel(key: string): void {
-    if (this.#counters.length === 0) return
     this.#cancelled.add(key)
     for (const action of this.#onCancel.get(key) ?? []) action()
     this.#onCancel.delete(key)

@@ -44,8 +44,8 @@ export function formatDrift(drift: Drift, { request: shown, text }: ReportView =
 }
 
 /** The drift as the error that a program gets. */
-export function driftError(drift: Drift, screen?: ReportRedactor): ReelayError {
-  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${formatDrift(drift, screen)}`, {
+export function driftError(drift: Drift, redactor?: ReportRedactor): ReelayError {
+  return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${formatDrift(drift, redactor)}`, {
     hint: "ask for what was left over, or pass { drift: 'ignore' }",
   })
 }
@@ -174,9 +174,9 @@ export class DriftLog {
     readonly onNote?: (note: string) => void
     readonly onLive?: (asked: ClientCall) => void
     /** A note may repeat what the client sent. */
-    readonly shown: Pick<ReportRedactor, 'text'> | undefined
+    readonly redactor: Pick<ReportRedactor, 'text'> | undefined
   }) {
-    this.#redactor = listeners.shown
+    this.#redactor = listeners.redactor
     this.#onMiss = listeners.onMiss
     this.#onNote = listeners.onNote
     this.#onLive = listeners.onLive

@@ -36,8 +36,13 @@ test('one miss explains one left-over of several that are the same', () => {
 
 function driftAfter(said: readonly Said[], ...asked: readonly object[]) {
   const { turns } = tapeOf(...said)
-  const script = new RecordedServer({ turns, server: 'demo', tape: 'demo', commandFor: () => 'the command' })
-  const player = new SessionPlayer({ script, send: () => {} })
+  const recordedServer = new RecordedServer({
+    turns,
+    server: 'demo',
+    tape: 'demo',
+    commandFor: () => 'the command',
+  })
+  const player = new SessionPlayer({ recordedServer, send: () => {} })
   for (const message of asked) player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
   return player.drift()
 }

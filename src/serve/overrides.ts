@@ -2,12 +2,7 @@ import { replaceValue } from '../json/splice.ts'
 import { parseJson } from '../json/parse.ts'
 import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { isObject } from '../protocol/message.ts'
-import {
-  matchesSelector,
-  type MethodCall,
-  type RequestSelector,
-  parseSelector,
-} from '../faults/request-selector.ts'
+import { type MethodCall, type RequestSelector, parseSelector } from '../faults/request-selector.ts'
 import {
   invalidSetting,
   locateInProgram,
@@ -31,11 +26,6 @@ export interface Override extends RequestSelector {
 /** Reads overrides from a file or a program; only a program can have `answer`. */
 export function parseOverrides(value: unknown, locate: EntryLocator = locateInProgram): readonly Override[] {
   return readEntries(value, 'overrides', locate).map(parseOverride)
-}
-
-/** The first override that is meant for a request. */
-export function findOverride(overrides: readonly Override[], call: MethodCall): Override | undefined {
-  return overrides.find((override) => matchesSelector(override, call))
 }
 
 /** The answer that needs no tape; undefined when the recorded one is only changed. */

@@ -52,7 +52,7 @@ class RecordedServerTransport implements ReplayTransport {
   readonly #tape: PlayableTape
   readonly #server: string
   readonly #live: PassthroughServer | undefined
-  readonly #elsewhere: Passthrough | undefined
+  readonly #upstream: Passthrough | undefined
   readonly #queue: string[] = []
   readonly #clock = new SystemClock()
   #state: 'new' | 'open' | 'closed' = 'new'
@@ -69,10 +69,10 @@ class RecordedServerTransport implements ReplayTransport {
     this.#tape = tape
     this.#server = resolveServer(tape, options.server)
     this.#live = passthroughServerFor(options)
-    this.#elsewhere = this.#live?.connectClient()
+    this.#upstream = this.#live?.connectClient()
     this.#player = new SessionPlayer({
       ...playing,
-      ...(this.#elsewhere && { elsewhere: this.#elsewhere }),
+      ...(this.#upstream && { upstream: this.#upstream }),
       faultActions: () => ({ disconnect: () => this.#leave() }),
       send,
     })
@@ -94,7 +94,7 @@ class RecordedServerTransport implements ReplayTransport {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#leave()
-    await this.#elsewhere?.close(AbortSignal.abort())
+    await this.#upstream?.close(AbortSignal.abort())
     await this.#live?.appendToTape(this.#tape, this.#server)
     const drift = this.drift()
     // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.

@@ -14,10 +14,10 @@ import { parseFaultRules, type FaultRule, type FaultSetting } from '../faults/fa
 import { RecordedHeads, withoutTransportErrors } from './http/recorded-http.ts'
 import { createClientRedaction } from './redaction/client-redaction.ts'
 import { parseOverrides } from './overrides.ts'
-import { parsePace } from './player/pace.ts'
+import { parsePace } from './player/clock.ts'
 import { type PlayableTape, resolveServer } from './playable-tape.ts'
 import { turnStoreOf } from '../tape/turns.ts'
-import type { PlayOptions, SessionPlayerOptions } from './player/session-player.ts'
+import type { PlayOptions, SessionPlayerSetup } from './player/session-player.ts'
 import { createThrowawayRedactor } from './redaction/report-redactor.ts'
 import { RecordedServer } from './player/recorded-server.ts'
 
@@ -51,12 +51,12 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
 export function sessionPlayerOptions(
   options: ServeOptions,
   commandFor: (loosening: SuggestedMatchOptions) => string,
-): Omit<SessionPlayerOptions, 'send' | 'later'> {
+): SessionPlayerSetup {
   const { tape, name, server, now, onMiss, onNote, onLive } = options
   const given = pickMatchOptions(options)
   const played = resolveServer(tape, server)
   return {
-    script: new RecordedServer({
+    recordedServer: new RecordedServer({
       ...mergeMatchSettings(given, storedMatchSettings(tape), options.settings ?? { rules: [] }),
       given,
       turns: withoutTransportErrors(turnStoreOf(tape.turns), new RecordedHeads(tape.rest)),

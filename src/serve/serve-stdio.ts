@@ -4,7 +4,7 @@ import { type Readable, type Writable, addAbortSignal } from 'node:stream'
 import { LineSplitter } from '../protocol/lines.ts'
 import type { Drift } from './drift.ts'
 import { withHttpFrames } from './playable-tape.ts'
-import { SystemClock, ClientPauses } from './player/clock.ts'
+import { clientPause, SystemClock } from './player/clock.ts'
 import { SessionPlayer } from './player/session-player.ts'
 import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
 import { serveCommandLine } from './suggested-commands.ts'
@@ -17,7 +17,7 @@ export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   /** Ends the run as the end of the input does. */
   readonly signal?: AbortSignal
   /** Answers what the tape cannot: see `passthroughTo`. */
-  readonly elsewhere?: UpstreamServer
+  readonly upstream?: UpstreamServer
 }
 
 /** Is the recorded server on a pair of streams, until the input ends and everything owed is sent. */
@@ -25,7 +25,7 @@ export async function serveStdio({
   input,
   output,
   signal,
-  elsewhere,
+  upstream,
   ...given
 }: ServeStdioOptions): Promise<Drift> {
   const options = { ...given, tape: await withHttpFrames(given.tape) }
@@ -39,10 +39,10 @@ export async function serveStdio({
         ...(options.flags ?? []),
       ].join(' '),
     ),
-    ...(elsewhere && { elsewhere }),
+    ...(upstream && { upstream }),
     faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
     send: (text) => outbox.add(text),
-    later: new ClientPauses(clock).later,
+    afterClientReads: clientPause(clock),
   })
   // When the client stops reading, there is nobody left to serve.
   output.on('error', () => gone.abort())
@@ -56,7 +56,7 @@ export async function serveStdio({
     }
   }
   await clock.idle()
-  await elsewhere?.close(stop)
+  await upstream?.close(stop)
   await outbox.flushed()
   if (gone.signal.reason === 'disconnect') output.end()
   return player.drift()

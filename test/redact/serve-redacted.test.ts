@@ -51,7 +51,7 @@ test('without the key the miss says that it is for want of the key, and shows no
   expect(answer).toContain('REDACTION_MISMATCH')
   expect((await run.exited).code).toBe(1)
   expect(run.stderr()).toMatch(
-    /REDACTION_MISMATCH: .* made with the key k-[0-9a-f]{8}, which is not here; set REELAY_REDACTION_KEY/,
+    /REDACTION_MISMATCH: .* made with the key k-[0-9a-f]{8}, which is not available; set REELAY_REDACTION_KEY/,
   )
   expect(answer + run.stderr()).not.toContain(SECRET)
 })
@@ -167,7 +167,7 @@ test('where nothing but a stand-in is in the way, the miss says so, and shows th
   const other = greet(7, { word: 'say incorrect-horse-battery', lang: 'en' })
   const { answer, stderr } = await served(tape, home, other)
   expect(stderr).toMatch(
-    /why +REDACTION_MISMATCH: the tape has a stand-in at params\.arguments\.word, and what came is not the value behind it: the client has to send the value that was recorded; variables of the recorder that held secrets: .*SERVICE_PASSWORD/,
+    /why +REDACTION_MISMATCH: the tape has a placeholder at params\.arguments\.word, and the request has another value than the recorded one there; secrets of the recorder were in these variables: .*SERVICE_PASSWORD/,
   )
   expect(answer).toContain('"reason":"REDACTION_MISMATCH"')
   expect(answer + stderr).not.toContain('incorrect-horse')
@@ -193,7 +193,7 @@ test('without the key, a value that no rule tells is a mismatch where the tape h
   )
   expect(answer).toContain('"reason":"REDACTION_MISMATCH"')
   expect(stderr).toMatch(
-    /what the tape has at params\.arguments\.word looks like a stand-in made with the key k-\w+, which is not here; set REELAY_REDACTION_KEY/,
+    /the value of the tape at params\.arguments\.word looks like a placeholder made with the key k-\w+, which is not available; set REELAY_REDACTION_KEY/,
   )
   expect(answer + stderr).not.toContain('7d9f4b1c')
   const plain = await served(

@@ -159,14 +159,14 @@ test('what is left of a session that ends is no process: DELETE, a lost SSE stre
 
 test('a client that vanishes takes its live server with it; one that never had a standing stream may be silent', async () => {
   const ended: string[] = []
-  const elsewhere = (): Passthrough =>
+  const upstream = (): Passthrough =>
     new Passthrough({
       open: async ({ onText }) => ({
         send: (text) => onText(text.replace(/"method":"[^"]+"/, '"result":{}')),
         close: async () => void ended.push('live'),
       }),
     })
-  const { url } = await servingHere({ tape: tapeOf(...SESSION), elsewhere, keepLiveMs: 5 })
+  const { url } = await servingHere({ tape: tapeOf(...SESSION), upstream, keepLiveMs: 5 })
   const [silent, vanishing] = [await begin(url), await begin(url)]
   for (const session of [silent, vanishing]) await session.say(callOf(1, 'other', {}))
   const stream = await open(url, { headers: { ...vanishing.headers, Accept: 'text/event-stream' } })
@@ -477,7 +477,7 @@ test.each<[string, Listener, string]>([
       open: upstreamLink(target, turnStoreOf(tape.turns)),
       learns: false,
     })
-    const { url } = await servingHere({ tape, elsewhere: () => live.connectClient() })
+    const { url } = await servingHere({ tape, upstream: () => live.connectClient() })
     const { say } = await begin(url)
     for (const id of [7, 8])
       expect(jsonOf(await say(callOf(id, 'other', {})))).toMatchObject({

@@ -351,7 +351,7 @@ test('a server that breaks off ends its output and is gone', async () => {
 })
 
 test.each([
-  [['--pace', 'quick'], 'USAGE "quick" is no pace'],
+  [['--pace', 'quick'], 'USAGE invalid pace "quick"'],
   [['--pace-cap', 'soon'], 'USAGE --pace-cap soon is no time'],
   [['--pace-cap', '2s'], 'USAGE --pace-cap bounds the waits of a pace, and there is none'],
   [['--order', 'mine'], "USAGE option '--order <order>' argument 'mine' is invalid"],

@@ -227,7 +227,7 @@ test('a state that the tape tells only after a change is a miss until then, and 
       error: {
         data: {
           reason: 'OUT_OF_ORDER',
-          why: expect.stringMatching(/^the tape tells the state of this task only after #\d+ tasks\/cancel/),
+          why: expect.stringMatching(/^the tape has the state of this task only after #\d+ tasks\/cancel/),
         },
       },
     },

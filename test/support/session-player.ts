@@ -24,7 +24,13 @@ export function playingWith(
   const out: string[] = []
   const { turns } = tapeOf(...said)
   const player = new SessionPlayer({
-    script: new RecordedServer({ turns, server: 'demo', tape: 'made-up.tape.jsonl', commandFor, ...options }),
+    recordedServer: new RecordedServer({
+      turns,
+      server: 'demo',
+      tape: 'made-up.tape.jsonl',
+      commandFor,
+      ...options,
+    }),
     send: (text) => out.push(text),
     ...options,
   })

@@ -60,7 +60,7 @@ async function recordOverHttp(
   const served = await serveHttp({
     ...addresses,
     tape: emptyTape(anew, link),
-    elsewhere: () => {
+    upstream: () => {
       const taped = recording.link(link)
       return new Passthrough({ open, isAlone: true, onMessage: (dir, text) => taped.text(dir, text) })
     },

@@ -4,7 +4,7 @@ import { announceTape, announceEndpoints, type TapeToServe, type ServeAddresses 
 
 /** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
 export async function serveTapesOverHttp(
-  tapes: readonly (TapeToServe & ServeAddresses & Pick<ServeHttpOptions, 'elsewhere'>)[],
+  tapes: readonly (TapeToServe & ServeAddresses & Pick<ServeHttpOptions, 'upstream'>)[],
   signal: AbortSignal,
 ): Promise<Drift> {
   const served: ServedHttp[] = []

@@ -102,8 +102,8 @@ async function serveOnHttp(
   const server = resolveServer(only.tape, only.server)
   const { openPassthrough, appendNewEpisode } = await import('./serve-live.ts')
   const live = openPassthrough(plan, only)
-  const elsewhere = { elsewhere: () => live.connectClient() }
-  const drift = await serveTapesOverHttp([{ ...only, server, ...elsewhere }], signal)
+  const upstream = { upstream: () => live.connectClient() }
+  const drift = await serveTapesOverHttp([{ ...only, server, ...upstream }], signal)
   await appendNewEpisode(live, only.tape, server)
   return drift
 }
@@ -124,7 +124,7 @@ async function serveOnStdio(
   if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
   const { openPassthrough, appendNewEpisode } = await import('./serve-live.ts')
   const live = openPassthrough(plan, options)
-  const drift = await serveStdio({ ...options, elsewhere: live.connectClient(), ...streams })
+  const drift = await serveStdio({ ...options, upstream: live.connectClient(), ...streams })
   await appendNewEpisode(live, options.tape, server)
   return drift
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EventLog } from './legacy-stream.ts'
+import { EventLog } from './legacy-session.ts'
 
 test('what came after an event is found, on its own stream alone', () => {
   const log = new EventLog<string>()

@@ -9,57 +9,57 @@ import {
 } from '../../http/server/served-exchange.ts'
 import { FastListener } from '../../http/server/fast-listener.ts'
 import { createHttpServer, listenOn, type ListenAddress } from '../../http/server/listen.ts'
-import { sendHttpError } from './posted-message.ts'
+import { sendHttpError } from './post-exchange.ts'
 
-/** A listener on this machine that hands each request to whoever has its path. */
+/** An HTTP listener that passes each request to the handler of its path. */
 export class HttpRouter {
   readonly #listen: ListenAddress
   readonly #server: Server
-  readonly #plain: FastListener | undefined
-  readonly #door: HostCheck
+  readonly #fast: FastListener | undefined
+  readonly #hostCheck: HostCheck
   readonly #handlers = new Map<string, ServedHandler>()
   #closed: Promise<void> | undefined
 
-  /** `now` dates the answers, where it is not the clock on the wall that does. */
+  /** `now` replaces the system time in the `Date` header. */
   constructor(listen: ListenAddress, now?: () => number) {
     this.#listen = listen
-    this.#door = new HostCheck(listen.host)
+    this.#hostCheck = new HostCheck(listen.host)
     this.#server = createHttpServer()
     this.#server.on('request', (req, res) => {
       if (now !== undefined) res.setHeader('Date', new Date(now()).toUTCString())
-      this.#answer(req, res)
+      this.#dispatch(req, res)
     })
-    this.#plain = now === undefined ? new FastListener(this.#server, this.#answer) : undefined
+    this.#fast = now === undefined ? new FastListener(this.#server, this.#dispatch) : undefined
   }
 
   route(path: string, handler: ServedHandler): void {
     this.#handlers.set(path, handler)
   }
 
-  /** Begins to listen, and says where. */
+  /** Starts to listen and returns the origin of the URL. */
   async listen(): Promise<string> {
     return listenOn(this.#server, this.#listen)
   }
 
-  /** Stops to listen and lets go of every client; may be called twice. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#server.close(() => resolve())
-      // In the next round, so that the ends of streams are on their way.
+      // The ends of streams are still to be written, so the connections close a moment later.
       setImmediate(() => {
-        this.#plain?.close()
+        this.#fast?.close()
         this.#server.closeAllConnections()
       })
     })
     return this.#closed
   }
 
-  readonly #answer = (req: ServedRequest, res: ServedResponse): void => {
-    const why = this.#door.rejectionReason(req.rawHeaders)
+  readonly #dispatch = (req: ServedRequest, res: ServedResponse): void => {
+    const rejection = this.#hostCheck.rejectionReason(req.rawHeaders)
     const handler = this.#handlers.get(pathOf(req))
-    if (why === undefined && handler !== undefined) return handler(req, res)
+    if (rejection === undefined && handler !== undefined) return handler(req, res)
     discardBody(req)
-    if (why !== undefined) sendErrorResponse(res, 403, why)
+    if (rejection !== undefined) sendErrorResponse(res, 403, rejection)
     else sendHttpError(res, { status: 404, code: -32000, message: `nothing is served at ${pathOf(req)}` })
   }
 }

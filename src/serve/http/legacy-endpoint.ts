@@ -1,27 +1,27 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import { parseJson } from '../../json/parse.ts'
 import { member, type Message } from '../../protocol/message.ts'
 import { sessionRevisionOf, sessionVersions } from '../../protocol/revisions/index.ts'
-import { parseJson } from '../../json/parse.ts'
-import type { ClientSessions, ServedRecording } from './served-recording.ts'
+import { INVALID_REQUEST } from '../../protocol/response.ts'
 import { ClientPresence, LegacySession } from './legacy-session.ts'
 import {
   acceptedTypes,
   postedId,
-  type PostedMessage,
-  methodNotAllowed,
   sendHttpError,
   type HttpErrorResponse,
-} from './posted-message.ts'
+  type PostedMessage,
+} from './post-exchange.ts'
+import type { ClientSessions, ServedRecording } from './served-recording.ts'
 
-/** Streamable HTTP as it was from 2025-03-26 to 2025-11-25: sessions, a standing stream, streams that can be resumed. */
+/** Streamable HTTP from 2025-03-26 to 2025-11-25: sessions, a standing stream, and streams that can be resumed. */
 export class LegacyEndpoint {
-  readonly #connections: ClientSessions
-  readonly #role: Pick<ServedRecording, 'heads' | 'newId'>
+  readonly #clients: ClientSessions
+  readonly #recording: Pick<ServedRecording, 'heads' | 'newId'>
   readonly #sessions = new Map<string, LegacySession>()
 
-  constructor(connections: ClientSessions, role: Pick<ServedRecording, 'heads' | 'newId'>) {
-    this.#connections = connections
-    this.#role = role
+  constructor(clients: ClientSessions, recording: Pick<ServedRecording, 'heads' | 'newId'>) {
+    this.#clients = clients
+    this.#recording = recording
   }
 
   post(posted: PostedMessage): void {
@@ -29,10 +29,10 @@ export class LegacyEndpoint {
     const accepts = acceptedTypes(req)
     if (!accepts.json || !accepts.stream) return sendHttpError(res, NOT_ACCEPTABLE)
     if (message.kind === 'invalid') return sendHttpError(res, invalid(`Invalid Request: ${message.why}`))
-    if (holdsInitialize(message)) return this.#startSession(posted)
+    if (containsInitialize(message)) return this.#startSession(posted)
     const session = this.#sessionOf(req, res, posted)
     if (session === undefined) return
-    if (isToBeAnswered(message)) return session.handleRequest(posted)
+    if (needsResponse(message)) return session.handleRequest(posted)
     session.handleMessage(posted)
     res.writeHead(202, session.headers).end()
   }
@@ -41,15 +41,11 @@ export class LegacyEndpoint {
     if (!acceptedTypes(req).stream) return sendHttpError(res, NO_STREAM)
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
-    const last = req.headers['last-event-id']
-    const outcome =
-      typeof last === 'string'
-        ? session.resume(res, last)
-        : session.openStandingStream(res)
-          ? 'resumed'
-          : 'taken'
-    if (outcome === 'unknown') sendHttpError(res, UNKNOWN_EVENT)
-    if (outcome === 'taken') sendHttpError(res, TAKEN)
+    const lastEventId = req.headers['last-event-id']
+    const refusal =
+      typeof lastEventId === 'string' ? session.resume(res, lastEventId) : session.openStandingStream(res)
+    if (refusal === 'unknown') sendHttpError(res, UNKNOWN_EVENT)
+    if (refusal === 'taken') sendHttpError(res, TAKEN)
   }
 
   delete(req: ServedRequest, res: ServedResponse): void {
@@ -59,28 +55,19 @@ export class LegacyEndpoint {
     res.writeHead(200, { 'Content-Length': 0 }).end()
   }
 
-  rejectMethod(res: ServedResponse): void {
-    sendHttpError(res, methodNotAllowed('GET, POST, DELETE'))
-  }
-
   close(): void {
     for (const session of this.#sessions.values()) session.end()
     this.#sessions.clear()
   }
 
-  #endSession(session: LegacySession): void {
-    this.#sessions.delete(session.id)
-    session.end()
-  }
-
   #startSession(posted: PostedMessage): void {
     const { req, res, message } = posted
-    if (req.headers['mcp-session-id'] !== undefined) return sendHttpError(res, ALREADY)
-    if (message.kind === 'batch') return sendHttpError(res, NOT_IN_BATCH)
-    const session = new LegacySession(this.#connections, this.#role)
-    const { keepLiveMs } = this.#connections
+    if (req.headers['mcp-session-id'] !== undefined) return sendHttpError(res, ALREADY_INITIALIZED)
+    if (message.kind === 'batch') return sendHttpError(res, INITIALIZE_IN_BATCH)
+    const session = new LegacySession(this.#clients, this.#recording)
+    const { keepLiveMs } = this.#clients
     if (keepLiveMs !== undefined)
-      session.attendance = new ClientPresence(() => this.#endSession(session), keepLiveMs)
+      session.presence = new ClientPresence(() => this.#endSession(session), keepLiveMs)
     session.handleRequest(posted, (text) => {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
       if (result === undefined) return
@@ -89,35 +76,40 @@ export class LegacyEndpoint {
     })
   }
 
-  /** The session that a request names; one that names none, or one that is over, is refused. */
+  #endSession(session: LegacySession): void {
+    this.#sessions.delete(session.id)
+    session.end()
+  }
+
+  /** Returns the session that a request names. Responds with an error if there is none. */
   #sessionOf(req: ServedRequest, res: ServedResponse, posted?: PostedMessage): LegacySession | undefined {
-    const name = req.headers['mcp-session-id']
-    const session = typeof name === 'string' ? this.#sessions.get(name) : undefined
+    const sessionId = req.headers['mcp-session-id']
+    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
     const version = req.headers['mcp-protocol-version']
-    const isSpoken = typeof version !== 'string' || sessionVersions().includes(version)
-    if (session !== undefined && isSpoken) {
-      session.attendance?.track(res, { isStanding: req.method === 'GET' })
+    const isSupported = typeof version !== 'string' || sessionVersions().includes(version)
+    if (session !== undefined && isSupported) {
+      session.presence?.track(res, { isStanding: req.method === 'GET' })
       return session
     }
     const id = posted && postedId(posted)
-    if (name === undefined) sendHttpError(res, NO_SESSION, id)
+    if (sessionId === undefined) sendHttpError(res, NO_SESSION, id)
     else if (session === undefined) sendHttpError(res, NOT_FOUND, id)
-    else sendHttpError(res, unsupported(String(version)), id)
+    else sendHttpError(res, unsupportedVersion(String(version)), id)
     return undefined
   }
 }
 
-function holdsInitialize(message: Message): boolean {
-  if (message.kind === 'batch') return message.items.some(holdsInitialize)
+function containsInitialize(message: Message): boolean {
+  if (message.kind === 'batch') return message.items.some(containsInitialize)
   return message.kind === 'request' && message.method === 'initialize'
 }
 
-function isToBeAnswered(message: Message): boolean {
-  if (message.kind === 'batch') return message.items.some(isToBeAnswered)
+function needsResponse(message: Message): boolean {
+  if (message.kind === 'batch') return message.items.some(needsResponse)
   return message.kind === 'request' || message.kind === 'invalid'
 }
 
-// In the words of the SDKs' servers, which clients know.
+// The texts are those of the SDKs' servers, which clients may know.
 const NOT_ACCEPTABLE: HttpErrorResponse = {
   status: 406,
   code: -32000,
@@ -144,14 +136,16 @@ const UNKNOWN_EVENT: HttpErrorResponse = {
   code: -32000,
   message: 'Bad Request: the event in Last-Event-ID is not known, or was forgotten',
 }
-const ALREADY: HttpErrorResponse = invalid('Invalid Request: Server already initialized')
-const NOT_IN_BATCH: HttpErrorResponse = invalid('Invalid Request: Only one initialization request is allowed')
+const ALREADY_INITIALIZED: HttpErrorResponse = invalid('Invalid Request: Server already initialized')
+const INITIALIZE_IN_BATCH: HttpErrorResponse = invalid(
+  'Invalid Request: Only one initialization request is allowed',
+)
 
 function invalid(message: string): HttpErrorResponse {
-  return { status: 400, code: -32600, message }
+  return { status: 400, code: INVALID_REQUEST, message }
 }
 
-function unsupported(version: string): HttpErrorResponse {
+function unsupportedVersion(version: string): HttpErrorResponse {
   const supported = sessionVersions().join(', ')
   return {
     status: 400,

@@ -1,41 +1,42 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
-import type { TurnStore } from '../../tape/turns.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { paramHeadersIn, type ParamHeader } from '../../protocol/headers.ts'
 import { member, type Message } from '../../protocol/message.ts'
+import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import type { ClientSessions } from './served-recording.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
-import type { SessionFilter } from '../player/turn-filters.ts'
-import { sseEventText, SseWriter } from './sse-writer.ts'
 import { recordedTools } from '../player/tool-schemas.ts'
-import { PostExchange, type ReplyStream, type ExchangeContext } from './post-exchange.ts'
-import { acceptedTypes, postedId, type PostedMessage, sendHttpError } from './posted-message.ts'
+import type { SessionFilter } from '../player/turn-filters.ts'
+import {
+  acceptedTypes,
+  postedId,
+  PostExchange,
+  sendHttpError,
+  type ExchangeContext,
+  type PostedMessage,
+  type ReplyStream,
+} from './post-exchange.ts'
 import type { RecordedHeads } from './recorded-http.ts'
+import type { ClientSessions } from './served-recording.ts'
+import { sseEventText, SseWriter } from './sse-writer.ts'
 
-/** Streamable HTTP of 2026-07-28: no sessions, each POST stands for itself, and to close it is to cancel. */
+/** Streamable HTTP of 2026-07-28: there are no sessions, and closing a POST cancels its request. */
 export class ModernEndpoint {
-  readonly #connections: ClientSessions
+  readonly #sessions: ClientSessions
   readonly #context: ExchangeContext
   readonly #paramHeadersOf: (tool: string) => readonly ParamHeader[]
-  readonly #clients = new Map<string, SessionPlayer>()
-  /** What each asked for on the tape. */
-  readonly #sessionFilters = new Map<string, SessionFilter>()
+  readonly #players = new Map<string, SessionPlayer>()
+  readonly #filtersByClientInfo = new Map<string, SessionFilter>()
   readonly #open = new Set<PostExchange>()
-  #exchanges = 0
+  #exchangeCount = 0
 
-  constructor(connections: ClientSessions, heads: RecordedHeads, turns: TurnStore) {
-    this.#connections = connections
-    // Nothing leads to a client but the streams that it has open.
-    this.#context = {
-      heads,
-      headers: {},
-      openStream: openEventStream,
-      onLate: () => {},
-    }
+  constructor(sessions: ClientSessions, heads: RecordedHeads, turns: TurnStore) {
+    this.#sessions = sessions
+    // Late messages are dropped: nothing leads to a client except the streams that it has open.
+    this.#context = { heads, headers: {}, openStream: openEventStream, onLate: () => {} }
     this.#paramHeadersOf = recordedParamHeaders(turns)
   }
 
@@ -47,8 +48,8 @@ export class ModernEndpoint {
       paramHeadersOf: this.#paramHeadersOf,
     })
     if (refusal !== undefined) return sendHttpError(res, refusal, postedId(posted))
-    if (message.kind === 'request') return this.#answer(posted, revision)
-    this.#playerOf(posted).handle(text, message, NO_REPLY_CHANNEL)
+    if (message.kind === 'request') return this.#handleRequest(posted, revision)
+    this.#playerFor(posted).handle(text, message, NO_REPLY_CHANNEL)
     res.writeHead(202).end()
   }
 
@@ -56,40 +57,39 @@ export class ModernEndpoint {
     for (const exchange of this.#open) exchange.end()
   }
 
-  #answer(posted: PostedMessage, revision: Revision): void {
+  #handleRequest(posted: PostedMessage, revision: Revision): void {
     const { req, res, text, message } = posted
     const accepts = acceptedTypes(req)
     if (!accepts.json && !accepts.stream) return sendHttpError(res, NOT_ACCEPTABLE, postedId(posted))
-    const player = this.#playerOf(posted)
-    // Ids are unique only within an exchange.
-    const scope = `${++this.#exchanges} `
-    const exchange = new PostExchange({ res, site: this.#context, revision, scope, accepts })
+    const player = this.#playerFor(posted)
+    // Request ids are unique only within an exchange.
+    const scope = `${++this.#exchangeCount} `
+    const exchange = new PostExchange({ res, context: this.#context, revision, scope, accepts })
     player.handle(text, message, exchange)
-    // Most are answered by now.
-    if (exchange.isOver) return
+    if (exchange.isOver) return // as most exchanges are
     this.#open.add(exchange)
     res.on('close', () => {
       this.#open.delete(exchange)
-      if (message.kind === 'request') player.abandon(message.id, exchange)
+      if (message.kind === 'request') player.cancel(message.id, exchange)
     })
   }
 
-  /** Nothing ties two requests together but what the client says of itself: by that, and by a name in the URL, it has cursors. */
-  #playerOf({ req, message }: PostedMessage): SessionPlayer {
-    const client = clientInfoKey(message)
-    const name = `${clientNameIn(req)} ${client}`
-    const known = this.#clients.get(name)
+  /** Only `clientInfo` and a name in the URL connect the requests of one client, so each pair of them has its own player. */
+  #playerFor({ req, message }: PostedMessage): SessionPlayer {
+    const info = clientInfoKey(message)
+    const key = `${clientNameIn(req)} ${info}`
+    const known = this.#players.get(key)
     if (known !== undefined) return known
     const isOwn: SessionFilter =
-      this.#sessionFilters.get(client) ?? (({ trigger }) => clientInfoKey(trigger?.message) === client)
-    this.#sessionFilters.set(client, isOwn)
-    const player = this.#connections.open(isOwn, () => {})
-    this.#clients.set(name, player)
+      this.#filtersByClientInfo.get(info) ?? (({ trigger }) => clientInfoKey(trigger?.message) === info)
+    this.#filtersByClientInfo.set(info, isOwn)
+    const player = this.#sessions.open(isOwn, () => {})
+    this.#players.set(key, player)
     return player
   }
 }
 
-/** The headers that repeat arguments of a tool, by the recorded results of `tools/list`. */
+/** The headers that repeat arguments of a tool, according to the recorded results of `tools/list`. */
 function recordedParamHeaders(turns: TurnStore): (tool: string) => readonly ParamHeader[] {
   const byTool = new Map<string, readonly ParamHeader[]>()
   for (const tool of recordedTools(turns))
@@ -102,7 +102,13 @@ function clientInfoKey(message: Message | undefined): string {
   return canonicalJson(metaValue(params, META_KEYS.clientInfo) ?? null)
 }
 
-const NO_REPLY_CHANNEL: ReplyChannel = { scope: 'aside ', send: () => {}, reply: () => {} }
+/** `?client=<name>` distinguishes clients with the same `clientInfo`. */
+function clientNameIn({ url = '' }: ServedRequest): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
+}
+
+const NO_REPLY_CHANNEL: ReplyChannel = { scope: 'none ', send: () => {}, reply: () => {} }
 
 const NOT_ACCEPTABLE = {
   status: 406,
@@ -113,10 +119,4 @@ const NOT_ACCEPTABLE = {
 function openEventStream(res: ServedResponse): ReplyStream {
   const writer = new SseWriter(res)
   return { send: (text) => writer.write(sseEventText(text)), end: () => writer.end() }
-}
-
-/** `?client=<name>` tells apart clients that say the same of themselves. */
-function clientNameIn({ url = '' }: ServedRequest): string {
-  const at = url.indexOf('?')
-  return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
 }

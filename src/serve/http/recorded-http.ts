@@ -1,29 +1,29 @@
+import { member } from '../../protocol/message.ts'
 import { revisionOfPost } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
-import { member } from '../../protocol/message.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
 import { filterTurns, type TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
-/** What HTTP carried around a message, as far as it matters when the message is played. */
+/** The parts of a recorded HTTP exchange that matter when its messages are played. */
 export interface RecordedHead {
-  /** The protocol version that the request named in its header. */
+  /** The protocol version in the header of the request. */
   readonly version?: string
-  /** Whether the request went on with a stream that had ended too early. */
+  /** True if the request resumed a stream that had broken off. */
   readonly isResumed?: boolean
   readonly status?: number
-  /** Whether the answer was a stream. */
+  /** True if the response was an event stream. */
   readonly isStream?: boolean
-  /** The frames of both heads: the request itself stands between them. */
-  readonly asked?: number
-  readonly answered?: number
+  /** Frame numbers of the two heads. The request itself is recorded between them. */
+  readonly requestFrame?: number
+  readonly responseFrame?: number
 }
 
-/** The heads of a tape's HTTP exchanges; a tape of a stdio server has none. */
+/** The heads of a tape's HTTP exchanges. The tape of a stdio server has none. */
 export class RecordedHeads {
-  /** How long the recorded server wanted a client to wait before it went on with a stream, in milliseconds. */
+  /** The time that the recorded server told clients to wait before they resume a stream, in milliseconds. */
   readonly retry: number | undefined
   readonly #byExchange = new Map<number, RecordedHead>()
 
@@ -35,24 +35,24 @@ export class RecordedHeads {
     this.retry = rest.map(retryIn).find((retry) => retry !== undefined)
   }
 
-  /** The exchanges that the recorded server refused. */
+  /** The exchanges that the recorded server answered with an error status. */
   refused(): readonly RecordedHead[] {
     return [...this.#byExchange.values()].filter(({ status = 200 }) => status >= 400)
   }
 
-  of(spoken: RecordedMessage | undefined): RecordedHead | undefined {
-    return spoken?.x === undefined ? undefined : this.#byExchange.get(spoken.x)
+  of(message: RecordedMessage | undefined): RecordedHead | undefined {
+    return message?.x === undefined ? undefined : this.#byExchange.get(message.x)
   }
 }
 
 function headIn({ http, n }: HttpFrame): RecordedHead {
   if ('status' in http) {
     const isStream = headerOf(http.headers, 'content-type')?.startsWith('text/event-stream') === true
-    return { status: http.status, isStream, answered: n }
+    return { status: http.status, isStream, responseFrame: n }
   }
   const version = headerOf(http.headers, 'mcp-protocol-version')
   const isResumed = headerOf(http.headers, 'last-event-id') !== undefined
-  return { isResumed, asked: n, ...(version === undefined ? {} : { version }) }
+  return { isResumed, requestFrame: n, ...(version === undefined ? {} : { version }) }
 }
 
 function headerOf(headers: HeaderList, wanted: string): string | undefined {
@@ -64,23 +64,23 @@ function retryIn(frame: Tape['rest'][number]): number | undefined {
   return typeof retry === 'number' ? retry : undefined
 }
 
-/** The HTTP status of an answer: as recorded; for what was not recorded over HTTP, as the revision defines it. */
+/** Returns the recorded status of a response. For a response that was not recorded over HTTP, the revision decides. */
 export function httpStatusOf(
   source: ReplySource | undefined,
   revision: Pick<Revision, 'httpStatus'>,
   heads: RecordedHeads,
 ): number {
   const recorded = source !== undefined && 'message' in source ? heads.of(source)?.status : undefined
-  if (recorded !== undefined && isAnswerStatus(recorded)) return recorded
-  return revision.httpStatus(errorCodeOf(source))
+  if (recorded !== undefined && isResponseStatus(recorded)) return recorded
+  const errorCode = errorCodeOf(source)
+  return errorCode === undefined ? 200 : revision.httpStatus(errorCode)
 }
 
-/** Whether an answer with a body can have this status: a tape may say anything. */
-function isAnswerStatus(status: number): boolean {
+/** True if a response with a body can have this status. A tape may contain any number. */
+function isResponseStatus(status: number): boolean {
   return status >= 200 && status <= 599 && status !== 204 && status !== 205 && status !== 304
 }
 
-/** The code of a JSON-RPC error, if it is one. */
 function errorCodeOf(source: ReplySource | undefined): unknown {
   if (source === undefined) return undefined
   const outcome = 'message' in source ? outcomeOf(source) : source
@@ -92,25 +92,24 @@ function outcomeOf({ message }: RecordedMessage): unknown {
 }
 
 /**
- * The turns without those that the recorded server refused for what HTTP carried around them: headers, the session, a missing
- * envelope. A live request with the same params may carry all of that rightly, and must not be refused for another's fault;
- * one that does not is refused by our own checks.
+ * Removes the turns that the recorded server refused because of their headers, session or envelope. A live request with the
+ * same params may have all of them right and must not get that response; if it does not, the endpoint refuses it anyway.
  */
 export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): TurnStore {
   const refused = heads.refused()
   if (refused.length === 0) return turns
-  const places = new Set<number>()
-  for (let place = 0; place < turns.size; place++) {
-    const { frame, trigger } = turns.summary(place)
-    const isNear = trigger === 'request' && refused.some((head) => isBetween(frame, head))
-    const turn = isNear ? turns.at(place) : undefined
-    if (turn !== undefined && isTransportError(turn, heads)) places.add(place)
+  const removed = new Set<number>()
+  for (let index = 0; index < turns.size; index++) {
+    const { frame, trigger } = turns.summary(index)
+    const isRefused = trigger === 'request' && refused.some((head) => isWithin(frame, head))
+    const turn = isRefused ? turns.at(index) : undefined
+    if (turn !== undefined && isTransportError(turn, heads)) removed.add(index)
   }
-  return filterTurns(turns, (place) => !places.has(place))
+  return filterTurns(turns, (index) => !removed.has(index))
 }
 
-function isBetween(frame: number, { asked = 0, answered = Infinity }: RecordedHead): boolean {
-  return frame > asked && frame < answered
+function isWithin(frame: number, { requestFrame = 0, responseFrame = Infinity }: RecordedHead): boolean {
+  return frame > requestFrame && frame < responseFrame
 }
 
 function isTransportError({ trigger, response }: Turn, heads: RecordedHeads): boolean {

@@ -1,72 +1,79 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
-import { type Drift, sumServerDrifts, mergeSessionDrifts } from '../drift.ts'
-import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
+import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { mergeSessionDrifts, sumServerDrifts, type Drift } from '../drift.ts'
 import { revisionOfServer } from '../playable-tape.ts'
-import type { ClientPauses } from '../player/clock.ts'
+import { clientPause, SystemClock } from '../player/clock.ts'
 import { exchangeFaultActions } from '../player/reply-channel.ts'
-import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
-import { sessionFilters, type SessionFilter, preferTurns } from '../player/turn-filters.ts'
+import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
+import { preferTurns, sessionFilters, type SessionFilter } from '../player/turn-filters.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
-import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
 
-export interface ServedRecordingOptions {
-  readonly options: ServeOptions &
-    Pick<ClientSessionsOptions, 'elsewhere' | 'keepLiveMs'> & { readonly server: string }
-  readonly commandFor: (loosening: SuggestedMatchOptions) => string
-  readonly rests: ClientPauses
-  /** Makes up the id of one more session. */
-  readonly newId: () => string
-}
-
-/** One server of a tape, ready to be played over HTTP: its connections in each era that it spoke, which is one at least. */
+/** One server of a tape, ready to be served over HTTP in the eras that it spoke. */
 export interface ServedRecording {
   readonly server: string
   readonly heads: RecordedHeads
+  /** Creates a session id. */
   readonly newId: () => string
   readonly modernTurns: TurnStore
+  /** At least one of these two is defined. */
   readonly legacy: ClientSessions | undefined
   readonly modern: ClientSessions | undefined
-  /** For a transport that knows nothing of eras. */
+  /** The sessions for a transport that does not distinguish eras. */
   readonly main: ClientSessions
   readonly drift: () => Drift
-  /** Ends the live servers behind it, if there are any. */
+  /** Ends all sessions, and their upstream servers. */
   readonly close: () => Promise<void>
+}
+
+interface ServedRecordingOptions {
+  readonly options: ServeOptions &
+    Pick<ClientSessionsOptions, 'upstream' | 'keepLiveMs'> & { readonly server: string }
+  readonly commandFor: (loosening: SuggestedMatchOptions) => string
+  readonly newId: () => string
 }
 
 export function createServedRecording({
   options,
   commandFor,
-  rests,
   newId,
 }: ServedRecordingOptions): ServedRecording {
-  const { tape, server } = options
+  const { tape, server, upstream, keepLiveMs } = options
   const heads = new RecordedHeads(tape.rest)
   const all = withoutTransportErrors(turnStoreOf(tape.turns), heads)
-  const isAlone = all.kinds().every((kind) => kind.server === server)
-  const turns = isAlone ? all : filterTurns(all, (place) => all.summary(place).server === server)
-  const modernTurns = filterTurns(turns, (place) => turns.summary(place).enveloped)
-  const legacyTurns = filterTurns(turns, (place) => !turns.summary(place).enveloped)
-  const connectionsOf = (played: TurnStore): ClientSessions =>
+  const isOnlyServer = all.kinds().every((kind) => kind.server === server)
+  const turns = isOnlyServer ? all : filterTurns(all, (index) => all.summary(index).server === server)
+  const modernTurns = filterTurns(turns, (index) => turns.summary(index).enveloped)
+  const legacyTurns = filterTurns(turns, (index) => !turns.summary(index).enveloped)
+  const sessionsFor = (served: TurnStore): ClientSessions =>
     new ClientSessions({
-      turns: played,
-      playing: (part) => sessionPlayerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor),
-      later: rests.later,
-      elsewhere: options.elsewhere,
-      keepLiveMs: options.keepLiveMs,
+      turns: served,
+      setupFor: (part) => sessionPlayerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor),
+      upstream,
+      keepLiveMs,
     })
-  const place = { server, heads, newId, modernTurns }
+  const common = { server, heads, newId, modernTurns }
   const isDual =
     isStatelessServer(modernTurns, server) === true && isStatelessServer(legacyTurns, server) === false
-  // What a live server speaks is its own affair, where no tape says.
-  const isUnknown = turns.size === 0 && options.elsewhere !== undefined
-  if (isDual || isUnknown)
-    return { ...place, ...servedInBothEras(connectionsOf(legacyTurns), connectionsOf(modernTurns)) }
-  // All that was said to it, so that a miss can tell of what was said in the form of the other era.
-  const main = connectionsOf(turns)
+  // Without a tape, the upstream server decides which eras there are.
+  const isUnknown = turns.size === 0 && upstream !== undefined
+  if (isDual || isUnknown) {
+    const [legacy, modern] = [sessionsFor(legacyTurns), sessionsFor(modernTurns)]
+    return {
+      ...common,
+      legacy,
+      modern,
+      main: legacy,
+      drift: () => sumServerDrifts([legacy.drift(), modern.drift()]),
+      close: async () => void (await Promise.all([legacy.close(), modern.close()])),
+    }
+  }
+  // All turns are used, so that a miss can mention requests that were recorded in the form of the other era.
+  const main = sessionsFor(turns)
   const isModern = isStatelessServer(turns, server) === true
-  const [modern, legacy] = isModern ? [main, undefined] : [undefined, main]
-  return { ...place, modern, legacy, main, drift: () => main.drift(), close: () => main.close() }
+  const eras = isModern ? { legacy: undefined, modern: main } : { legacy: main, modern: undefined }
+  return { ...common, ...eras, main, drift: () => main.drift(), close: () => main.close() }
 }
 
 /** Returns `undefined` if the turns do not show it. */
@@ -74,91 +81,74 @@ function isStatelessServer(turns: TurnStore, server: string): boolean | undefine
   return revisionOfServer(turns, server).revision?.isStateless
 }
 
-function servedInBothEras(
-  legacy: ClientSessions,
-  modern: ClientSessions,
-): Pick<ServedRecording, 'legacy' | 'modern' | 'main' | 'drift' | 'close'> {
-  return {
-    legacy,
-    modern,
-    main: legacy,
-    drift: () => sumServerDrifts([legacy.drift(), modern.drift()]),
-    close: async () => void (await Promise.all([legacy.close(), modern.close()])),
-  }
-}
-
 interface ClientSessionsOptions {
   readonly turns: TurnStore
-  readonly playing: (turns: TurnStore) => PlayerSetup
-  readonly later: (resume: () => void) => void
-  /** What answers a client that the tape cannot: each has its own, because the live server knows its clients apart. */
-  readonly elsewhere?: (() => UpstreamServer) | undefined
-  /** How long that is kept for a client that seems to be gone. */
+  readonly setupFor: (turns: TurnStore) => SessionPlayerSetup
+  /** Creates the server that answers what the tape cannot. Each client gets its own, because it distinguishes clients. */
+  readonly upstream?: (() => UpstreamServer) | undefined
+  /** How long an upstream server is kept for a client that seems to be gone. */
   readonly keepLiveMs?: number | undefined
 }
 
 const DEFAULT_KEEP_LIVE_MS = 60_000
 
-type PlayerSetup = Omit<SessionPlayerOptions, 'send' | 'later'>
-
-/** The connections to one recorded server. Each has its own cursors; the account is one. */
+/** The sessions of all clients of one recorded server. Each session uses up the tape on its own; their drift is merged. */
 export class ClientSessions {
   readonly #options: ClientSessionsOptions
-  readonly #setup: PlayerSetup
-  readonly #sessions: readonly SessionFilter[]
-  readonly #setupBySession = new Map<SessionFilter, PlayerSetup>()
+  readonly #setup: SessionPlayerSetup
+  readonly #recordedSessions: readonly SessionFilter[]
+  readonly #setupBySession = new Map<SessionFilter, SessionPlayerSetup>()
   readonly #open = new Map<SessionPlayer, UpstreamServer | undefined>()
   readonly #closingUpstreams = new Set<Promise<void>>()
+  readonly #afterClientReads = clientPause(new SystemClock())
   #closedDrift: Drift | undefined
   #sessionCount = 0
 
   constructor(options: ClientSessionsOptions) {
-    const { turns, playing } = options
+    const { turns, setupFor } = options
     this.#options = options
-    this.#setup = playing(turns)
+    this.#setup = setupFor(turns)
     const sessions = sessionFilters(turns)
-    this.#sessions = sessions.length > 1 ? sessions : []
+    this.#recordedSessions = sessions.length > 1 ? sessions : []
   }
 
-  /** How long something is kept for a client that seems to be gone; undefined when there is nothing to keep. */
+  /** How long a session is kept for a client that seems to be gone; `undefined` without an upstream server. */
   get keepLiveMs(): number | undefined {
-    const { elsewhere, keepLiveMs = DEFAULT_KEEP_LIVE_MS } = this.#options
-    return elsewhere === undefined ? undefined : keepLiveMs
+    const { upstream, keepLiveMs = DEFAULT_KEEP_LIVE_MS } = this.#options
+    return upstream === undefined ? undefined : keepLiveMs
   }
 
-  /** The nth session of this run is answered with what the nth recorded one got, before anything else that was recorded. */
+  /** Opens the nth session of this run, which prefers what was recorded in the nth session of the tape. */
   openNextSession(send: (text: string) => void): SessionPlayer {
-    return this.open(this.#sessions[this.#sessionCount++ % Math.max(this.#sessions.length, 1)], send)
+    const nth = this.#sessionCount++ % Math.max(this.#recordedSessions.length, 1)
+    return this.open(this.#recordedSessions[nth], send)
   }
 
-  /** Another connection; what is its own is said to it before anything else that was recorded. */
+  /** Opens a session that prefers the turns of a recorded session to equal turns of others. */
   open(isOwn: SessionFilter | undefined, send: (text: string) => void): SessionPlayer {
-    const part = isOwn === undefined ? this.#setup : this.#setupFor(isOwn)
-    const script = part.script.newSession()
-    const { later } = this.#options
-    const elsewhere = this.#options.elsewhere?.()
-    const live = elsewhere && { elsewhere }
+    const setup = isOwn === undefined ? this.#setup : this.#setupFor(isOwn)
+    const upstream = this.#options.upstream?.()
     const player = new SessionPlayer({
-      ...part,
-      ...live,
+      ...setup,
+      ...(upstream && { upstream }),
+      recordedServer: setup.recordedServer.newSession(),
       faultActions: exchangeFaultActions,
-      script,
+      afterClientReads: this.#afterClientReads,
       send,
-      later,
     })
-    this.#open.set(player, elsewhere)
+    this.#open.set(player, upstream)
     return player
   }
 
-  /** The connection is over: its account is kept, and nothing else of it. */
+  /** Ends a session. Only its drift is kept. */
   closeSession(player: SessionPlayer): void {
-    const elsewhere = this.#open.get(player)
+    const upstream = this.#open.get(player)
     if (!this.#open.delete(player)) return
     this.#closedDrift = mergeSessionDrifts(this.#driftOfClosed(), player.drift())
-    if (elsewhere !== undefined) this.#closeUpstream(elsewhere)
+    if (upstream !== undefined) this.#closeUpstream(upstream)
   }
 
-  /** Ends what is still open; resolves when no live server is left. */
+  /** Ends all sessions. Resolves when their upstream servers have ended. */
   async close(): Promise<void> {
     for (const player of this.#open.keys()) this.closeSession(player)
     await Promise.all(this.#closingUpstreams)
@@ -171,22 +161,21 @@ export class ClientSessions {
     )
   }
 
-  #closeUpstream(elsewhere: UpstreamServer): void {
-    const left = elsewhere.close(AbortSignal.abort())
-    this.#closingUpstreams.add(left)
-    void left.finally(() => this.#closingUpstreams.delete(left))
+  #closeUpstream(upstream: UpstreamServer): void {
+    const closing = upstream.close(AbortSignal.abort())
+    this.#closingUpstreams.add(closing)
+    void closing.finally(() => this.#closingUpstreams.delete(closing))
   }
 
   #driftOfClosed(): Drift {
-    return (
-      this.#closedDrift ?? { answered: 0, leftOver: this.#setup.script.leftOver(), misses: [], notes: [] }
-    )
+    if (this.#closedDrift !== undefined) return this.#closedDrift
+    return { answered: 0, leftOver: this.#setup.recordedServer.leftOver(), misses: [], notes: [] }
   }
 
-  #setupFor(isOwn: SessionFilter): PlayerSetup {
-    const { turns, playing } = this.#options
-    const part = this.#setupBySession.get(isOwn) ?? playing(preferTurns(turns, isOwn))
-    this.#setupBySession.set(isOwn, part)
-    return part
+  #setupFor(isOwn: SessionFilter): SessionPlayerSetup {
+    const { turns, setupFor } = this.#options
+    const setup = this.#setupBySession.get(isOwn) ?? setupFor(preferTurns(turns, isOwn))
+    this.#setupBySession.set(isOwn, setup)
+    return setup
   }
 }

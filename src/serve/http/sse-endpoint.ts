@@ -1,64 +1,83 @@
-import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
-import type { ClientSessions, ServedRecording } from './served-recording.ts'
+import {
+  discardBody,
+  type ServedHandler,
+  type ServedRequest,
+  type ServedResponse,
+} from '../../http/server/served-exchange.ts'
+import { INVALID_REQUEST } from '../../protocol/response.ts'
+import { MessageParser } from '../player/message-parser.ts'
 import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
+import { methodNotAllowed, readPostedMessage, sendHttpError, type PostedMessage } from './post-exchange.ts'
+import type { ClientSessions, ServedRecording } from './served-recording.ts'
 import { sseEventText, SseWriter } from './sse-writer.ts'
-import { type PostedMessage, sendHttpError } from './posted-message.ts'
 
 interface SseClient {
   readonly player: SessionPlayer
   readonly writer: SseWriter
-  readonly outlet: ReplyChannel
+  readonly channel: ReplyChannel
 }
 
-/** The transport of 2024-11-05: one stream carries everything, and its first event says where to post. */
+/** The HTTP+SSE transport of 2024-11-05: one stream carries everything, and its first event names the path for POSTs. */
 export class SseEndpoint {
-  readonly #connections: ClientSessions
+  readonly #sessions: ClientSessions
   readonly #newId: () => string
-  readonly #messages: string
+  readonly #messagesPath: string
+  readonly #parser = new MessageParser()
   readonly #clients = new Map<string, SseClient>()
 
-  /** `messages` is the path to post to. */
-  constructor({ main, newId }: Pick<ServedRecording, 'main' | 'newId'>, messages: string) {
-    this.#connections = main
+  constructor({ main, newId }: Pick<ServedRecording, 'main' | 'newId'>, messagesPath: string) {
+    this.#sessions = main
     this.#newId = newId
-    this.#messages = messages
+    this.#messagesPath = messagesPath
   }
 
-  open(req: ServedRequest, res: ServedResponse): void {
-    const id = this.#newId()
-    const writer = new SseWriter(res)
-    const send = (text: string): void => writer.write(sseEventText(text))
-    const player = this.#connections.openNextSession(send)
-    const outlet = { ...singleReplyChannel(send), breakOff: () => writer.end() }
-    this.#clients.set(id, { player, writer, outlet })
-    res.on('close', () => this.#end(id))
-    writer.write(sseEventText(`${this.#messages}?sessionId=${id}`, { event: 'endpoint' }))
-    player.start()
+  readonly handleStream: ServedHandler = (req, res) => {
     discardBody(req)
+    if (req.method === 'GET') this.#open(res)
+    else sendHttpError(res, methodNotAllowed('GET'))
   }
 
-  /** A client that does not read its stream is not listened to. */
-  async post({ req, res, text, message }: PostedMessage): Promise<void> {
-    const id = new URLSearchParams(req.url?.split('?')[1]).get('sessionId') ?? ''
-    const client = this.#clients.get(id)
-    if (client === undefined) return sendHttpError(res, NOT_FOUND)
-    if (message.kind === 'invalid')
-      return sendHttpError(res, { status: 400, code: -32600, message: message.why })
-    await client.writer.drained()
-    res.writeHead(202, { 'Content-Type': 'text/plain' }).end('Accepted')
-    client.player.handle(text, message, client.outlet)
+  readonly handleMessages: ServedHandler = (req, res) => {
+    if (req.method === 'POST')
+      return readPostedMessage({ req, res, parser: this.#parser }, (posted) => void this.#post(posted))
+    discardBody(req)
+    sendHttpError(res, methodNotAllowed('POST'))
   }
 
   close(): void {
     for (const { writer } of this.#clients.values()) writer.end()
   }
 
-  #end(id: string): void {
-    const client = this.#clients.get(id)
-    this.#clients.delete(id)
-    if (client !== undefined) this.#connections.closeSession(client.player)
+  #open(res: ServedResponse): void {
+    const id = this.#newId()
+    const writer = new SseWriter(res)
+    const send = (text: string): void => writer.write(sseEventText(text))
+    const player = this.#sessions.openNextSession(send)
+    const channel = { ...singleReplyChannel(send), breakOff: () => writer.end() }
+    this.#clients.set(id, { player, writer, channel })
+    res.on('close', () => {
+      this.#clients.delete(id)
+      this.#sessions.closeSession(player)
+    })
+    writer.write(sseEventText(`${this.#messagesPath}?sessionId=${id}`, { event: 'endpoint' }))
+    player.start()
   }
+
+  async #post({ req, res, text, message }: PostedMessage): Promise<void> {
+    const client = this.#clients.get(sessionIdOf(req))
+    if (client === undefined) return sendHttpError(res, NOT_FOUND)
+    if (message.kind === 'invalid')
+      return sendHttpError(res, { status: 400, code: INVALID_REQUEST, message: message.why })
+    // A client that does not read its stream has to wait, so that nothing piles up in memory.
+    await client.writer.drained()
+    res.writeHead(202, { 'Content-Type': 'text/plain' }).end('Accepted')
+    client.player.handle(text, message, client.channel)
+  }
+}
+
+function sessionIdOf({ url }: ServedRequest): string {
+  return new URLSearchParams(url?.split('?')[1]).get('sessionId') ?? ''
 }
 
 const NOT_FOUND = { status: 404, code: -32001, message: 'Session not found' }

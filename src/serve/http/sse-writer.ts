@@ -6,15 +6,15 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 } as const
 
-/** A comment now and then: some clients and proxies give up on a stream that is silent, and a client that vanished is noticed. */
+// Some clients and proxies give up on a silent stream, and a client that vanished is noticed only by writing to it.
 const KEEP_ALIVE = ': still here\n\n'
 const KEEP_ALIVE_MS = 15_000
 
-/** Server-sent events on their way to one reader. What a slow one has not taken yet waits here, and is not copied. */
+/** Writes server-sent events to one reader. Events for a slow reader wait here. */
 export class SseWriter {
   readonly #res: ServedResponse
   readonly #waiting: string[] = []
-  readonly #onCaughtUp: (() => void)[] = []
+  readonly #onDrained: (() => void)[] = []
   readonly #keepAlive: NodeJS.Timeout
   #isEnding = false
 
@@ -24,12 +24,7 @@ export class SseWriter {
     res.on('close', () => this.#discard())
     res.writeHead(200, { ...HEADERS, ...headers })
     res.flushHeaders()
-    this.#keepAlive = setInterval(() => this.isBehind || this.write(KEEP_ALIVE), KEEP_ALIVE_MS).unref()
-  }
-
-  /** Whether the reader has yet to take what was written before. */
-  get isBehind(): boolean {
-    return this.#waiting.length > 0
+    this.#keepAlive = setInterval(() => this.#isBehind || this.write(KEEP_ALIVE), KEEP_ALIVE_MS).unref()
   }
 
   write(event: string): void {
@@ -43,26 +38,30 @@ export class SseWriter {
     this.#writeWaiting()
   }
 
-  /** Waits until the reader has caught up, or is gone. */
+  /** Resolves when the reader has taken everything that was written, or is gone. */
   async drained(): Promise<void> {
-    if (this.isBehind) await new Promise<void>((resolve) => this.#onCaughtUp.push(resolve))
+    if (this.#isBehind) await new Promise<void>((resolve) => this.#onDrained.push(resolve))
+  }
+
+  get #isBehind(): boolean {
+    return this.#waiting.length > 0
   }
 
   #writeWaiting(): void {
     const res = this.#res
-    let taken = 0
-    while (taken < this.#waiting.length && !res.writableNeedDrain && !res.destroyed)
-      res.write(this.#waiting[taken++] ?? '')
-    this.#waiting.splice(0, taken)
-    if (this.isBehind) return
-    for (const resolve of this.#onCaughtUp.splice(0)) resolve()
+    let written = 0
+    while (written < this.#waiting.length && !res.writableNeedDrain && !res.destroyed)
+      res.write(this.#waiting[written++] ?? '')
+    this.#waiting.splice(0, written)
+    if (this.#isBehind) return
+    for (const resolve of this.#onDrained.splice(0)) resolve()
     if (this.#isEnding) res.end()
   }
 
   #discard(): void {
     clearInterval(this.#keepAlive)
     this.#waiting.length = 0
-    for (const resolve of this.#onCaughtUp.splice(0)) resolve()
+    for (const resolve of this.#onDrained.splice(0)) resolve()
   }
 }
 
@@ -71,15 +70,15 @@ interface SseEventFields {
   readonly event?: string
 }
 
-/** One event, ready to be written. A JSON text may hold line breaks between its values, which an event must not. */
+/** Formats one event. JSON may contain line breaks between its values; each line needs its own `data` field. */
 export function sseEventText(data: string, { id, event = 'message' }: SseEventFields = {}): string {
-  const lines = BREAKS.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data
+  const lines = LINE_BREAK.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${lines}\n\n`
 }
 
-const BREAKS = /[\r\n]/
+const LINE_BREAK = /[\r\n]/
 
-/** An event that carries nothing but its id, so that a stream can be resumed before its first message (2025-11-25). */
+/** Formats an event that only has an id, so that a stream can be resumed before its first message (2025-11-25). */
 export function ssePrimingText(id: string, retry: number | undefined): string {
   return `id: ${id}\n${retry === undefined ? '' : `retry: ${retry}\n`}data: \n\n`
 }

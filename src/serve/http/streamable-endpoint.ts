@@ -1,4 +1,4 @@
-import { discardBody, type ServedRequest, type ServedResponse } from '../../http/server/served-exchange.ts'
+import { discardBody, type ServedHandler } from '../../http/server/served-exchange.ts'
 import { member, type Message } from '../../protocol/message.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
 import { invalidPost, unsupportedVersion } from '../../protocol/revisions/stateless-revision.ts'
@@ -6,33 +6,33 @@ import { MessageParser } from '../player/message-parser.ts'
 import { LegacyEndpoint } from './legacy-endpoint.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import {
+  methodNotAllowed,
   postedId,
   readPostedMessage,
-  type PostedMessage,
-  methodNotAllowed,
   sendHttpError,
   type HttpErrorResponse,
-} from './posted-message.ts'
+  type PostedMessage,
+} from './post-exchange.ts'
 import type { ServedRecording } from './served-recording.ts'
 
 /** Streamable HTTP on one path, in the eras that the recorded server spoke. */
 export class StreamableEndpoint {
   readonly #legacy: LegacyEndpoint | undefined
   readonly #modern: ModernEndpoint | undefined
-  readonly #heard = new MessageParser()
+  readonly #parser = new MessageParser()
 
   constructor({ legacy, modern, heads, newId, modernTurns }: ServedRecording) {
     this.#legacy = legacy && new LegacyEndpoint(legacy, { heads, newId })
     this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
   }
 
-  handle(req: ServedRequest, res: ServedResponse): void {
-    if (req.method === 'POST') return readPostedMessage({ req, res, heard: this.#heard }, this.#post)
+  readonly handle: ServedHandler = (req, res) => {
+    if (req.method === 'POST') return readPostedMessage({ req, res, parser: this.#parser }, this.#post)
     discardBody(req)
     if (this.#legacy === undefined) return sendHttpError(res, methodNotAllowed('POST'))
     if (req.method === 'GET') return this.#legacy.get(req, res)
     if (req.method === 'DELETE') return this.#legacy.delete(req, res)
-    this.#legacy.rejectMethod(res)
+    sendHttpError(res, methodNotAllowed('GET, POST, DELETE'))
   }
 
   close(): void {

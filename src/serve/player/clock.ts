@@ -1,14 +1,16 @@
-/** Time as a run sees it: every wait goes through one clock, so that a test can hold it still. */
+import { ReelayError } from '../../errors.ts'
+
+/** The source of time for a run. All waiting goes through one clock, so that tests can control it. */
 export interface Clock {
-  /** Milliseconds from some moment on. */
+  /** Milliseconds since some fixed moment. */
   now(): number
-  /** Calls back after that many milliseconds. */
   after(ms: number, action: () => void): void
 }
 
-/** The clock on the wall. The end of a run can wait for what is still to come, or call it off. */
+/** The system clock. The end of a run can wait for pending actions or discard them. */
 export class SystemClock implements Clock {
-  readonly #open = new Map<NodeJS.Timeout, PendingTimer>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #onIdle: (() => void)[] = []
   #isStopped = false
 
   readonly now = (): number => performance.now()
@@ -17,50 +19,90 @@ export class SystemClock implements Clock {
     if (this.#isStopped) return
     const timer = setTimeout(() => {
       action()
-      this.#settle(timer)
+      this.#timers.delete(timer)
+      this.#reportIdle()
     }, ms)
-    this.#open.set(timer, new PendingTimer())
+    this.#timers.add(timer)
   }
 
-  /** Resolves when nothing is waited for any more. */
+  /** Resolves when no action is pending. */
   async idle(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all([...this.#open.values()].map(({ over }) => over))
+    if (this.#timers.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve))
   }
 
-  /** What is still to come will not come. */
+  /** Discards pending actions and ignores new ones. */
   stop(): void {
     this.#isStopped = true
-    for (const timer of this.#open.keys()) {
-      clearTimeout(timer)
-      this.#settle(timer)
-    }
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    this.#reportIdle()
   }
 
-  #settle(timer: NodeJS.Timeout): void {
-    this.#open.get(timer)?.end()
-    this.#open.delete(timer)
+  #reportIdle(): void {
+    if (this.#timers.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }
 
-class PendingTimer {
-  end: () => void = () => {}
-  readonly over: Promise<void> = new Promise((resolve) => (this.end = resolve))
+// Long enough for an idle client to read what was written before, and too short to be noticed.
+const CLIENT_PAUSE_MS = 50
+
+/** Returns a function that resumes after a short pause in which the client can read what was sent. */
+export function clientPause(clock: Clock): (resume: () => void) => void {
+  return (resume) => clock.after(CLIENT_PAUSE_MS, resume)
 }
 
-// Long enough for an idle client to read what was written before, short enough not to be felt.
-const PAUSE_MS = 50
+/** The speed at which a tape is played: 1 keeps the recorded times, 2 is twice as fast. */
+export interface Pace {
+  readonly speed: number
+  /** The longest single wait, in milliseconds. */
+  readonly cap?: number
+}
 
-/** Short waits in which the client can read what was sent; the end of a run waits for those under way. */
-export class ClientPauses {
-  readonly #clock: SystemClock
+/** Parses `none`, `recorded`, `x2` or `2`. Returns `undefined` for `none`. */
+export function parsePace(text: string, cap?: number): Pace | undefined {
+  if (text === 'none') return undefined
+  const speed = text === 'recorded' ? 1 : Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1])
+  if (speed > 0) return { speed, ...(cap !== undefined && { cap }) }
+  throw new ReelayError('USAGE', `invalid pace ${JSON.stringify(text)}`, {
+    hint: 'use none, recorded, or a factor such as x2 or x0.5',
+  })
+}
 
-  constructor(clock: SystemClock = new SystemClock()) {
+/** Computes when the messages of one turn are due: as long after the previous one as on the tape, at the chosen pace. */
+export class Pacer {
+  readonly #pace: Pace
+  readonly #clock: Clock
+  /** The last message: its time on the tape, and its time in this run. */
+  #recorded: number
+  #live: number
+
+  /** `recorded` is the time on the tape at which the turn began. */
+  constructor(pace: Pace, clock: Clock, recorded: number) {
+    this.#pace = pace
     this.#clock = clock
+    this.#recorded = recorded
+    this.#live = clock.now()
   }
 
-  readonly later = (resume: () => void): void => this.#clock.after(PAUSE_MS, resume)
+  /** Restarts at a message that depended on something else and happens now. */
+  restartAt(recorded: number): void {
+    this.#recorded = recorded
+    this.#live = this.#clock.now()
+  }
 
-  idle(): Promise<void> {
-    return this.#clock.idle()
+  /** Continues from a message that was sent when it was due. */
+  advanceTo(recorded: number): void {
+    this.#live = this.#dueTime(recorded)
+    this.#recorded = recorded
+  }
+
+  /** Returns the milliseconds until the message at this time on the tape is due. */
+  waitFor(recorded: number): number {
+    return Math.max(0, this.#dueTime(recorded) - this.#clock.now())
+  }
+
+  #dueTime(recorded: number): number {
+    const { speed, cap = Infinity } = this.#pace
+    return this.#live + Math.min(cap, Math.max(0, recorded - this.#recorded) / speed)
   }
 }

@@ -3,7 +3,7 @@ import { HeldClock } from '../../../test/support/held-clock.ts'
 import { playingWith, type Run } from '../../../test/support/session-player.ts'
 import { answerOf, callOf, client, server, type Said } from '../../../test/support/tape-of.ts'
 import { ReelayError } from '../../errors.ts'
-import { parsePace, type Pace } from './pace.ts'
+import { parsePace, type Pace } from './clock.ts'
 
 test.each([
   ['none', undefined],
@@ -103,7 +103,7 @@ test('a client that makes one call after the other is not kept waiting for ever'
   run.say(callOf(2, 'quick', {}))
   expect(run.heard()).toEqual(['answer 1: slow', 'answer 2: quick'])
   expect(run.player.drift().notes).toEqual([
-    '#1 was answered before #2, not in the recorded order: the client did not ask for both at once',
+    '#1 was answered before #2, not in recorded order: the client did not send both requests at once',
   ])
 })
 

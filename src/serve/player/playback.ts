@@ -1,228 +1,220 @@
 import { replaceValue } from '../../json/splice.ts'
-import { describeRequest } from '../../match/describe-request.ts'
+import { describeRequest, describeValue } from '../../match/describe-request.ts'
 import { type Id, idKey } from '../../protocol/id.ts'
 import type { Request, Response } from '../../protocol/message.ts'
-import { ClientSubscriptions } from './client-subscriptions.ts'
-import type { Clock } from './clock.ts'
-import type { Pace } from './pace.ts'
-import type { RecordedServer } from './recorded-server.ts'
-import type { ReplyChannel, SendReply } from './reply-channel.ts'
-import { LiveIds, type LiveMessage, liveNotification, liveResponse, downgradedVersion } from './rewrite.ts'
-import { ServerRequests, type ClientAnswerPolicy } from './server-requests.ts'
-import { AnswerOrder, RecordedCancellations, SubscriptionOrder } from './turn-order.ts'
-import { TurnPlayer, type ServerRequestStep, type TurnContext } from './turn-player.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import type { Clock, Pace } from './clock.ts'
+import {
+  ClientSubscriptions,
+  downgradedVersion,
+  LiveIds,
+  liveNotification,
+  liveResponse,
+} from './live-messages.ts'
+import type { RecordedServer } from './recorded-server.ts'
+import type { ReplyChannel } from './reply-channel.ts'
+import { type ClientAnswerPolicy, describeAnswerDrift, describeServerRequest } from './server-requests.ts'
+import { TurnOrder } from './turn-order.ts'
+import { type TriggeredTurn, type TurnContext, TurnPlayer } from './turn-player.ts'
 
 interface PlaybackOptions {
-  readonly script: RecordedServer
+  readonly recordedServer: RecordedServer
   readonly note: (note: string) => void
-  readonly later: (resume: () => void) => void
+  readonly afterClientReads: (resume: () => void) => void
   readonly clock: Clock
   readonly pace: Pace | undefined
-  readonly keepsOrder: boolean
+  readonly keepsAnswerOrder: boolean
   readonly answerPolicy: ClientAnswerPolicy
-  /** What a request is answered when the turn cannot go on as recorded. */
-  readonly refuse: (part: TriggeredTurn, why: string) => void
-  /** Whether what the server asks by this method is answered as recorded, and not sent. */
+  /** True if server requests with this method get the recorded answer and are not sent to the client. */
   readonly isAnsweredByTape: (method: string) => boolean
 }
 
-/** A turn and the live message that set it off, if any did. */
-export interface TriggeredTurn {
-  readonly turn: Turn
-  readonly live: LiveMessage | undefined
-  readonly reply: SendReply
-  readonly outlet: ReplyChannel
+/** A request of the recorded server that the live client has not answered yet. */
+interface OpenServerRequest {
+  readonly player: TurnPlayer
+  readonly request: RecordedMessage
+  /** The recorded answer. */
+  readonly answer: RecordedMessage | undefined
 }
 
-/** The turns that are being played on one link, and what they share: names, open questions, what has happened so far. */
+/** The turns of one session that are being played. */
 export class Playback {
   readonly #options: PlaybackOptions
+  readonly #context: TurnContext
   readonly #liveIds = new LiveIds()
-  readonly #serverRequests: ServerRequests
-  readonly #subscriptionOrder: SubscriptionOrder
-  readonly #answerOrder: AnswerOrder | undefined
-  readonly #cancellations: RecordedCancellations
   readonly #subscriptions: ClientSubscriptions
-  readonly #inFlight = new InFlightTurns()
-  /** Those that something else of this run may set going again. */
+  readonly #serverRequests = new Map<string, OpenServerRequest>()
+  #serverRequestCount = 0
+  /** The turns of open requests, by the scope and id of the live request. */
+  readonly #open = new Map<string, TurnPlayer>()
+  /** Turns that may continue when something happens in another turn. */
   readonly #waiting = new Set<TurnPlayer>()
 
   constructor(options: PlaybackOptions) {
-    const { script, clock, note, answerPolicy, keepsOrder } = options
+    const { recordedServer, clock, pace, afterClientReads, keepsAnswerOrder } = options
     this.#options = options
-    this.#serverRequests = new ServerRequests(note, answerPolicy)
-    this.#subscriptionOrder = new SubscriptionOrder(script.turns)
-    this.#cancellations = new RecordedCancellations(script.turnsOfMethod('notifications/cancelled'))
-    this.#subscriptions = new ClientSubscriptions(script.turnsOfMethod('resources/subscribe'))
-    const onGiveUp = (turn: Turn, first: Turn): void => this.#giveUpOrder(turn, first)
-    if (keepsOrder) this.#answerOrder = new AnswerOrder({ turns: script.turns, clock, onGiveUp })
+    this.#subscriptions = new ClientSubscriptions(recordedServer.turnsOfMethod('resources/subscribe'))
+    const order = new TurnOrder({
+      turns: recordedServer.turns,
+      cancellations: recordedServer.turnsOfMethod('notifications/cancelled'),
+      clock,
+      keepsAnswerOrder,
+      onGiveUp: (turn, first) => this.#giveUpOrder(turn, first),
+    })
+    this.#context = { order, clock, pace, afterClientReads, resume: (player) => this.#advance(player) }
   }
 
-  play(part: TriggeredTurn): void {
-    const playing = new TurnPlayer(
-      part.turn,
-      this.#contextFor(part),
-      this.#cancellations.ignoredCancellationOf(part.turn),
-    )
-    this.#register(playing, part)
-    this.#subscriptionOrder.markStarted(part.turn)
+  play(triggered: TriggeredTurn): void {
+    const player = new TurnPlayer(triggered, this.#context)
+    this.#register(player)
+    this.#context.order.markStarted(player.turn)
     this.#resumeWaiting()
-    playing.advance()
+    this.#advance(player)
   }
 
-  /** Nothing more is sent for a request that the client no longer wants, unless the recorded server went on too. */
-  cancel(id: Id, outlet: ReplyChannel): void {
-    const entry = this.#inFlight.get(id, outlet)
-    if (entry === undefined) return
-    const { playing, part } = entry
-    const cancel = this.#cancellations.ignoredCancellationOf(part.turn)
-    if (cancel !== undefined) {
-      playing.receivedFromClient(cancel)
-      return playing.advance()
+  /** Stops the turn of a cancelled request, unless the recorded server answered it nevertheless. */
+  cancel(id: Id, { scope }: ReplyChannel): void {
+    const player = this.#open.get(scope + idKey(id))
+    if (player === undefined) return
+    const cancellation = this.#context.order.ignoredCancellationOf(player.turn)
+    if (cancellation !== undefined) {
+      player.receivedFromClient(cancellation)
+      return this.#advance(player)
     }
-    playing.stop()
-    this.#unregister(part, playing)
-    if (part.turn.response !== undefined) part.reply(undefined)
+    this.#stop(player)
+    if (player.turn.response !== undefined) player.channel.reply(undefined)
   }
 
-  /** A request of the client may say what it wants to hear. */
+  /** Takes a request that may subscribe to something, and is answered without a turn. */
   noteSubscription(request: Request): void {
     this.#subscriptions.observe(request)
   }
 
-  receiveAnswer(response: Response): void {
-    this.#serverRequests.receiveAnswer(response)
+  /**
+   * Takes the live client's answer to a server request. If it differs from the recorded one and the policy is `fail`, the turn
+   * ends and is returned with the reason.
+   */
+  receiveAnswer({ id, outcome }: Response): { player: TurnPlayer; why: string } | undefined {
+    const { answerPolicy, note } = this.#options
+    const key = id === null ? '' : idKey(id)
+    const open = this.#serverRequests.get(key)
+    if (open === undefined) {
+      note(`the client answered a request that it was not sent: id ${describeValue(id)}`)
+      return undefined
+    }
+    this.#serverRequests.delete(key)
+    const { player, request, answer } = open
+    const drift = answerPolicy === 'ignore' ? undefined : describeAnswerDrift(request, answer, outcome)
+    if (drift !== undefined && answerPolicy === 'fail') {
+      this.#stop(player)
+      return { player, why: drift }
+    }
+    if (drift !== undefined) note(drift)
+    if (answer !== undefined) player.receivedFromClient(answer)
+    this.#advance(player)
+    return undefined
   }
 
-  /** What the client never did, though it did on the tape, and the play waits for. */
+  /** Describes what the client did on the tape and not in this session, although the playback waits for it. */
   missingClientActions(): readonly string[] {
-    const asks = this.#serverRequests.unanswered().map((ask) => `the client never answered ${ask}`)
-    const late = this.#inFlight.all().flatMap(({ playing, part: { turn, live } }) => {
-      const cancel = playing.remaining > 0 ? this.#cancellations.ignoredCancellationOf(turn) : undefined
-      if (cancel === undefined || live === undefined) return []
-      return `${describeRequest(live.message)} was cancelled on the tape (#${cancel.n}) before its answer came, and was not cancelled now`
+    const unanswered = [...this.#serverRequests.values()]
+      .filter(({ answer }) => answer !== undefined)
+      .map(({ request }) => `the client never answered ${describeServerRequest(request)}`)
+    const uncancelled = [...this.#open.values()].flatMap(({ turn, live, isOver }) => {
+      const cancellation = isOver ? undefined : this.#context.order.ignoredCancellationOf(turn)
+      if (cancellation === undefined || live === undefined) return []
+      return `${describeRequest(live.message)} was cancelled on the tape (#${cancellation.n}) before its response, and was not cancelled now`
     })
-    return [...asks, ...late]
+    return [...unanswered, ...uncancelled]
   }
 
-  #register(playing: TurnPlayer, part: TriggeredTurn): void {
-    const { turn, live, reply } = part
-    if (live?.message.kind !== 'request' || turn.trigger === undefined) return
-    if (!this.#inFlight.add(playing, part))
-      this.#options.note(`the client used the id ${live.id} for two requests at once`)
-    this.noteSubscription(live.message)
-    if (turn.response === undefined) reply(undefined)
-    const isSubscription = live.message.method === 'subscriptions/listen'
-    if (isSubscription) this.#liveIds.setSubscription(turn.trigger, live.id)
-    if (isSubscription || this.#answerOrder !== undefined) this.#waiting.add(playing)
-  }
-
-  #unregister(part: TriggeredTurn, playing: TurnPlayer): void {
-    this.#waiting.delete(playing)
-    this.#inFlight.remove(playing, part)
-  }
-
-  #contextFor(part: TriggeredTurn): TurnContext {
-    const { later, clock, pace } = this.#options
-    return {
-      notify: (notification) => this.#notify(notification, part),
-      sendRequest: (playing, ask) => this.#sendServerRequest(playing, part, ask),
-      respond: (playing, response) => this.#respond(response, part, playing),
-      isDue: (message) => this.#isDue(part.turn, message),
-      later,
-      clock,
-      pace,
+  #advance(player: TurnPlayer): void {
+    for (let step = player.takeStep(); step !== undefined; step = player.takeStep()) {
+      if (step.kind === 'respond') this.#respond(player, step.message)
+      else if (step.kind === 'notify') this.#notify(player, step.message)
+      else this.#sendServerRequest(player, step.request, step.answer)
     }
   }
 
-  #isDue(turn: Turn, message: RecordedMessage): boolean {
-    if (!this.#subscriptionOrder.maySend(turn, message)) return false
-    return message !== turn.response || this.#answerOrder === undefined || this.#answerOrder.mayAnswer(turn)
+  #respond(player: TurnPlayer, response: RecordedMessage): void {
+    const { turn, live, channel } = player
+    if (live?.message.kind !== 'request') return
+    this.#unregister(player)
+    const isInitialize = live.message.method === 'initialize'
+    const version = isInitialize ? downgradedVersion(response, turn.trigger, live) : undefined
+    if (version !== undefined)
+      this.#options.note(
+        `initialize was answered with the requested version ${version}, not with the recorded one`,
+      )
+    channel.reply(liveResponse(response, turn.trigger, live), response)
+    this.#context.order.markAnswered(turn)
+    this.#options.recordedServer.markAnswered(turn)
+    this.#resumeWaiting()
   }
 
-  #notify(notification: RecordedMessage, { turn: { trigger }, live, outlet }: TriggeredTurn): boolean {
-    if (!this.#subscriptions.wants(notification, trigger, live)) return false
-    const text = liveNotification(notification, { trigger, live, names: this.#liveIds })
-    if (text !== undefined) outlet.send(text)
-    return text !== undefined
+  #notify(player: TurnPlayer, notification: RecordedMessage): void {
+    const { turn, live, channel } = player
+    if (!this.#subscriptions.wants(notification, turn.trigger, live)) return
+    const text = liveNotification(notification, turn.trigger, live, this.#liveIds)
+    if (text === undefined) return
+    channel.send(text)
+    player.markNotificationSent(notification)
   }
 
   #sendServerRequest(
-    playing: TurnPlayer,
-    part: TriggeredTurn,
-    { request, answer, answered }: ServerRequestStep,
+    player: TurnPlayer,
+    request: RecordedMessage,
+    answer: RecordedMessage | undefined,
   ): void {
     const { message } = request
-    if (message.kind === 'request' && this.#options.isAnsweredByTape(message.method)) return answered()
-    const refused = (why: string): void => {
-      playing.stop()
-      this.#unregister(part, playing)
-      this.#options.refuse(part, why)
+    if (answer !== undefined) player.awaitFromClient(answer)
+    if (message.kind === 'request' && this.#options.isAnsweredByTape(message.method)) {
+      if (answer !== undefined) player.receivedFromClient(answer)
+      return
     }
-    const id = JSON.stringify(this.#serverRequests.add({ request, recorded: answer, answered, refused }))
-    this.#liveIds.setServerRequest(request, id)
-    part.outlet.send(replaceValue(request.text, ['id'], id))
+    // The recorded id may be in use for another request of this session.
+    const id = `reelay-${++this.#serverRequestCount}`
+    this.#serverRequests.set(idKey(id), { player, request, answer })
+    this.#liveIds.setServerRequest(request, JSON.stringify(id))
+    player.channel.send(replaceValue(request.text, ['id'], JSON.stringify(id)))
   }
 
-  #respond(response: RecordedMessage, part: TriggeredTurn, playing: TurnPlayer): void {
-    const { turn, live, reply } = part
-    if (live?.message.kind !== 'request') return
-    this.#unregister(part, playing)
-    const version =
-      live.message.method === 'initialize' ? downgradedVersion(response, turn.trigger, live) : undefined
-    if (version !== undefined)
-      this.#options.note(`initialize was answered in version ${version}, as asked, not in the recorded one`)
-    reply(liveResponse(response, turn.trigger, live), response)
-    this.#subscriptionOrder.markAnswered(turn)
-    this.#options.script.markAnswered(turn)
-    this.#answerOrder?.markAnswered(turn)
-    this.#resumeWaiting()
+  #register(player: TurnPlayer): void {
+    const { turn, live, channel } = player
+    if (live?.message.kind !== 'request' || turn.trigger === undefined) return
+    const key = openKey(player)
+    if (this.#open.has(key))
+      this.#options.note(`the client used the id ${live.id} for two requests at the same time`)
+    this.#open.set(key, player)
+    this.#subscriptions.observe(live.message)
+    if (turn.response === undefined) channel.reply(undefined)
+    if (live.message.method === 'subscriptions/listen') this.#liveIds.setSubscription(turn.trigger, live.id)
+    if (this.#context.order.mayHaveToWait(turn)) this.#waiting.add(player)
+  }
+
+  #unregister(player: TurnPlayer): void {
+    this.#waiting.delete(player)
+    const key = openKey(player)
+    if (this.#open.get(key) === player) this.#open.delete(key)
+  }
+
+  #stop(player: TurnPlayer): void {
+    player.stop()
+    this.#unregister(player)
   }
 
   #giveUpOrder({ trigger }: Turn, { trigger: first }: Turn): void {
     this.#options.note(
-      `#${trigger?.n} was answered before #${first?.n}, not in the recorded order: the client did not ask for both at once`,
+      `#${trigger?.n} was answered before #${first?.n}, not in recorded order: the client did not send both requests at once`,
     )
     this.#resumeWaiting()
   }
 
   #resumeWaiting(): void {
-    for (const playing of this.#waiting) playing.advance()
+    for (const player of this.#waiting) this.#advance(player)
   }
 }
 
-interface InFlightTurn {
-  readonly playing: TurnPlayer
-  readonly part: TriggeredTurn
-}
-
-/** The live requests that are being answered, by their ids. */
-class InFlightTurns {
-  readonly #entries = new Map<string, InFlightTurn>()
-
-  /** False when the id was in use already; the newer request then has it. */
-  add(playing: TurnPlayer, part: TriggeredTurn): boolean {
-    const key = inFlightKey(part)
-    const isFree = !this.#entries.has(key)
-    this.#entries.set(key, { playing, part })
-    return isFree
-  }
-
-  remove(playing: TurnPlayer, part: TriggeredTurn): void {
-    const key = inFlightKey(part)
-    if (this.#entries.get(key)?.playing === playing) this.#entries.delete(key)
-  }
-
-  get(id: Id, { scope }: ReplyChannel): InFlightTurn | undefined {
-    return this.#entries.get(scope + idKey(id))
-  }
-
-  all(): readonly InFlightTurn[] {
-    return [...this.#entries.values()]
-  }
-}
-
-function inFlightKey({ live, outlet }: TriggeredTurn): string {
-  return live?.message.kind === 'request' ? outlet.scope + idKey(live.message.id) : ''
+function openKey({ live, channel }: TurnPlayer): string {
+  return live?.message.kind === 'request' ? channel.scope + idKey(live.message.id) : ''
 }

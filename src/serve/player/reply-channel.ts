@@ -1,20 +1,28 @@
-import type { Response } from '../../protocol/message.ts'
 import type { FaultActions, InjectedHttpResponse } from '../../faults/fault.ts'
+import type { Response } from '../../protocol/message.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
-/** The way out for what one message of the client sets off. On a pipe it is always the same; on HTTP each exchange has its own. */
+/**
+ * Carries what one message of the client causes. A stdio connection has one channel; over HTTP each exchange has its own.
+ */
 export interface ReplyChannel {
-  /** Tells its ids from those of other outlets; the same for all where ids belong to the connection. */
+  /** Distinguishes request ids of different channels. It is the same for channels that share the ids of a connection. */
   readonly scope: string
-  /** Takes what comes before and after the answer. */
+  /** Sends a message that is not the response. */
   readonly send: (text: string) => void
-  /** Takes the answer to the request, or to the batch. */
+  /** Sends the response to the request or the batch. */
   readonly reply: SendReply
-  /** Ends an HTTP exchange that goes wrong on purpose: with this in place of a message, or else by breaking off. */
-  readonly breakOff?: (answer?: InjectedHttpResponse) => void
+  /** Ends the HTTP exchange with this response, or by closing the connection if there is none. */
+  readonly breakOff?: ((response?: InjectedHttpResponse) => void) | undefined
 }
 
-/** The only way out of a connection that has one. */
+/** Takes the response to a request, or `undefined` if there will be none. */
+export type SendReply = (text: string | undefined, source?: ReplySource) => void
+
+/** Where a response comes from: the tape, or an outcome that was made for this run. */
+export type ReplySource = RecordedMessage | Response['outcome']
+
+/** The channel of a connection that has only one. */
 export function singleReplyChannel(send: (text: string) => void): ReplyChannel {
   return {
     scope: '',
@@ -25,25 +33,24 @@ export function singleReplyChannel(send: (text: string) => void): ReplyChannel {
   }
 }
 
+/** The same channel with another way to respond. */
+export function withReply({ scope, send, breakOff }: ReplyChannel, reply: SendReply): ReplyChannel {
+  return { scope, send, breakOff, reply }
+}
+
+/** Collects the responses to a batch and sends them as one array when the last one is known. */
+export function batchReplyChannel(channel: ReplyChannel, requests: number): ReplyChannel {
+  const responses: string[] = []
+  let pending = requests
+  return withReply(channel, (text) => {
+    if (text !== undefined) responses.push(text)
+    pending--
+    if (pending === 0) channel.reply(responses.length > 0 ? `[${responses.join(',')}]` : undefined)
+  })
+}
+
 /** Over HTTP a fault ends only the exchange of its request. */
 export function exchangeFaultActions({ breakOff }: ReplyChannel): FaultActions {
   const end = (): void => breakOff?.()
   return { http: (response) => breakOff?.(response), drop: end, disconnect: end }
-}
-
-/** Where an answer comes from: the tape, or what somebody else had to say. */
-export type ReplySource = RecordedMessage | Response['outcome']
-
-/** Takes the one answer to a live request; undefined when there will be none. `source` is where it comes from, as far as it is one. */
-export type SendReply = (text: string | undefined, source?: ReplySource) => void
-
-/** The answers to one live batch leave together, as one array, when the last of them is known. */
-export function collectBatchReply(requests: number, reply: SendReply): SendReply {
-  const answers: string[] = []
-  let open = requests
-  return (text) => {
-    if (text !== undefined) answers.push(text)
-    open--
-    if (open === 0) reply(answers.length > 0 ? `[${answers.join(',')}]` : undefined)
-  }
 }

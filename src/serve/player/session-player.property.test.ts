@@ -64,7 +64,7 @@ function playedTo(
       (answers[idKey(message.id ?? '')] ??= []).push(answerIn(message.outcome))
   }
   const player = new SessionPlayer({
-    script: new RecordedServer({
+    recordedServer: new RecordedServer({
       turns: tapeOf(...said).turns,
       server: 'demo',
       tape: '',

@@ -81,7 +81,7 @@ test('a request without a progress token gets no progress', () => {
 
 test('the client has time to read progress before the answer comes', () => {
   const rests: (() => void)[] = []
-  const run = playingWith({ later: (resume) => rests.push(resume) }, ...WITH_PROGRESS)
+  const run = playingWith({ afterClientReads: (resume) => rests.push(resume) }, ...WITH_PROGRESS)
   run.say({ id: 9, method: 'tools/call', params: { name: 'a', _meta: { progressToken: 0 } } })
   expect(run.heard()).toHaveLength(1)
   rests.forEach((resume) => resume())
@@ -113,7 +113,7 @@ test('an answer other than the recorded one is noted, and the play goes on', () 
   run.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
   expect(run.heard().at(-1)).toBe('answer 1: done')
   expect(run.player.drift().notes).toEqual([
-    'the client answered elicitation/create (#2) otherwise than on the tape: result.action recorded "accept", got "decline"',
+    'the client answered elicitation/create (#2) differently than on the tape: result.action recorded "accept", got "decline"',
   ])
 })
 
@@ -199,7 +199,7 @@ test('an answer that came though the client had cancelled comes again, once the 
   run.say(callOf(6, 'slow', {}))
   expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
   expect(run.player.drift().notes).toEqual([
-    'tools/call slow {} was cancelled on the tape (#3) before its answer came, and was not cancelled now',
+    'tools/call slow {} was cancelled on the tape (#3) before its response, and was not cancelled now',
   ])
   run.say({ method: 'notifications/cancelled', params: { requestId: 6 } })
   expect(run.heard()[1]).toBe('answer 6: too late')
@@ -210,7 +210,7 @@ test('two requests under one id at the same time are both answered, and that is 
   const run = playing(...WITH_QUESTION, ...call(2, 'a', {}, 'A'))
   run.say(callOf(7, 'ask', {}), callOf(7, 'a', {}), { id: 'reelay-1', result: { action: 'accept' } })
   expect(run.heard().filter((said) => said.startsWith('answer'))).toEqual(['answer 7: A', 'answer 7: done'])
-  expect(run.player.drift().notes).toEqual(['the client used the id 7 for two requests at once'])
+  expect(run.player.drift().notes).toEqual(['the client used the id 7 for two requests at the same time'])
 })
 
 test('of two requests under one id the newer is the one that can still be cancelled', () => {
@@ -231,7 +231,7 @@ test('an answer other than the recorded one can be made a miss for what follows'
   expect(run.player.drift().misses).toMatchObject([
     {
       reason: 'ANSWER_DRIFT',
-      why: 'the client answered elicitation/create (#2) otherwise than on the tape: result.action recorded "accept", got "decline"',
+      why: 'the client answered elicitation/create (#2) differently than on the tape: result.action recorded "accept", got "decline"',
     },
   ])
 })
@@ -361,7 +361,7 @@ test('initialize is answered whoever the client is, in the version that it asks 
   expect(run.player.drift()).toMatchObject({
     leftOver: [],
     misses: [],
-    notes: ['initialize was answered in version 2025-06-18, as asked, not in the recorded one'],
+    notes: ['initialize was answered with the requested version 2025-06-18, not with the recorded one'],
   })
 })
 
@@ -500,11 +500,11 @@ test.each([
     -32600,
     'Invalid request: "id" is neither a string nor a number',
   ],
-])('what is no message is refused and noted: %s', (text, code, message) => {
+])('an invalid message is refused and noted: %s', (text, code, message) => {
   const run = playing(...HANDSHAKE)
   run.sayText(text)
   expect(run.out).toEqual([JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })])
-  expect(run.player.drift().notes).toEqual([`the client sent what is no message: ${message}`])
+  expect(run.player.drift().notes).toEqual([`the client sent an invalid message: ${message}`])
 })
 
 test('a miss is told to the client, to who watches, and in the drift; what was skipped is left over', () => {
@@ -545,7 +545,9 @@ test('permissive repeats the last answer and notes it', () => {
   const run = playingWith({ permissive: true }, ...call(1, 'a', {}, 'A'))
   run.say(callOf(1, 'a', {}), callOf(2, 'a', {}))
   expect(run.heard()).toEqual(['answer 1: A', 'answer 2: A'])
-  expect(run.player.drift().notes).toEqual(['answered again with its last recorded answer: tools/call a {}'])
+  expect(run.player.drift().notes).toEqual([
+    'answered again with its last recorded response: tools/call a {}',
+  ])
 })
 
 test('only one server of the tape is played', () => {
@@ -582,16 +584,21 @@ test('what a message sets off leaves by its own way out, until its client leaves
       send: () => sent.push(scope),
       reply: (text) => void (text !== undefined && sent.push(`answer by ${scope}`)),
     })
-    const script = new RecordedServer({ turns: tape.turns, server: 'demo', tape: 'x', commandFor: () => '' })
-    const player = new SessionPlayer({ script, send: () => sent.push('main') })
+    const recordedServer = new RecordedServer({
+      turns: tape.turns,
+      server: 'demo',
+      tape: 'x',
+      commandFor: () => '',
+    })
+    const player = new SessionPlayer({ recordedServer, send: () => sent.push('main') })
     const take = (message: object, way: ReplyChannel): void => {
       const text = JSON.stringify({ jsonrpc: '2.0', ...message })
       player.handle(text, classifyMessage(JSON.parse(text)), way)
     }
     const [a, b] = [wayOf('a'), wayOf('b')]
     take({ id: 7, ...listen }, a)
-    if (isAbandoned) player.abandon(7, a)
-    player.abandon(7, b)
+    if (isAbandoned) player.cancel(7, a)
+    player.cancel(7, b)
     take({ id: 7, method: 'tools/call', params: { name: 'one', _meta: ENVELOPE } }, b)
     return Object.fromEntries(sent.map((way) => [way, sent.filter((each) => each === way).length]))
   }

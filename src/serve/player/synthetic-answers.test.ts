@@ -61,7 +61,7 @@ test('a modern tape without server/discover answers it as often as it is asked, 
   const out: string[] = []
   const { turns } = tapeOf(...SESSION)
   const player = new SessionPlayer({
-    script: new RecordedServer({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
+    recordedServer: new RecordedServer({ turns, server: 'demo', tape: 't', commandFor: () => '' }),
     send: (text) => out.push(text),
   })
   for (const id of ['probe', 7])

@@ -1,30 +1,88 @@
 import { isTaskPoll } from '../../match/request-key.ts'
-import { idKey, isId } from '../../protocol/id.ts'
 import { member } from '../../protocol/message.ts'
-import type { Clock } from './clock.ts'
 import type { TurnStore } from '../../tape/turns.ts'
-import type { Turn, RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import type { Clock } from './clock.ts'
+import { recordedIdKey } from './live-messages.ts'
 
-// A client that waits for this answer before it makes the next call would wait for ever.
-const MAX_WAIT_MS = 1000
-
-interface AnswerOrderOptions {
-  readonly turns: Iterable<Turn>
+interface TurnOrderOptions {
+  readonly turns: TurnStore
+  /** The turns of `notifications/cancelled`. */
+  readonly cancellations: readonly Turn[]
   readonly clock: Clock
-  /** Told when an answer was held back in vain: `first` should have come before it, and may be given now. */
+  /** True if overlapping calls are answered in recorded order. */
+  readonly keepsAnswerOrder: boolean
+  /** Called when a response has waited too long for the one that came first on the tape. */
   readonly onGiveUp: (turn: Turn, first: Turn) => void
 }
 
-/** Holds an answer back until the calls that overlapped with it on the tape, and were answered before it, are answered. */
-export class AnswerOrder {
-  readonly #options: AnswerOrderOptions
-  /** By the frame of their answer. */
+/** Decides which recorded messages must wait until something else of the tape has happened in this session. */
+export class TurnOrder {
+  readonly #answers: AnswerOrder | undefined
+  readonly #subscriptions: SubscriptionOrder | undefined
+  readonly #cancellations: ReadonlyMap<string, RecordedMessage>
+
+  constructor(options: TurnOrderOptions) {
+    const { turns, cancellations, keepsAnswerOrder } = options
+    if (keepsAnswerOrder) this.#answers = new AnswerOrder(options)
+    if (turns.kinds().some(({ method }) => method === SUBSCRIBE_METHOD))
+      this.#subscriptions = new SubscriptionOrder(turns)
+    this.#cancellations = cancellationsByRequest(cancellations)
+  }
+
+  markStarted(turn: Turn): void {
+    this.#subscriptions?.markStarted(turn)
+  }
+
+  markAnswered(turn: Turn): void {
+    this.#subscriptions?.markAnswered(turn)
+    this.#answers?.markAnswered(turn)
+  }
+
+  /** True if the message of the turn has nothing to wait for. */
+  maySend(turn: Turn, message: RecordedMessage): boolean {
+    if (this.#subscriptions?.maySend(turn, message) === false) return false
+    return message !== turn.response || this.#answers === undefined || this.#answers.mayAnswer(turn)
+  }
+
+  /** True if the turn may have to wait for other turns. */
+  mayHaveToWait(turn: Turn): boolean {
+    return this.#answers !== undefined || isSubscription(turn)
+  }
+
+  /** Returns the client's cancellation of a recorded request that the server answered nevertheless. */
+  ignoredCancellationOf({ trigger, response }: Turn): RecordedMessage | undefined {
+    if (this.#cancellations.size === 0) return undefined
+    if (trigger?.message.kind !== 'request' || response === undefined) return undefined
+    const cancellation = this.#cancellations.get(recordedIdKey(trigger, trigger.message.id))
+    const isIgnored = cancellation !== undefined && cancellation.n > trigger.n && cancellation.n < response.n
+    return isIgnored ? cancellation : undefined
+  }
+}
+
+function cancellationsByRequest(turns: readonly Turn[]): ReadonlyMap<string, RecordedMessage> {
+  return new Map(
+    turns.flatMap(({ trigger }) =>
+      trigger?.message.kind === 'notification'
+        ? [[recordedIdKey(trigger, member(trigger.message.params, 'requestId')), trigger] as const]
+        : [],
+    ),
+  )
+}
+
+// A client that waits for this response before it makes the next call would wait for ever.
+const MAX_WAIT_MS = 1000
+
+/** Holds a response back until the calls that overlapped with it on the tape, and were answered before it, are answered. */
+class AnswerOrder {
+  readonly #options: Pick<TurnOrderOptions, 'clock' | 'onGiveUp'>
+  /** Answered turns, in the order of their responses. */
   readonly #answers: readonly AnsweredTurn[]
   readonly #answered = new Set<string>()
   readonly #waiting = new Set<string>()
   readonly #givenUp = new Set<string>()
 
-  constructor(options: AnswerOrderOptions) {
+  constructor(options: TurnOrderOptions) {
     this.#options = options
     this.#answers = [...options.turns].filter(isAnswered).toSorted((a, b) => a.response.n - b.response.n)
   }
@@ -78,64 +136,55 @@ function isSameConnection({ trigger: one }: AnsweredTurn, { trigger: other }: An
   return one.server === other.server && one.conn === other.conn
 }
 
-/** A turn may be read again from the disk, and then is another object. */
+/** Identifies a turn. The object does not, because a turn that is read from disk again is another object. */
 function turnKey({ trigger }: Turn): string {
   return `${trigger?.n}.${trigger?.item}`
 }
 
 /**
- * What a subscription brought is often the effect of a call made meanwhile. So each of its messages waits until the live
- * client has made the call that came before it on the tape. To ask how a task is doing brings nothing about.
+ * Messages of a subscription are often the effect of a call. Each of them waits until the live client has made the call that
+ * came before it on the tape. Polling a task has no such effect.
  */
-export class SubscriptionOrder {
+class SubscriptionOrder {
   readonly #turns: TurnStore
-  readonly #isNeeded: boolean
-  /** Calls by their names, because a turn on disk is read anew after a while. */
   readonly #started = new Set<string>()
   readonly #answered = new Set<string>()
-  /** Looked for once: a waiting message asks again after every call. */
+  /** A waiting message is checked again after every call, but its cause is searched only once. */
   readonly #causes = new Map<RecordedMessage, Turn | undefined>()
 
   constructor(turns: TurnStore) {
     this.#turns = turns
-    this.#isNeeded = turns.kinds().some(({ method }) => method === SUBSCRIBE_METHOD)
   }
 
   markStarted(turn: Turn): void {
-    if (this.#isNeeded) this.#started.add(callKey(turn))
+    this.#started.add(turnKey(turn))
   }
 
   markAnswered(turn: Turn): void {
-    if (this.#isNeeded) this.#answered.add(callKey(turn))
+    this.#answered.add(turnKey(turn))
   }
 
   maySend(subscription: Turn, message: RecordedMessage): boolean {
-    if (!this.#isNeeded || !isSubscription(subscription)) return true
+    if (!isSubscription(subscription)) return true
     const cause = this.#causeOf(subscription, message)
     if (cause === undefined) return true
     const cameAfterAnswer = cause.response !== undefined && cause.response.n < message.n
-    return (cameAfterAnswer ? this.#answered : this.#started).has(callKey(cause))
+    return (cameAfterAnswer ? this.#answered : this.#started).has(turnKey(cause))
   }
 
   #causeOf(subscription: Turn, message: RecordedMessage): Turn | undefined {
-    const known = this.#causes.get(message)
-    if (known !== undefined) return known
+    if (this.#causes.has(message)) return this.#causes.get(message)
     const cause = this.#lastCallBetween(subscription.trigger, message)
     this.#causes.set(message, cause)
     return cause
   }
 
   #lastCallBetween(subscription: RecordedMessage | undefined, message: RecordedMessage): Turn | undefined {
-    for (let place = this.#turns.size - 1; place >= 0; place--) {
-      const { frame, method, answered } = this.#turns.summary(place)
-      if (
-        !answered ||
-        method === SUBSCRIBE_METHOD ||
-        isTaskPoll(method) ||
-        !isBetween(frame, subscription?.n, message.n)
-      )
-        continue
-      const call = this.#turns.at(place)
+    for (let index = this.#turns.size - 1; index >= 0; index--) {
+      const { frame, method, answered } = this.#turns.summary(index)
+      const isCause = answered && method !== SUBSCRIBE_METHOD && !isTaskPoll(method)
+      if (!isCause || !isBetween(frame, subscription?.n, message.n)) continue
+      const call = this.#turns.at(index)
       if (isSameClient(call?.trigger, message)) return call
     }
     return undefined
@@ -148,12 +197,7 @@ function isSubscription({ trigger }: Turn): boolean {
   return trigger?.message.kind === 'request' && trigger.message.method === SUBSCRIBE_METHOD
 }
 
-/** A frame holds several messages only in a batch. */
-function callKey({ trigger }: Turn): string {
-  return `${trigger?.n}.${trigger?.item}`
-}
-
-// Over HTTP a subscription and a call are two connections, though one client made both.
+// Over HTTP a subscription and a call are two connections, although one client made both.
 function isSameClient(trigger: RecordedMessage | undefined, message: RecordedMessage): boolean {
   if (trigger?.server !== message.server) return false
   return trigger.conn === message.conn || (trigger.x !== undefined && message.x !== undefined)
@@ -161,33 +205,4 @@ function isSameClient(trigger: RecordedMessage | undefined, message: RecordedMes
 
 function isBetween(n: number | undefined, after: number | undefined, before: number): boolean {
   return n !== undefined && after !== undefined && n > after && n < before
-}
-
-/** The client's cancellations on a tape, by the request that they name. */
-export class RecordedCancellations {
-  readonly #byRequest = new Map<string, RecordedMessage>()
-
-  /** `cancelling` are the turns of `notifications/cancelled`. */
-  constructor(cancelling: readonly Turn[]) {
-    for (const { trigger } of cancelling) if (trigger !== undefined) this.#add(trigger)
-  }
-
-  /** The cancellation of a request, when the server went on with it all the same. */
-  ignoredCancellationOf({ trigger, response }: Turn): RecordedMessage | undefined {
-    if (this.#byRequest.size === 0) return undefined
-    if (trigger?.message.kind !== 'request' || response === undefined) return undefined
-    const cancel = this.#byRequest.get(cancelledRequestKey(trigger, trigger.message.id))
-    const isIgnored = cancel !== undefined && cancel.n > trigger.n && cancel.n < response.n
-    return isIgnored ? cancel : undefined
-  }
-
-  #add(cancel: RecordedMessage): void {
-    const { message } = cancel
-    if (message.kind !== 'notification') return
-    this.#byRequest.set(cancelledRequestKey(cancel, member(message.params, 'requestId')), cancel)
-  }
-}
-
-function cancelledRequestKey({ server, conn }: RecordedMessage, id: unknown): string {
-  return JSON.stringify([server, conn, isId(id) ? idKey(id) : null])
 }

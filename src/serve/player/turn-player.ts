@@ -1,130 +1,119 @@
-import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
-import type { Clock } from './clock.ts'
-import { Pacer, type Pace } from './pace.ts'
+import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
+import { type Clock, type Pace, Pacer } from './clock.ts'
+import type { LiveMessage } from './live-messages.ts'
+import type { ReplyChannel } from './reply-channel.ts'
+import type { TurnOrder } from './turn-order.ts'
 
-/** What a turn needs from the link that it is played on. */
+/** A recorded turn and the live message that triggered it, if there is one. */
+export interface TriggeredTurn {
+  readonly turn: Turn
+  readonly live: LiveMessage | undefined
+  readonly channel: ReplyChannel
+}
+
+/** What all turns of a session share. */
 export interface TurnContext {
-  /** Sends a recorded notification in its live form; false when the live client is not to get it. */
-  readonly notify: (notification: RecordedMessage) => boolean
-  /** Sends a recorded request of the server. */
-  readonly sendRequest: (playing: TurnPlayer, ask: ServerRequestStep) => void
-  readonly respond: (playing: TurnPlayer, response: RecordedMessage) => void
-  /** Whether what comes before this message on the tape has happened. */
-  readonly isDue: (message: RecordedMessage) => boolean
-  /** Calls back once the client had a chance to read what was sent. */
-  readonly later: (resume: () => void) => void
+  readonly order: TurnOrder
   readonly clock: Clock
   readonly pace: Pace | undefined
+  /** Calls back when the client has had time to read what was sent. */
+  readonly afterClientReads: (resume: () => void) => void
+  /** Plays a turn on after a wait. */
+  readonly resume: (player: TurnPlayer) => void
 }
 
-/** A recorded request of the server, the recorded answer, and what is to be called when the live client answers. */
-export interface ServerRequestStep {
-  readonly request: RecordedMessage
-  readonly answer: RecordedMessage | undefined
-  readonly answered: () => void
-}
-
-/** One recorded turn on its way to the live client: step by step in recorded order, waiting where the tape waited. */
+/** Plays one recorded turn: returns its steps in recorded order, each when it is due. */
 export class TurnPlayer {
   readonly turn: Turn
+  readonly live: LiveMessage | undefined
+  readonly channel: ReplyChannel
   readonly #context: TurnContext
   readonly #pacer: Pacer | undefined
   /** Recorded messages of the client that the live client has not sent yet. */
   readonly #awaited = new Set<RecordedMessage>()
   #next = 0
-  #state: 'going' | 'resting' | 'stopped' = 'going'
+  #state: 'playing' | 'paused' | 'stopped' = 'playing'
   #hasFreshProgress = false
   #wasHeldUp = false
 
-  /** `cancel` is the client's recorded cancellation, when something of the turn came after it. */
-  constructor(turn: Turn, stage: TurnContext, cancel?: RecordedMessage) {
+  constructor({ turn, live, channel }: TriggeredTurn, context: TurnContext) {
     this.turn = turn
-    this.#context = stage
-    const began = turn.trigger ?? (turn.steps[0] && messageOf(turn.steps[0]))
-    if (stage.pace && began) this.#pacer = new Pacer(stage.pace, stage.clock, began.t)
-    if (cancel !== undefined) this.#awaited.add(cancel)
+    this.live = live
+    this.channel = channel
+    this.#context = context
+    const start = turn.trigger ?? (turn.steps[0] && messageOf(turn.steps[0]))
+    if (context.pace && start) this.#pacer = new Pacer(context.pace, context.clock, start.t)
+    const cancellation = context.order.ignoredCancellationOf(turn)
+    if (cancellation !== undefined) this.#awaited.add(cancellation)
   }
 
-  /** Plays all steps that are due; to be called again when something happened that a step may wait for. */
-  advance(): void {
-    for (let step = this.#nextDueStep(); step !== undefined; step = this.#nextDueStep()) {
-      this.#next++
-      this.#pacer?.markPlayed(messageOf(step).t)
-      this.#play(step)
+  get isOver(): boolean {
+    return this.#next >= this.turn.steps.length
+  }
+
+  /** Takes the next step. Returns `undefined` if the turn is over or must wait. */
+  takeStep(): TurnStep | undefined {
+    const step = this.turn.steps[this.#next]
+    if (step === undefined || this.#state !== 'playing') return undefined
+    const message = messageOf(step)
+    if (!this.#isDue(message) || this.#mustWait(message)) return undefined
+    // SDK clients lose progress that they read together with the response: they forget the token before they handle it.
+    if (step.kind === 'respond' && this.#hasFreshProgress) {
+      this.#hasFreshProgress = false
+      this.#pause(this.#context.afterClientReads)
+      return undefined
     }
+    this.#next++
+    this.#pacer?.advanceTo(message.t)
+    return step
   }
 
   stop(): void {
     this.#state = 'stopped'
   }
 
-  /** The live client sent what the tape has here. */
+  /** Lets later steps wait until the live client has sent this recorded message. */
+  awaitFromClient(message: RecordedMessage): void {
+    this.#awaited.add(message)
+  }
+
+  /** The live client has sent its version of a recorded message. */
   receivedFromClient(message: RecordedMessage): void {
     if (!this.#awaited.delete(message)) return
     this.#pacer?.restartAt(message.t)
     this.#hasFreshProgress = false
   }
 
-  /** How many steps were not played. */
-  get remaining(): number {
-    return this.turn.steps.length - this.#next
-  }
-
-  #nextDueStep(): TurnStep | undefined {
-    const step = this.turn.steps[this.#next]
-    if (step === undefined || this.#state !== 'going' || !this.#isDue(messageOf(step))) return undefined
-    if (this.#isEarly(messageOf(step))) return undefined
-    if (step.kind !== 'respond' || !this.#hasFreshProgress) return step
-    this.#hasFreshProgress = false
-    this.#pause(this.#context.later)
-    return undefined
+  markNotificationSent({ message }: RecordedMessage): void {
+    this.#hasFreshProgress ||= message.kind === 'notification' && message.method === 'notifications/progress'
   }
 
   #isDue(message: RecordedMessage): boolean {
     for (const awaited of this.#awaited) if (awaited.n < message.n) return false
-    if (this.#context.isDue(message)) return true
+    if (this.#context.order.maySend(this.turn, message)) return true
     this.#wasHeldUp = true
     return false
   }
 
-  /** What had to wait for something else comes as soon as that has happened. */
-  #isEarly(message: RecordedMessage): boolean {
-    if (this.#wasHeldUp) this.#pacer?.restartAt(message.t)
+  /** A message that waited for something else is due as soon as that has happened. */
+  #mustWait(message: RecordedMessage): boolean {
+    if (this.#pacer === undefined) return false
+    if (this.#wasHeldUp) this.#pacer.restartAt(message.t)
     this.#wasHeldUp = false
-    const wait = this.#pacer?.wait(message.t) ?? 0
+    const wait = this.#pacer.waitFor(message.t)
     if (wait > 0) this.#pause((resume) => this.#context.clock.after(wait, resume))
     return wait > 0
   }
 
-  // SDK clients lose progress that they read together with the answer: they forget the token before they handle it.
-  #pause(later: (resume: () => void) => void): void {
-    this.#state = 'resting'
-    later(() => {
-      if (this.#state === 'resting') this.#state = 'going'
-      this.advance()
+  #pause(wait: (resume: () => void) => void): void {
+    this.#state = 'paused'
+    wait(() => {
+      if (this.#state === 'paused') this.#state = 'playing'
+      this.#context.resume(this)
     })
-  }
-
-  #play(step: TurnStep): void {
-    if (step.kind === 'ask') this.#sendRequest(step.request, step.answer)
-    else if (step.kind === 'respond') this.#context.respond(this, step.message)
-    else if (this.#context.notify(step.message)) this.#hasFreshProgress ||= isProgress(step.message)
-  }
-
-  #sendRequest(request: RecordedMessage, answer: RecordedMessage | undefined): void {
-    if (answer !== undefined) this.#awaited.add(answer)
-    const answered = (): void => {
-      if (answer !== undefined) this.receivedFromClient(answer)
-      this.advance()
-    }
-    this.#context.sendRequest(this, { request, answer, answered })
   }
 }
 
 function messageOf(step: TurnStep): RecordedMessage {
   return step.kind === 'ask' ? step.request : step.message
-}
-
-function isProgress({ message }: RecordedMessage): boolean {
-  return message.kind === 'notification' && message.method === 'notifications/progress'
 }

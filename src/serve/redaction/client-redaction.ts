@@ -12,110 +12,103 @@ import { redactParams, reportRedactorFrom, redactMiss } from './report-redactor.
 import { ephemeralKey, readRedactionKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 
-/** What is done with the secrets of a live client, because those of the tape have stand-ins. */
+/** Replaces the secrets of a live client, because those of the tape are placeholders. */
 export interface ClientRedaction {
-  /** Whether the key of the tape is here: then a live secret gets the stand-in that it has on the tape, and matches. */
-  readonly isOurs: boolean
-  /** How the tape names its key. */
-  readonly key: string
-  /** A text of the client without its secrets. */
+  /** True if the key of the tape is available. A live secret then gets the same placeholder as on the tape, and matches. */
+  readonly hasKey: boolean
+  /** The name of the key on the tape. */
+  readonly keyName: string
   readonly text: (text: string) => string
-  /** The params of a message likewise; the same params when they hold none. */
+  /** Returns the same object if the params contain no secret. */
   readonly params: (params: unknown) => unknown
-  /** What is known of values that no rule takes for secrets. */
-  readonly standIns: ClientStandIns
-  /** From now on a value of the client is a secret. */
+  readonly placeholders: ClientPlaceholders
+  /** Treats a value as a secret from now on. */
   readonly hide: (value: string) => void
-  /** The variables of the recorder whose names spoke of secrets. */
+  /** Environment variables of the recorder that held secrets. */
   readonly variables: readonly string[]
 }
 
-/** What is secret in a run, beside what the rules and the environment tell. */
+/** Secrets of a run that neither the rules nor the environment show. */
 interface RunSecrets {
-  /** Sent to the live server, which may repeat them. */
+  /** Headers for the upstream server, which may repeat them. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Named by somebody. */
+  /** Values that the user named. */
   readonly values?: readonly string[] | undefined
 }
 
-/** Undefined for a tape that was never redacted. */
+/** Returns `undefined` for a tape that is not redacted. */
 export function createClientRedaction(
   { redaction, servers }: Pick<TapeHeader, 'redaction' | 'servers'>,
   { headers = {}, values = [] }: RunSecrets = {},
 ): ClientRedaction | undefined {
   if (redaction === undefined) return undefined
-  const own = readRedactionKey()
-  const isOurs = own?.name === redaction.key
+  const ownKey = readRedactionKey()
+  const hasKey = ownKey?.name === redaction.key
   const config = readRedactionConfig(process.cwd())
   const email = config.email === true || redaction.rules.includes('email')
-  // Without the key nothing can match, but no secret should be in a report either.
-  const key = isOurs && own !== undefined ? own : ephemeralKey()
+  // Without the key nothing can match, but reports must not contain secrets either.
+  const key = hasKey && ownKey !== undefined ? ownKey : ephemeralKey()
   const redactor = new Redactor({ key, rules: redactionRuleSet({ ...config, email }), source: 'live' })
   redactor.learnEnv(process.env)
   for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   for (const value of values) redactor.learn(value)
   const text = (plain: string): string => redactor.text(plain)
   return {
-    isOurs,
-    key: redaction.key,
+    hasKey,
+    keyName: redaction.key,
     text,
     params: (params) => redactParams(params, text),
-    standIns: new ClientStandIns({ redactor, key, isOurs }),
+    placeholders: new ClientPlaceholders(redactor, key, hasKey),
     hide: (value) => redactor.learn(value),
     variables: [...new Set(Object.values(servers).flatMap(({ env = [] }) => env))],
   }
 }
 
-interface ClientStandInsOptions {
-  readonly redactor: Redactor
-  readonly key: RedactionKey
-  /** Whether the key is the one of the tape. */
-  readonly isOurs: boolean
-}
+/** Relates live values that no rule recognizes to the placeholders of the tape. */
+class ClientPlaceholders {
+  readonly #redactor: Redactor
+  readonly #key: RedactionKey
+  readonly #hasKey: boolean
 
-/** What can be told of live values that no rule takes for secrets, where the tape has stand-ins. */
-class ClientStandIns {
-  readonly #options: ClientStandInsOptions
-
-  constructor(options: ClientStandInsOptions) {
-    this.#options = options
+  constructor(redactor: Redactor, key: RedactionKey, hasKey: boolean) {
+    this.#redactor = redactor
+    this.#key = key
+    this.#hasKey = hasKey
   }
 
-  /** A value whose very stand-in is on the tape is a secret: it is learned. Says whether there was one. */
-  learn(params: unknown, isOnTape: (standIn: string) => boolean): boolean {
-    const { redactor, key, isOurs } = this.#options
-    if (!isOurs) return false
-    const standIns = new Placeholders(key)
-    const before = redactor.knownSecrets.length
-    for (const word of wordsIn(params)) if (isOnTape(standIns.forValue(word))) redactor.learn(word)
-    return redactor.knownSecrets.length > before
+  /** Learns values as secrets whose placeholders are on the tape. Returns true if there are any. */
+  learn(params: unknown, isOnTape: (placeholder: string) => boolean): boolean {
+    if (!this.#hasKey) return false
+    const placeholders = new Placeholders(this.#key)
+    const before = this.#redactor.knownSecrets.length
+    for (const word of wordsIn(params)) if (isOnTape(placeholders.forValue(word))) this.#redactor.learn(word)
+    return this.#redactor.knownSecrets.length > before
   }
 
-  /** The live words where a recorded value has stand-ins; none when anything else differs as well. */
-  wordsBehindStandIns({ recorded, got }: FieldDifference): readonly string[] {
-    const [then, now] = [textOf(recorded), textOf(got)]
-    if (then === undefined || now === undefined) return []
-    if (this.#isStandIn(then, now)) return [now]
-    const [before, after] = [then.split(WORD_SEPARATORS), now.split(WORD_SEPARATORS)]
-    if (before.length !== after.length) return []
-    const pairs = before
-      .map((word, at): WordPair => [word, after[at] ?? ''])
-      .filter(([one, other]) => one !== other)
-    return pairs.every(([one, other]) => this.#isStandIn(one, other)) ? pairs.map(([, other]) => other) : []
+  /** Returns the live words at the places of recorded placeholders, or none if anything else differs as well. */
+  wordsForPlaceholders(difference: FieldDifference): readonly string[] {
+    const [recorded, got] = [textOf(difference.recorded), textOf(difference.got)]
+    if (recorded === undefined || got === undefined) return []
+    if (this.#isPlaceholder(recorded, got)) return [got]
+    const [recordedWords, gotWords] = [recorded.split(WORD_SEPARATORS), got.split(WORD_SEPARATORS)]
+    if (recordedWords.length !== gotWords.length) return []
+    const pairs = recordedWords
+      .map((word, index) => ({ recorded: word, got: gotWords[index] ?? '' }))
+      .filter((pair) => pair.recorded !== pair.got)
+    return pairs.every((pair) => this.#isPlaceholder(pair.recorded, pair.got))
+      ? pairs.map((pair) => pair.got)
+      : []
   }
 
-  #isStandIn(recorded: string, got: string): boolean {
-    const { key, isOurs } = this.#options
-    const standIns = new Placeholders(key)
-    return isOurs
-      ? standIns.isPlaceholder(recorded, false)
-      : couldBePlaceholderFor(recorded, got, standIns.forValue(got))
+  #isPlaceholder(recorded: string, got: string): boolean {
+    const placeholders = new Placeholders(this.#key)
+    return this.#hasKey
+      ? placeholders.isPlaceholder(recorded, false)
+      : couldBePlaceholderFor(recorded, got, placeholders.forValue(got))
   }
 }
 
-type WordPair = readonly [then: string, now: string]
-
-/** Words of a text with what stands between them, which has to be the same on both sides. */
+/** Splits a text into words and the characters between them, which must be equal on both sides. */
 const WORD_SEPARATORS = /([^\w+/.~-]+)/
 const MIN_WORD_LENGTH = 6
 const MAX_WORD_LENGTH = 4096
@@ -129,11 +122,11 @@ function wordsIn(params: unknown): readonly string[] {
     ...text.split(/[\s"'`,;<>()]+/),
     ...text.split(WORD_SEPARATORS),
   ])
-  const worthwhile = words.filter(({ length }) => length >= MIN_WORD_LENGTH && length <= MAX_WORD_LENGTH)
-  return [...new Set(worthwhile)].slice(0, MAX_WORDS)
+  const candidates = words.filter(({ length }) => length >= MIN_WORD_LENGTH && length <= MAX_WORD_LENGTH)
+  return [...new Set(candidates)].slice(0, MAX_WORDS)
 }
 
-/** The text itself, and what it says in other spellings. */
+/** The text itself and its decoded forms. */
 function decoded(text: string): readonly string[] {
   const views = [percentDecodedView(text), ...base64Views(text, () => true)]
   return [text, ...views.flatMap((view) => view?.text ?? [])]
@@ -144,40 +137,40 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A miss of a redacted tape: it shows no live value that a stand-in is for, and says so when nothing else stands in the way. */
-export function explainRedactedMiss(miss: Miss, redaction: ClientRedaction, holdsSecret: boolean): Miss {
+/** Explains a miss of a redacted tape: hides the live values of placeholders, and names them as the reason if nothing else differs. */
+export function explainRedactedMiss(miss: Miss, redaction: ClientRedaction, containsSecret: boolean): Miss {
   const differences = miss.nearest[0]?.differences ?? []
-  const gaps = differences.map((difference) => redaction.standIns.wordsBehindStandIns(difference))
-  for (const value of gaps.flat()) redaction.hide(value)
+  const secrets = differences.map((difference) => redaction.placeholders.wordsForPlaceholders(difference))
+  for (const value of secrets.flat()) redaction.hide(value)
   const why = mismatchReason(miss, redaction, {
-    holdsSecret,
-    isAll: gaps.length > 0 && gaps.every(({ length }) => length > 0),
+    containsSecret,
+    isOnlyReason: secrets.length > 0 && secrets.every(({ length }) => length > 0),
   })
-  const told = why === undefined ? miss : { ...miss, reason: 'REDACTION_MISMATCH' as const, why }
-  return gaps.flat().length === 0 ? told : redactMiss(told, reportRedactorFrom(redaction.text))
+  const explained = why === undefined ? miss : { ...miss, reason: 'REDACTION_MISMATCH' as const, why }
+  return secrets.flat().length === 0 ? explained : redactMiss(explained, reportRedactorFrom(redaction.text))
 }
 
 function mismatchReason(
   { reason, nearest }: Miss,
-  { isOurs, key, variables }: ClientRedaction,
-  { holdsSecret, isAll }: { readonly holdsSecret: boolean; readonly isAll: boolean },
+  { hasKey, keyName, variables }: ClientRedaction,
+  { containsSecret, isOnlyReason }: { readonly containsSecret: boolean; readonly isOnlyReason: boolean },
 ): string | undefined {
-  const isMismatch = isAll && reason === 'ARGUMENT_DRIFT'
+  const isMismatch = isOnlyReason && reason === 'ARGUMENT_DRIFT'
   const paths = isMismatch ? (nearest[0]?.differences ?? []).map(({ path }) => formatPath(path)) : []
-  if (!isOurs) return isMismatch || holdsSecret ? missingKeyText(paths, key) : undefined
+  if (!hasKey) return isMismatch || containsSecret ? missingKeyText(paths, keyName) : undefined
   return isMismatch ? differentValueText(paths, variables) : undefined
 }
 
 function differentValueText(paths: readonly string[], variables: readonly string[]): string {
   const from =
-    variables.length === 0 ? '' : `; variables of the recorder that held secrets: ${variables.join(', ')}`
-  return `the tape has a stand-in at ${paths.join(', ')}, and what came is not the value behind it: the client has to send the value that was recorded${from}`
+    variables.length === 0 ? '' : `; secrets of the recorder were in these variables: ${variables.join(', ')}`
+  return `the tape has a placeholder at ${paths.join(', ')}, and the request has another value than the recorded one there${from}`
 }
 
-function missingKeyText(paths: readonly string[], key: string): string {
+function missingKeyText(paths: readonly string[], keyName: string): string {
   const what =
     paths.length === 0
-      ? 'the request holds a secret, and the tape has stand-ins'
-      : `what the tape has at ${paths.join(', ')} looks like a stand-in`
-  return `${what} made with the key ${key}, which is not here; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
+      ? 'the request contains a secret, and the tape has placeholders'
+      : `the value of the tape at ${paths.join(', ')} looks like a placeholder`
+  return `${what} made with the key ${keyName}, which is not available; set REELAY_REDACTION_KEY, or put the key into redaction.key of REELAY_HOME`
 }

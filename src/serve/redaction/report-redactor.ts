@@ -10,34 +10,32 @@ import { redactionRuleSet } from '../../redact/rule-set.ts'
 import { ephemeralKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 
-/** What stands between a tape that was never redacted and those who read reports of it. */
+/** Hides secrets in reports about a tape that is not redacted. */
 export interface ReportRedactor {
   readonly text: (text: string) => string
-  /** A request in a form that may be shown. */
   readonly request: <Request extends ClientCall>(request: Request) => Request
-  /** A part of a request, which may have a name that tells. */
+  /** Redacts a member of a message; its name may show that the value is a secret. */
   readonly part: (name: string, value: unknown) => unknown
 }
 
-/** Secrets get stand-ins that mean nothing, because their key is forgotten. */
+/** Creates a redactor with a key that is not stored, so its placeholders cannot be reproduced. */
 export function createThrowawayRedactor(allow: readonly RegExp[] = []): Redactor {
   const redactor = new Redactor({ key: ephemeralKey(), source: 'live', rules: redactionRuleSet({ allow }) })
   redactor.learnEnv(process.env)
   return redactor
 }
 
-/** None for a tape that was redacted: its stand-ins are worth seeing. */
+/** Returns `undefined` for a redacted tape: its placeholders may be shown. */
 export function reportRedactorFor({ redaction }: Pick<TapeHeader, 'redaction'>): ReportRedactor | undefined {
   return redaction === undefined ? createReportRedactor() : undefined
 }
 
-/** A screen that is put up when it is first needed. */
+/** The redactor is created when it is first needed. */
 export function createReportRedactor(): ReportRedactor {
   let redactor: Redactor | undefined
   return reportRedactorFrom((plain) => (redactor ??= createThrowawayRedactor()).text(plain))
 }
 
-/** What a way to treat texts makes of everything else. */
 export function reportRedactorFrom(text: (plain: string) => string): ReportRedactor {
   return {
     text,
@@ -46,43 +44,43 @@ export function reportRedactorFrom(text: (plain: string) => string): ReportRedac
   }
 }
 
-/** As members of a message, so that what holds the protocol together is known and left alone. */
+/** Redacts params as a member of a message, so that values of the protocol itself are recognized and kept. */
 export function redactParams(params: unknown, redacted: (text: string) => string): unknown {
   return redactMember('params', params, redacted)
 }
 
 function redactMember(name: string, value: unknown, redacted: (text: string) => string): unknown {
   if (value === undefined) return value
-  const text = canonicalJson({ [name]: value }) // JSON.stringify has a stack to blow
+  const text = canonicalJson({ [name]: value }) // JSON.stringify overflows the stack for deep values
   const safe = redacted(text)
   return safe === text ? value : member(parseJson(safe), name)
 }
 
-/** A miss as it may be shown to clients and on screens. What is cut short later is whole here, so that no half of a secret stays. */
-export function redactMiss(miss: Miss, screen: ReportRedactor): Miss {
+/** Redacts a miss for clients and reports. Values are still complete here: a truncated secret could not be recognized. */
+export function redactMiss(miss: Miss, redactor: ReportRedactor): Miss {
   const { asked, why, nearest, annotations, fixes, next } = miss
   return {
     ...miss,
-    why: screen.text(why),
-    asked: screen.request(asked),
+    why: redactor.text(why),
+    asked: redactor.request(asked),
     nearest: nearest.map((candidate) => ({
       ...candidate,
-      differences: candidate.differences.map((difference) => redactDifference(difference, screen)),
+      differences: candidate.differences.map((difference) => redactDifference(difference, redactor)),
     })),
     annotations: annotations.map((annotation) =>
-      'value' in annotation ? { ...annotation, value: screen.part('', annotation.value) } : annotation,
+      'value' in annotation ? { ...annotation, value: redactor.part('', annotation.value) } : annotation,
     ),
-    fixes: fixes.map((fix) => ({ ...fix, command: screen.text(fix.command) })),
-    ...(next && { next: screen.request(next) }),
+    fixes: fixes.map((fix) => ({ ...fix, command: redactor.text(fix.command) })),
+    ...(next && { next: redactor.request(next) }),
   }
 }
 
-function redactDifference(difference: FieldDifference, screen: ReportRedactor): FieldDifference {
+function redactDifference(difference: FieldDifference, redactor: ReportRedactor): FieldDifference {
   const name = lastName(difference.path)
   return {
     ...difference,
-    ...('recorded' in difference && { recorded: screen.part(name, difference.recorded) }),
-    ...('got' in difference && { got: screen.part(name, difference.got) }),
+    ...('recorded' in difference && { recorded: redactor.part(name, difference.recorded) }),
+    ...('got' in difference && { got: redactor.part(name, difference.got) }),
   }
 }
 

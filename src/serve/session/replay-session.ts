@@ -64,7 +64,7 @@ export class ReplaySession extends SessionCalls {
     super(asks.send)
     this.#requests = asks
     this.#client = link
-    this.#recordedServer = playing.script
+    this.#recordedServer = playing.recordedServer
     this.#failsOnDrift = (options.drift ?? (permissive ? 'ignore' : 'error')) === 'error'
     this.#clock = clock
     this.sync = new SyncSession(asks.sendSync, () => this.#initializeNow())
@@ -128,7 +128,7 @@ export class ReplaySession extends SessionCalls {
   async close(): Promise<void> {
     this.#clock.stop()
     if (this.#failsOnDrift && hasDrifted(this.drift()))
-      throw driftError(this.drift(), this.#recordedServer.screen)
+      throw driftError(this.drift(), this.#recordedServer.redactor)
   }
 
   #initializeNow(): unknown {
@@ -193,8 +193,8 @@ function notARequest(): ReelayError {
 const CLIENT_INFO = { name: 'reelay', version: '1' }
 
 /** Whether the tape has an answer to `initialize`. */
-function isInitializeRecorded(script: RecordedServer): boolean {
-  return script.turnsOfMethod('initialize').some(({ response }) => response !== undefined)
+function isInitializeRecorded(recordedServer: RecordedServer): boolean {
+  return recordedServer.turnsOfMethod('initialize').some(({ response }) => response !== undefined)
 }
 
 /** The result of `initialize` for a tape without one, from what the rest of the tape shows of the server. */

@@ -6,7 +6,7 @@ import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import { INTERNAL_ERROR } from '../../protocol/response.ts'
-import { SessionPlayer, type SessionPlayerOptions } from '../player/session-player.ts'
+import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
 import { castRecorded, type CallOptions } from './session-calls.ts'
 
 export type SessionCallOutcome =
@@ -25,8 +25,9 @@ export class SessionClient {
   #missed: Miss | undefined
   #count = 0
 
-  constructor(options: Omit<SessionPlayerOptions, 'send' | 'later' | 'isAnsweredByTape'>) {
-    this.#requestMeta = options.script.revision.revision?.requestMeta({ info: CLIENT_INFO }) ?? {}
+  constructor(options: Omit<SessionPlayerSetup, 'isAnsweredByTape'>) {
+    const { revision } = options.recordedServer.revision
+    this.#requestMeta = revision?.requestMeta({ info: CLIENT_INFO }) ?? {}
     this.player = new SessionPlayer({
       ...options,
       send: (text) => this.#receive(parseJson(text)),

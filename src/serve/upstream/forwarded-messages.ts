@@ -2,10 +2,10 @@ import { findRange } from '../../json/find.ts'
 import { replaceValue } from '../../json/splice.ts'
 import { parseJson } from '../../json/parse.ts'
 import { idKey, type Id, isId } from '../../protocol/id.ts'
-import { member, type Request, type Response, type Notification } from '../../protocol/message.ts'
+import { member, type Response, type Notification } from '../../protocol/message.ts'
 import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { toLiveMessage, type LiveMessage } from '../player/rewrite.ts'
-import type { ReplyRoute } from '../player/session-player.ts'
+import type { LiveRequest } from '../player/live-messages.ts'
+import type { ReplyChannel } from '../player/reply-channel.ts'
 
 /** A request of the client on its way to the live server, under an id of the link's own. */
 export interface ForwardedRequest {
@@ -13,8 +13,8 @@ export interface ForwardedRequest {
   /** What goes over the link. */
   readonly text: string
   /** What the client calls it. */
-  readonly live: LiveMessage
-  readonly ways: ReplyRoute
+  readonly live: LiveRequest
+  readonly channel: ReplyChannel
 }
 
 /** The requests that were passed on. Ids and tokens of two exchanges may be the same, so on the live link each has its own. */
@@ -26,12 +26,11 @@ export class ForwardedRequests {
   #count = 0
   #newest: ForwardedRequest | undefined
 
-  add(text: string, request: Request, ways: ReplyRoute): ForwardedRequest {
+  add(live: LiveRequest, channel: ReplyChannel): ForwardedRequest {
     const id = ++this.#count
-    const live = toLiveMessage(text, request)
-    const passed = { id, live, ways, text: rewriteForLink(text, id, live) }
+    const passed = { id, live, channel, text: rewriteForLink(id, live) }
     this.#unanswered.set(idKey(id), passed)
-    this.#byClient.set(clientKey(request.id, ways.outlet.scope), passed)
+    this.#byClient.set(clientKey(live.message.id, channel.scope), passed)
     if (live.progressToken !== undefined) this.#withProgress.set(idKey(id), passed)
     this.#newest = passed
     return passed
@@ -62,9 +61,9 @@ export class ForwardedRequests {
 
   /** It is answered, or given up. */
   close(passed: ForwardedRequest, outcome?: Response['outcome']): void {
-    const { id, live, ways } = passed
+    const { id, live, channel } = passed
     this.#unanswered.delete(idKey(id))
-    const key = live.message.kind === 'request' ? clientKey(live.message.id, ways.outlet.scope) : ''
+    const key = clientKey(live.message.id, channel.scope)
     if (this.#byClient.get(key) === passed) this.#byClient.delete(key)
     if (member(member(outcome, 'result'), 'task') === undefined) this.#withProgress.delete(idKey(id))
   }
@@ -79,7 +78,7 @@ export class ForwardedRequests {
   }
 }
 
-function rewriteForLink(text: string, id: number, { progressToken }: LiveMessage): string {
+function rewriteForLink(id: number, { text, progressToken }: LiveRequest): string {
   const named = replaceValue(text, ['id'], String(id))
   if (progressToken === undefined) return named
   return replaceValue(named, ['params', '_meta', META_KEYS.progressToken], String(id))

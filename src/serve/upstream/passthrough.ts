@@ -10,13 +10,12 @@ import {
   member,
   type Message,
   type Notification,
-  type Request,
   type Response,
 } from '../../protocol/message.ts'
 import { META_KEYS } from '../../protocol/methods.ts'
 import { INTERNAL_ERROR, responseText } from '../../protocol/response.ts'
+import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
-import type { ReplyRoute } from '../player/session-player.ts'
 import {
   UpstreamServerRequests,
   forwardNotification,
@@ -64,8 +63,8 @@ export class Passthrough implements UpstreamServer {
     return this.isAlone
   }
 
-  forward(text: string, request: Request, ways: ReplyRoute): void {
-    const passed = this.#requests.add(text, request, ways)
+  forward(live: LiveRequest, channel: ReplyChannel): void {
+    const passed = this.#requests.add(live, channel)
     if (this.#failure !== undefined) return this.#sendFailure(passed, this.#failure)
     this.#whenConnected((link) => {
       if (!this.#requests.has(passed)) return // cancelled before the server was there
@@ -133,7 +132,7 @@ export class Passthrough implements UpstreamServer {
   /** A server that is there is told by the end of its stream, where that means something, and else in words. */
   #cancelRequest(passed: ForwardedRequest, inWords: string): void {
     this.#requests.close(passed)
-    passed.ways.reply(undefined)
+    passed.channel.reply(undefined)
     this.#wake()
     if (!this.#sent.has(passed)) return
     this.#whenConnected((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
@@ -157,7 +156,7 @@ export class Passthrough implements UpstreamServer {
     this.#requests.close(passed, outcome)
     const named = replaceValue(text, ['id'], passed.live.id)
     const known = replaceValue(named, ['result', '_meta', META_KEYS.subscriptionId], passed.live.id)
-    passed.ways.reply(this.isAlone ? known : markAsLive(known), outcome)
+    passed.channel.reply(this.isAlone ? known : markAsLive(known), outcome)
     this.#wake()
   }
 
@@ -167,14 +166,14 @@ export class Passthrough implements UpstreamServer {
       asks: this.#serverRequests,
     })
     if (notice === undefined) return
-    const outlet = notice.of?.ways.outlet ?? this.#channelFor(of)
-    outlet?.send(notice.text)
+    const channel = notice.of?.channel ?? this.#channelFor(of)
+    channel?.send(notice.text)
   }
 
   /** `of` is the request in whose stream it came, where the link can tell. */
   #channelFor(of: string | undefined): ReplyChannel | undefined {
     const own = this.#requests.all().find(({ id }) => idKey(id) === of)
-    return (own ?? this.#requests.likelySubject)?.ways.outlet
+    return (own ?? this.#requests.likelySubject)?.channel
   }
 
   #failRequest(key: string, why: string): void {
@@ -192,7 +191,7 @@ export class Passthrough implements UpstreamServer {
   #sendFailure(passed: ForwardedRequest, why: string): void {
     this.#requests.close(passed)
     const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${why}` }
-    passed.ways.reply(responseText(passed.live.id, { error }), { error })
+    passed.channel.reply(responseText(passed.live.id, { error }), { error })
     this.#wake()
   }
 }

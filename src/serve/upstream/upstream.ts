@@ -1,7 +1,8 @@
 import type { OpenLink } from '../../link/client-link.ts'
 import type { Id } from '../../protocol/id.ts'
-import type { Message, Request } from '../../protocol/message.ts'
-import type { ReplyChannel, SendReply } from '../player/reply-channel.ts'
+import type { Message } from '../../protocol/message.ts'
+import type { LiveRequest } from '../player/live-messages.ts'
+import type { ReplyChannel } from '../player/reply-channel.ts'
 import { ToolSchemas } from '../player/tool-schemas.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 
@@ -11,14 +12,10 @@ export interface UpstreamServer {
   readonly isAlone?: boolean
   /** Hears everything that the client sends; true when it is the live server's business alone. */
   observe(text: string, message: Message): boolean
-  /** Answers a request. What else the live server says leaves by the outlet of the request that it belongs to. */
-  forward(
-    text: string,
-    request: Request,
-    ways: { readonly reply: SendReply; readonly outlet: ReplyChannel },
-  ): void
-  /** The client no longer waits for the answer to a request of that outlet. */
-  cancel(id: Id, outlet: ReplyChannel): void
+  /** Answers a request. What else the live server says leaves by the channel of the request that it belongs to. */
+  forward(request: LiveRequest, channel: ReplyChannel): void
+  /** The client no longer waits for the answer to a request of that channel. */
+  cancel(id: Id, channel: ReplyChannel): void
   /** Resolves when everything is answered, or `stop` says not to wait for that, and the live server is gone. */
   close(stop: AbortSignal): Promise<void>
 }
