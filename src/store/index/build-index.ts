@@ -1,28 +1,46 @@
 import { isUtf8 } from 'node:buffer'
-import { open, type FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { JsonHasher } from '../../json/hash.ts'
 import { parseJson } from '../../json/parse.ts'
+import { requestKey } from '../../match/request-key.ts'
 import { isId, parseIdBytes, guessResponseId } from '../../protocol/id.ts'
-import { classifyMessage, type Message } from '../../protocol/message.ts'
+import { classifyMessage, type Message, type Notification, type Request } from '../../protocol/message.ts'
+import { hasEnvelope, toolOrPromptName } from '../../protocol/methods.ts'
+import { type NumberArray, type NumberColumn, NumberTable, ValueTable } from '../columns.ts'
+import { type FileLine, readFileLines } from '../file/file-lines.ts'
 import { TapeLineChecks, type TapeReadState } from '../file/frame-reader.ts'
 import { LONGEST_FRAME_BYTES } from '../file/read.ts'
 import { tapeFingerprintOf, type TapeFingerprint, writeIndexFile, type OpenIndex } from './index-file.ts'
-import { IndexRows } from './index-rows.ts'
 import { RequestScanner, type RequestKeyHash } from './request-scanner.ts'
-import { inMemoryIndex, type IndexData } from './tape-index.ts'
+import {
+  buildKeyTable,
+  type IndexedTapeFacts,
+  type IndexTables,
+  STEP_COLUMNS,
+  STEP_KIND,
+  TapeIndex,
+  TURN_COLUMNS,
+  TURN_FLAG,
+  TURN_FLAG_BITS,
+  type TurnKindCount,
+  type TurnLabel,
+} from './tape-index.ts'
 import { decodeFrame } from '../../tape/codec.ts'
+import type { TurnLog } from '../../tape/conversation.ts'
 import { LinePrefixScanner, type LinePrefix } from '../../tape/line-prefix.ts'
 import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
-/** Looks a tape through, and leaves its index beside it; none when a line of it is too long. */
+/** Reads a tape and writes its index beside it. Returns `undefined` if a line is too long for an index. */
 export async function buildIndex(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
-  const made = await scanTape(path)
-  if (made === undefined) return undefined
-  if (tapeFingerprintOf(path).modified === fingerprint.modified) await writeIndexFile(path, made, fingerprint)
-  return { index: inMemoryIndex(made), close: () => {} }
+  const tables = await scanTape(path)
+  if (tables === undefined) return undefined
+  if (tapeFingerprintOf(path).modified === fingerprint.modified)
+    await writeIndexFile(path, tables, fingerprint)
+  return { index: TapeIndex.inMemory(tables), close: () => {} }
 }
 
-async function scanTape(path: string): Promise<IndexData | undefined> {
+async function scanTape(path: string): Promise<IndexTables<NumberArray> | undefined> {
   const builder = new IndexBuilder()
   const file = await open(path, 'r')
   try {
@@ -39,20 +57,19 @@ async function scanTape(path: string): Promise<IndexData | undefined> {
 }
 
 /**
- * Looks a tape through line by line. The content of the client's requests is their key, so that is hashed; of an answer only the
- * id is looked for, and whoever takes the answer checks it. The turns are those that `TurnBuilder` makes of the same tape.
+ * Builds an index line by line. Requests are hashed by their content, which is their key. For a response only the id is
+ * searched for; the response is checked when its turn is read. The turns are the same as those of `TurnBuilder`.
  */
 class IndexBuilder {
-  readonly #log = new IndexRows()
-  readonly #conversations = new TapeConversations(this.#log)
+  readonly #rows = new IndexRows()
+  readonly #conversations = new TapeConversations(this.#rows)
   readonly #state: TapeReadState = { ended: false, problems: [] }
   readonly #checks = new TapeLineChecks(this.#state)
-  readonly #envelopes = new LinePrefixScanner()
-  readonly #calls = new RequestScanner()
+  readonly #prefixes = new LinePrefixScanner()
+  readonly #requests = new RequestScanner()
   readonly #joined: string[] = []
   #isUtf8 = true
 
-  /** The lines to come are in these bytes. */
   startChunk(bytes: Uint8Array): void {
     this.#isUtf8 = isUtf8(bytes)
   }
@@ -61,47 +78,44 @@ class IndexBuilder {
     if (!this.#checks.acceptLine(line.number) || line.number === 1) return
     if (!this.#isUtf8 && !isUtf8(line.bytes.subarray(line.start, line.end)))
       return this.#checks.report(line.number, 'not UTF-8')
-    this.#log.line = { at: line.at, length: line.end - line.start }
-    const envelope = this.#envelopes.read(line.bytes, line.start)
-    if (envelope === undefined || !this.#addScanned(line, envelope)) this.#addDecoded(line)
+    this.#rows.line = { at: line.at, length: line.end - line.start }
+    const prefix = this.#prefixes.read(line.bytes, line.start)
+    if (prefix === undefined || !this.#addScanned(line, prefix)) this.#addDecoded(line)
   }
 
-  /** A line that the file ends in. */
   addTruncated(line: FileLine): void {
     this.#checks.markTruncated()
     this.#checks.acceptLine(line.number)
   }
 
-  finish(): IndexData {
+  finish(): IndexTables<NumberArray> {
     const { ended, problems } = this.#state
-    return this.#log.toIndexData({ ended, problems, joined: this.#joined })
+    return this.#rows.toTables({ ended, problems, joined: this.#joined })
   }
 
-  /** Takes a line as the recorder writes them; false when it has to be looked at more closely. */
-  #addScanned(line: FileLine, envelope: LinePrefix): boolean {
+  /** Reads a line without parsing it. Returns false if the line is not in the form that the recorder writes. */
+  #addScanned(line: FileLine, prefix: LinePrefix): boolean {
     if (line.bytes[line.end - 1] !== CLOSE_BRACE) return false
-    if (envelope.payload !== 'msg') return this.#skipFrame(line, envelope)
-    const read =
-      envelope.dir === 'c2s' ? this.#clientMessageIn(line, envelope) : this.#responseIn(line, envelope)
-    if (read === undefined || read.message.kind === 'batch') return false
-    this.#checks.checkFrameNumber(envelope.n, line.number)
-    this.#log.scannedKey = read.key
-    this.#conversations.add(spokenFrom(envelope, read.message))
-    this.#log.scannedKey = undefined
+    const isMessage = prefix.payload === 'msg'
+    const scanned = isMessage ? this.#scanMessage(line, prefix) : undefined
+    if (isMessage && (scanned === undefined || scanned.message.kind === 'batch')) return false
+    this.#checks.checkFrameNumber(prefix.n, line.number)
+    if (scanned === undefined || scanned.message.kind === 'batch') return true
+    this.#rows.scannedKey = scanned.key
+    this.#conversations.add(recordedMessage(prefix, scanned.message))
+    this.#rows.scannedKey = undefined
     return true
   }
 
-  // Nothing of it is played.
-  #skipFrame({ number }: FileLine, { n }: LinePrefix): boolean {
-    this.#checks.checkFrameNumber(n, number)
-    return true
+  #scanMessage(line: FileLine, prefix: LinePrefix): ScannedMessage | undefined {
+    return prefix.dir === 'c2s' ? this.#clientMessageIn(line, prefix) : this.#responseIn(line, prefix)
   }
 
   #clientMessageIn(
     { bytes, end }: FileLine,
     { server, payloadStart }: LinePrefix,
   ): ScannedMessage | undefined {
-    const scanned = this.#calls.read(server, bytes, payloadStart, end - 1)
+    const scanned = this.#requests.read(server, bytes, payloadStart, end - 1)
     if (scanned !== undefined) return scanned
     const value = parseJson(bytes.toString('utf8', payloadStart, end - 1))
     return value === undefined ? undefined : { message: classifyMessage(value), key: undefined }
@@ -123,7 +137,7 @@ class IndexBuilder {
     if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
-    for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+    for (const message of messagesInFrame(frame)) this.#conversations.add(message)
   }
 }
 
@@ -132,11 +146,11 @@ const UNREAD_RESULT = { result: undefined }
 
 interface ScannedMessage {
   readonly message: Message
-  /** The key, where it was found without parsing. */
+  /** Known if the request was scanned, not parsed. */
   readonly key: RequestKeyHash | undefined
 }
 
-function spokenFrom(
+function recordedMessage(
   { n, server, conn, x, dir }: LinePrefix,
   message: RecordedMessage['message'],
 ): RecordedMessage {
@@ -144,77 +158,133 @@ function spokenFrom(
   return { n, t: 0, server, conn, x, dir, text: '', message }
 }
 
-const CHUNK_BYTES = 4 * 1024 * 1024
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
+/** Collects turns as rows of an index. A turn, and a request of the server, are known by their row. */
+class IndexRows implements TurnLog<number, number> {
+  /** The line that is being read. */
+  line = { at: 0, length: 0 }
+  /** The key of the request in that line, if it is known. */
+  scannedKey: RequestKeyHash | undefined
+  readonly #hash = new JsonHasher()
+  readonly #turns = new NumberTable(TURN_COLUMNS)
+  readonly #steps = new NumberTable(STEP_COLUMNS)
+  readonly #labels = new ValueTable<TurnLabel>()
 
-interface FileLine {
-  /** Written over once the line was looked at. */
-  readonly bytes: Buffer
-  readonly start: number
-  /** Without the line's end. */
-  readonly end: number
-  /** Where the line begins in the file. */
-  readonly at: number
-  /** Counted from 1; empty lines count, but are left out. */
-  readonly number: number
-}
-
-interface FileLineHandlers {
-  /** Before the lines of a stretch: its bytes, from the beginning of a line to the end of one. */
-  readonly onChunk: (bytes: Uint8Array) => void
-  readonly onLine: (line: FileLine) => void
-  /** What stands after the last line feed. */
-  readonly onTruncated: (line: FileLine) => void
-  readonly maxBytes: number
-}
-
-/**
- * Reads a file line by line through two buffers, so that a gigabyte needs no more memory than its longest line: while the lines
- * of one are looked at, the other is filled. False when a line is longer than `longest`.
- */
-export async function readFileLines(file: FileHandle, reading: FileLineHandlers): Promise<boolean> {
-  let bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-  let other = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-  let filled = 0
-  let at = 0
-  let number = 1
-  let pending = file.read(bytes, 0, bytes.length, 0)
-  for (;;) {
-    const { bytesRead } = await pending
-    if (bytesRead === 0) break
-    filled += bytesRead
-    const whole = bytes.lastIndexOf(LINE_FEED, filled - 1) + 1
-    const rest = filled - whole
-    if (rest > reading.maxBytes) return false
-    if (rest >= other.length) other = Buffer.allocUnsafeSlow(rest * 2)
-    bytes.copy(other, 0, whole, filled)
-    pending = file.read(other, rest, other.length - rest, at + filled)
-    if (whole > 0) reading.onChunk(bytes.subarray(0, whole))
-    number = eachLine(bytes, whole, { at, number, onLine: reading.onLine })
-    ;[bytes, other] = [other, bytes]
-    at += whole
-    filled = rest
+  begin(trigger: RecordedMessage | undefined): number {
+    const turn = this.#turns.size
+    const message = trigger !== undefined && 'method' in trigger.message ? trigger.message : undefined
+    const server = trigger?.server ?? ''
+    const key = message === undefined ? NO_KEY : (this.scannedKey ?? this.#keyOf(server, message))
+    const line = trigger === undefined ? NO_LINE : this.line
+    const { columns } = this.#turns
+    columns.frame.push(trigger?.n ?? 0)
+    columns.triggerAt.push(line.at)
+    columns.triggerLength.push(line.length)
+    columns.responseAt.push(0)
+    columns.responseLength.push(0)
+    columns.hashLow.push(key.low)
+    columns.hashHigh.push(key.high)
+    columns.sketch.push(key.sketch)
+    columns.next.push(0)
+    columns.mark.push(this.#label(server, message?.method ?? '', key.name) | flagsOf(message))
+    if (trigger?.item !== undefined) this.#addStep(turn, STEP_KIND.triggered, trigger)
+    return turn
   }
-  if (filled > 0) reading.onTruncated({ bytes, start: 0, end: lineEndOf(bytes, 0, filled), at, number })
-  return true
-}
 
-function eachLine(
-  bytes: Buffer,
-  end: number,
-  { at, number: first, onLine }: { at: number; number: number; onLine: FileLineHandlers['onLine'] },
-): number {
-  let number = first
-  for (let start = 0; start < end; number++) {
-    const feed = bytes.indexOf(LINE_FEED, start)
-    const lineEnd = lineEndOf(bytes, start, feed)
-    if (lineEnd > start) onLine({ bytes, start, end: lineEnd, at: at + start, number })
-    start = feed + 1
+  notify(turn: number, message: RecordedMessage): void {
+    this.#addStep(turn, STEP_KIND.notify, message)
   }
-  return number
+
+  ask(turn: number, request: RecordedMessage): number {
+    return this.#addStep(turn, STEP_KIND.ask, request)
+  }
+
+  answer(ask: number, { item }: RecordedMessage): void {
+    const { answerAt, answerLength, answerItem } = this.#steps.columns
+    answerAt.set(ask, this.line.at)
+    answerLength.set(ask, this.line.length)
+    answerItem.set(ask, oneBased(item))
+  }
+
+  respond(turn: number, message: RecordedMessage): void {
+    const { mark, responseAt, responseLength } = this.#turns.columns
+    const flags = mark.at(turn)
+    mark.set(turn, flags | TURN_FLAG.answered)
+    if (message.item !== undefined || (flags & TURN_FLAG.hasSteps) !== 0)
+      return void this.#addStep(turn, STEP_KIND.respond, message)
+    responseAt.set(turn, this.line.at)
+    responseLength.set(turn, this.line.length)
+  }
+
+  // A turn whose response was cut counts as unanswered.
+  cut(): void {}
+
+  // Messages outside of turns are not played.
+  stray(): void {}
+
+  toTables(about: IndexedTapeFacts): IndexTables<NumberArray> {
+    const { columns } = this.#turns
+    const { slots, next } = buildKeyTable(columns, (turn) => (columns.mark.at(turn) & HAS_TRIGGER) !== 0)
+    return {
+      turns: { ...this.#turns.toArrays(), next },
+      steps: this.#steps.toArrays(this.#steps.orderBy('turn')),
+      slots,
+      labels: this.#labels.list,
+      kinds: countTurnKinds(columns.mark),
+      about,
+    }
+  }
+
+  #keyOf(server: string, { method, params }: Request | Notification): RequestKeyHash {
+    const hash = this.#hash.hashCanonical(requestKey({ server, method, params }))
+    return { ...hash, sketch: this.#hash.sketch, name: toolOrPromptName({ method, params }) }
+  }
+
+  /** The number of a label, in the upper bits of a mark. */
+  #label(server: string, method: string, name?: string): number {
+    const key = `${server.length} ${method.length} ${server}${method}${name === undefined ? '' : ` ${name}`}`
+    return this.#labels.numberOf(key, { server, method, name }) << TURN_FLAG_BITS
+  }
+
+  #addStep(turn: number, kind: number, { server, item }: RecordedMessage): number {
+    const { mark } = this.#turns.columns
+    const flags = mark.at(turn)
+    // A turn without a trigger gets the server of its first message.
+    mark.set(turn, ((flags & HAS_TRIGGER) === 0 ? this.#label(server, '') : flags) | TURN_FLAG.hasSteps)
+    const { at, length } = this.line
+    return this.#steps.add({
+      turn,
+      kind,
+      at,
+      length,
+      item: oneBased(item),
+      answerAt: 0,
+      answerLength: 0,
+      answerItem: 0,
+    })
+  }
 }
 
-function lineEndOf(bytes: Buffer, start: number, end: number): number {
-  return end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end
+const NO_LINE = { at: 0, length: 0 }
+const NO_KEY: RequestKeyHash = { low: 0, high: 0, sketch: 0, name: undefined }
+const HAS_TRIGGER = TURN_FLAG.request | TURN_FLAG.notification
+const KIND_MASK = ~(TURN_FLAG.enveloped | TURN_FLAG.answered | TURN_FLAG.hasSteps)
+
+function flagsOf(message: Request | Notification | undefined): number {
+  if (message === undefined) return 0
+  return TURN_FLAG[message.kind] | (hasEnvelope(message.params) ? TURN_FLAG.enveloped : 0)
+}
+
+function oneBased(item: number | undefined): number {
+  return item === undefined ? 0 : item + 1
+}
+
+function countTurnKinds(marks: NumberColumn): readonly TurnKindCount[] {
+  const kinds = new Map<number, { mark: number; count: number; readonly first: number }>()
+  for (let turn = 0; turn < marks.length; turn++) {
+    const mark = marks.at(turn) & KIND_MASK
+    const known = kinds.get(mark)
+    if (known === undefined) kinds.set(mark, { mark, count: 1, first: turn })
+    else known.count++
+  }
+  return [...kinds.values()]
 }

@@ -2,44 +2,44 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { parseJson } from '../../json/parse.ts'
 import { isObject, member } from '../../protocol/message.ts'
-import { PagedColumn, type NumberArray, type NumberColumn } from '../columns.ts'
+import { mapRecord, type NumberArray, type NumberColumn, type NumberType, PagedColumn } from '../columns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
 import {
-  type IndexData,
-  type TapeIndex,
-  mapIndexColumns,
-  type IndexColumns,
   type IndexedTapeFacts,
+  type IndexTables,
+  STEP_COLUMNS,
+  TapeIndex,
+  TURN_COLUMNS,
   type TurnKindCount,
   type TurnLabel,
 } from './tape-index.ts'
 
-// The index of a tape in a file beside it only saves time: whatever is wrong with it, it is as if it were not there.
+// The index in a file beside a tape only saves time. A file that is damaged or out of date is ignored and replaced.
 
 /** An index whose columns are read from its file. */
 export interface OpenIndex {
   readonly index: TapeIndex
-  /** Gives the file back; it may be called twice. */
+  /** Closes the file. Closing it again does nothing. */
   close(): void
 }
 
-/** Opens the index of a tape, if there is one and it is of this very tape. */
+/** Returns `undefined` if there is no index file, or if it does not belong to this version of the tape. */
 export function openIndexFile(tape: string, fingerprint: TapeFingerprint): OpenIndex | undefined {
   try {
     const file = new IndexFile(indexPathFor(tape))
-    const index = decodeIndex(file, fingerprint)
-    if (index !== undefined) return { index, close: () => file.close() }
+    const tables = decodeIndex(file, fingerprint)
+    if (tables !== undefined) return { index: new TapeIndex(tables), close: () => file.close() }
     file.close()
   } catch {
-    // not there, or not ours to read: the tape is looked through instead
+    // The file does not exist or cannot be read: the caller builds an index instead.
   }
   return undefined
 }
 
-/** Writes the index as a whole or not at all; a folder that cannot be written to goes without. */
+/** Writes the whole index or nothing. A folder that does not allow it has no index file. */
 export async function writeIndexFile(
   tape: string,
-  index: IndexData,
+  index: IndexTables<NumberArray>,
   fingerprint: TapeFingerprint,
 ): Promise<void> {
   const path = indexPathFor(tape)
@@ -48,7 +48,7 @@ export async function writeIndexFile(
     await writeParts(draft, encodeIndex(index, fingerprint))
     await rename(draft, path)
   } catch {
-    await rm(draft, { force: true }).catch(() => {}) // it will be tried again the next time
+    await rm(draft, { force: true }).catch(() => {}) // The next run tries again.
   }
 }
 
@@ -65,11 +65,11 @@ async function writeParts(path: string, parts: readonly Uint8Array[]): Promise<v
   }
 }
 
-/** What tells whether a tape is still the one that an index was made of. */
+/** Identifies a version of a tape: an index belongs to the tape with the same fingerprint. */
 export interface TapeFingerprint {
   readonly bytes: number
   readonly modified: number
-  /** The beginning and the end, in Base64. */
+  /** The beginning and the end of the file, in Base64. */
   readonly ends: string
 }
 
@@ -89,7 +89,7 @@ export function tapeFingerprintOf(path: string): TapeFingerprint {
   }
 }
 
-/** The file of an index, of which single numbers are read. It may be anyone's, and it may change: what is not there is 0. */
+/** Reads columns from an index file. Positions that a truncated file lacks read as 0. */
 class IndexFile {
   readonly bytes: number
   #fd: number | undefined
@@ -106,18 +106,12 @@ class IndexFile {
     return bytes
   }
 
-  float64ColumnAt(at: number, length: number): PagedColumn {
-    return new PagedColumn(
-      length,
-      (first, count) => new Float64Array(this.read(at + first * FLOAT64_BYTES, count * FLOAT64_BYTES)),
-    )
-  }
-
-  uint32ColumnAt(at: number, length: number): PagedColumn {
-    return new PagedColumn(
-      length,
-      (first, count) => new Uint32Array(this.read(at + first * UINT32_BYTES, count * UINT32_BYTES)),
-    )
+  column(type: NumberType, at: number, rows: number): NumberColumn {
+    const bytes = NUMBER_BYTES[type]
+    return new PagedColumn(rows, (first, count) => {
+      const page = this.read(at + first * bytes, count * bytes)
+      return type === 'float64' ? new Float64Array(page) : new Uint32Array(page)
+    })
   }
 
   close(): void {
@@ -126,13 +120,12 @@ class IndexFile {
   }
 }
 
-const FLOAT64_BYTES = 8
-const UINT32_BYTES = 4
+const NUMBER_BYTES = { float64: 8, uint32: 4 } as const satisfies Record<NumberType, number>
 
-/** An index as the bytes of a file: a head, the facts as JSON, then column after column as they stand in memory. */
-function encodeIndex(index: IndexData, fingerprint: TapeFingerprint): readonly Uint8Array[] {
-  const { turns, labels, kinds, about, slots, stepTurn } = index
-  const counts: RowCounts = { turns, steps: stepTurn.length, slots: slots.length }
+/** An index file is a head, the facts as JSON, then column after column as they are in memory. */
+function encodeIndex(index: IndexTables<NumberArray>, fingerprint: TapeFingerprint): readonly Uint8Array[] {
+  const { turns, steps, slots, labels, kinds, about } = index
+  const counts: RowCounts = { turns: turns.mark.length, steps: steps.turn.length, slots: slots.length }
   const facts = Buffer.from(
     JSON.stringify({
       fingerprint,
@@ -149,34 +142,33 @@ function encodeIndex(index: IndexData, fingerprint: TapeFingerprint): readonly U
   const head = Buffer.alloc(HEAD_BYTES)
   MAGIC.copy(head)
   head.writeUInt32LE(VERSION, MAGIC.length)
-  head.writeUInt32LE(facts.length, MAGIC.length + UINT32_BYTES)
-  const parts: Uint8Array[] = [head, facts]
-  mapIndexColumns(index, (numbers) => parts.push(bytesOf(numbers)))
-  return parts
+  head.writeUInt32LE(facts.length, MAGIC.length + NUMBER_BYTES.uint32)
+  const columns = inFileOrder({ turns, slots, steps }, (numbers) => numbers instanceof Float64Array)
+  return [head, facts, ...columns.map(([, numbers]) => bytesOf(numbers))]
 }
 
-/** The index in a file, its columns still there; none when the file is broken, of another version, or of another tape. */
-function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): TapeIndex | undefined {
+/** Returns `undefined` if the file is damaged, has another version, or belongs to another tape. */
+function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): IndexTables<NumberColumn> | undefined {
   const head = Buffer.from(file.read(0, Math.min(file.bytes, FIRST_BYTES)))
   if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) return undefined
   if (head.readUInt32LE(MAGIC.length) !== VERSION) return undefined
-  const end = HEAD_BYTES + head.readUInt32LE(MAGIC.length + UINT32_BYTES)
+  const end = HEAD_BYTES + head.readUInt32LE(MAGIC.length + NUMBER_BYTES.uint32)
   if (end > Math.min(file.bytes, MAX_FACTS_BYTES)) return undefined
   const whole = end <= head.length ? head : Buffer.from(file.read(0, end))
   const facts = parseJson(whole.toString('utf8', HEAD_BYTES, end))
   const counts = readCounts(member(facts, 'counts'))
-  const labels = readLabels(member(facts, 'labels'))
-  const kinds = readKinds(member(facts, 'kinds'))
+  const labels = readList(member(facts, 'labels'), readLabel)
+  const kinds = readList(member(facts, 'kinds'), readKind)
   const about = readTapeFacts(member(facts, 'about'))
   if (counts === undefined || labels === undefined || kinds === undefined || about === undefined)
     return undefined
   if (JSON.stringify(member(facts, 'fingerprint')) !== JSON.stringify(fingerprint)) return undefined
   const columns = columnsInFile(file, end, counts)
-  return columns === undefined ? undefined : { turns: counts.turns, labels, kinds, about, ...columns }
+  return columns === undefined ? undefined : { ...columns, labels, kinds, about }
 }
 
 const MAGIC = Buffer.from('reelayix')
-/** To be counted up when the columns change, and when `requestKey` does. */
+/** Must be increased when the columns or `requestKey` change. */
 const VERSION = 3
 const HEAD_BYTES = 16
 const FIRST_BYTES = 16 * 1024
@@ -189,40 +181,52 @@ interface RowCounts {
   readonly slots: number
 }
 
-interface ColumnShape {
-  readonly rows: keyof RowCounts
-  readonly bytes: number
-}
-
-const ofTurns: ColumnShape = { rows: 'turns', bytes: UINT32_BYTES }
-const ofSteps: ColumnShape = { rows: 'steps', bytes: UINT32_BYTES }
-const float64OfTurns: ColumnShape = { rows: 'turns', bytes: FLOAT64_BYTES }
-const float64OfSteps: ColumnShape = { rows: 'steps', bytes: FLOAT64_BYTES }
-
-const COLUMN_SHAPES: IndexColumns<ColumnShape> = {
-  frame: float64OfTurns,
-  triggerAt: float64OfTurns,
-  responseAt: float64OfTurns,
-  stepAt: float64OfSteps,
-  answerAt: float64OfSteps,
-  triggerLength: ofTurns,
-  responseLength: ofTurns,
-  hashLow: ofTurns,
-  hashHigh: ofTurns,
-  mark: ofTurns,
-  sketch: ofTurns,
-  next: ofTurns,
-  slots: { rows: 'slots', bytes: UINT32_BYTES },
-  stepTurn: ofSteps,
-  stepKind: ofSteps,
-  stepLength: ofSteps,
-  stepItem: ofSteps,
-  answerLength: ofSteps,
-  answerItem: ofSteps,
-}
-
 function bytesOf({ buffer, byteOffset, byteLength }: NumberArray): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+type ColumnKey = 'slots' | `turns.${string}` | `steps.${string}`
+
+/** All columns in the order of the file: those of 8 bytes per number come first. */
+function inFileOrder<Column>(
+  tables: {
+    readonly turns: Readonly<Record<string, Column>>
+    readonly slots: Column
+    readonly steps: Readonly<Record<string, Column>>
+  },
+  isWide: (column: Column) => boolean,
+): readonly (readonly [key: ColumnKey, column: Column])[] {
+  const columns: (readonly [ColumnKey, Column])[] = []
+  for (const [name, column] of Object.entries(tables.turns)) columns.push([`turns.${name}`, column])
+  columns.push(['slots', tables.slots])
+  for (const [name, column] of Object.entries(tables.steps)) columns.push([`steps.${name}`, column])
+  return [
+    ...columns.filter(([, column]) => isWide(column)),
+    ...columns.filter(([, column]) => !isWide(column)),
+  ]
+}
+
+function columnsInFile(
+  file: IndexFile,
+  start: number,
+  counts: RowCounts,
+): Pick<IndexTables<NumberColumn>, 'turns' | 'slots' | 'steps'> | undefined {
+  const types = { turns: TURN_COLUMNS, slots: 'uint32', steps: STEP_COLUMNS } as const
+  const columns = new Map<ColumnKey, NumberColumn>()
+  let at = start
+  for (const [key, type] of inFileOrder<NumberType>(types, (wanted) => wanted === 'float64')) {
+    const rows = key === 'slots' ? counts.slots : key.startsWith('turns') ? counts.turns : counts.steps
+    columns.set(key, file.column(type, at, rows))
+    at += rows * NUMBER_BYTES[type]
+  }
+  const column = (key: ColumnKey): NumberColumn => columns.get(key) ?? file.column('uint32', 0, 0)
+  return at !== file.bytes
+    ? undefined
+    : {
+        turns: mapRecord(TURN_COLUMNS, (_, name) => column(`turns.${name}`)),
+        slots: column('slots'),
+        steps: mapRecord(STEP_COLUMNS, (_, name) => column(`steps.${name}`)),
+      }
 }
 
 function readCounts(value: unknown): RowCounts | undefined {
@@ -237,27 +241,18 @@ function isRowCount(value: unknown): value is number {
   return isUint32(value) && value <= MAX_ROWS
 }
 
-function columnsInFile(
-  file: IndexFile,
-  start: number,
-  counts: RowCounts,
-): IndexColumns<NumberColumn> | undefined {
-  let at = start
-  const columns = mapIndexColumns(COLUMN_SHAPES, ({ rows, bytes }) => {
-    const length = counts[rows]
-    at += length * bytes
-    return bytes === FLOAT64_BYTES
-      ? file.float64ColumnAt(at - length * bytes, length)
-      : file.uint32ColumnAt(at - length * bytes, length)
-  })
-  return at === file.bytes ? columns : undefined
+function isUint32(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
 }
 
-/** Reads the labels of an index file; none when they are no list of names. */
-function readLabels(value: unknown): readonly TurnLabel[] | undefined {
+/** Returns `undefined` unless every item of a list is valid. */
+function readList<Item>(
+  value: unknown,
+  readItem: (item: unknown) => Item | undefined,
+): readonly Item[] | undefined {
   if (!Array.isArray(value)) return undefined
-  const labels = value.map(readLabel)
-  return labels.every((label) => label !== undefined) ? labels : undefined
+  const items = value.map(readItem)
+  return items.every((item) => item !== undefined) ? items : undefined
 }
 
 function readLabel(value: unknown): TurnLabel | undefined {
@@ -266,25 +261,12 @@ function readLabel(value: unknown): TurnLabel | undefined {
   return { server, method, name }
 }
 
-/** Reads how many turns of each kind there are; none when it is no list of counts. */
-function readKinds(value: unknown): readonly TurnKindCount[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const kinds = value.map(readKind)
-  return kinds.every((kind) => kind !== undefined) ? kinds : undefined
-}
-
 function readKind(value: unknown): TurnKindCount | undefined {
   if (!Array.isArray(value)) return undefined
   const [mark, count, first] = value
   return isUint32(mark) && isUint32(count) && isUint32(first) ? { mark, count, first } : undefined
 }
 
-/** A whole number that fits in a column. */
-function isUint32(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
-}
-
-/** Reads what an index file says of the tape as a whole. */
 function readTapeFacts(value: unknown): IndexedTapeFacts | undefined {
   if (!isObject(value)) return undefined
   const { ended, problems, joined } = value

@@ -1,39 +1,52 @@
 import { statSync } from 'node:fs'
+import { hashText, JsonHasher } from '../../json/hash.ts'
+import { requestKey } from '../../match/request-key.ts'
 import { decodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { TAPE_VERSION, type TapeHeader, withLateServers } from '../../tape/header.ts'
-import { turnStoreOf, type Turns } from '../../tape/turns.ts'
-import { tapeFingerprintOf, type TapeFingerprint, openIndexFile, type OpenIndex } from './index-file.ts'
-import { IndexedTurns } from './indexed-turns.ts'
-import type { TapeProblem } from '../file/frame-reader.ts'
-import { TapeLineFile } from './turn-reader.ts'
+import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
+import {
+  clientCallOf,
+  type KeyedTurns,
+  type KeyOf,
+  type TurnKind,
+  TurnStore,
+  turnStoreOf,
+  type TurnSummary,
+  type Turns,
+} from '../../tape/turns.ts'
+import { ArrayColumn } from '../columns.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
+import type { TapeProblem } from '../file/frame-reader.ts'
 import { loadTape, openTape } from '../file/read.ts'
+import { tapeFingerprintOf, type TapeFingerprint, openIndexFile, type OpenIndex } from './index-file.ts'
+import { buildKeyTable, KeyTable, type TapeIndex } from './tape-index.ts'
+import { TapeLineFile, TurnReader } from './turn-reader.ts'
 
-/** A tape whose turns stay on the disk until they are asked for. */
+/** A tape whose turns are read from disk when they are needed. */
 export interface IndexedTape {
   readonly path: string
   readonly header: TapeHeader
   readonly turns: Turns
   readonly ended: boolean
   readonly problems: readonly TapeProblem[]
-  /** How requests are to be compared with this tape, when a file beside it says. */
+  /** The matching rules from a file beside the tape, if there is one. */
   readonly matchFile?: CompanionFile
-  /** Gives the file back; it may be called twice. */
+  /** Closes the file. Closing it again does nothing. */
   close(): void
 }
 
 export interface OpenIndexedOptions {
-  /** A tape of up to so many bytes is read whole. */
+  /** A tape of at most this many bytes is read into memory. Default: 8 MiB. */
   readonly smallBytes?: number
 }
 
-// Up to here a tape in memory costs little, and answers faster than one on disk.
+// A tape of this size takes little memory, and answers faster from memory than from disk.
 const IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 /**
- * Opens a tape of any size to play it. A small one is read whole. Of a large one only an index is held: the one in the file
- * beside it, if that is of this very tape, else one that is made now and left there.
+ * Opens a tape of any size. A small tape is read into memory. For a large tape only an index is kept in memory. It comes from the
+ * file beside the tape. If that file is missing or out of date, the index is built and written there.
  */
 export async function openIndexedTape(
   path: string,
@@ -41,35 +54,35 @@ export async function openIndexedTape(
 ): Promise<IndexedTape> {
   const reader = await openTape(path)
   const fingerprint = tapeFingerprintOf(path)
-  const isWorthIt = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
-  const sidecar = isWorthIt
+  const isLarge = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
+  const opened = isLarge
     ? (openIndexFile(path, fingerprint) ?? (await buildIndexLazily(path, fingerprint)))
     : undefined
-  if (sidecar === undefined) return openInMemory(path)
-  const { ended, problems, joined } = sidecar.index.about
-  const file = new TapeLineFile(path, statSync(path).size) // it may have grown while it was looked through
+  if (opened === undefined) return openInMemory(path)
+  const { ended, problems, joined } = opened.index.about
+  const file = new TapeLineFile(path, statSync(path).size) // it may have grown meanwhile
   const matchFile = await readMatchFile(path)
   return {
     path,
     header: withLateServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
-    turns: new IndexedTurns(sidecar.index, file),
+    turns: new IndexedTurns(opened.index, file),
     ended,
     problems,
     ...(matchFile && { matchFile }),
     close: () => {
       file.close()
-      sidecar.close()
+      opened.close()
     },
   }
 }
 
-/** Whoever has the index in a file waits for an answer, and does not wait for the maker of indexes to be loaded. */
+// The module is loaded only if there is no index file, because loading it delays the first answer.
 async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
   const { buildIndex } = await import('./build-index.ts')
   return buildIndex(path, fingerprint)
 }
 
-// An older version is upgraded line by line, and a line beyond all bounds is passed over: both are rare, and read whole.
+// A tape of an older format version, and a tape with a line that is too long for an index, are read into memory, too.
 async function openInMemory(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
   return { ...tape, turns: turnStoreOf(tape.turns), close: () => {} }
@@ -77,4 +90,136 @@ async function openInMemory(path: string): Promise<IndexedTape> {
 
 function isFrame(line: Frame | BrokenLine): line is Frame {
   return line.kind !== 'broken'
+}
+
+class IndexedTurns extends TurnStore {
+  readonly size: number
+  readonly #index: TapeIndex
+  readonly #reader: TurnReader
+  readonly #recent = new RecentTurnCache()
+  readonly #hash = new JsonHasher()
+
+  constructor(index: TapeIndex, file: TapeLineFile) {
+    super()
+    this.size = index.size
+    this.#index = index
+    this.#reader = new TurnReader(index, file)
+  }
+
+  at(index: number): Turn | undefined {
+    const known = this.#recent.get(index)
+    if (known !== undefined) return known
+    const turn = this.#reader.turn(index)
+    if (turn !== undefined) this.#recent.add(index, turn)
+    return turn
+  }
+
+  trigger(index: number): RecordedMessage | undefined {
+    return this.#reader.trigger(index)
+  }
+
+  summary(index: number): TurnSummary {
+    return this.#index.summary(index)
+  }
+
+  override responseText(index: number): string {
+    return this.#reader.responseLine(index)?.toString('utf8') ?? super.responseText(index)
+  }
+
+  override mostSimilar(key: string, indexes: readonly number[], limit: number): readonly number[] {
+    this.#hash.hashCanonical(key)
+    const { sketch } = this.#hash
+    return highestScoring(indexes, (index) => countBits(sketch & this.#index.sketch(index)), limit)
+  }
+
+  protected override countKinds(): readonly TurnKind[] {
+    return this.#index.kinds()
+  }
+
+  protected override indexBy(keyOf: KeyOf): KeyedTurns {
+    const isIndexed = keyOf === requestKey
+    const table = isIndexed ? this.#index.keys : this.#tableOf(keyOf)
+    const hashOf = isIndexed ? (key: string) => this.#hash.hashCanonical(key) : hashText
+    return {
+      first: (key) => table.first(hashOf(key)),
+      next: (index) => table.next(index),
+      read: (index, key) => {
+        const turn = this.at(index)
+        const call = clientCallOf(turn?.trigger)
+        return call !== undefined && keyOf(call) === key ? turn : undefined
+      },
+    }
+  }
+
+  /** The index holds the hashes of `requestKey`. For other keys every trigger is read once. */
+  #tableOf(keyOf: KeyOf): KeyTable {
+    const [low, high] = [new Uint32Array(this.size), new Uint32Array(this.size)]
+    for (let index = 0; index < this.size; index++) {
+      const call = clientCallOf(this.trigger(index))
+      const hash = call === undefined ? { low: 0, high: 0 } : hashText(keyOf(call))
+      low[index] = hash.low
+      high[index] = hash.high
+    }
+    const [hashLow, hashHigh] = [new ArrayColumn(low), new ArrayColumn(high)]
+    const hasKey = (index: number): boolean => this.summary(index).trigger !== 'none'
+    const { slots, next } = buildKeyTable({ hashLow, hashHigh }, hasKey)
+    return new KeyTable({ hashHigh, slots: new ArrayColumn(slots), next: new ArrayColumn(next) })
+  }
+}
+
+/** The `limit` indexes with the highest score; equal ones keep their order. */
+function highestScoring(
+  indexes: readonly number[],
+  scoreOf: (index: number) => number,
+  limit: number,
+): readonly number[] {
+  const byScore: number[][] = []
+  for (const index of indexes) (byScore[scoreOf(index)] ??= []).push(index)
+  const chosen: number[] = []
+  for (const equals of byScore.toReversed()) chosen.push(...(equals ?? []).slice(0, limit - chosen.length))
+  return chosen
+}
+
+function countBits(word: number): number {
+  let rest = word
+  let bits = 0
+  for (; rest !== 0; bits++) rest &= rest - 1
+  return bits
+}
+
+const MAX_CACHED_TURNS = 256
+const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024
+
+/** Keeps the turns that were read last, up to a number of turns and of characters. */
+class RecentTurnCache {
+  readonly #turns = new Map<number, Turn>()
+  #characters = 0
+
+  get(index: number): Turn | undefined {
+    return this.#turns.get(index)
+  }
+
+  /** The turn must not be in the cache yet. */
+  add(index: number, turn: Turn): void {
+    this.#turns.set(index, turn)
+    this.#characters += textLengthOf(turn)
+    for (const oldest of this.#turns.keys()) {
+      if (this.#turns.size <= MAX_CACHED_TURNS && this.#characters <= MAX_CACHED_CHARACTERS) return
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(index: number): void {
+    const turn = this.#turns.get(index)
+    this.#turns.delete(index)
+    if (turn !== undefined) this.#characters -= textLengthOf(turn)
+  }
+}
+
+function textLengthOf({ trigger, steps }: Turn): number {
+  return steps.reduce((sum, step) => sum + stepText(step).length, trigger?.text.length ?? 0)
+}
+
+function stepText(step: TurnStep): string {
+  return step.kind === 'ask' ? step.request.text : step.message.text
 }

@@ -9,20 +9,17 @@ import { idKey, isId } from '../../protocol/id.ts'
 import { classifyMessage, type Batch, type Message } from '../../protocol/message.ts'
 import { MessageFrameScanner } from '../file/frame-reader.ts'
 import { LONGEST_FRAME_BYTES } from '../file/read.ts'
-import {
-  summaryFromIndex,
-  indexedStepsOf,
-  type MessageLocation,
-  type IndexedStep,
-  STEP_KIND,
-  type TapeIndex,
-} from './tape-index.ts'
+import { type IndexedStep, type MessageLocation, STEP_KIND, type TapeIndex } from './tape-index.ts'
 import { decodeFrame, parseRecordedLine } from '../../tape/codec.ts'
 import type { FrameOrigin } from '../../tape/frame.ts'
 import { messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../../tape/turn.ts'
+import { NO_TURN } from '../../tape/turns.ts'
 
-/** Reads turns from the lines where an index says that they stand; none where the lines do not hold what it says. */
+/**
+ * Reads turns from the lines that an index names. The index may be out of date, or written by another program: a turn whose
+ * lines contradict it is not returned.
+ */
 export class TurnReader {
   readonly #index: TapeIndex
   readonly #file: TapeLineFile
@@ -32,47 +29,45 @@ export class TurnReader {
     this.#file = file
   }
 
-  turn(place: number): Turn | undefined {
-    if (!Number.isInteger(place) || place < 0 || place >= this.#index.turns) return undefined
-    const { trigger: kind, answered } = summaryFromIndex(this.#index, place)
-    const trigger = this.trigger(place)
-    if (kind !== 'none' && trigger === undefined) return undefined
-    const rows = indexedStepsOf(this.#index, place)
-    const steps = [this.#firstAnswer(place), ...rows.flatMap((row) => this.#step(row))]
-    if (steps.some((step) => step === 'broken')) return undefined
-    return assembleTurn(
-      trigger,
-      steps.filter((step) => step !== 'none' && step !== 'broken'),
-      answered,
-    )
+  turn(index: number): Turn | undefined {
+    if (!Number.isInteger(index)) return undefined
+    const summary = this.#index.summary(index)
+    if (summary === NO_TURN) return undefined
+    const trigger = this.trigger(index)
+    if (summary.trigger !== 'none' && trigger === undefined) return undefined
+    const first = this.#index.response(index)
+    const steps = [
+      ...(first === undefined ? [] : [this.#firstResponse(first)]),
+      ...this.#index.steps(index).flatMap((step) => this.#step(step)),
+    ]
+    if (!steps.every((step) => step !== 'broken')) return undefined
+    return assembleTurn(trigger, steps, summary.answered)
   }
 
-  /** What set the turn off, without what followed. */
-  trigger(place: number): RecordedMessage | undefined {
-    const { trigger, server, method, frame } = summaryFromIndex(this.#index, place)
+  trigger(index: number): RecordedMessage | undefined {
+    const { trigger, server, method, frame } = this.#index.summary(index)
     if (trigger === 'none') return undefined
-    const item = indexedStepsOf(this.#index, place).find(({ kind }) => kind === STEP_KIND.triggered)?.item
-    const at = this.#index.triggerAt.at(place)
-    const spoken = this.#message({ at, length: this.#index.triggerLength.at(place), item })
-    if (spoken?.dir !== 'c2s' || spoken.n !== frame || spoken.server !== server) return undefined
-    return spoken.message.kind === trigger && spoken.message.method === method ? spoken : undefined
+    const read = this.#message(this.#index.trigger(index))
+    if (read?.dir !== 'c2s' || read.n !== frame || read.server !== server) return undefined
+    return read.message.kind === trigger && read.message.method === method ? read : undefined
   }
 
-  /** The line of a response that is the first step of its turn, unchecked. */
-  responseLine(place: number): Buffer | undefined {
-    return this.#file.read(this.#index.responseAt.at(place), this.#index.responseLength.at(place))
+  /** The line of the response, unchecked. Returns `undefined` if the response is not the first step of its turn. */
+  responseLine(index: number): Buffer | undefined {
+    const location = this.#index.response(index)
+    return location && this.#file.read(location.at, location.length)
   }
 
-  #firstAnswer(place: number): TurnStep | 'none' | 'broken' {
-    if (this.#index.responseLength.at(place) === 0) return 'none'
-    const line = this.responseLine(place)
+  #firstResponse({ at, length }: MessageLocation): TurnStep | 'broken' {
+    const line = this.#file.read(at, length)
     const message = line === undefined ? undefined : readResponseInLine(line)
     return message === undefined ? 'broken' : { kind: 'respond', message }
   }
 
-  #step({ kind, at, length, item, answer }: IndexedStep): readonly (TurnStep | 'broken')[] {
+  #step({ answer, ...step }: IndexedStep): readonly (TurnStep | 'broken')[] {
+    const { kind } = step
     if (kind === STEP_KIND.triggered) return []
-    const message = this.#message({ at, length, item })
+    const message = this.#message(step)
     if (message?.dir !== 's2c') return ['broken']
     if (kind === STEP_KIND.notify) return [{ kind: 'notify', message }]
     if (kind === STEP_KIND.respond) return [{ kind: 'respond', message }]
@@ -88,7 +83,7 @@ export class TurnReader {
   }
 }
 
-/** None when what the index calls an answer is none to this request. */
+/** Returns `undefined` if the response does not belong to the trigger. */
 function assembleTurn(
   trigger: RecordedMessage | undefined,
   steps: readonly TurnStep[],
@@ -109,11 +104,11 @@ function isAnswerTo(response: RecordedMessage, trigger: RecordedMessage | undefi
   return isId(live) && idKey(live) === idKey(trigger.message.id)
 }
 
-/** The message in a line of a tape, or the item of its batch; none when the line holds no such message. */
+/** Returns `undefined` if the line is not a message, or not a batch with that item. */
 function readMessageInLine(line: Buffer, item: number | undefined): RecordedMessage | undefined {
   const frame = messageScanner.read(line) ?? decodeLineFrame(line)
   if (frame?.kind !== 'message') return undefined
-  return messagesInFrame(frame).find((spoken) => spoken.item === item)
+  return messagesInFrame(frame).find((message) => message.item === item)
 }
 
 const messageScanner = new MessageFrameScanner()
@@ -123,7 +118,7 @@ function decodeLineFrame(line: Buffer): ReturnType<typeof decodeFrame> | undefin
   return text === undefined ? undefined : decodeFrame(text)
 }
 
-/** The answer in a line, checked to be JSON but not parsed until someone looks into it: most are only sent on. */
+/** Checks that the response is JSON, but parses it only when its content is read: most responses are only sent on. */
 function readResponseInLine(line: Buffer): RecordedMessage | undefined {
   const text = utf8TextOf(line)
   const found = text === undefined ? undefined : parseRecordedLine(text)
@@ -134,7 +129,7 @@ function readResponseInLine(line: Buffer): RecordedMessage | undefined {
   return new LazyResponse(found.origin, found.text, idRangeOf(line, start, id))
 }
 
-/** Bytes are counted in the line, characters in the text. */
+/** Converts a range of bytes in the line to a range of characters in the text. */
 function idRangeOf(line: Buffer, start: number, id: JsonRange): JsonRange {
   const before = line.toString('utf8', start, id.start).length
   return { start: before, end: before + line.toString('utf8', id.start, id.end).length }
@@ -189,8 +184,8 @@ const MAX_BLOCKS = 16
 const NEAR_BYTES = 32 * 1024
 
 /**
- * A tape's file, of which single lines are read. Neighbours are often read one after the other: then a whole block is read, and
- * kept a while. A line that stands far from the last one is read alone.
+ * Reads single lines of a tape. Neighbouring lines are often read one after the other, so a line near the last one is read
+ * with its whole block, which is kept for a while. A distant line is read alone.
  */
 export class TapeLineFile {
   readonly #bytes: number
@@ -203,7 +198,7 @@ export class TapeLineFile {
     this.#bytes = bytes
   }
 
-  /** The bytes of a line; none when there is no such place in the file. */
+  /** Returns `undefined` if the range is not inside the file. */
   read(at: number, length: number): Buffer | undefined {
     const isInside = Number.isSafeInteger(at) && at > 0 && length > 0 && at + length <= this.#bytes
     if (!isInside || length > LONGEST_FRAME_BYTES) return undefined

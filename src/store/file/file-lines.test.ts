@@ -2,7 +2,7 @@ import { mkdtemp, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readFileLines } from './build-index.ts'
+import { readFileLines } from './file-lines.ts'
 
 const MIB = 1024 * 1024
 
