@@ -47,7 +47,7 @@ export function commonAffixLength(a: string, b: string): number {
 /** Parses `250`, `250ms`, `2s` or `1.5m` into milliseconds. Returns `undefined` for anything else. */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return value >= 0 && value <= MAX_DURATION_MS ? value : undefined
-  const [, count, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(String(value)) ?? []
+  const [, count, unit = 'ms'] = /^(\d+(?:\.\d+)?) ?(ms|s|m)?$/.exec(String(value)) ?? []
   const ms = Number(count) * (DURATION_UNITS.get(unit) ?? Number.NaN)
   return ms <= MAX_DURATION_MS ? ms : undefined
 }

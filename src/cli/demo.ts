@@ -1,24 +1,27 @@
 import { basename, relative } from 'node:path'
-import { Command } from 'commander'
 import { runDemo } from '../demo/run-demo.ts'
+import type { CommandDefinition } from './command.ts'
+import { abortOnSignals } from './signals.ts'
 
 const TIMEOUT_MS = 30_000
 
-export const demoCommand: Command = new Command('demo')
-  .description('see a session recorded and played back, with nothing to configure')
-  .action(async () => {
-    const interrupted = new AbortController()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(signal))
-    const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(TIMEOUT_MS)])
+export const demoCommand: CommandDefinition = {
+  name: 'demo',
+  help: 'Watch a session being recorded and served, without any configuration',
+  options: {},
+  run: async () => {
+    const interrupted = abortOnSignals()
+    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(TIMEOUT_MS)])
     try {
       await runDemo({ reelay: commandName(), tell: (line) => process.stdout.write(`${line}\n`), signal })
     } catch (error) {
-      if (!interrupted.signal.aborted) throw error
-      process.exitCode = interrupted.signal.reason === 'SIGTERM' ? 143 : 130
+      if (!interrupted.aborted) throw error
+      process.exitCode = interrupted.reason === 'SIGTERM' ? 143 : 130
     }
-  })
+  },
+}
 
-/** What the user would type: the installed program's name, or the file in a clone. */
+/** What the user would type: the name of the installed program, or its file in a clone. */
 function commandName(): string {
   const started = process.argv[1] ?? 'reelay'
   if (basename(started) !== 'main.js') return 'reelay'

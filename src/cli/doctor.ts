@@ -1,20 +1,31 @@
-import { Command } from 'commander'
 import { escapeControlCharsInJson } from '../text.ts'
 import { formatDoctorReport } from '../wrap/doctor/doctor-text.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { switchOn } from './options/option-types.ts'
+import { jsonOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 import { configEnvironment } from './wrap.ts'
 
-export const doctorCommand: Command = new Command('doctor')
-  .description('list what is wrapped in which client, and find what is wrong with it')
-  .option('--offline', 'do not ask the servers behind bridges whether they are there')
-  .option('--json', 'print the result as JSON')
-  .action(async ({ offline, json }: { offline?: true; json?: true }) => {
+export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; json?: true }>({
+  name: 'doctor',
+  help: 'List the wrapped servers of each client and find problems with them',
+  options: {
+    offline: {
+      flag: '--offline',
+      type: switchOn,
+      group: 'Servers',
+      help: 'Do not contact the servers behind bridges',
+    },
+    json: jsonOption,
+  },
+  run: async (_, { offline, json }) => {
     const { runDoctor } = await import('../wrap/doctor/doctor.ts')
     const checkup = await runDoctor(configEnvironment(), offline ? { probeTimeoutMs: 'never' } : {})
-    const shown = createOutputRedactor() // a finding may quote a command line or a line of a config
+    const redact = createOutputRedactor() // a finding may quote a command line or a line of a config
     print(
-      shown(json ? `${escapeControlCharsInJson(JSON.stringify(checkup))}\n` : formatDoctorReport(checkup)),
+      redact(json ? `${escapeControlCharsInJson(JSON.stringify(checkup))}\n` : formatDoctorReport(checkup)),
     )
     process.exitCode = checkup.healthy ? 0 : 1
-  })
+  },
+})

@@ -1,5 +1,7 @@
-import { Command } from 'commander'
-import { forecastFaults, formatForecast } from '../faults/session-faults.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { seedOption } from './options/live-options.ts'
+import { fileValue, switchOn } from './options/option-types.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { readBindingsFile } from '../bindings/bindings-file.ts'
 import {
   bindingsAsJson,
@@ -17,45 +19,10 @@ import { withBindingsFilePath, readBindingsForTape } from '../store/companion-fi
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { openTape, readTape, type Tape } from '../store/file/read.ts'
-import { readSeed } from './options/serve-options.ts'
-import { readFaultsFile } from './options/read-serve-options.ts'
+import { forecastFaults, formatForecast } from '../faults/session-faults.ts'
+import { readFaultsFile } from './serve/play-options.ts'
 import { printLines, print } from './output/print.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'
-
-export const inspectCommand: Command = new Command('inspect')
-  .description('show what a tape holds: who talked to whom, every exchange, errors, stderr, misses')
-  .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--json', 'print everything as JSON')
-  .option('-v, --verbose', 'show every message in full')
-  .option('--bindings', 'show the values that the server made up and the client sent back')
-  .option('--bindings-file', 'print these as YAML, to be edited and kept beside the tape')
-  .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
-  .option('--faults <file>', 'show what the faults of this file would do to the recorded requests')
-  .option('--seed <number>', 'the chance that --faults is to show, as in reelay serve', readSeed)
-  .action(async (name: string, flags: InspectFlags) => {
-    const opened = await openTape(resolveTape(name))
-    const { tape, text } = redactTapeForOutput(opened)
-    // What is bound, and what a fault is for, is told by values as they are.
-    const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
-    const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
-    if (showsOverview(flags)) return printLines(overviewLines(await readOverview(reader)), text)
-    if (showsBindings(flags) && flags.server === undefined)
-      return print(text(await indexedBindingsText(opened.path, flags)))
-    print(text(await inspectOutput(await readTape(reader), flags)))
-  })
-
-function showsMessages(flags: InspectFlags): boolean {
-  return !showsBindings(flags) && flags.faults === undefined
-}
-
-function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
-  return bindings === true || bindingsFile === true
-}
-
-/** Whether nothing is wanted that takes all of the tape at once. */
-function showsOverview(flags: InspectFlags): boolean {
-  return showsMessages(flags) && flags.json === undefined && flags.verbose === undefined
-}
 
 interface InspectFlags {
   readonly json?: true
@@ -65,6 +32,68 @@ interface InspectFlags {
   readonly server?: string
   readonly faults?: string
   readonly seed?: number
+}
+
+export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
+  name: 'inspect',
+  help: 'Show the contents of a tape: connections, exchanges, errors, stderr and misses',
+  arguments: TAPE_ARGUMENT,
+  options: {
+    server: serverFilter('Show only these servers'),
+    verbose: {
+      flag: '-v, --verbose',
+      type: switchOn,
+      group: 'Output',
+      help: 'Show every message in full',
+      conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
+    },
+    json: jsonOption,
+    bindings: {
+      flag: '--bindings',
+      type: switchOn,
+      group: 'Output',
+      help: 'Show the values that the server created and the client sent back',
+      conflicts: ['bindingsFile', 'faults'],
+    },
+    bindingsFile: {
+      flag: '--bindings-file',
+      type: switchOn,
+      group: 'Output',
+      help: 'Print these bindings as YAML, for a bindings file beside the tape',
+      conflicts: ['json', 'faults'],
+    },
+    faults: {
+      flag: '--faults',
+      type: fileValue,
+      group: 'Output',
+      help: 'Show what the faults in this file would do to the recorded requests',
+    },
+    seed: { ...seedOption, group: 'Output', needs: { faults: true } },
+  },
+  run: async ([name = ''], flags) => {
+    const opened = await openTape(resolveTape(name))
+    const { tape, text } = redactTapeForOutput(opened)
+    // Bindings and faults depend on the real values.
+    const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
+    const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
+    if (showsOverview(flags)) return printLines(overviewLines(await readOverview(reader)), text)
+    if (showsBindings(flags) && flags.server === undefined)
+      return print(text(await indexedBindingsText(opened.path, flags)))
+    print(text(await inspectOutput(await readTape(reader), flags)))
+  },
+})
+
+function showsMessages(flags: InspectFlags): boolean {
+  return !showsBindings(flags) && flags.faults === undefined
+}
+
+function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
+  return bindings === true || bindingsFile === true
+}
+
+/** The overview is the only output that does not need the whole tape in memory. */
+function showsOverview(flags: InspectFlags): boolean {
+  return showsMessages(flags) && flags.json === undefined && flags.verbose === undefined
 }
 
 async function inspectOutput(tape: Tape, flags: InspectFlags): Promise<string> {
@@ -77,7 +106,7 @@ async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags
   return json ? jsonDocument({ faults: forecast.map(jsonValue) }) : formatForecast(forecast)
 }
 
-/** Of a tape that may be larger than the memory. */
+/** The tape may be larger than the memory. */
 async function indexedBindingsText(path: string, flags: InspectFlags): Promise<string> {
   const tape = await openIndexedTape(path)
   try {

@@ -1,27 +1,31 @@
-import { Command } from 'commander'
 import { redactTapeLabels } from '../redact/redact-tape.ts'
 import { listAsJson, listAsText } from '../report/list.ts'
 import { tapeFolder } from '../store/home.ts'
 import { listTapes, type TapeSummary } from '../store/file/list.ts'
 import { parseServerFilter } from '../tape/server-filter.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { jsonOption, serverFilter } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 
-export const listCommand: Command = new Command('list')
-  .description('list the tapes in the tape folder')
-  .option('--json', 'print the list as JSON')
-  .option('--server <filter>', 'tapes of these servers only: names with commas between, * for anything')
-  .action(async ({ json, server }: { json?: true; server?: string }) => {
+export const listCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
+  name: 'list',
+  help: 'List the tapes in the tape folder',
+  options: { server: serverFilter('Show only tapes of these servers'), json: jsonOption },
+  run: async (_, { json, server }) => {
     const folder = tapeFolder()
     const isMeant = parseServerFilter(server)
     const found = (await listTapes(folder)).map(redactedSummary)
     const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
     if (json) print(listAsJson(folder, tapes))
     else if (tapes.length > 0) print(listAsText(tapes))
-    else if (found.length > 0) process.stderr.write(`no tape in ${folder} holds a server ${server}\n`)
+    else if (found.length > 0) process.stderr.write(`no tape in ${folder} has a server ${server}\n`)
     else
-      process.stderr.write(`no tapes in ${folder} yet: reelay record <name> -- <server command> makes one\n`)
-  })
+      process.stderr.write(
+        `no tapes in ${folder} yet: record one with reelay record <name> -- <server command>\n`,
+      )
+  },
+})
 
 /** Labels of a tape that was never redacted may hold anything. */
 function redactedSummary(tape: TapeSummary): TapeSummary {

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder runs: it boots while we do.
-import type { Command } from 'commander'
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../link/process/end.ts'
 import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'
-import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/read-record-options.ts'
+import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
+import type { CommandGroups } from './run-program.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
@@ -20,9 +20,9 @@ function isSingleName(words: readonly string[]): words is readonly [string] {
   return words.length === 1 && !words[0]?.startsWith('-')
 }
 
-/** A client waits for `serve` to answer: it loads no other command. */
-async function commandsFor(verb: string | undefined): Promise<readonly Command[]> {
-  if (verb === 'serve') return [(await import('./serve/serve.ts')).serveCommand]
+/** `serve` loads no other command, because a client is waiting for it. */
+async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
+  if (verb === 'serve') return { Serve: [(await import('./serve/serve.ts')).serveCommand] }
   return (await import('./program.ts')).COMMANDS
 }
 

@@ -1,5 +1,7 @@
-import { Command } from 'commander'
-import { ReelayError } from '../errors.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { usageError, type OptionTable } from './options/option.ts'
+import { textValue } from './options/option-types.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
 import { parseRequestPath } from '../match/request-key.ts'
@@ -16,50 +18,70 @@ import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 
-export const matchCommand: Command = new Command('match')
-  .description('keep rules beside a tape that say how requests are compared with it')
-  .addCommand(
-    withScopeOptions('add')
-      .description('add a rule for each path')
-      .argument('<path...>', 'a part of requests, such as params.arguments.date')
-      .option(
-        '--as <comparison>',
-        `how it is compared: ${COMPARISON_KINDS.map(({ usage }) => usage).join(', ')}`,
-      )
-      .option('--ignore', 'do not compare it; the same as --as ignore')
-      .action(add),
-  )
-  .addCommand(
-    withTapeArgument('list')
-      .description('list the rules beside a tape')
-      .option('--json', 'print the list as JSON')
-      .option(
-        '--server <filter>',
-        'the rules that hold for these servers: names with commas between, * for anything',
-      )
-      .action(list),
-  )
-  .addCommand(
-    withScopeOptions('remove')
-      .description('remove the rules for these paths')
-      .argument('<path...>', 'a path as it stands in the rule')
-      .action(remove),
-  )
-
-function withTapeArgument(name: string): Command {
-  return new Command(name).argument('<tape>', 'a tape name, or a path to a tape file')
-}
-
-function withScopeOptions(name: string): Command {
-  return withTapeArgument(name)
-    .option('--tool <name>', 'only in calls of this tool')
-    .option('--method <method>', 'only in requests of this method')
-    .option('--server <name>', 'only in requests to this server')
-}
-
 interface AddFlags extends MatchRuleScope {
   readonly as?: string
-  readonly ignore?: true
+}
+
+const SCOPE_OPTIONS: OptionTable<MatchRuleScope> = {
+  tool: {
+    flag: '--tool',
+    type: textValue,
+    placeholder: 'name',
+    group: 'Scope',
+    help: 'Apply only to calls of this tool',
+  },
+  method: {
+    flag: '--method',
+    type: textValue,
+    placeholder: 'method',
+    group: 'Scope',
+    help: 'Apply only to requests of this method',
+  },
+  server: {
+    flag: '--server',
+    type: textValue,
+    placeholder: 'name',
+    group: 'Scope',
+    help: 'Apply only to requests to this server',
+  },
+}
+
+export const matchCommand: CommandDefinition = {
+  name: 'match',
+  help: 'Manage the rules beside a tape that say how requests are compared with it',
+  options: {},
+  commands: [
+    defineCommand<AddFlags>({
+      name: 'add',
+      help: 'Add a rule for each path',
+      arguments: { ...TAPE_ARGUMENT, '<path...>': 'Path in a request, e.g. params.arguments.date' },
+      options: {
+        as: {
+          flag: '--as',
+          type: textValue,
+          placeholder: 'comparison',
+          group: 'Comparison',
+          help: `Compare the value in this way (required): ${COMPARISON_KINDS.map(({ usage }) => usage).join(', ')}`,
+        },
+        ...SCOPE_OPTIONS,
+      },
+      run: ([tape = '', ...paths], flags) => add(tape, paths, flags),
+    }),
+    defineCommand<{ json?: true; server?: string }>({
+      name: 'list',
+      help: 'List the rules beside a tape',
+      arguments: TAPE_ARGUMENT,
+      options: { server: serverFilter('Show only rules that apply to these servers'), json: jsonOption },
+      run: ([tape = ''], flags) => list(tape, flags),
+    }),
+    defineCommand<MatchRuleScope>({
+      name: 'remove',
+      help: 'Remove the rules for these paths',
+      arguments: { ...TAPE_ARGUMENT, '<path...>': 'Path as in the rule' },
+      options: SCOPE_OPTIONS,
+      run: ([tape = '', ...paths], flags) => remove(tape, paths, flags),
+    }),
+  ],
 }
 
 async function add(name: string, paths: readonly string[], flags: AddFlags): Promise<void> {
@@ -70,7 +92,7 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   for (const rule of rules) {
     print(createOutputRedactor()(`${formatMatchRule(rule)}\n`))
     if (countRequestsWithRule(tape, rule) === 0)
-      process.stderr.write(`reelay match: warning: no recorded request of ${name} has anything there\n`)
+      process.stderr.write(`reelay match: warning: no recorded request of ${name} has a value there\n`)
   }
   process.stderr.write(`reelay match: written to ${file}\n`)
 }
@@ -82,11 +104,11 @@ async function list(name: string, { json, server }: { json?: true; server?: stri
   const shown = createOutputRedactor()
   if (json) print(shown(`${JSON.stringify({ file: path ?? null, rules }, null, 2)}\n`))
   else if (rules.length > 0) print(shown(`${rules.join('\n')}\n`))
-  else if (all.length > 0) process.stderr.write(`no rule beside ${tapePath} holds for a server ${server}\n`)
-  else process.stderr.write(`no rules beside ${tapePath} yet: reelay match add makes one\n`)
+  else if (all.length > 0) process.stderr.write(`no rule beside ${tapePath} applies to a server ${server}\n`)
+  else process.stderr.write(`no rules beside ${tapePath} yet: add one with reelay match add\n`)
 }
 
-/** A rule that names no server holds for all. */
+/** A rule without a server applies to all of them. */
 function appliesTo(isMeant: ServerFilter): (rule: string) => boolean {
   return (rule) => {
     const { server } = parseMatchRule(rule)
@@ -98,26 +120,28 @@ async function remove(name: string, paths: readonly string[], flags: MatchRuleSc
   const { path: tapePath } = await openTape(resolveTape(name))
   const gone = await removeStoredRules(tapePath, paths.map(parseRequestPath), readScope(flags))
   if (gone.length === 0)
-    throw new ReelayError('USAGE', `there is no rule for ${paths.join(', ')} beside ${tapePath}`, {
-      hint: `reelay match list ${name} shows what there is`,
-    })
+    throw usageError(
+      `there is no rule for ${paths.join(', ')} beside ${tapePath}`,
+      `reelay match list ${name} shows the rules`,
+    )
   print(createOutputRedactor()(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`))
 }
 
-function readComparison({ as, ignore }: AddFlags): Comparison {
-  if ((as === undefined) === (ignore === undefined))
-    throw new ReelayError('USAGE', 'say how the part is compared: either --as <comparison> or --ignore', {
-      hint: `for example --as relative-date; reelay match add --help lists the comparisons`,
-    })
-  return parseComparison(as ?? 'ignore')
+function readComparison({ as }: AddFlags): Comparison {
+  if (as !== undefined) return parseComparison(as)
+  throw usageError(
+    '--as <comparison> is required',
+    'for example --as relative-date; reelay match add --help lists the comparisons',
+  )
 }
 
-// A tool is called by one method only.
+/** Only tools/call calls a tool. */
 function readScope({ server, method, tool }: MatchRuleScope): MatchRuleScope {
   if (tool !== undefined && method !== undefined && method !== 'tools/call')
-    throw new ReelayError('USAGE', `--tool goes with tools/call, not with ${method}`, {
-      hint: 'leave out --method, or leave out --tool',
-    })
+    throw usageError(
+      `--tool cannot be used together with --method ${method}`,
+      'leave out --method, or leave out --tool',
+    )
   const called = tool === undefined ? method : 'tools/call'
   return {
     ...(server !== undefined && { server }),

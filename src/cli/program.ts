@@ -1,5 +1,5 @@
-import { Command } from 'commander'
 import { caCommand } from './ca.ts'
+import type { CommandDefinition } from './command.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand } from './import.ts'
@@ -11,41 +11,33 @@ import { redactCommand } from './redact.ts'
 import { replayCommand } from './replay/replay.ts'
 import { verifyCommand } from './replay/verify.ts'
 import { runCommand } from './run.ts'
+import type { CommandGroups } from './run-program.ts'
 import { serveCommand } from './serve/serve.ts'
 import { shareCommand } from './share.ts'
 import { statsCommand } from './stats.ts'
 import { tailCommand } from './tail.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
-/** The help page of `record`; `main` runs the command itself, before commander is loaded. */
-export const recordCommand: Command = new Command('record')
-  .description('stand between a client and a server and make a tape')
-  .usage(
+/** Only the help of `record`: `main` runs the command before commander is loaded. */
+const recordCommand: CommandDefinition = {
+  name: 'record',
+  help: 'Record a session between an MCP client and a server to a tape',
+  usage:
     '[options] [<name>] -- <server command…>\n' +
-      '       reelay record [options] --url <url> [<name>]\n' +
-      '       reelay record [options] --bridge --url <url> [<name>]\n' +
-      '       reelay record [options] --forward [<name>] [-- <client command…>]',
-  )
-  .addHelpText(
-    'after',
-    '\nWithout -o or a name, the tape gets a dated name. Names live in $REELAY_HOME/tapes.',
-  )
-
-for (const { short, long, value, about } of RECORD_OPTIONS) {
-  const flags = [short, long].filter((flag) => flag !== undefined).join(', ')
-  recordCommand.option(value === undefined ? flags : `${flags} <${value}>`, about)
+    '       reelay record [options] --url <url> [<name>]\n' +
+    '       reelay record [options] --bridge --url <url> [<name>]\n' +
+    '       reelay record [options] --forward [<name>] [-- <client command…>]',
+  options: RECORD_OPTIONS,
+  notes:
+    'Without -o or a name, the tape is named after the server and the time.\nNamed tapes are in $REELAY_HOME/tapes.',
 }
 
-/** Every command, as `reelay --help` groups them; of `record` only the help, because `main` takes care of the recording itself. */
-export const COMMANDS: readonly Command[] = [
-  ...group('Record:', recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand),
-  ...group('Look:', inspectCommand, statsCommand, tailCommand, listCommand),
-  ...group('Play the server:', serveCommand, matchCommand),
-  ...group('Play the client:', replayCommand, verifyCommand),
-  ...group('Make other tapes:', redactCommand, shareCommand, importCommand),
-  ...group('Learn:', demoCommand),
-]
-
-function group(heading: string, ...commands: readonly Command[]): readonly Command[] {
-  return commands.map((command) => command.helpGroup(heading))
+/** Every command, by the headings of `reelay --help`. */
+export const COMMANDS: CommandGroups = {
+  Record: [recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand],
+  Inspect: [inspectCommand, statsCommand, tailCommand, listCommand],
+  Serve: [serveCommand, matchCommand],
+  Replay: [replayCommand, verifyCommand],
+  'Share and import': [redactCommand, shareCommand, importCommand],
+  'Get started': [demoCommand],
 }

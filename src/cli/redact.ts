@@ -1,9 +1,10 @@
-import { Command } from 'commander'
-import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './options/redact-options.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { fileValue, switchOn } from './options/option-types.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
+import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
 import { print } from './output/print.ts'
 import { withTerminal, type AskQuestion } from './output/terminal.ts'
 import { warnAboutCopyVault } from './output/vault-warning.ts'
-import { ReelayError } from '../errors.ts'
 import { mergeRuleChanges, type RedactionRuleChanges, exactPattern } from '../redact/rule-set.ts'
 import { findSecretOccurrences, type SecretOccurrence } from '../share/find-secrets.ts'
 import {
@@ -17,21 +18,41 @@ import { resolveTape } from '../store/home.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { escapeControlChars } from '../text.ts'
 
-export const redactCommand: Command = declareRedactionOptions(new Command('redact'))
-  .description('look for secrets on a tape (exit code 1 when there are any), or write a copy without them')
-  .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('-o, --output <file>', 'write a copy with stand-ins to this file (never over an existing one)')
-  .option('--vault <file>', 'with -o: add the values that were replaced to this file, for replay --secrets')
-  .option('--review', 'ask about each of them on the terminal first')
-  .option('--json', 'print the result as JSON')
-  .option('--server <filter>', 'these servers only: names with commas between, * for anything')
-  .action(async (name: string, flags: RedactFlags) => {
-    const { output, json, review: isReviewed, server, vault, ...rules } = flags
+interface RedactFlags extends RedactionFlags {
+  readonly output?: string
+  readonly vault?: string
+  readonly server?: string
+  readonly review?: true
+  readonly json?: true
+}
+
+export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
+  name: 'redact',
+  help: 'Find secrets on a tape (exit code 1 if there are any), or write a copy without them',
+  arguments: TAPE_ARGUMENT,
+  options: {
+    output: {
+      flag: '-o, --output',
+      type: fileValue,
+      group: 'Output',
+      help: 'Write a copy with placeholders to this file; an existing file is never overwritten',
+    },
+    server: serverFilter('Look only at these servers'),
+    ...REDACTION_OPTIONS,
+    vault: { ...vaultOption, needs: { output: true } },
+    review: {
+      flag: '--review',
+      type: switchOn,
+      group: 'Output',
+      help: 'Ask about each secret on the terminal first',
+    },
+    json: jsonOption,
+  },
+  run: async ([name = ''], { output, json, review, server, vault, ...rules }) => {
     const from = resolveTape(name)
-    const asked = { changes: readRedactionFlags(rules), server }
-    const changes = isReviewed ? await reviewRules(from, asked) : asked.changes
+    const asked = { changes: readRuleChanges(rules), server }
+    const changes = review ? await reviewRules(from, asked) : asked.changes
     if (changes === undefined) return reportAbandonedReview()
-    if (output === undefined && vault !== undefined) throw vaultWithoutCopy()
     if (output === undefined) return scanTape(name, from, { json, changes, server })
     const copied = await copyTapeRedacted({ from, to: output, changes, server, vault })
     print(
@@ -40,15 +61,8 @@ export const redactCommand: Command = declareRedactionOptions(new Command('redac
         : `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)} replaced\n`,
     )
     warnAboutCopyVault(copied)
-  })
-
-interface RedactFlags extends RedactionFlags {
-  readonly output?: string
-  readonly review?: true
-  readonly server?: string
-  readonly vault?: string
-  readonly json?: true
-}
+  },
+})
 
 async function scanTape(
   name: string,
@@ -79,12 +93,6 @@ async function reviewRules(
     instead: 'leave --review out; --allow <value> says that a value is no secret',
   })
   return kept && mergeRuleChanges(wishes.changes, { allow: kept.map(exactPattern) })
-}
-
-function vaultWithoutCopy(): ReelayError {
-  return new ReelayError('USAGE', '--vault without -o', {
-    hint: 'a vault holds what a copy has stand-ins for: name the copy with -o',
-  })
 }
 
 function reportAbandonedReview(): void {

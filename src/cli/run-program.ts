@@ -1,20 +1,35 @@
-import { Command, CommanderError } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import type { CommandDefinition } from './command.ts'
+import {
+  longFlag,
+  optionHelp,
+  valueName,
+  type GivenOptions,
+  type OptionRow,
+  type OptionRows,
+} from './options/option.ts'
 import { ignoreClosedOutput } from './output/print.ts'
 
-/** Runs the command that the arguments name, out of these. */
-export async function runProgram(argv: readonly string[], commands: readonly Command[]): Promise<void> {
+/** Commands under the heading that `reelay --help` shows them under. */
+export type CommandGroups = Readonly<Record<string, readonly CommandDefinition[]>>
+
+/** Runs the command that the arguments name. */
+export async function runProgram(argv: readonly string[], groups: CommandGroups): Promise<void> {
   ignoreClosedOutput()
-  const program = new Command('reelay')
-    .description('record what an MCP client and a server say to each other, then play either of them')
-    .version(VERSION)
+  const program = configure(new Command('reelay'), 'Options:')
+    .description('Record MCP sessions, serve them as a server and replay them as a client')
+    .version(VERSION, '-V, --version', 'Show the version')
     .showSuggestionAfterError()
     .addHelpCommand(
-      new Command('help').argument('[command]').description('show what a command takes').helpGroup('Learn:'),
+      new Command('help')
+        .argument('[command]')
+        .description('Show the options of a command')
+        .helpGroup('Get started:'),
     )
-  for (const command of commands) program.addCommand(command)
-  throwInsteadOfExit(program)
+  for (const [heading, commands] of Object.entries(groups))
+    for (const command of commands) program.addCommand(build(command).helpGroup(`${heading}:`))
   try {
     rejectUnknownHelpTopic(program, argv)
     await program.parseAsync(argv)
@@ -24,17 +39,79 @@ export async function runProgram(argv: readonly string[], commands: readonly Com
   }
 }
 
+/** Wider lines are hard to read; in a pipe there is no width to ask for. */
+const MAX_HELP_WIDTH = 100
+const DEFAULT_HELP_WIDTH = 80
+
+/** Misuse is thrown instead of printed, so that all errors look alike. */
+function configure(command: Command, helpGroup = 'Help:'): Command {
+  const width = Math.min(process.stdout.columns ?? DEFAULT_HELP_WIDTH, MAX_HELP_WIDTH)
+  return command
+    .exitOverride()
+    .configureOutput({ outputError: () => {}, getOutHelpWidth: () => width })
+    .configureHelp({ subcommandTerm: (each) => each.name() })
+    .addHelpOption(new Option('-h, --help', 'Show help').helpGroup(helpGroup))
+}
+
+function build(definition: CommandDefinition, parent = 'reelay'): Command {
+  const { name, help, usage, notes, commands = [], run } = definition
+  const path = `${parent} ${name}`
+  const command = configure(new Command(name)).description(help)
+  if (usage !== undefined) command.usage(usage)
+  for (const [argument, about] of Object.entries(definition.arguments ?? {}))
+    command.addArgument(new Argument(argument, about))
+  const given = addOptions(command, definition.options, path)
+  if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
+  for (const each of commands) command.addCommand(build(each, path))
+  if (run !== undefined) command.action(() => run(command.args, given))
+  return command
+}
+
+/** Returns the object that parsing fills with what was given. */
+function addOptions(command: Command, table: OptionRows, path: string): GivenOptions {
+  const given: Record<string, (string | boolean)[]> = {}
+  const rows = Object.entries(table).filter(([, { flag }]) => flag !== undefined)
+  const isShort = rows.some(([, { isCommon }]) => isCommon)
+  const uncommon: Option[] = []
+  const add = (name: string, option: Option, bare = true): void => {
+    command.addOption(option)
+    command.on(`option:${option.name()}`, (value: string | null | undefined) =>
+      (given[name] ??= []).push(value ?? bare),
+    )
+  }
+  for (const [name, row] of rows) {
+    const option = new Option(optionTerm(row), optionHelp(row)).helpGroup(`${row.group}:`)
+    if (isShort && !row.isCommon) uncommon.push(option.hideHelp())
+    add(name, option)
+    if (row.type.kind === 'switch' && row.type.off !== undefined)
+      add(name, new Option(longFlag(row.flag ?? '').replace('--', '--no-')).hideHelp(), false)
+    for (const alias of row.aliases ?? []) add(name, new Option(`${alias} ${valueName(row)}`).hideHelp())
+  }
+  if (uncommon.length > 0) addHelpAll(command, uncommon, path)
+  return given
+}
+
+function addHelpAll(command: Command, uncommon: readonly Option[], path: string): void {
+  const count = uncommon.length
+  command.addOption(new Option('--help-all', 'Show help with all options').helpGroup('Help:'))
+  command.addHelpText('after', () =>
+    uncommon[0]?.hidden ? `\n${path} --help-all shows ${count} more options.` : '',
+  )
+  command.on('option:help-all', () => {
+    for (const option of uncommon) option.hideHelp(false)
+    command.help()
+  })
+}
+
+function optionTerm(row: OptionRow<unknown>): string {
+  return `${row.flag} ${valueName(row)}`.trim()
+}
+
 /** Commander would show the help of everything. */
 function rejectUnknownHelpTopic(program: Command, [, , verb, name]: readonly string[]): void {
   if (verb !== 'help' || name === undefined || name.startsWith('-')) return
   if (['help', ...program.commands.map((command) => command.name())].includes(name)) return
-  throw new ReelayError('USAGE', `there is no command '${name}' to help with`, { hint: 'see reelay --help' })
-}
-
-/** Commander reports misuse to us instead of printing and exiting. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => {} })
-  command.commands.forEach(throwInsteadOfExit)
+  throw new ReelayError('USAGE', `unknown command '${name}'`, { hint: 'see reelay --help' })
 }
 
 function usageErrorFrom(error: CommanderError): ReelayError {

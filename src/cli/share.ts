@@ -1,26 +1,43 @@
-import { Command } from 'commander'
 import { shareTape } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
 import { escapeControlChars } from '../text.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
 import { print } from './output/print.ts'
 import { redactionSummary } from './redact.ts'
 import { warnAboutCopyVault } from './output/vault-warning.ts'
-import { declareRedactionOptions, readRedactionFlags, type RedactionFlags } from './options/redact-options.ts'
+import { usageError } from './options/option.ts'
+import { fileValue } from './options/option-types.ts'
+import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
 
-export const shareCommand: Command = declareRedactionOptions(new Command('share'))
-  .description(
-    'write a copy of a tape that can be given away, after proving that it holds no secret and still replays',
-  )
-  .argument('<tape>', 'a tape name, or a path to a tape file')
-  .requiredOption('-o, --output <file>', 'where to write the copy (never over an existing file)')
-  .option(
-    '--vault <file>',
-    'add the values that were replaced to this file, for replay --secrets; never give it away',
-  )
-  .option('--json', 'print the result as JSON')
-  .option('--server <filter>', 'share these servers only: names with commas between, * for anything')
-  .action(async (name: string, { output, json = false, server, vault, ...flags }: ShareFlags) => {
-    const changes = readRedactionFlags(flags)
+interface ShareFlags extends RedactionFlags {
+  readonly output?: string
+  readonly vault?: string
+  readonly server?: string
+  readonly json?: true
+}
+
+export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
+  name: 'share',
+  help: 'Write a copy of a tape that can be given away, after checking that it contains no secret and still replays',
+  usage: '[options] <tape> -o <file>',
+  arguments: TAPE_ARGUMENT,
+  options: {
+    output: {
+      flag: '-o, --output',
+      type: fileValue,
+      group: 'Output',
+      help: 'Write the copy to this file (required); an existing file is never overwritten',
+    },
+    server: serverFilter('Share only these servers'),
+    ...REDACTION_OPTIONS,
+    vault: { ...vaultOption, help: `${vaultOption.help}; never give it away` },
+    json: jsonOption,
+  },
+  run: async ([name = ''], { output, json, server, vault, ...flags }) => {
+    if (output === undefined)
+      throw usageError('--output is required', 'for example: reelay share my-tape -o copy.tape.jsonl')
+    const changes = readRuleChanges(flags)
     const copied = await shareTape({ from: resolveTape(name), to: output, changes, server, vault })
     warnAboutCopyVault(copied)
     if (json) return print(`${JSON.stringify(copied, undefined, 2)}\n`)
@@ -30,11 +47,5 @@ export const shareCommand: Command = declareRedactionOptions(new Command('share'
     print(
       `  played to itself: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
     )
-  })
-
-interface ShareFlags extends RedactionFlags {
-  readonly output: string
-  readonly server?: string
-  readonly json?: boolean
-  readonly vault?: string
-}
+  },
+})

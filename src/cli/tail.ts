@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { ExchangeFacts } from '../report/exchanges/exchange.ts'
 import { exchangeJson } from '../report/inspect/inspect-json.ts'
 import { ExchangeFollower, createTailFormatter } from '../report/tail.ts'
@@ -6,30 +5,38 @@ import { followTape, type FollowedTape } from '../store/file/follow.ts'
 import { resolveTape } from '../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { escapeControlChars, escapeControlCharsInJson } from '../text.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
+import { abortOnSignals } from './signals.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'
 
-export const tailCommand: Command = new Command('tail')
-  .description('show the exchanges of a tape as they complete, while it is being recorded')
-  .argument('<tape>', 'a tape name, or a path to a tape file')
-  .option('--json', 'print one JSON object a line')
-  .option('--server <filter>', 'show these servers only: names with commas between, * for anything')
-  .action(async (name: string, { json, server }: { json?: true; server?: string }) => {
+export const tailCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
+  name: 'tail',
+  help: 'Show the exchanges of a tape as they complete, while it is being recorded',
+  arguments: TAPE_ARGUMENT,
+  options: {
+    server: serverFilter('Show only these servers'),
+    json: { ...jsonOption, help: 'Print one JSON object per line' },
+  },
+  run: async ([name = ''], { json, server }) => {
     const stop = new AbortController()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
-    process.once('disconnect', () => stop.abort('the recorder is gone')) // it started us, and talks to us no more
-    process.stdout.on('error', () => stop.abort('nobody reads')) // as in `| head`
-    const { tape, text } = redactTapeForOutput(await followTape(resolveTape(name), stop.signal))
+    const interrupted = abortOnSignals()
+    process.once('disconnect', () => stop.abort()) // the recorder that started this process is gone
+    process.stdout.on('error', () => stop.abort()) // nobody reads the output any more, as in `| head`
+    const signal = AbortSignal.any([stop.signal, interrupted])
+    const { tape, text } = redactTapeForOutput(await followTape(resolveTape(name), signal))
     const lineOf = json ? jsonLine(tape) : textLine(tape)
     const view = {
       lineOf: (exchange: ExchangeFacts) => text(lineOf(exchange)),
       isMeant: parseServerFilter(server),
     }
-    const passedOver = await printExchanges(tape, view, stop.signal)
+    const passedOver = await printExchanges(tape, view, signal)
     if (server !== undefined && passedOver)
       process.stderr.write(`no server "${server}" had an exchange: choose from ${passedOver}\n`)
-    process.exitCode = stop.signal.reason === 'SIGINT' ? 130 : 0
+    process.exitCode = signal.reason === 'SIGINT' ? 130 : 0
     if (process.connected) process.disconnect()
-  })
+  },
+})
 
 type FormatExchange = (exchange: ExchangeFacts) => string
 
@@ -38,7 +45,7 @@ interface TailView {
   readonly isMeant: ServerFilter
 }
 
-/** Gives the servers that were passed over, when nobody else had an exchange until the end of the tape. */
+/** Returns the servers that were passed over, if no selected server had an exchange until the end of the tape. */
 async function printExchanges(
   tape: FollowedTape,
   view: TailView,

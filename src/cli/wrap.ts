@@ -1,13 +1,16 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { Command } from 'commander'
-import { ReelayError } from '../errors.ts'
+import type { ReelayError } from '../errors.ts'
 import { escapeControlCharsInJson } from '../text.ts'
 import type { UserEnvironment } from '../wrap/clients/client.ts'
 import { WRAPPABLE_CLIENTS } from '../wrap/clients/index.ts'
 import { formatWrapResult, wrapExitCode, type WrapResult } from '../wrap/wrap-result.ts'
 import type { ServerSelection } from '../wrap/change-configs.ts'
 import type { RecorderProgram } from '../wrap/entries/command-entry.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { usageError, type OptionTable } from './options/option.ts'
+import { fileValue, switchOn, textValue } from './options/option-types.ts'
+import { jsonOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 
@@ -19,59 +22,75 @@ interface WrapFlags {
   readonly json?: true
 }
 
-export const wrapCommand: Command = declareWrapOptions(
-  new Command('wrap').description('put the recorder before servers in the config files of MCP clients'),
-).action(async (names: readonly string[], flags: WrapFlags) => {
-  const servers = readServers(names, flags)
-  const { client, file, dryRun = false } = flags
-  const { wrapServers } = await import('../wrap/wrap.ts') // with its parsers, which other commands need not load
-  const result = wrapServers({
-    servers,
-    client,
-    file,
-    dryRun,
-    where: configEnvironment(),
-    recorder: thisProgram(),
-    now: () => new Date(),
-  })
-  printResult(result, servers, flags)
-  warnAboutNpxCache(thisProgram())
+const SERVER_ARGUMENT = { '[server...]': 'Names of the servers in the config' } as const
+
+const WRAP_OPTIONS: OptionTable<WrapFlags> = {
+  all: { flag: '--all', type: switchOn, group: 'Servers', help: 'Change every server' },
+  client: {
+    flag: '--client',
+    type: textValue,
+    placeholder: 'name',
+    group: 'Servers',
+    help: `Change only this client: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`,
+  },
+  file: { flag: '--file', type: fileValue, group: 'Servers', help: 'Change only this config file' },
+  dryRun: { flag: '--dry-run', type: switchOn, group: 'Output', help: 'Show a diff and write nothing' },
+  json: jsonOption,
+}
+
+export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
+  name: 'wrap',
+  help: 'Put the recorder in front of servers in the config files of MCP clients',
+  arguments: SERVER_ARGUMENT,
+  options: WRAP_OPTIONS,
+  run: async (names, flags) => {
+    const servers = readServers(names, flags)
+    const { client, file: path, dryRun = false } = flags
+    const { wrapServers } = await import('../wrap/wrap.ts') // its parsers are large, and other commands do not need them
+    const result = wrapServers({
+      servers,
+      client,
+      file: path,
+      dryRun,
+      where: configEnvironment(),
+      recorder: thisProgram(),
+      now: () => new Date(),
+    })
+    printResult(result, servers, flags)
+    warnAboutNpxCache(thisProgram())
+  },
 })
 
-export const unwrapCommand: Command = declareWrapOptions(
-  new Command('unwrap').description('take the recorder out of the config files again, byte for byte'),
-).action(async (names: readonly string[], flags: WrapFlags) => {
-  const servers = readServers(names, flags)
-  const { client, file, dryRun = false } = flags
-  const { unwrapServers } = await import('../wrap/unwrap.ts')
-  printResult(unwrapServers({ servers, client, file, dryRun, where: configEnvironment() }), servers, flags)
+export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
+  name: 'unwrap',
+  help: 'Remove the recorder from the config files again, byte for byte',
+  arguments: SERVER_ARGUMENT,
+  options: WRAP_OPTIONS,
+  run: async (names, flags) => {
+    const servers = readServers(names, flags)
+    const { client, file: path, dryRun = false } = flags
+    const { unwrapServers } = await import('../wrap/unwrap.ts')
+    printResult(
+      unwrapServers({ servers, client, file: path, dryRun, where: configEnvironment() }),
+      servers,
+      flags,
+    )
+  },
 })
 
-/** Where we look for configs. */
+/** Where the configs of clients are looked for. */
 export function configEnvironment(): UserEnvironment {
   return { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() }
 }
 
-function declareWrapOptions(command: Command): Command {
-  return command
-    .argument('[server...]', 'the names of the servers in the config')
-    .option('--all', 'every server')
-    .option('--client <name>', `one client only: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`)
-    .option('--file <file>', 'this config file only')
-    .option('--dry-run', 'show a diff and write nothing')
-    .option('--json', 'print the result as JSON')
-}
-
 function readServers(names: readonly string[], { all }: WrapFlags): ServerSelection {
-  if (names.length > 0 && all) throw wrapUsageError('both names of servers and --all are given')
-  if (names.length === 0 && !all) throw wrapUsageError('no server is named')
+  if (names.length > 0 && all) throw wrapUsageError('both server names and --all are given')
+  if (names.length === 0 && !all) throw wrapUsageError('no server is given')
   return all ? 'all' : names
 }
 
 function wrapUsageError(message: string): ReelayError {
-  return new ReelayError('USAGE', message, {
-    hint: 'name servers as they are called in the config, or use --all; reelay doctor lists them',
-  })
+  return usageError(message, 'use the names of the servers in the config, or --all; reelay doctor lists them')
 }
 
 /** By their own paths: a client started from a desktop has another PATH than a shell. */

@@ -12,7 +12,7 @@ const CONFIG_EXTENSIONS = [...TEXT_EXTENSIONS, ...MODULE_EXTENSIONS]
 /** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
 const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
 
-interface ProjectConfig {
+export interface ProjectConfig {
   readonly file: string
   /** A section, or undefined where there is none. */
   readonly section: (name: (typeof SECTIONS)[number]) => Setting | undefined

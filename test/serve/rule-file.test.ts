@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeFaultRule, parseFaultRules } from '../../src/faults/fault-rules.ts'
 import { parseOverrides } from '../../src/serve/overrides.ts'
-import { readRuleFile } from '../../src/cli/options/read-serve-options.ts'
+import { readRuleFile } from '../../src/cli/serve/play-options.ts'
 
 test('faults are read from YAML and from JSON alike', async () => {
   const yaml = 'faults:\n  - tool: search # the slow one\n    nth: 2\n    timeout: true\n'

@@ -1,124 +1,400 @@
-/** The options of `record`, declared once: `record-args.ts` reads them, the help page shows them. */
-export const RECORD_OPTIONS = [
-  {
-    short: '-o',
-    long: '--output',
-    value: 'file',
-    about: 'write the tape to this file (never over an existing one)',
+import { ReelayError } from '../../errors.ts'
+import type { AddedHeader } from '../../http/headers.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
+import { DEFAULT_MAX_LINE_BYTES, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import type { RecordingLimits, RecordingRules } from '../../record/limits.ts'
+import type { RedactOption } from '../../record/redaction.ts'
+import type { TapeLabels } from '../../tape/header.ts'
+import {
+  inGroup,
+  hasFlag,
+  readOptions,
+  takeOptions,
+  usageError,
+  type OptionRows,
+  type OptionTable,
+  type ValueType,
+} from './option.ts'
+import {
+  countValue,
+  durationValue,
+  fileValue,
+  headerValue,
+  headerFromVariable,
+  listenValue,
+  listOf,
+  nameList,
+  switchOff,
+  switchOn,
+  textValue,
+} from './option-types.ts'
+import { LABEL_OPTIONS, readLabels, vaultOption, type LabelFlags } from './shared-options.ts'
+
+interface RecordFlags extends LabelFlags {
+  readonly output?: string
+  readonly url?: string
+  readonly urlEnv?: string
+  readonly bridge?: true
+  readonly forward?: true
+  readonly listen?: ListenAddress
+  readonly header?: readonly AddedHeader[]
+  readonly headerEnv?: readonly AddedHeader[]
+  readonly server?: string
+  readonly only?: readonly string[]
+  readonly skip?: readonly string[]
+  /** MiB. */
+  readonly maxSize?: number
+  readonly maxMessages?: number
+  readonly idle?: number
+  readonly rotate?: true
+  /** MiB. */
+  readonly maxLine?: number
+  /** KiB. */
+  readonly cut?: number
+  readonly pending?: number
+  readonly tail?: true
+  readonly redact?: boolean
+  readonly redactEmail?: true
+  readonly vault?: string
+  readonly quiet?: true
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+const urlFromVariable: ValueType<string> = {
+  ...textValue,
+  placeholder: 'variable',
+  parse: (variable, env) => {
+    const url = env[variable]
+    if (url) return url
+    throw usageError(
+      `--url-env needs ${variable}, which is not in the environment`,
+      'set it to the URL of the server, or use --url',
+    )
   },
-  {
-    short: undefined,
-    long: '--url',
-    value: 'url',
-    about: 'record a server at this URL instead of a command: a proxy is started for its clients',
-  },
-  {
-    short: undefined,
-    long: '--url-env',
-    value: 'variable',
-    about: 'the same for a URL that holds a secret: it stands in this environment variable',
-  },
-  {
-    short: undefined,
-    long: '--bridge',
-    value: undefined,
-    about:
-      'with --url: speak stdio to the client that starts us, and HTTP to the server, instead of listening',
-  },
-  {
-    short: undefined,
-    long: '--forward',
-    value: undefined,
-    about:
-      'record whatever servers a client names: a forward proxy is started, and the client command with it',
-  },
-  {
-    short: undefined,
-    long: '--listen',
-    value: 'host:port',
-    about: 'where that proxy waits for clients (a free port of 127.0.0.1)',
-  },
-  {
-    short: undefined,
-    long: '--header',
-    value: 'name: value',
-    about: 'a header for every request to --url, such as a token; ${env.NAME} is read from the environment',
-  },
-  {
-    short: undefined,
-    long: '--header-env',
-    value: 'name=variable',
-    about:
-      'a header whose whole value stands in this environment variable; with ? behind it, one that may be missing',
-  },
-  { short: undefined, long: '--server', value: 'name', about: 'what to call the server on the tape' },
-  {
-    short: undefined,
-    long: '--tag',
-    value: 'key=value',
-    about: 'a tag for the header; may be given several times',
-  },
-  { short: undefined, long: '--session', value: 'id', about: 'the session that the tape belongs to' },
-  { short: undefined, long: '--endpoint', value: 'id', about: 'the endpoint that the tape belongs to' },
-  { short: undefined, long: '--agent', value: 'id', about: 'the agent that the tape belongs to' },
-  { short: undefined, long: '--note', value: 'text', about: 'a note on the tape' },
-  {
-    short: undefined,
-    long: '--only',
-    value: 'methods',
-    about: 'tape only these, such as tools/call,resources/*',
-  },
-  { short: undefined, long: '--skip', value: 'methods', about: 'do not tape these' },
-  { short: undefined, long: '--max-size', value: 'MiB', about: 'record no more when the tape is this large' },
-  { short: undefined, long: '--max-messages', value: 'n', about: 'record no more after so many messages' },
-  {
-    short: undefined,
-    long: '--idle',
-    value: 'seconds',
-    about: 'record no more after this long without a message',
-  },
-  { short: undefined, long: '--rotate', value: undefined, about: 'at a limit, begin a new tape instead' },
-  {
-    short: undefined,
-    long: '--max-line',
-    value: 'MiB',
-    about: 'the longest message that is taped whole (256)',
-  },
-  {
-    short: undefined,
-    long: '--cut',
-    value: 'KiB',
-    about: 'of longer messages tape only the beginning: such answers cannot be played (off)',
-  },
-  {
-    short: undefined,
-    long: '--pending',
-    value: 'seconds',
-    about: 'note a request that has had no answer for this long',
-  },
-  {
-    short: undefined,
-    long: '--tail',
-    value: undefined,
-    about: 'print exchanges on stderr as they complete',
-  },
-  {
-    short: undefined,
-    long: '--no-redact',
-    value: undefined,
-    about: 'write secrets to the tape as they are, instead of stand-ins',
-  },
-  {
-    short: undefined,
-    long: '--redact-email',
-    value: undefined,
-    about: 'give e-mail addresses stand-ins too',
-  },
-  {
-    short: undefined,
-    long: '--vault',
-    value: 'file',
-    about: 'add the real values behind the stand-ins to this file, for replay --secrets (never by default)',
-  },
-  { short: '-q', long: '--quiet', value: undefined, about: 'say nothing unless the recording fails' },
-] as const
+}
+
+/** The options of `reelay record`. It is read without commander: the server must be started before anything large is loaded. */
+export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
+  ...inGroup('Server', {
+    url: {
+      flag: '--url',
+      type: textValue,
+      placeholder: 'url',
+      help: 'Record the server at this URL through a proxy, instead of a server command',
+      isCommon: true,
+      conflicts: ['urlEnv', 'forward'],
+    },
+    urlEnv: {
+      flag: '--url-env',
+      type: urlFromVariable,
+      help: 'Read the URL from an environment variable, for a URL that contains a secret',
+      conflicts: ['forward'],
+    },
+    bridge: {
+      flag: '--bridge',
+      type: switchOn,
+      help: 'Speak stdio to the client and HTTP to the server at --url, instead of listening',
+      needs: { url: true, urlEnv: true },
+      conflicts: ['listen'],
+    },
+    forward: {
+      flag: '--forward',
+      type: switchOn,
+      help: 'Start a forward proxy, and the client command with it, and record every server that the client uses',
+      isCommon: true,
+    },
+    listen: {
+      flag: '--listen',
+      type: listenValue,
+      help: 'Listen on this address for clients of the proxy',
+      default: 'a free port of 127.0.0.1',
+      needs: { url: true, urlEnv: true, forward: true },
+    },
+    header: {
+      flag: '--header',
+      type: listOf(headerValue),
+      help: 'Add a header to every request to --url; ${env.NAME} is read from the environment (repeatable)',
+      isCommon: true,
+      needs: { url: true, urlEnv: true },
+    },
+    headerEnv: {
+      flag: '--header-env',
+      type: headerFromVariable,
+      help: 'Add a header whose value is an environment variable; with ? after it, the variable may be missing (repeatable)',
+      needs: { url: true, urlEnv: true },
+    },
+  }),
+  ...inGroup('Tape', {
+    output: {
+      flag: '-o, --output',
+      type: fileValue,
+      help: 'Write the tape to this file; an existing file is never overwritten',
+      isCommon: true,
+    },
+    server: {
+      flag: '--server',
+      type: textValue,
+      placeholder: 'name',
+      help: 'Name the server on the tape',
+      default: 'from the command or the URL',
+      isCommon: true,
+    },
+  }),
+  ...LABEL_OPTIONS,
+  ...inGroup('Limits', {
+    only: {
+      flag: '--only',
+      type: nameList,
+      placeholder: 'methods',
+      help: 'Record only these methods, e.g. tools/call,resources/*',
+    },
+    skip: {
+      flag: '--skip',
+      type: nameList,
+      placeholder: 'methods',
+      help: 'Do not record these methods',
+    },
+    maxSize: {
+      flag: '--max-size',
+      type: countValue(),
+      placeholder: 'MiB',
+      help: 'Stop recording when the tape has this size',
+    },
+    maxMessages: {
+      flag: '--max-messages',
+      type: countValue(),
+      help: 'Stop recording after this many messages',
+    },
+    idle: {
+      flag: '--idle',
+      type: durationValue('s', 1),
+      placeholder: 'seconds',
+      help: 'Stop recording after this time without a message',
+    },
+    rotate: {
+      flag: '--rotate',
+      type: switchOn,
+      help: 'Start a new tape at a limit instead of stopping',
+      needs: { maxSize: true, maxMessages: true, idle: true },
+    },
+    maxLine: {
+      flag: '--max-line',
+      type: countValue(HARD_MAX_LINE_BYTES / MIB),
+      placeholder: 'MiB',
+      help: 'Record messages up to this size whole',
+      default: String(DEFAULT_MAX_LINE_BYTES / MIB),
+    },
+    cut: {
+      flag: '--cut',
+      type: countValue(),
+      placeholder: 'KiB',
+      help: 'Record only the beginning of longer messages; such responses cannot be served',
+      default: 'off',
+    },
+    pending: {
+      flag: '--pending',
+      type: durationValue('s', 1),
+      placeholder: 'seconds',
+      help: 'Report requests that have had no response for this time',
+    },
+  }),
+  ...inGroup('Secrets', {
+    redact: {
+      flag: '--no-redact',
+      type: switchOff,
+      help: 'Write secrets to the tape as they are, instead of placeholders',
+      isCommon: true,
+      conflicts: ['redactEmail', 'vault'],
+    },
+    redactEmail: {
+      flag: '--redact-email',
+      type: switchOn,
+      help: 'Replace e-mail addresses with placeholders too',
+    },
+    vault: vaultOption,
+  }),
+  ...inGroup('Output', {
+    tail: {
+      flag: '--tail',
+      type: switchOn,
+      help: 'Print exchanges on stderr as they complete',
+      isCommon: true,
+    },
+    quiet: {
+      flag: '-q, --quiet',
+      type: switchOn,
+      help: 'Print nothing unless the recording fails',
+      isCommon: true,
+    },
+  }),
+}
+
+/** What to record: a command to start, a server at a URL, or every server that a client uses. */
+export type RecordArgs = RecordCommandArgs | RecordUrlArgs | RecordBridgeArgs | RecordForwardArgs
+
+export interface RecordCommandArgs extends RecordTapeArgs {
+  readonly kind: 'command'
+  readonly command: readonly [string, ...string[]]
+}
+
+export interface RecordUrlArgs extends RecordTapeArgs {
+  readonly kind: 'url'
+  readonly url: string
+  readonly listen: ListenAddress | undefined
+  /** Headers that the recorder adds to every request. */
+  readonly headers: readonly AddedHeader[]
+}
+
+/** A server at a URL, for a client that speaks stdio. */
+export interface RecordBridgeArgs extends Omit<RecordUrlArgs, 'kind' | 'listen'> {
+  readonly kind: 'bridge'
+}
+
+export interface RecordForwardArgs extends RecordTapeArgs {
+  readonly kind: 'forward'
+  /** The client to start, if any. */
+  readonly command: readonly [string, ...string[]] | undefined
+  readonly listen: ListenAddress | undefined
+}
+
+/** What every kind of recording needs. */
+export interface RecordTapeArgs {
+  readonly name: string | undefined
+  readonly output: string | undefined
+  readonly server: string | undefined
+  readonly labels: TapeLabels
+  readonly rules: RecordingRules
+  readonly maxLineBytes: number
+  /** Whether exchanges are shown while they are recorded. */
+  readonly tail: boolean
+  readonly quiet: boolean
+  readonly redact: RedactOption
+}
+
+/** Reads the words after `reelay record`. Returns `undefined` if help is requested. */
+export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
+  const { given, rest, isHelp } = takeOptions(argv, RECORD_OPTIONS, unknownOption)
+  if (isHelp) return undefined
+  const flags = readOptions<RecordFlags>(RECORD_OPTIONS, given, { command: 'record' })
+  const url = flags.url ?? flags.urlEnv
+  if (flags.forward) return readForwardArgs(flags, rest)
+  if (url !== undefined) return readUrlArgs(flags, url, readTapeName(rest))
+  const { name, command } = splitNameAndCommand(rest)
+  const [program, ...args] = command
+  if (program === undefined || program === '') throw noCommand()
+  return { kind: 'command', command: [program, ...args], ...readTapeArgs(flags, name) }
+}
+
+function unknownOption(flag: string): ReelayError {
+  return usageError(
+    `unknown option ${flag}`,
+    'options of the server command go after it, or after --; see reelay record --help',
+  )
+}
+
+function readUrlArgs(
+  flags: RecordFlags,
+  url: string,
+  name: string | undefined,
+): RecordUrlArgs | RecordBridgeArgs {
+  const headers = [...(flags.header ?? []), ...(flags.headerEnv ?? [])]
+  const tape = readTapeArgs(flags, name)
+  if (flags.bridge) return { kind: 'bridge', url, headers, ...tape }
+  return { kind: 'url', url, headers, listen: flags.listen, ...tape }
+}
+
+function readForwardArgs(flags: RecordFlags, rest: readonly string[]): RecordForwardArgs {
+  const at = rest.indexOf('--')
+  const [name, extra] = at < 0 ? rest : rest.slice(0, at)
+  const [program, ...args] = at < 0 ? [] : rest.slice(at + 1)
+  if (extra !== undefined || (at >= 0 && program === undefined))
+    throw usageError(
+      'there is no client command after --',
+      'for example: reelay record --forward my-tape -- node client.js',
+    )
+  const command = program === undefined ? undefined : ([program, ...args] as const)
+  return { kind: 'forward', command, listen: flags.listen, ...readTapeArgs(flags, name) }
+}
+
+/** With a URL, only the name of the tape may follow the options. */
+function readTapeName([name, extra]: readonly string[]): string | undefined {
+  if (name === '--' || extra !== undefined)
+    throw usageError(
+      'a URL and a server command are both given',
+      'use one of them; options go before the name',
+    )
+  return name
+}
+
+/** Splits `name -- command`, `-- command` or `command`. Whatever could be read in two ways is rejected. */
+function splitNameAndCommand(rest: readonly string[]): {
+  name: string | undefined
+  command: readonly string[]
+} {
+  const [first, second] = rest
+  if (second === '--url' || second?.startsWith('--url=') === true) throw ambiguousArguments(rest)
+  if (first === '--') return { name: undefined, command: rest.slice(1) }
+  if (second === '--') return { name: first, command: rest.slice(2) }
+  const dashes = rest.indexOf('--')
+  if (dashes > 1 && rest.slice(1, dashes).every(looksLikeRecordOption)) throw ambiguousArguments(rest)
+  return { name: undefined, command: rest }
+}
+
+/** Whether a word is an option of `record`, or the value of one. */
+function looksLikeRecordOption(word: string, index: number, words: readonly string[]): boolean {
+  const rows = Object.values(RECORD_OPTIONS)
+  return [word, words[index - 1] ?? ''].some((each) => rows.some((row) => hasFlag(row, each)))
+}
+
+function noCommand(): ReelayError {
+  return usageError(
+    'there is no server command to record',
+    'put it after --, as in: reelay record my-tape -- npx -y some-mcp-server',
+  )
+}
+
+function ambiguousArguments(rest: readonly string[]): ReelayError {
+  return usageError(
+    `"${rest.join(' ')}" can be read in two ways: ${rest[0]} as the name of the tape, or as the server command`,
+    'for a name, put the options before it; for a command, put -- before it',
+  )
+}
+
+function readTapeArgs(flags: RecordFlags, name: string | undefined): RecordTapeArgs {
+  const { output, server, only = [], skip = [], maxLine, cut, pending } = flags
+  if (output !== undefined && name !== undefined)
+    throw usageError(`the tape has both a file, ${output}, and a name, ${name}`, 'use either -o or a name')
+  return {
+    name,
+    output,
+    server,
+    labels: readLabels(flags, process.env),
+    rules: {
+      only,
+      skip,
+      limits: readLimits(flags),
+      ...(cut !== undefined && { cutBytes: cut * KIB }),
+      ...(pending !== undefined && { pendingMs: pending }),
+    },
+    maxLineBytes: maxLine === undefined ? DEFAULT_MAX_LINE_BYTES : maxLine * MIB,
+    tail: flags.tail ?? false,
+    quiet: flags.quiet ?? false,
+    redact: readRedactOption(flags),
+  }
+}
+
+function readLimits({ maxSize, maxMessages, idle, rotate }: RecordFlags): RecordingLimits {
+  return {
+    ...(maxSize !== undefined && { maxBytes: maxSize * MIB }),
+    ...(maxMessages !== undefined && { maxMessages }),
+    ...(idle !== undefined && { idleMs: idle }),
+    ...(rotate && { rotate }),
+  }
+}
+
+function readRedactOption({ redact, redactEmail, vault }: RecordFlags): RedactOption {
+  if (redact === false) return false
+  return { ...(redactEmail && { email: true }), ...(vault !== undefined && { vault }) }
+}

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, type Command } from 'commander'
 import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
 import { defaultRules } from '../../redact/rules/index.ts'
+import { inGroup, usageError, type OptionTable, type ValueType } from './option.ts'
+import { listOf, switchOn, textValue } from './option-types.ts'
 
-/** What a command line adds to the rules of redaction, and takes from them. */
+/** Changes to the redaction rules, for one run. */
 export interface RedactionFlags {
   readonly rule?: readonly RegExp[]
   readonly field?: readonly string[]
@@ -11,24 +12,80 @@ export interface RedactionFlags {
   readonly email?: true
 }
 
-export function declareRedactionOptions(command: Command): Command {
-  return command
-    .option(
-      '--rule <pattern>',
-      'look for this too, such as /acme-\\d{6}/; may be repeated',
-      collectEach(readPattern),
-    )
-    .option('--field <name>', 'values of this name are secrets; may be repeated', collectEach(String))
-    .option(
-      '--allow <value>',
-      'this value, or /pattern/, is no secret; may be repeated',
-      collectEach(readAllowed),
-    )
-    .option('--off <rule>', 'do not use this rule; may be repeated', collectEach(readRuleName))
-    .option('--email', 'give e-mail addresses stand-ins too')
+const pattern: ValueType<RegExp> = {
+  kind: 'value',
+  name: 'pattern',
+  placeholder: 'pattern',
+  expected: 'a regular expression that does not match the empty text, e.g. /acme-\\d{6}/',
+  parse: (given) => {
+    const read = validPattern(() => parsePattern(given))
+    return read?.test('') ? undefined : read
+  },
 }
 
-export function readRedactionFlags({
+const value: ValueType<RegExp> = {
+  kind: 'value',
+  name: 'value',
+  placeholder: 'value',
+  expected: 'a text, or a regular expression between slashes',
+  parse: (given) => validPattern(() => parseValuePattern(given)),
+}
+
+const ruleName: ValueType<string> = {
+  ...textValue,
+  placeholder: 'rule',
+  parse: (name) => {
+    const known = [...new Set(defaultRules().map((rule) => rule.name))]
+    if (known.includes(name)) return name
+    throw usageError(`unknown rule ${JSON.stringify(name)} for --off`, `the rules are ${known.join(', ')}`)
+  },
+}
+
+function validPattern(read: () => RegExp): RegExp | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+export const REDACTION_OPTIONS: OptionTable<RedactionFlags> = {
+  ...inGroup('Rules', {
+    rule: {
+      flag: '--rule',
+      type: listOf(pattern),
+      config: 'redaction.rules',
+      help: 'Replace whatever this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
+    },
+    field: {
+      flag: '--field',
+      type: listOf(textValue),
+      placeholder: 'name',
+      config: 'redaction.fields',
+      help: 'Treat the values of members with this name as secrets (repeatable)',
+    },
+    allow: {
+      flag: '--allow',
+      type: listOf(value),
+      config: 'redaction.allow',
+      help: 'Do not treat this value, or /pattern/, as a secret (repeatable)',
+    },
+    off: {
+      flag: '--off',
+      type: listOf(ruleName),
+      config: 'redaction.off',
+      help: 'Turn off a built-in rule (repeatable)',
+    },
+    email: {
+      flag: '--email',
+      type: switchOn,
+      config: 'redaction.email',
+      help: 'Replace e-mail addresses with placeholders too',
+    },
+  }),
+}
+
+export function readRuleChanges({
   rule = [],
   field = [],
   allow = [],
@@ -36,42 +93,10 @@ export function readRedactionFlags({
   email,
 }: RedactionFlags): RedactionRuleChanges {
   return {
-    rules: rule.map((pattern) => ({ name: '--rule', keywords: [], pattern, isLearned: true })),
+    rules: rule.map((each) => ({ name: '--rule', keywords: [], pattern: each, isLearned: true })),
     fields: field,
     allow,
     off,
     ...(email && { email }),
   }
-}
-
-/** Gathers what an option is given each time. */
-function collectEach<Value>(
-  read: (text: string) => Value,
-): (text: string, before?: readonly Value[]) => Value[] {
-  return (text, before = []) => [...before, read(text)]
-}
-
-function readPattern(text: string): RegExp {
-  const pattern = orInvalidArgument(() => parsePattern(text))
-  if (pattern.test(''))
-    throw new InvalidArgumentError('It matches nothing at all, so it would match everywhere.')
-  return pattern
-}
-
-function readAllowed(text: string): RegExp {
-  return orInvalidArgument(() => parseValuePattern(text))
-}
-
-function orInvalidArgument(read: () => RegExp): RegExp {
-  try {
-    return read()
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
-  }
-}
-
-function readRuleName(name: string): string {
-  const names = [...new Set(defaultRules().map((rule) => rule.name))]
-  if (names.includes(name)) return name
-  throw new InvalidArgumentError(`The rules are ${names.join(', ')}.`)
 }

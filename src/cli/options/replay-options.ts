@@ -1,167 +1,477 @@
-import type { Command } from 'commander'
+import type { Setting } from '../../config/setting.ts'
+import { DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
+import type { Ordering } from '../../replay/plan/schedule.ts'
+import type { ErrorInjection } from '../../replay/send/error-injection.ts'
+import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
+import { CONFIG_OPTIONS, readConfig, readSection, type ConfigFlags } from './config-options.ts'
+import { LIVE_SERVER_OPTIONS, seedOption, serverOption, type LiveServerFlags } from './live-options.ts'
+import {
+  inGroup,
+  readOptions,
+  withoutEffect,
+  type Environment,
+  type GivenOptions,
+  type OptionRows,
+  type OptionTable,
+} from './option.ts'
+import {
+  choiceOf,
+  countValue,
+  durationValue,
+  fileValue,
+  listOf,
+  nameList,
+  numberValue,
+  switchOff,
+  switchOn,
+  textValue,
+  toggle,
+} from './option-types.ts'
+import {
+  INJECTED_ERRORS,
+  injectedErrors,
+  methodPriority,
+  replayPace,
+  responsePath,
+  tolerance,
+  transformRules,
+  validationRules,
+} from './replay-types.ts'
+import { SECRET_OPTIONS, type SecretFlags } from './secret-options.ts'
+import { jsonOption } from './shared-options.ts'
 
-/** The options that `replay` and `verify` share, as commander gives them. */
-export interface ReplayFlags {
-  readonly url?: string
+/** Options of the library that the command line, the project config or both set. */
+const SETTING_NAMES = [
+  'server',
+  'handshake',
+  'include',
+  'exclude',
+  'from',
+  'to',
+  'skipNotifications',
+  'skipErrors',
+  'timeout',
+  'timing',
+  'maxConcurrent',
+  'bufferSize',
+  'transformIds',
+  'updateTimestamps',
+  'rules',
+  'validate',
+  'strict',
+  'officialSchema',
+  'ignore',
+  'ignoreFields',
+  'unordered',
+  'numeric',
+  'slower',
+  'validation',
+  'onError',
+  'maxRetries',
+  'retryDelay',
+  'allow',
+  'allowWrites',
+] as const
+
+export type ReplaySettings = Pick<ReplayOptions, (typeof SETTING_NAMES)[number]>
+
+/** The values of `replay` and `verify`. */
+export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlags, ConfigFlags {
   readonly sse?: true
-  readonly header?: readonly string[]
-  readonly server?: string
-  readonly handshake?: string
-  readonly timeout?: string
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly from?: string
-  readonly to?: string
-  readonly skipNotifications?: true
-  readonly skipErrors?: true
-  readonly order?: string
-  readonly priority?: readonly string[]
-  readonly seed?: string
-  readonly pace?: string
-  readonly maxConcurrent?: string
-  readonly correlate: boolean
-  readonly keepIds?: true
-  readonly updateTimestamps?: boolean
-  readonly inject?: string
-  readonly injectErrors?: readonly string[]
-  readonly injectSeed?: string
-  readonly validate?: boolean
-  readonly strict?: boolean
-  readonly officialSchema?: string
-  readonly ignoreField?: readonly string[]
+  readonly order?: Ordering['kind']
+  readonly priority?: readonly (readonly [method: string, rank: number])[]
+  readonly seed?: number
+  readonly inject?: number
+  readonly injectErrors?: ErrorInjection['errors']
+  readonly correlate?: boolean
   readonly bindings?: string
   readonly baseline?: string
-  readonly ignore?: readonly string[]
-  readonly unordered?: readonly string[]
-  readonly tolerance?: string
-  readonly slower?: string
-  readonly allow?: readonly string[]
-  readonly allowWrites?: true
-  readonly set?: readonly string[]
-  readonly secret?: readonly string[]
-  readonly secrets?: string
-  readonly onAsk?: string
-  readonly onError?: string
-  readonly retries?: string
-  readonly retryDelay?: string
-  readonly repeat?: string
+  readonly onAsk?: Extract<ServerRequestPolicy, string> | 'ask'
   readonly beforeRun?: string
-  /** A file, or false for none. */
-  readonly config?: string | false
+  readonly repeat?: number
+  readonly record?: string
   readonly dryRun?: true
   readonly json?: true
   readonly output?: string
   readonly results?: string
+  /** Only `verify` has these. */
+  readonly update?: true
+  readonly watch?: true
+  /** Only the config sets it. */
+  readonly parallelExecution?: boolean
 }
 
-/** Declares them. */
-export function declareReplayOptions(command: Command): Command {
-  return command
-    .argument('<tape>', 'a tape name, or a path to a tape file')
-    .argument('[command...]', 'after --: the command that starts the server')
-    .option('--url <url>', 'a server at this URL instead of a command')
-    .option(
-      '--sse',
-      'the URL is that of a legacy stream of events; without it that is tried when a POST is refused',
-    )
-    .option(
-      '--header <header>',
-      'a header for every request, as Name: value; ${env.NAME} is read from the environment',
-      collectValue,
-    )
-    .option(
-      '--server <filter>',
-      'whose client to be, when the tape holds several servers: its name, * for anything',
-    )
-    .option('--handshake <own|recorded|none>', 'how the conversation is opened (own)')
-    .option('--timeout <ms>', 'how long each answer may take (10000)')
-    .option('--include <methods>', 'send only these, such as tools/call:search; * for anything', collectNames)
-    .option('--exclude <methods>', 'do not send these', collectNames)
-    .option('--from <ms>', 'leave out what was sent before this time of the tape')
-    .option('--to <ms>', 'leave out what was sent after this time of the tape')
-    .option('--skip-notifications', 'send requests only')
-    .option('--skip-errors', 'leave out requests that were answered with an error')
-    .option('--order <correlated|sequential|priority|random>', 'in which order messages go out (correlated)')
-    .option('--priority <method=n>', 'with --order priority: higher goes first', collectValue)
-    .option('--seed <n>', 'with --order random (1)')
-    .option(
-      '--pace <fast|original|stepped|x2|100ms|50rps>',
-      'when messages go out (fast); stepped: each when you let it go',
-    )
-    .option('--max-concurrent <n>', 'how many requests may be open at once')
-    .option('--no-correlate', 'send recorded ids and handles as they are')
-    .option('--keep-ids', 'send the recorded ids of requests instead of fresh ones')
-    .option('--update-timestamps', 'move points in time that are sent, by as long ago as they were recorded')
-    .option('--no-update-timestamps', 'do not, whatever the config says')
-    .option('--inject <probability>', 'let requests fail by chance, from 0 to 1; they are not sent')
-    .option(
-      '--inject-errors <kinds>',
-      'with --inject: timeout, network-error, invalid-response (all)',
-      collectNames,
-    )
-    .option('--inject-seed <n>', 'with --inject: the same requests fail for the same seed (42)')
-    .option('--bindings <file>', 'a bindings file other than the one beside the tape')
-    .option('--baseline <tape>', 'a second recording of the session: it settles bindings and shows noise')
-    .option('--no-validate', 'do not compare the answers')
-    .option('--validate', 'compare them, whatever the config says')
-    .option('--strict', 'warnings count as errors')
-    .option('--no-strict', 'they do not, whatever the config says')
-    .option(
-      '--official-schema <changed|always|off>',
-      'which answers may not break the official schema of their revision: those that did not when recorded (changed), or all',
-    )
-    .option(
-      '--ignore-field <names>',
-      'do not compare members of these names, wherever they stand',
-      collectNames,
-    )
-    .option(
-      '--ignore <path>',
-      'do not compare this part of answers, such as result.content[0].text',
-      collectValue,
-    )
-    .option('--unordered <path>', 'a list whose order means nothing', collectValue)
-    .option('--tolerance <percent>', 'how far numbers may be apart')
-    .option('--slower <ms>', 'how much slower an answer may be before it counts')
-    .option(
-      '--allow <tools>',
-      'tools that may be called though they are not marked as read-only',
-      collectNames,
-    )
-    .option('--allow-writes', 'every tool may be called')
-    .option('--secret <names>', 'variables whose values stand behind stand-ins of the tape', collectNames)
-    .option('--secrets <file>', 'a vault, or a file of such values, NAME=value, that only you can read')
-    .option(
-      '--set <method:path=value>',
-      'send another value, as in tools/call:$.arguments.q=milk',
-      collectValue,
-    )
-    .option(
-      '--on-ask <decline|fail|ask>',
-      'what to answer when the server asks what was never recorded (decline)',
-    )
-    .option(
-      '--on-error <continue|pause|stop|retry>',
-      'what to do after a step that failed (continue); retry: send again what got no answer',
-    )
-    .option('--retries <n>', 'how often a request is sent again at most (3)')
-    .option('--retry-delay <ms>', 'how long to wait before that (500)')
-    .option('--before-run <command>', 'runs before each run, to put the world back as the recording found it')
-    .option('--config <file>', 'a config other than the reelay.config.yaml of this folder or one above')
-    .option('--no-config', 'read no config')
-    .option('--dry-run', 'show what would be sent and what not, and why; nothing is started')
-    .option('--json', 'print the report as JSON')
-    .option('-o, --output <file>', 'write the report as JSON to this file')
-    .option(
-      '--results <file>',
-      'write what each message brought: original_request, sent_message, response, error, duration_ms',
-    )
+/** The options of both commands; `verify` has a few more. */
+export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> & OptionRows = {
+  ...LIVE_SERVER_OPTIONS,
+  ...inGroup('Live server', {
+    timeout: {
+      flag: '--timeout',
+      type: durationValue(),
+      config: 'replay.defaults.timeout',
+      help: 'Wait at most this long for each response; a number alone is milliseconds',
+      default: `${DEFAULT_TIMEOUT / 1000}s`,
+      isCommon: true,
+    },
+    sse: {
+      flag: '--sse',
+      type: switchOn,
+      help: 'Use the HTTP+SSE transport of 2024-11-05; without it, HTTP+SSE is tried if a POST is rejected',
+      needs: { url: true },
+    },
+  }),
+  ...inGroup('Tape', {
+    server: serverOption,
+    handshake: {
+      flag: '--handshake',
+      type: choiceOf('own', 'recorded', 'none'),
+      placeholder: 'kind',
+      help: 'Start the session with a new handshake (own), the recorded one, or none',
+      default: 'own',
+    },
+    include: {
+      flag: '--include',
+      type: nameList,
+      placeholder: 'methods',
+      help: 'Send only these methods or tools, e.g. tools/call:search; * matches any characters (repeatable)',
+      isCommon: true,
+    },
+    exclude: {
+      flag: '--exclude',
+      type: nameList,
+      placeholder: 'methods',
+      help: 'Do not send these methods or tools (repeatable)',
+      isCommon: true,
+    },
+    from: {
+      flag: '--from',
+      type: durationValue(),
+      help: 'Skip messages that were sent before this time on the tape',
+    },
+    to: {
+      flag: '--to',
+      type: durationValue(),
+      help: 'Skip messages that were sent after this time on the tape',
+    },
+    skipNotifications: {
+      flag: '--skip-notifications',
+      type: switchOn,
+      help: 'Do not send notifications',
+    },
+    skipErrors: {
+      flag: '--skip-errors',
+      type: switchOn,
+      help: 'Do not send requests that were answered with an error',
+    },
+  }),
+  ...inGroup('Timing and order', {
+    timing: {
+      flag: '--pace',
+      type: replayPace,
+      config: 'replay.defaults.speed',
+      help: 'Send messages at this pace: none (at once), recorded, a factor such as x2, a delay such as 100ms, a rate such as 50rps, or stepped (one at a time, when you say so)',
+      default: 'none',
+      isCommon: true,
+    },
+    maxConcurrent: {
+      flag: '--max-concurrent',
+      type: countValue(),
+      config: 'replay.performance.maxConcurrent',
+      help: 'Limit how many requests wait for a response at the same time',
+    },
+    bufferSize: {
+      type: countValue(),
+      config: 'replay.performance.bufferSize',
+      help: 'Stop sending while this many results wait to be read',
+    },
+    order: {
+      flag: '--order',
+      type: choiceOf('correlated', 'sequential', 'priority', 'random'),
+      placeholder: 'order',
+      help: 'Send messages in this order: as recorded (correlated), one at a time (sequential), by --priority, or random',
+      default: 'correlated',
+    },
+    priority: {
+      flag: '--priority',
+      type: methodPriority,
+      help: 'Send methods with a higher number first, e.g. tools/call=2 (repeatable)',
+      needs: { order: 'priority' },
+    },
+    seed: {
+      ...seedOption,
+      aliases: ['--inject-seed'],
+      needs: { order: 'random', inject: true },
+    },
+    parallelExecution: {
+      type: toggle,
+      config: 'replay.performance.parallelExecution',
+      help: 'Send several messages at the same time; false sends one at a time',
+    },
+  }),
+  ...inGroup('Sent messages', {
+    rules: {
+      flag: '--set',
+      type: transformRules,
+      config: 'replay.transformations',
+      help: 'Send another value, e.g. tools/call:$.arguments.q=milk (repeatable)',
+    },
+    transformIds: {
+      flag: '--keep-ids',
+      type: switchOff,
+      config: 'replay.defaults.transformIds',
+      help: 'Send the recorded request ids instead of new ones',
+    },
+    updateTimestamps: {
+      flag: '--update-timestamps',
+      type: toggle,
+      config: 'replay.defaults.updateTimestamps',
+      help: 'Shift timestamps in requests by the age of the recording',
+    },
+    correlate: {
+      flag: '--no-correlate',
+      type: switchOff,
+      help: 'Send recorded values unchanged, even where the live server returns other ones',
+      conflicts: ['bindings'],
+    },
+    bindings: {
+      flag: '--bindings',
+      type: fileValue,
+      help: 'Read bindings from this file instead of the one beside the tape',
+    },
+  }),
+  ...inGroup('Comparison', {
+    validate: {
+      flag: '--validate',
+      type: toggle,
+      config: ['replay.defaults.validateResponses', 'replay.validation.enabled'],
+      help: 'Compare responses with the recorded ones',
+      default: 'on',
+    },
+    strict: {
+      flag: '--strict',
+      type: toggle,
+      config: 'replay.validation.strictMode',
+      help: 'Treat warnings as errors',
+      isCommon: true,
+    },
+    officialSchema: {
+      flag: '--official-schema',
+      type: choiceOf('changed', 'always', 'off'),
+      placeholder: 'when',
+      config: 'replay.validation.officialSchema',
+      help: 'Check responses against the official schema of their revision: those that matched it when recorded (changed), all, or none',
+      default: 'changed',
+    },
+    ignoreFields: {
+      flag: '--ignore-field',
+      type: nameList,
+      config: 'replay.validation.ignoreFields',
+      help: 'Do not compare members with these names, anywhere in a response (repeatable)',
+    },
+    ignore: {
+      flag: '--ignore',
+      type: listOf(responsePath),
+      config: 'replay.validation.ignore',
+      help: 'Do not compare the value at this path, e.g. result.content[0].text (repeatable)',
+      isCommon: true,
+    },
+    unordered: {
+      flag: '--unordered',
+      type: listOf(responsePath),
+      config: 'replay.validation.unordered',
+      help: 'Compare the list at this path without regard to order (repeatable)',
+    },
+    numeric: {
+      flag: '--tolerance',
+      type: tolerance,
+      config: ['replay.validation.tolerance.numeric', 'replay.tolerance.numeric'],
+      help: 'Accept numbers that differ by up to this percentage, e.g. 5',
+    },
+    slower: {
+      flag: '--slower',
+      type: durationValue(),
+      config: ['replay.validation.tolerance.timing', 'replay.tolerance.timing'],
+      help: 'Report responses that are slower than recorded by more than this time',
+    },
+    validation: {
+      type: validationRules,
+      config: 'replay.validation.rules',
+      help: 'Compare some responses in another way',
+    },
+    baseline: {
+      flag: '--baseline',
+      type: textValue,
+      placeholder: 'tape',
+      help: 'Use a second recording of the session to confirm bindings and detect noise',
+    },
+    repeat: {
+      flag: '--repeat',
+      type: countValue(),
+      help: 'Replay the tape this many times and compare the runs with each other',
+      default: '1',
+    },
+  }),
+  ...inGroup('Errors and faults', {
+    onError: {
+      flag: '--on-error',
+      type: choiceOf('continue', 'pause', 'stop', 'retry'),
+      placeholder: 'action',
+      config: 'replay.errorHandling.strategy',
+      help: 'Continue, pause or stop after a failed step, or send requests without a response again (retry)',
+      default: 'continue',
+    },
+    maxRetries: {
+      flag: '--retries',
+      type: numberValue(),
+      config: 'replay.errorHandling.maxRetries',
+      help: 'Retry a request at most this many times',
+      default: '3',
+    },
+    retryDelay: {
+      flag: '--retry-delay',
+      type: durationValue(),
+      config: 'replay.errorHandling.retryDelay',
+      help: 'Wait this long before a retry',
+      default: '500ms',
+    },
+    inject: {
+      flag: '--inject',
+      type: numberValue(1),
+      placeholder: 'probability',
+      help: 'Let requests fail with this probability, from 0 to 1; they are not sent',
+    },
+    injectErrors: {
+      flag: '--inject-errors',
+      type: injectedErrors,
+      help: 'Let them fail in these ways: timeout, network-error, invalid-response',
+      default: 'all',
+      needs: { inject: true },
+    },
+    onAsk: {
+      flag: '--on-ask',
+      type: choiceOf('decline', 'fail', 'ask'),
+      placeholder: 'action',
+      help: 'Decline requests of the server that were not recorded, answer them with an error, or ask at the terminal',
+      default: 'decline',
+    },
+  }),
+  ...inGroup('Safety', {
+    allow: {
+      flag: '--allow',
+      type: nameList,
+      placeholder: 'tools',
+      help: 'Call these tools although they are not marked as read-only (repeatable)',
+      isCommon: true,
+    },
+    allowWrites: {
+      flag: '--allow-writes',
+      type: switchOn,
+      help: 'Call every tool',
+      isCommon: true,
+    },
+    beforeRun: {
+      flag: '--before-run',
+      type: textValue,
+      placeholder: 'command',
+      help: 'Run this shell command before each run, e.g. to restore the initial state',
+    },
+  }),
+  ...SECRET_OPTIONS,
+  ...inGroup('Output', {
+    dryRun: {
+      flag: '--dry-run',
+      type: switchOn,
+      help: 'Show what would be sent, and why the rest would not, without starting anything',
+      isCommon: true,
+      conflicts: ['output', 'results', 'record', 'update', 'watch'],
+    },
+    json: { ...jsonOption, help: 'Print the report as JSON', isCommon: true },
+    output: {
+      flag: '-o, --output',
+      type: fileValue,
+      help: 'Write the report to this file as JSON',
+      isCommon: true,
+    },
+    results: {
+      flag: '--results',
+      type: fileValue,
+      help: 'Write each request and its response to this file as JSON',
+    },
+    record: { flag: '--record', type: fileValue, help: 'Record the run to this tape' },
+  }),
+  ...CONFIG_OPTIONS,
 }
 
-function collectValue(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
+export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
+  ...REPLAY_OPTIONS,
+  repeat: {
+    ...REPLAY_OPTIONS.repeat,
+    help: 'Rerun up to this many times while results differ, to separate changes from noise',
+    default: '3',
+  },
+  update: {
+    flag: '--update',
+    type: switchOn,
+    group: 'Output',
+    help: 'Replace recorded responses that differ with the live ones, and list them',
+    isCommon: true,
+  },
+  watch: {
+    flag: '--watch',
+    type: switchOn,
+    group: 'Output',
+    help: 'Run again whenever the files of the server change',
+    isCommon: true,
+  },
 }
 
-function collectNames(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...value.split(',').map((name) => name.trim())]
+/** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */
+export function readReplayFlags(command: 'replay' | 'verify', given: GivenOptions): ReplayFlags {
+  const config = readConfig(lastConfigFlags(given))
+  const section = config?.section('replay')
+  const configured = section === undefined ? {} : readReplaySection(section, process.env)
+  const flags = readOptions<ReplayFlags>(VERIFY_OPTIONS, given, { command, configured })
+  rejectIdleRetries(flags, given)
+  if (section !== undefined)
+    process.stderr.write(`reelay: this run also uses settings from ${config?.file}\n`)
+  return flags
+}
+
+function lastConfigFlags({ config = [], useConfig }: GivenOptions): ConfigFlags {
+  const path = config.at(-1)
+  return {
+    ...(typeof path === 'string' && { config: path }),
+    ...(useConfig !== undefined && { useConfig: false }),
+  }
+}
+
+/** Retries happen on request: by `--on-error`, or by a validation rule of the config. */
+function rejectIdleRetries({ onError, validation = [] }: ReplayFlags, given: GivenOptions): void {
+  if (onError === 'retry' || validation.some(({ onFailure }) => onFailure === 'retry')) return
+  for (const name of ['maxRetries', 'retryDelay'] as const)
+    if (given[name] !== undefined) throw withoutEffect(REPLAY_OPTIONS[name].flag ?? name, '--on-error retry')
+}
+
+/** Reads the `replay` section of a config. */
+export function readReplaySection(section: Setting, env: Environment): ReplaySettings {
+  const { parallelExecution, ...settings } = readSection<ReplayFlags>(section, 'replay', VERIFY_OPTIONS, env)
+  return parallelExecution === false ? { ...settings, maxConcurrent: 1 } : settings
+}
+
+/** The options of the library that the values stand for. */
+export function toReplayOptions(flags: ReplayFlags): Omit<ReplayOptions, 'target'> {
+  const settings = SETTING_NAMES.map((name) => [name, flags[name]])
+  const { order, inject, injectErrors = INJECTED_ERRORS, seed } = flags
+  return {
+    ...Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
+    ...(order !== undefined && { ordering: readOrdering(order, flags) }),
+    ...(inject !== undefined && {
+      injection: { probability: inject, errors: injectErrors, ...(seed !== undefined && { seed }) },
+    }),
+  }
+}
+
+function readOrdering(kind: Ordering['kind'], { seed = 1, priority = [] }: ReplayFlags): Ordering {
+  if (kind === 'random') return { kind, seed }
+  return kind === 'priority' ? { kind, of: Object.fromEntries(priority) } : { kind }
 }

@@ -1,84 +1,264 @@
-import { Option, type Command } from 'commander'
-import { readClockOption } from './read-serve-options.ts'
-import { ReelayError } from '../../errors.ts'
-import { parseIgnoredPaths } from '../../match/request-key.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
+import type { MatchOptions } from '../../match/options.ts'
+import { parseRequestPath } from '../../match/request-key.ts'
 import { parseMatchRule } from '../../match/rules.ts'
 import { STRATEGIES, findStrategy } from '../../match/strategies/index.ts'
-import { parsePace } from '../../serve/player/clock.ts'
+import { quoteShellWord } from '../../match/miss/shell-command.ts'
 import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
-import { parseDuration } from '../../text.ts'
+import { LIVE_MODES, type LiveMode } from '../serve/live-plan.ts'
+import { CONFIG_OPTIONS, type ConfigFlags } from './config-options.ts'
+import {
+  LIVE_SERVER_OPTIONS,
+  canonicalPace,
+  paceFactor,
+  seedOption,
+  serverOption,
+  type LiveServerFlags,
+} from './live-options.ts'
+import {
+  inGroup,
+  formatOptions,
+  usageError,
+  type GivenOptions,
+  type OptionRows,
+  type OptionTable,
+  type ValueType,
+} from './option.ts'
+import {
+  checkedText,
+  choiceOf,
+  durationValue,
+  fileValue,
+  listOf,
+  switchOn,
+  parseListenAddress,
+  textValue,
+} from './option-types.ts'
+import { SECRET_OPTIONS, type SecretFlags } from './secret-options.ts'
 
-/** Adds the options of playing to a command. */
-export function declarePlayOptions(command: Command): Command {
-  return command
-    .option(
-      '--pace <speed>',
-      'keep the recorded times: recorded, x2 for twice as fast, or none',
-      readPaceOption,
-    )
-    .option('--pace-cap <time>', 'the longest single wait for the sake of the pace, such as 2s', readPaceCap)
-    .addOption(
-      new Option(
-        '--order <order>',
-        'answer calls that overlapped on the tape in the order in which they were answered there',
-      ).choices(['any', 'recorded']),
-    )
-    .addOption(
-      new Option(
-        '--on-client-answer <policy>',
-        'what it means when the client answers the server otherwise than on the tape',
-      ).choices(CLIENT_ANSWER_POLICIES),
-    )
-    .option('--override <file>', 'answers of your own, which come first: a YAML or JSON file')
-    .option('--faults <file>', 'what goes wrong on purpose: a YAML or JSON file')
-    .option(
-      '--seed <number>',
-      'for all that is left to chance, faults and the ids of sessions: the same seed, the same run',
-      readSeed,
-    )
-    .option(
-      '--clock <time>',
-      'the time by which dates are judged: recorded, for when the tape was begun, or a date; it stands still',
-      readClockOption,
-    )
+/** The values of `reelay serve`. Where a name is one of the library's, so is the value. */
+export interface ServeFlags
+  extends
+    LiveServerFlags,
+    SecretFlags,
+    ConfigFlags,
+    MatchOptions,
+    Pick<ServeOptions, 'server' | 'pace' | 'paceCap' | 'order' | 'onClientAnswer' | 'seed'> {
+  readonly stdio?: true
+  readonly http?: ListenAddress | true
+  readonly sse?: ListenAddress | true
+  readonly onMiss?: 'error' | 'passthrough'
+  readonly mode?: LiveMode
+  readonly clock?: ClockFlag
+  readonly override?: string
+  readonly faults?: string
+  readonly leftovers?: 'fail' | 'note'
 }
 
-export function readSeed(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new ReelayError('USAGE', `--seed ${text} is not a whole number`, { hint: 'such as --seed 7' })
+/** The time of a run: that of the recording, or a fixed date. */
+export type ClockFlag = 'recorded' | number
+
+const strategy: ValueType<string> = {
+  ...textValue,
+  placeholder: 'strategy',
+  parse: (given) => findStrategy(given).name,
+  schema: { enum: STRATEGIES.flatMap(({ name, alias }) => (alias === undefined ? [name] : [name, alias])) },
 }
 
-function readPaceOption(text: string): ServeOptions['pace'] {
-  return parsePace(text)?.speed ?? 'none'
+const servePace: ValueType<NonNullable<ServeOptions['pace']>> = {
+  kind: 'value',
+  name: 'pace',
+  placeholder: 'pace',
+  expected: 'none, recorded, or a factor such as x2 or x0.5',
+  parse: (given) => (canonicalPace(given) === 'none' ? 'none' : paceFactor(canonicalPace(given))),
 }
 
-function readPaceCap(text: string): number {
-  const ms = parseDuration(text)
-  if (ms !== undefined) return ms
-  throw new ReelayError('USAGE', `--pace-cap ${text} is no time`, { hint: 'such as 250ms or 2s' })
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)?)?$/
+const HAS_ZONE = /(?:Z|[+-]\d\d:\d\d)$/
+
+/** Reads `recorded`, a date, or a date and time, which is UTC unless it has a zone. */
+export const clockTime: ValueType<ClockFlag> = {
+  kind: 'value',
+  name: 'time',
+  placeholder: 'time',
+  expected: 'recorded, or a date such as 2026-11-15 or 2026-11-15T07:20:59Z',
+  parse: (given) => {
+    if (given === 'recorded') return given
+    if (!ISO_DATE.test(given)) return undefined
+    const time = Date.parse(HAS_ZONE.test(given) || !given.includes('T') ? given : `${given}Z`)
+    return Number.isNaN(time) ? undefined : time
+  },
 }
 
-/** The options that say how requests are matched. */
-export function declareMatchOptions(command: Command): Command {
-  const names = STRATEGIES.map(({ name }) => name).join(', ')
-  return command
-    .addOption(
-      new Option('--match <strategy>', `what makes requests the same: ${names}`).argParser(
-        (name) => findStrategy(name).name,
-      ),
-    )
-    .option('--rule <rule>', 'compare a part of some requests in another way; may be repeated', collectRule)
-    .option('--ignore <path>', 'do not compare this part of a request; may be repeated', collectIgnoredPath)
-    .option('--permissive', 'repeat the last answer when a request is asked more often than it was recorded')
+export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
+  ...inGroup('Transport', {
+    stdio: {
+      flag: '--stdio',
+      type: switchOn,
+      help: 'Serve on stdin and stdout, which is the default',
+      conflicts: ['http', 'sse'],
+    },
+    http: {
+      flag: '--http',
+      type: listenOn('--http'),
+      help: 'Serve over Streamable HTTP',
+      default: 'a free port of 127.0.0.1',
+      isCommon: true,
+    },
+    sse: {
+      flag: '--sse',
+      type: listenOn('--sse'),
+      help: 'Serve over HTTP+SSE, the transport of revision 2024-11-05; can be combined with --http',
+      default: 'a free port of 127.0.0.1',
+    },
+  }),
+  ...inGroup('Tape', {
+    server: serverOption,
+  }),
+  ...LIVE_SERVER_OPTIONS,
+  ...inGroup('Live server', {
+    onMiss: {
+      flag: '--on-miss',
+      type: choiceOf('error', 'passthrough'),
+      placeholder: 'action',
+      help: 'Answer requests that are not on the tape with an error, or pass them to the live server',
+      default: 'error',
+      isCommon: true,
+    },
+    mode: {
+      flag: '--mode',
+      type: choiceOf(...LIVE_MODES),
+      placeholder: 'mode',
+      help: 'Record the live server if there is no tape (once), record new requests (new-episodes), never record, or record every time (all)',
+      default: 'once with a live server, none in CI',
+      isCommon: true,
+    },
+  }),
+  ...inGroup('Comparison', {
+    match: {
+      flag: '--match',
+      type: strategy,
+      config: 'match.strategy',
+      help: `Match requests with recorded ones by this strategy: ${STRATEGIES.map(({ name }) => name).join(', ')}`,
+      default: STRATEGIES[0]?.name ?? '',
+      isCommon: true,
+    },
+    rules: {
+      flag: '--rule',
+      type: listOf(checkedText('rule', parseMatchRule)),
+      config: 'match.rules',
+      help: "Compare a part of some requests in another way, e.g. 'tools/call search params.arguments.date relative-date' (repeatable)",
+    },
+    ignore: {
+      flag: '--ignore',
+      type: listOf(checkedText('path', parseRequestPath)),
+      help: 'Do not compare the value at this path, e.g. params.arguments.limit (repeatable)',
+      isCommon: true,
+    },
+    permissive: {
+      flag: '--permissive',
+      type: switchOn,
+      help: 'Repeat the last response if a request comes more often than it was recorded',
+    },
+  }),
+  ...inGroup('Timing and order', {
+    pace: {
+      flag: '--pace',
+      type: servePace,
+      help: 'Keep the recorded timing: none, recorded, or a factor such as x2 for twice as fast',
+      default: 'none',
+      isCommon: true,
+    },
+    paceCap: {
+      flag: '--pace-cap',
+      type: durationValue(),
+      help: 'Limit each wait that --pace causes, e.g. 2s',
+      needs: { pace: true },
+    },
+    order: {
+      flag: '--order',
+      type: choiceOf('any', 'recorded'),
+      placeholder: 'order',
+      help: 'Answer overlapping calls as they come, or in the recorded order',
+      default: 'any',
+    },
+    clock: {
+      flag: '--clock',
+      type: clockTime,
+      help: 'Use a fixed time for comparing dates and for HTTP Date headers: recorded (the start of the tape) or a date',
+      default: 'the system clock',
+    },
+    seed: seedOption,
+  }),
+  ...inGroup('Faults and overrides', {
+    override: {
+      flag: '--override',
+      type: fileValue,
+      help: 'Replace recorded responses with those in this YAML or JSON file',
+    },
+    faults: {
+      flag: '--faults',
+      type: fileValue,
+      help: 'Inject the faults in this YAML or JSON file',
+      isCommon: true,
+    },
+  }),
+  ...inGroup('Result', {
+    onClientAnswer: {
+      flag: '--on-client-answer',
+      type: choiceOf(...CLIENT_ANSWER_POLICIES),
+      placeholder: 'policy',
+      help: 'Report, fail or ignore responses of the client that differ from the recorded ones',
+      default: 'note',
+    },
+    leftovers: {
+      flag: '--leftovers',
+      type: choiceOf('fail', 'note'),
+      placeholder: 'policy',
+      help: 'Fail (exit code 1) if recorded requests never came, or only report them',
+      default: 'fail',
+    },
+  }),
+  ...SECRET_OPTIONS,
+  ...CONFIG_OPTIONS,
 }
 
-function collectRule(rule: string, before: readonly string[] = []): readonly string[] {
-  parseMatchRule(rule)
-  return [...before, rule]
+/** Options that a suggested command repeats, so that it is the same run. */
+const REPEATED_OPTIONS = [
+  'pace',
+  'paceCap',
+  'order',
+  'onClientAnswer',
+  'override',
+  'faults',
+  'seed',
+  'clock',
+  'secret',
+  'secrets',
+  'config',
+  'useConfig',
+]
+
+export function repeatedOptions(given: GivenOptions): readonly string[] {
+  return formatOptions(SERVE_OPTIONS, given, REPEATED_OPTIONS).map(quoteShellWord)
 }
 
-function collectIgnoredPath(path: string, before: readonly string[] = []): readonly string[] {
-  parseIgnoredPaths([path])
-  return [...before, path]
+/** An address that may be left out: then the option may have taken the tape for it, and the error says so. */
+function listenOn(flag: string): ValueType<ListenAddress | true> {
+  return {
+    kind: 'value',
+    name: 'address',
+    placeholder: 'host:port',
+    expected: 'host:port',
+    bare: true,
+    parse: (given) => {
+      const address = parseListenAddress(given)
+      if (address !== undefined) return address
+      throw usageError(
+        `invalid address ${JSON.stringify(given)} for ${flag} (expected host:port, e.g. 127.0.0.1:8080)`,
+        `port 0 takes a free one; a tape goes before the option: reelay serve my-tape ${flag}`,
+      )
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { TapeCopyResult } from '../../share/share-tape.ts'
 import { resolveTape } from '../../store/home.ts'
 import { isCommittable, checkVaultPath } from '../../store/vault.ts'
-import type { RecordTapeArgs } from '../options/read-record-options.ts'
+import type { RecordTapeArgs } from '../options/record-options.ts'
 import { printNotice, printVaultSummary } from '../record/record-output.ts'
 
 /** Refuses a vault that others could read, before anything is started; says aloud of any other what it is. */

@@ -3,8 +3,7 @@ import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
 import { waitForSignal } from '../signals.ts'
-import type { RecordBridgeArgs } from '../options/read-record-options.ts'
-import { readHeaderArgs } from '../options/value-readers.ts'
+import type { RecordBridgeArgs } from '../options/record-options.ts'
 import {
   announceRecording,
   printNotice,
@@ -14,12 +13,9 @@ import {
 } from './record-output.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
 
-const MIB = 1024 * 1024
-
 /** Is the server at a URL for a client that started us as a command, until the client or a signal ends it. */
 export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
   const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
-  const headers = readHeaderArgs(args.headers, process.env)
   const view = args.tail ? new TailProcess() : undefined
   const shown = createOutputRedactor() // words of the server may be among them
   const stop = new AbortController()
@@ -32,8 +28,8 @@ export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> 
     server,
     ...args.labels,
     redact: args.redact,
-    maxMessageBytes: args.maxLineMiB * MIB,
-    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    maxMessageBytes: args.maxLineBytes,
+    headers: Object.fromEntries(args.headers.map(({ name, value }) => [name, value])),
     client: { input: process.stdin, output: process.stdout, isGone: clientGoneCheck() },
     onBegin: (begun) => announceRecording(args, begun),
     onTape: view?.follow,

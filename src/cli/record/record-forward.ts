@@ -10,8 +10,8 @@ import type { ListenAddress } from '../../http/server/listen.ts'
 import { isLoopback } from '../../http/host-check.ts'
 import { escapeControlChars } from '../../text.ts'
 import { exitLike, waitForSignal } from '../signals.ts'
-import { readListenAddress } from '../options/value-readers.ts'
-import type { RecordForwardArgs } from '../options/read-record-options.ts'
+import { usageError } from '../options/option.ts'
+import type { RecordForwardArgs } from '../options/record-options.ts'
 import {
   announceRecording,
   printNotice,
@@ -20,11 +20,10 @@ import {
   TailProcess,
 } from './record-output.ts'
 
-const MIB = 1024 * 1024
-
 /** Records whatever servers a client names, until the client command or a signal ends it. */
 export async function runForwardRecording(args: RecordForwardArgs): Promise<void> {
-  const listen = readLoopbackAddress(args.listen ?? '127.0.0.1:0')
+  const listen = args.listen ?? { host: '127.0.0.1', port: 0 }
+  rejectOtherMachines(listen)
   const ca = usableCa()
   const view = args.tail ? new TailProcess() : undefined
   const recording = await startForward({
@@ -33,7 +32,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
     server: args.server,
     ...args.labels,
     redact: args.redact,
-    maxMessageBytes: args.maxLineMiB * MIB,
+    maxMessageBytes: args.maxLineBytes,
     ...args.rules,
     onTape: view?.follow,
     onPending: printNotice,
@@ -68,13 +67,13 @@ const UNUSED_NOTICE =
   'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
   'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/how-to/record-with-oauth.md)'
 
-/** Never for other machines: they could reach through us whatever we can. */
-function readLoopbackAddress(text: string): ListenAddress {
-  const listen = readListenAddress(text)
-  if (isLoopback(listen.host)) return listen
-  throw new ReelayError('USAGE', `--forward does not listen on ${listen.host}: other machines could use it`, {
-    hint: 'listen on 127.0.0.1',
-  })
+/** A forward proxy gives its clients access to everything that this machine can reach. */
+function rejectOtherMachines({ host }: ListenAddress): void {
+  if (isLoopback(host)) return
+  throw usageError(
+    `--forward cannot listen on ${host}: other machines could use the proxy`,
+    'listen on 127.0.0.1',
+  )
 }
 
 function usableCa(): CaFiles | undefined {

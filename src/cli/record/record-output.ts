@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { RecordTapeArgs } from '../options/read-record-options.ts'
+import type { RecordTapeArgs } from '../options/record-options.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { safeName } from '../../record/server-name.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'

@@ -8,7 +8,7 @@ import { StdioRecorder } from '../../record/stdio/session-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { exitLike } from '../signals.ts'
-import type { RecordCommandArgs } from '../options/read-record-options.ts'
+import type { RecordCommandArgs } from '../options/record-options.ts'
 import {
   announceRecording,
   printTapeProblem,
@@ -18,8 +18,6 @@ import {
   recordingPath,
   TailProcess,
 } from './record-output.ts'
-
-const MIB = 1024 * 1024
 
 /** Records the server that `main` has already started, and ends as it ends. */
 export async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
@@ -31,7 +29,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const log = openTapeLog(args, name, { ...redaction, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
   const look = await loadMessageLook(args, log)
-  const maxLineBytes = args.maxLineMiB * MIB
+  const { maxLineBytes } = args
   const { cutBytes } = args.rules
   const tape = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes, ...(look && { look }) })
   const client = {

@@ -3,8 +3,7 @@ import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import { escapeControlChars } from '../../text.ts'
-import { readListenAddress, readHeaderArgs } from '../options/value-readers.ts'
-import type { RecordUrlArgs } from '../options/read-record-options.ts'
+import type { RecordUrlArgs } from '../options/record-options.ts'
 import { waitForSignal } from '../signals.ts'
 import {
   announceRecording,
@@ -14,14 +13,10 @@ import {
   TailProcess,
 } from './record-output.ts'
 
-const MIB = 1024 * 1024
-
 /** Records a server at a URL until a signal ends it. */
 export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
-  const { url, labels, rules, maxLineMiB, redact } = args
+  const { url, headers, listen, labels, rules, maxLineBytes, redact } = args
   const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
-  const headers = readHeaderArgs(args.headers, process.env)
-  const listen = args.listen === undefined ? undefined : readListenAddress(args.listen)
   const view = args.tail ? new TailProcess() : undefined
   const recording = await recordHttp({
     url,
@@ -29,7 +24,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     server,
     ...labels,
     redact,
-    maxMessageBytes: maxLineMiB * MIB,
+    maxMessageBytes: maxLineBytes,
     ...(listen && { listen }),
     ...rules,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),

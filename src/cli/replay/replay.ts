@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { Command } from 'commander'
-import { readReplayOptions, readPositiveInteger, readChoice } from '../options/read-replay-options.ts'
-import { declareReplayOptions, type ReplayFlags } from '../options/replay-options.ts'
-import { readSecretValues } from '../options/value-readers.ts'
+import type { CommandDefinition } from '../command.ts'
+import {
+  REPLAY_OPTIONS,
+  readReplayFlags,
+  toReplayOptions,
+  type ReplayFlags,
+} from '../options/replay-options.ts'
+import { readSecretValues } from '../options/secret-options.ts'
+import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { joinedChunks, printChunks, print } from '../output/print.ts'
+import { abortOnSignals } from '../signals.ts'
 import { printDryRun } from './dry-run.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
 import { redactReport, redactStep, createRunRedactor } from './redact-report.ts'
@@ -32,34 +38,34 @@ import { rewriteMessages } from '../../store/file/rewrite.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
 
-export const replayCommand: Command = declareReplayOptions(
-  new Command('replay').description(
-    'be the recorded client: send a tape to a live server and compare its answers',
-  ),
-)
-  .option('--repeat <n>', 'play the tape so often, and compare the runs with each other', '1')
-  .option('--record <file>', 'make a tape of the run')
-  .action(async (tape: string, command: readonly string[], flags: ReplayFlags & { record?: string }) => {
-    await runReplay({ tape, command, flags, repeat: { text: flags.repeat ?? '1', always: true } })
-  })
-
-export interface ReplayCall {
-  readonly tape: string
-  readonly command: readonly string[]
-  readonly flags: ReplayFlags & { readonly record?: string; readonly update?: true }
-  readonly repeat: { readonly text: string; readonly always: boolean }
+export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
+  ...TAPE_ARGUMENT,
+  '[command...]': 'Command that starts the live server, after --',
 }
 
-/** Plays a tape against the live server that the command line names, tells of it, and sets the exit code. */
-export async function runReplay(
-  { tape: name, command, flags, repeat }: ReplayCall,
-  stop: AbortSignal = abortReplayOnSignals(),
-): Promise<void> {
-  const { options, file } = readReplayOptions(flags)
-  if (file !== undefined) process.stderr.write(`reelay: settings of this run come from ${file} too\n`)
-  const tape = await openIndexedTape(resolveTape(name))
+export const replayCommand: CommandDefinition = {
+  name: 'replay',
+  help: 'Replay the client of a tape against a live server and compare the responses',
+  usage: '[options] <tape> -- <server command…>\n       reelay replay [options] <tape> --url <url>',
+  arguments: REPLAY_ARGUMENTS,
+  options: REPLAY_OPTIONS,
+  run: ([tape = '', ...command], given) => {
+    const flags = readReplayFlags('replay', given)
+    return runReplay({ tape, command, flags, repeat: flags.repeat ?? 1, always: true })
+  },
+}
+
+export interface ReplayRun extends Required<Pick<RepeatOptions, 'repeat' | 'always'>> {
+  readonly tape: string
+  readonly command: readonly string[]
+  readonly flags: ReplayFlags
+}
+
+/** Replays a tape, prints the result and sets the exit code. */
+export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
+  const tape = await openIndexedTape(resolveTape(run.tape))
   try {
-    await replayTape(tape, { command, flags, repeat, options, stop })
+    await replayTape(tape, run, stop)
   } finally {
     tape.close()
   }
@@ -67,17 +73,13 @@ export async function runReplay(
 
 async function replayTape(
   tape: IndexedTape,
-  {
-    command,
-    flags,
-    repeat,
-    options,
-    stop,
-  }: Omit<ReplayCall, 'tape'> & Pick<ReturnType<typeof readReplayOptions>, 'options'> & { stop: AbortSignal },
+  { command, flags, repeat, always }: ReplayRun,
+  stop: AbortSignal,
 ): Promise<void> {
+  const options = toReplayOptions(flags)
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
-  const correlate = flags.correlate && (await tapeBindings(tape, { ...flags, baseline }))
-  if (flags.dryRun === true) return printDryRun(tape, { ...options, correlate }, flags)
+  const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
+  if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)
   const isStepped = options.timing?.kind === 'stepped'
   if (isStepped) requireInteractive(flags)
   const given = readSecretValues(flags)
@@ -87,14 +89,15 @@ async function replayTape(
     secrets: given,
   })
   const secrets = liveSecrets(tape.header, { values: given })
-  const signal = AbortSignal.any([stop]) // what listens to it goes with the run
+  const signal = AbortSignal.any([stop]) // its listeners are released with the run
   const controller = new ReplayController()
   const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
-  const own = { correlate, ...(secrets && { secrets }), ...(isWritten && { keepTexts: Infinity }) }
   const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
   const run = {
     ...options,
-    ...own,
+    correlate,
+    ...(secrets && { secrets }),
+    ...(isWritten && { keepTexts: Infinity }),
     target: target.target,
     signal,
     controller,
@@ -103,13 +106,14 @@ async function replayTape(
   }
   const screen = createRunRedactor(secrets)
   const onStep = createStepListener(flags, run, screen)
-  const runs = { ...repeatOptions(flags, repeat, signal), onStep, ...(baseline && { baseline }) }
+  const beforeRun = createBeforeRun(flags.beforeRun, signal)
+  const runs = { repeat, always, onStep, ...(beforeRun && { beforeRun }), ...(baseline && { baseline }) }
   const played = isStepped
     ? runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
   const report = await closeTargetAfter(played, target)
   await writeReports(redactReport(report, screen), flags)
-  const accepted = flags.update === true && (await acceptAnswers(tape, report))
+  const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
 }
 
@@ -123,15 +127,6 @@ async function closeTargetAfter(
   } finally {
     await target.close()
   }
-}
-
-function repeatOptions(
-  { beforeRun: line }: ReplayFlags,
-  { text, always }: ReplayCall['repeat'],
-  stop: AbortSignal,
-): RepeatOptions {
-  const before = createBeforeRun(line, stop)
-  return { repeat: readPositiveInteger('--repeat', text), always, ...(before && { beforeRun: before }) }
 }
 
 function createStepListener(
@@ -183,16 +178,8 @@ async function writeReportFile(path: string, pieces: Iterable<string>): Promise<
   }
 }
 
-function readAskPolicy({ onAsk }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {
-  const policy = readChoice('--on-ask', onAsk, ['decline', 'fail', 'ask'])
-  return policy === 'ask' ? askOnTerminal(stop) : policy
-}
-
-/** Aborts with the name of the signal as its reason. */
-export function abortReplayOnSignals(): AbortSignal {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
-  return stop.signal
+function readAskPolicy({ onAsk = 'decline' }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {
+  return onAsk === 'ask' ? askOnTerminal(stop) : onAsk
 }
 
 /** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */

@@ -1,40 +1,45 @@
 import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
-import { Command } from 'commander'
-import { declareReplayOptions } from '../options/replay-options.ts'
+import type { CommandDefinition } from '../command.ts'
+import { VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
 import { reportError } from '../output/report-error.ts'
-import { runReplay, abortReplayOnSignals, type ReplayCall } from './replay.ts'
+import { abortOnSignals } from '../signals.ts'
+import { REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
 
-export const verifyCommand: Command = declareReplayOptions(
-  new Command('verify').description(
-    'check that a live server still answers as recorded; the exit code says so',
-  ),
-)
-  .option('--repeat <n>', 'play the tape up to so often while something differs, to learn what is noise', '3')
-  .option('--record <file>', 'make a tape of the run')
-  .option('--update', 'put the answers that are not as recorded on the tape, and show which')
-  .option('--watch', 'check again whenever the files of the server change')
-  .action(async (tape: string, command: readonly string[], flags: VerifyFlags) => {
-    const call = { tape, command, flags, repeat: { text: flags.repeat ?? '3', always: false } }
-    await (flags.watch === true ? verifyOnEveryChange(call) : runReplay(call))
-  })
+export const verifyCommand: CommandDefinition = {
+  name: 'verify',
+  help: 'Check that a live server still answers as recorded; the exit code is 1 if it does not',
+  usage: '[options] <tape> -- <server command…>\n       reelay verify [options] <tape> --url <url>',
+  arguments: REPLAY_ARGUMENTS,
+  options: VERIFY_OPTIONS,
+  run: ([tape = '', ...command], given) => {
+    const read = (): ReplayRun => {
+      const flags = readReplayFlags('verify', given)
+      return { tape, command, flags, repeat: flags.repeat ?? 3, always: false }
+    }
+    return given['watch'] === undefined ? runReplay(read()) : verifyOnEveryChange(command, read)
+  },
+}
 
-type VerifyFlags = ReplayCall['flags'] & { readonly watch?: true }
-
-/** Until the user ends it. */
-async function verifyOnEveryChange(call: ReplayCall): Promise<void> {
-  const folders = watchedFolders(call.command)
-  const stop = abortReplayOnSignals()
+/** Runs until it is interrupted. The options are read again for each run, because the config may have changed. */
+async function verifyOnEveryChange(command: readonly string[], read: () => ReplayRun): Promise<void> {
+  const folders = watchedFolders(command)
+  const stop = abortOnSignals()
   while (!stop.aborted) {
     const began = Date.now()
-    await runReplay(call, stop).catch(reportError)
+    await verifyOnce(read, stop).catch(reportError)
     if (stop.aborted) break
-    if (isChangedSince(began, call.command)) continue
+    if (isChangedSince(began, command)) continue
     const change = waitForFileChange(folders, stop)
     process.stderr.write(`reelay verify: waiting for a change in ${folders.join(', ')}; Ctrl+C ends it\n`)
     await change
   }
   process.exitCode = 130
+}
+
+/** Errors in the config are reported like those of the run. */
+async function verifyOnce(read: () => ReplayRun, stop: AbortSignal): Promise<void> {
+  await runReplay(read(), stop)
 }
 
 const SETTLE_MS = 200

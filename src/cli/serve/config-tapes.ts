@@ -1,30 +1,32 @@
 import { dirname, resolve } from 'node:path'
-import { findProjectConfig } from '../../config/project-config.ts'
 import type { Setting } from '../../config/setting.ts'
-import { ReelayError } from '../../errors.ts'
-import { isTapePath } from '../../store/home.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
-import { readListenAddress } from '../options/value-readers.ts'
-import type { ServeFlags } from './serve-tapes.ts'
+import { isTapePath } from '../../store/home.ts'
+import { readConfig } from '../options/config-options.ts'
+import { longFlag, usageError, type GivenOptions } from '../options/option.ts'
+import { listenValue, parseListenAddress } from '../options/option-types.ts'
+import { SERVE_OPTIONS, type ServeFlags } from '../options/serve-options.ts'
 import type { RequestedTape } from './tapes-to-serve.ts'
 
-/** The tapes that the project's config lists, for a `reelay serve` that names none. */
-export function configTapes(flags: ServeFlags, folder: string): readonly RequestedTape[] {
-  const config = findProjectConfig(folder)
+/** The tapes that the project config lists, for a `reelay serve` that names none. */
+export function configTapes(flags: ServeFlags, given: GivenOptions): readonly RequestedTape[] {
+  const config = readConfig(flags)
   const section = config?.section('serve')
   if (config === undefined || section === undefined)
-    throw new ReelayError('USAGE', 'no tape is named, and no config of the project lists any', {
-      hint: 'reelay serve <tape>, or a section "serve" in reelay.config.yaml: docs/reference/config.md',
-    })
-  const odd = (['http', 'sse', 'stdio', 'server', 'mode', 'onMiss', 'header'] as const).find(
-    (name) => flags[name] !== undefined,
-  )
+    throw usageError(
+      'no tape is given, and the project config lists none',
+      'run reelay serve <tape>, or add a section "serve" to reelay.config.yaml: docs/reference/config.md',
+    )
+  const odd = NAMED_TAPE_OPTIONS.find((name) => given[name] !== undefined)
   if (odd !== undefined)
-    throw new ReelayError('USAGE', `--${odd === 'onMiss' ? 'on-miss' : odd} goes with a tape that is named`, {
-      hint: `where the tapes of the project are served stands in ${config.file}`,
-    })
+    throw usageError(
+      `${longFlag(SERVE_OPTIONS[odd].flag ?? odd)} needs a tape on the command line`,
+      `${config.file} says how the tapes of the project are served`,
+    )
   return readServeSection(section, dirname(config.file))
 }
+
+const NAMED_TAPE_OPTIONS = ['http', 'sse', 'stdio', 'server', 'mode', 'onMiss', 'header'] as const
 
 /** Reads the section `serve`; paths in it start at the folder of the config. */
 export function readServeSection(section: Setting, folder: string): readonly RequestedTape[] {
@@ -54,5 +56,7 @@ function readTapePath(setting: Setting, folder: string): string {
 
 function readAddress(setting: Setting): Partial<ListenAddress> {
   if (setting.value === true) return {}
-  return setting.as(({ value }) => readListenAddress(String(value), 'the address'))
+  const address = parseListenAddress(String(setting.value))
+  if (address === undefined) throw setting.invalid(`is not an address (expected ${listenValue.expected})`)
+  return address
 }

@@ -1,6 +1,6 @@
-import { readHeaderOption } from '../options/value-readers.ts'
-import { ReelayError } from '../../errors.ts'
-import { parseServerUrl } from '../../http/server-url.ts'
+import type { LiveServerFlags } from '../options/live-options.ts'
+import { usageError } from '../options/option.ts'
+import { headerRecord } from '../options/option-types.ts'
 import type { UpstreamTarget } from '../../serve/upstream/upstream.ts'
 
 /** When a run may go live: `once` to make the tape, for what is new, never, or always. */
@@ -43,10 +43,7 @@ export function planLiveServer(wishes: LivePlanInput): LivePlan {
 /** Without a mode, a server to pass misses on to needs none, and a server alone is there to make the tape. */
 function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode | undefined {
   if (mode === 'none' && onMiss === 'passthrough')
-    throw livePlanUsageError(
-      '--mode none and --on-miss passthrough contradict each other',
-      'leave one of them out',
-    )
+    throw usageError('--mode none and --on-miss passthrough contradict each other', 'leave one of them out')
   if (mode !== undefined) return mode
   if (onMiss === 'passthrough') return undefined
   return target !== undefined && !isCi ? 'once' : 'none'
@@ -60,7 +57,7 @@ function notRecordedWarning({ mode, target, isTapeThere }: LivePlanInput): { rea
 
 function requireLiveTarget({ target }: LivePlanInput, wish: string): UpstreamTarget {
   if (target !== undefined) return target
-  throw livePlanUsageError(
+  throw usageError(
     `${wish} needs a live server`,
     'give its command behind --, as in: -- node server.js; or its --url',
   )
@@ -71,37 +68,13 @@ function ciWarning({ mode, onMiss, isCi }: LivePlanInput): { readonly warning?: 
   return isCi ? { warning: `CI is set, and ${wish} lets this run go live all the same` } : {}
 }
 
-function livePlanUsageError(message: string, hint: string): ReelayError {
-  return new ReelayError('USAGE', message, { hint })
-}
-
-/** How the command line names a live server that is there. */
-export interface LiveServerFlags {
-  readonly url?: string
-  readonly header?: readonly string[]
-}
-
-/** The live server that the user named, if any: a command or a URL. */
+/** The live server that the user named, if any. */
 export function readLiveTarget(
   [file, ...args]: readonly string[],
   { url, header = [] }: LiveServerFlags,
 ): UpstreamTarget | undefined {
   if (file !== undefined && url !== undefined)
-    throw liveTargetUsageError(
-      'both a command and a --url were given',
-      'there is one live server: leave one of them out',
-    )
-  if (url === undefined && header.length > 0)
-    throw liveTargetUsageError('--header goes with --url', 'it is sent to the live server at that URL')
-  if (url !== undefined) return { kind: 'url', url: parseServerUrl(url), headers: readTargetHeaders(header) }
+    throw usageError('both a command and --url are given', 'there is one live server: leave out one of them')
+  if (url !== undefined) return { kind: 'url', url, headers: headerRecord(header) }
   return file === undefined ? undefined : { kind: 'command', command: [file, ...args] }
-}
-
-function readTargetHeaders(texts: readonly string[]): Readonly<Record<string, string>> {
-  const headers = texts.map((text) => readHeaderOption(text, process.env))
-  return Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
-}
-
-function liveTargetUsageError(message: string, hint: string): ReelayError {
-  return new ReelayError('USAGE', message, { hint })
 }

@@ -1,24 +1,16 @@
-import {
-  fixedClock,
-  readConfiguredMatching,
-  readMatchFlags,
-  describeMatchSettings,
-  type MatchFlags,
-  formatPlayFlags,
-  readPlayFlags,
-  type PlayFlags,
-} from '../options/read-serve-options.ts'
 import { colourDriftReport, colourMissReport, ignoreClosedOutput } from '../output/print.ts'
-import type { LivePlan, LiveMode, LiveServerFlags } from './live-plan.ts'
+import { usageError } from '../options/option.ts'
+import type { ServeFlags } from '../options/serve-options.ts'
+import { abortOnSignals } from '../signals.ts'
+import type { LivePlan } from './live-plan.ts'
+import { describeMatchSettings, fixedClock, readConfiguredMatching, readPlayOptions } from './play-options.ts'
 import {
   announceTape,
   printServeLine,
   type TapeToServe,
-  type ServeHttpFlags,
   type ServeAddresses,
   type RequestedTape,
 } from './tapes-to-serve.ts'
-import { ReelayError } from '../../errors.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsText } from '../../match/miss/text.ts'
@@ -31,25 +23,14 @@ import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
 import { escapeControlChars } from '../../text.ts'
 
-export interface ServeFlags extends PlayFlags, MatchFlags, ServeHttpFlags, LiveServerFlags {
-  readonly server?: string
-  readonly stdio?: true
-  readonly leftovers?: 'fail' | 'note'
-  readonly secrets?: string
-  readonly mode?: LiveMode
-  readonly onMiss?: 'error' | 'passthrough'
-}
-
-/** Serves tapes until their clients have left, or a signal comes. Nothing here parses a command line. */
+/** Serves tapes until their clients have left, or a signal comes. `words` are the options that suggested commands repeat. */
 export async function serveTapes(
-  wanted: readonly RequestedTape[],
-  flags: ServeFlags,
-  plan: PlayPlan,
+  requested: readonly RequestedTape[],
+  { flags, words, plan }: { flags: ServeFlags; words: readonly string[]; plan: PlayPlan },
 ): Promise<void> {
-  const tapes: (TapeToServe & ServeAddresses)[] = []
-  for (const tape of wanted) tapes.push(await readTapeOptions(tape, flags))
-  const signal = abortServeOnSignals()
-  const isOverHttp = wanted.some(({ http, sse }) => http !== undefined || sse !== undefined)
+  const tapes = await openTapes(requested, flags, words)
+  const signal = abortOnSignals()
+  const isOverHttp = requested.some(({ http, sse }) => http !== undefined || sse !== undefined)
   const drift = isOverHttp ? await serveOnHttp(tapes, plan, signal) : await serveOnStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   printServeLine(
@@ -58,34 +39,31 @@ export async function serveTapes(
   process.exitCode = signal.reason === 'SIGINT' ? 130 : serveExitCode(drift, flags)
 }
 
-async function readTapeOptions(
-  { name, ...where }: RequestedTape,
+async function openTapes(
+  requested: readonly RequestedTape[],
   flags: ServeFlags,
-): Promise<TapeToServe & ServeAddresses> {
-  const played = await readPlayFlags(flags)
-  const tape = await openIndexedTape(resolveTape(name))
-  const configured = readConfiguredMatching()
-  return {
-    ...played,
-    secrets: await readServeSecrets(flags),
-    ...readMatchFlags(flags),
-    ...fixedClock(flags.clock, tape.header),
-    flags: formatPlayFlags(flags),
-    tape,
-    name,
-    settings: configured.settings,
-    matching: describeMatchSettings(configured, storedMatchSettings(tape), tape.matchFile),
-    ...where,
-    onMiss: (miss) => printServeLine(colourMissReport(missAsText(miss))),
-    onLive: (asked) =>
-      printServeLine(escapeControlChars(`reelay serve: goes live: ${describeRequest(asked)}`)),
+  words: readonly string[],
+): Promise<readonly (TapeToServe & ServeAddresses)[]> {
+  const options = await readPlayOptions(flags)
+  const configured = readConfiguredMatching(flags)
+  const tapes: (TapeToServe & ServeAddresses)[] = []
+  for (const { name, ...where } of requested) {
+    const tape = await openIndexedTape(resolveTape(name))
+    tapes.push({
+      ...options,
+      ...fixedClock(flags.clock, tape.header),
+      flags: words,
+      tape,
+      name,
+      settings: configured.settings,
+      matching: describeMatchSettings(configured, storedMatchSettings(tape), tape.matchFile),
+      ...where,
+      onMiss: (miss) => printServeLine(colourMissReport(missAsText(miss))),
+      onLive: (asked) =>
+        printServeLine(escapeControlChars(`reelay serve: goes live: ${describeRequest(asked)}`)),
+    })
   }
-}
-
-/** Read only when there are any: on a stdio link a client waits. */
-export async function readServeSecrets({ secrets }: ServeFlags): Promise<readonly string[]> {
-  if (secrets === undefined) return []
-  return (await import('../options/value-readers.ts')).readSecretValues({ secrets })
+  return tapes
 }
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>
@@ -113,7 +91,7 @@ async function serveOnStdio(
   plan: PlayPlan,
   signal: AbortSignal,
 ): Promise<Drift> {
-  if (options === undefined) throw new ReelayError('USAGE', 'no tape is named')
+  if (options === undefined) throw usageError('no tape is given', 'see reelay serve --help')
   const server = resolveServer(options.tape, options.server)
   announceTape(options, [server])
   const streams = {
@@ -129,13 +107,6 @@ async function serveOnStdio(
   return drift
 }
 
-/** Aborts with the name of the signal as its reason. */
-export function abortServeOnSignals(): AbortSignal {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(signal))
-  return stop.signal
-}
-
 function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
   const counted = leftovers === 'note' ? { ...drift, leftOver: [] } : drift
   return hasDrifted(counted) ? 1 : 0
@@ -144,7 +115,7 @@ function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
 /** `reelay serve <tape>`, as most configs of clients have it: the parser of command lines would have nothing to do. */
 export async function serveSingleTape(name: string): Promise<void> {
   ignoreClosedOutput()
-  await serveTapes([{ name }], {}, { kind: 'replay' })
+  await serveTapes([{ name }], { flags: {}, words: [], plan: { kind: 'replay' } })
 }
 
 const CLIENT_CHECK_MS = 250

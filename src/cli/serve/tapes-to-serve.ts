@@ -1,3 +1,4 @@
+import type { ServeFlags } from '../options/serve-options.ts'
 import { colourText } from '../output/print.ts'
 import type { ListenAddress } from '../../http/server/listen.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
@@ -7,12 +8,6 @@ import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { turnStoreOf, type TurnKind } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
-
-/** Where to listen, as the command line says it; true without an address. */
-export interface ServeHttpFlags {
-  readonly http?: ListenAddress | true
-  readonly sse?: ListenAddress | true
-}
 
 /** Where one tape is served over HTTP; nowhere means on stdin and stdout. */
 export interface ServeAddresses {
@@ -30,7 +25,7 @@ export interface RequestedTape extends ServeAddresses {
 /** The tapes of the command line. Each has its own port: the given one, the next one, and so on. */
 export function requestedTapes(
   names: readonly string[],
-  { server, http, sse }: ServeHttpFlags & Pick<RequestedTape, 'server'>,
+  { server, http, sse }: Pick<ServeFlags, 'server' | 'http' | 'sse'>,
 ): readonly RequestedTape[] {
   return names.map((name, at) => ({
     name,

@@ -19,7 +19,8 @@ function matchAddCommand(tape: string, kind: string, all: readonly MatchRule[]):
     'reelay match add',
     quoteTapeArgument(tape),
     ...rules.map(({ path }) => quoteShellWord(formatPath(path))),
-    ...(kind === 'ignore' ? ['--ignore'] : ['--as', quoteShellWord(kind)]),
+    '--as',
+    quoteShellWord(kind),
     ...scopeFlags(rules[0]),
   ].join(' ')
 }

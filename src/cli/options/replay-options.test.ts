@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { folderWith } from '../../../test/support/config-folder.ts'
 import { readProjectConfig } from '../../config/project-config.ts'
 import { EVERY_ITEM } from '../../json/path.ts'
-import { readReplaySection, type ReplaySettings } from './section.ts'
+import { readReplaySection, type ReplaySettings } from './replay-options.ts'
 
 const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
   Object(JSON.parse(readFileSync('schema/config-1.json', 'utf8'))),

@@ -1,15 +1,16 @@
 import type { Setting } from '../../config/setting.ts'
+import type { Environment } from './option.ts'
 import { isObject } from '../../protocol/message.ts'
-import type { PathPattern } from '../../json/path.ts'
+import { parsePath, type PathPattern } from '../../json/path.ts'
+import type { RuleComparison, ValidationRule } from '../../replay/judge/comparison-rules.ts'
+import type { JudgedAnswer } from '../../replay/judge/judged-answer.ts'
 import {
   parseJsonPath,
   type TransformAction,
   type TransformCondition,
   type TransformRule,
   withEnvironment,
-} from '../transform/rule.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+} from '../../replay/transform/rule.ts'
 
 /** One item of `transformations`: a name, a condition and an action. */
 export function readTransformation(item: Setting, env: Environment): TransformRule {
@@ -152,4 +153,59 @@ function filled(setting: Setting, env: Environment): unknown {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fill(one)]))
   }
   return setting.as(() => fill(setting.value))
+}
+
+/** One item of `validation.rules`: how some answers are compared, and what a difference means. */
+export function readValidationRule(item: Setting): ValidationRule {
+  const { name, appliesTo, kind, onFailure } = item.members(['name', 'appliesTo', 'kind', 'onFailure'])
+  if (name === undefined || kind === undefined) throw item.invalid('needs "name" and "kind"')
+  return {
+    name: name.text(),
+    appliesTo: appliesTo === undefined ? { kind: 'all' } : readScope(appliesTo),
+    kind: readComparison(kind),
+    onFailure: onFailure?.choice(['ignore', 'warn', 'error', 'retry', 'skip'])[0] ?? 'error',
+  }
+}
+
+function readScope(setting: Setting): ValidationRule['appliesTo'] {
+  const [kind, value] = setting.choice(['all', 'method', 'tool', 'messageType', 'custom'])
+  switch (kind) {
+    case 'all':
+      return { kind }
+    case 'messageType':
+      return { kind: 'message-type', equals: value.choice(['result', 'error'])[0] }
+    case 'custom': {
+      const test = value.function()
+      return { kind, test: (judged) => Boolean(test(judged)) }
+    }
+    case 'method':
+    case 'tool':
+      return { kind, equals: value.text() }
+  }
+}
+
+function readComparison(setting: Setting): RuleComparison {
+  const [kind, value] = setting.choice(['exact', 'structural', 'partial', 'custom'])
+  if (kind === 'custom') return { kind, check: checkIn(value) }
+  if (kind !== 'partial' || value.value === undefined) return { kind }
+  const { required } = value.members(['required'])
+  return { kind, ...(required && { required: readPaths(required) }) }
+}
+
+function checkIn(setting: Setting): (judged: JudgedAnswer) => string | undefined {
+  const check = setting.function()
+  return (judged) => {
+    const wrong = check(judged)
+    return typeof wrong === 'string' && wrong !== '' ? wrong : undefined
+  }
+}
+
+/** Paths in an answer; one that cannot be read is refused here, where its place is known. */
+function readPaths(setting: Setting): readonly string[] {
+  return setting.items().map((item) =>
+    item.as(() => {
+      parsePath(item.text())
+      return item.text()
+    }),
+  )
 }

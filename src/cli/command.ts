@@ -1,0 +1,29 @@
+import { readOptions, type GivenOptions, type OptionRows, type OptionTable } from './options/option.ts'
+
+/** A command: the program, its help and the tables in docs/ are made from it. */
+export interface CommandDefinition {
+  readonly name: string
+  readonly help: string
+  readonly usage?: string
+  /** The arguments with their help, such as `<tape>`, `[tape...]`. */
+  readonly arguments?: Readonly<Record<string, string>>
+  readonly options: OptionRows
+  /** Text below the options. */
+  readonly notes?: string
+  readonly commands?: readonly CommandDefinition[]
+  readonly run?: (words: readonly string[], given: GivenOptions) => Promise<void> | void
+}
+
+interface TypedCommand<Values> extends Omit<CommandDefinition, 'options' | 'run'> {
+  readonly options: OptionTable<Values> & OptionRows
+  readonly run: (words: readonly string[], values: Values, given: GivenOptions) => Promise<void> | void
+}
+
+/** Defines a command whose values come from the command line alone. */
+export function defineCommand<Values>(command: TypedCommand<Values>): CommandDefinition {
+  const { name, options, run } = command
+  return {
+    ...command,
+    run: (words, given) => run(words, readOptions(options, given, { command: name }), given),
+  }
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path'
+import { findProjectConfig, readProjectConfig, type ProjectConfig } from '../../config/project-config.ts'
+import type { Setting } from '../../config/setting.ts'
+import type { Environment, OptionRow, OptionRows, OptionTable } from './option.ts'
+import { fileValue, switchOff } from './option-types.ts'
+
+export interface ConfigFlags {
+  readonly config?: string
+  readonly useConfig?: boolean
+}
+
+/** Which project config a command reads. */
+export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = {
+  config: {
+    flag: '--config',
+    type: fileValue,
+    group: 'Config',
+    help: 'Read this config file instead of the nearest reelay.config.yaml',
+    conflicts: ['useConfig'],
+  },
+  useConfig: { flag: '--no-config', type: switchOff, group: 'Config', help: 'Ignore the project config' },
+}
+
+/** The config that a command reads: the named one, none, or that of the project. */
+export function readConfig({ config, useConfig }: ConfigFlags): ProjectConfig | undefined {
+  if (config !== undefined) return readProjectConfig(resolve(config))
+  return useConfig === false ? undefined : findProjectConfig(process.cwd())
+}
+
+/** The keys of the project config that set an option. */
+export function configKeys({ config = [] }: OptionRow<unknown>): readonly string[] {
+  return typeof config === 'string' ? [config] : config
+}
+
+/** Reads the values that a section of the config sets; a key that no row names is rejected. */
+export function readSection<Values>(
+  section: Setting,
+  name: string,
+  table: OptionTable<Values> & OptionRows,
+  env: Environment,
+): Partial<Values> {
+  const values: Record<string, unknown> = {}
+  const keys = Object.entries(table).flatMap(([option, row]) =>
+    configKeys(row).map((key) => ({ option, row, path: key.split('.') })),
+  )
+  readMembers(section, keys.filter(({ path }) => path[0] === name).map(below), (key, setting) => {
+    const value = key.row.type.fromConfig?.(setting, env)
+    const before = values[key.option]
+    // Of two keys that turn the same thing on and off, `false` wins.
+    values[key.option] = before === false ? false : value
+  })
+  return values as Partial<Values>
+}
+
+interface ConfigKey {
+  readonly option: string
+  readonly row: OptionRow<unknown>
+  /** What is left of the way to the setting. */
+  readonly path: readonly string[]
+}
+
+function below(key: ConfigKey): ConfigKey {
+  return { ...key, path: key.path.slice(1) }
+}
+
+function readMembers(
+  map: Setting,
+  keys: readonly ConfigKey[],
+  read: (key: ConfigKey, setting: Setting) => void,
+): void {
+  const known = [...new Set(keys.map(({ path }) => path[0] ?? ''))]
+  const members = map.members(known)
+  for (const name of known) {
+    const setting = members[name]
+    if (setting === undefined) continue
+    const inside = keys.filter(({ path }) => path[0] === name).map(below)
+    const [key] = inside
+    if (key?.path.length === 0) read(key, setting)
+    else readMembers(setting, inside, read)
+  }
+}

@@ -1,0 +1,237 @@
+import type { Setting } from '../../config/setting.ts'
+import { ReelayError } from '../../errors.ts'
+
+/**
+ * One option of a command. Command-line parsing, help, the config reader, `schema/config-1.json` and the tables in docs/ are
+ * all made from it.
+ */
+export interface OptionRow<Value> {
+  /** Such as `--timeout`, or `-o, --output`. An option without a flag can only be set in the project config. */
+  readonly flag?: string
+  /** Earlier spellings, which still work and are not shown. */
+  readonly aliases?: readonly string[]
+  readonly type: OptionType<Value>
+  /** Names the value in help, where the placeholder of the type says too little. */
+  readonly placeholder?: string
+  /** Where the project config sets it, such as `replay.defaults.timeout`. */
+  readonly config?: string | readonly string[]
+  /** The default, as help shows it. */
+  readonly default?: string
+  readonly group: string
+  readonly help: string
+  /** `--help` shows common options, `--help-all` shows all of them. */
+  readonly isCommon?: true
+  /** Without one of these options this one has no effect: a required value, or `true` for any value. */
+  readonly needs?: Readonly<Record<string, string | true>>
+  /** Options that cannot be given together with this one. */
+  readonly conflicts?: readonly string[]
+}
+
+export type OptionType<Value> = SwitchType<Value> | ValueType<Value>
+
+/** An option without a value. */
+export interface SwitchType<Value> {
+  readonly kind: 'switch'
+  readonly on: Value
+  /** The value of the `--no-…` form, if there is one. */
+  readonly off?: Value
+  readonly schema?: JsonSchema
+  readonly fromConfig?: (setting: Setting, env: Environment) => Value
+}
+
+export interface ValueType<Value> {
+  readonly kind: 'value'
+  /** Completes an error: `invalid <name> "x" for --flag`. */
+  readonly name: string
+  readonly placeholder: string
+  /** All values, if there are only a few. */
+  readonly choices?: readonly string[]
+  /** Completes an error: `(expected <expected>)`. */
+  readonly expected: string
+  /** The value of an option that is given without one; by default a value is required. */
+  readonly bare?: Value
+  /** Returns `undefined` if the text is invalid; throws a `ReelayError` if there is more to say. */
+  readonly parse: (text: string, env: Environment) => Value | undefined
+  /** Combines repeated values, and those of the config with those of the command line. By default the last one wins. */
+  join?(before: Value, after: Value): Value
+  /** What the config may hold. */
+  readonly schema?: JsonSchema
+  readonly fromConfig?: (setting: Setting, env: Environment) => Value
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The options of a command, by the names of the values that they set. */
+export type OptionTable<Values> = {
+  readonly [Name in keyof Values]-?: OptionRow<Exclude<Values[Name], undefined>>
+}
+
+/** An option table whose value types are not known. */
+export type OptionRows = Readonly<Record<string, OptionRow<unknown>>>
+
+/** Rows of one group of the help page. */
+export function inGroup<const Rows extends Readonly<Record<string, UngroupedRow>>>(
+  group: string,
+  rows: Rows,
+): { readonly [Name in keyof Rows]: Rows[Name] & { readonly group: string } } {
+  const grouped = Object.entries(rows).map(([name, row]) => [name, { ...row, group }])
+  return Object.fromEntries(grouped)
+}
+
+type UngroupedRow = Omit<OptionRow<unknown>, 'group'>
+
+/** The command line by option: each text that was given, and for options without a text `true`, or `false` for `--no-…`. */
+export type GivenOptions = Readonly<Record<string, readonly (string | boolean)[]>>
+
+interface ReadContext<Values> {
+  /** The command, for hints. */
+  readonly command: string
+  /** Values of the project config; the command line overrides them, and adds to lists. */
+  readonly configured?: Partial<Values>
+  readonly env?: Environment
+}
+
+/** Reads the values of a command line. Options that would have no effect are rejected. */
+export function readOptions<Values>(
+  table: OptionTable<Values> & OptionRows,
+  given: GivenOptions,
+  { command, configured = {}, env = process.env }: ReadContext<Values>,
+): Values {
+  const values: Record<string, unknown> = { ...configured }
+  for (const [name, row] of Object.entries(table)) {
+    const read = (given[name] ?? []).map((one) => readValue(row, one, command, env))
+    if (read.length > 0) values[name] = joinValues(row.type, [values[name], ...read])
+  }
+  for (const name of Object.keys(given)) {
+    rejectConflicts(table, name, given)
+    rejectWithoutEffect(table, name, values)
+  }
+  return values as Values
+}
+
+function joinValues(type: OptionType<unknown>, values: readonly unknown[]): unknown {
+  const [first, ...others] = values.filter((value) => value !== undefined)
+  if (type.kind === 'switch' || type.join === undefined) return others.at(-1) ?? first
+  return others.reduce((before, after) => type.join?.(before, after), first)
+}
+
+function readValue(
+  { flag = '', type }: OptionRow<unknown>,
+  given: string | boolean,
+  command: string,
+  env: Environment,
+): unknown {
+  if (type.kind === 'switch') return given === false ? type.off : type.on
+  if (typeof given === 'boolean') return type.bare
+  const value = type.parse(given, env)
+  if (value !== undefined) return value
+  const option = longFlag(flag)
+  throw usageError(
+    `invalid ${type.name} ${JSON.stringify(given)} for ${option} (expected ${type.expected})`,
+    `see reelay ${command} --help`,
+  )
+}
+
+function rejectConflicts(table: OptionRows, name: string, given: GivenOptions): void {
+  const other = table[name]?.conflicts?.find((each) => given[each] !== undefined)
+  if (other === undefined) return
+  const [one, two] = [flagOf(table, name), flagOf(table, other)]
+  throw usageError(`${one} cannot be used together with ${two}`, `leave out ${one} or ${two}`)
+}
+
+function rejectWithoutEffect(
+  table: OptionRows,
+  name: string,
+  values: Readonly<Record<string, unknown>>,
+): void {
+  const needs = Object.entries(table[name]?.needs ?? {})
+  const isMet = needs.some(([needed, value]) =>
+    value === true ? values[needed] !== undefined : values[needed] === value,
+  )
+  if (needs.length === 0 || isMet) return
+  const options = needs.map(([needed, value]) =>
+    value === true ? flagOf(table, needed) : `${flagOf(table, needed)} ${value}`,
+  )
+  throw withoutEffect(flagOf(table, name), options.join(' or '))
+}
+
+/** The error for an option that would be ignored. */
+export function withoutEffect(option: string, needed: string): ReelayError {
+  return usageError(`${option} has no effect without ${needed}`, `add ${needed}, or leave out ${option}`)
+}
+
+export function usageError(message: string, hint: string): ReelayError {
+  return new ReelayError('USAGE', message, { hint })
+}
+
+function flagOf(table: OptionRows, name: string): string {
+  return longFlag(table[name]?.flag ?? name)
+}
+
+/** The long form of `-o, --output`. */
+export function longFlag(flag: string): string {
+  return flag.replace(/^-\w, /, '')
+}
+
+/** The given options as words of a command line, for a command that is suggested. */
+export function formatOptions(
+  table: OptionRows,
+  given: GivenOptions,
+  names: readonly string[],
+): readonly string[] {
+  return names.flatMap((name) =>
+    (given[name] ?? []).flatMap((value) => [
+      flagOf(table, name),
+      ...(typeof value === 'string' ? [value] : []),
+    ]),
+  )
+}
+
+/** Takes options off the front of a command line, without a parser that takes time to load. */
+export function takeOptions(
+  argv: readonly string[],
+  table: OptionRows,
+  unknown: (flag: string) => ReelayError,
+): { readonly given: GivenOptions; readonly rest: readonly string[]; readonly isHelp: boolean } {
+  const given: Record<string, (string | boolean)[]> = {}
+  let at = 0
+  for (let word = argv[at]; word !== undefined && /^-(?!-$|$)/.test(word); word = argv[at]) {
+    if (HELP_FLAGS.includes(word)) return { given, rest: [], isHelp: true }
+    const [, flag = word, inline] = /^(--[^=]+)=(.*)$/s.exec(word) ?? []
+    const [name, row] = Object.entries(table).find((entry) => hasFlag(entry[1], flag)) ?? []
+    if (name === undefined || row === undefined) throw unknown(flag)
+    const isSwitch = row.type.kind === 'switch'
+    if (isSwitch && inline !== undefined) throw usageError(`${flag} takes no value`, `write ${flag} alone`)
+    const value = isSwitch ? true : (inline ?? argv[++at])
+    if (value === undefined) throw usageError(`${flag} needs a value`, `write ${flag} ${valueName(row)}`)
+    ;(given[name] ??= []).push(value)
+    at++
+  }
+  return { given, rest: argv.slice(at), isHelp: false }
+}
+
+const HELP_FLAGS = ['-h', '--help', '--help-all']
+
+/** Whether a row has this spelling of its flag. */
+export function hasFlag({ flag = '', aliases = [] }: OptionRow<unknown>, word: string): boolean {
+  return [...flag.split(', '), ...aliases].includes(word)
+}
+
+/** The value of an option as help shows it: `<file>`, or `[file]` where it may be left out. */
+export function valueName({ type, placeholder }: OptionRow<unknown>): string {
+  if (type.kind === 'switch') return ''
+  const name = placeholder ?? type.placeholder
+  return type.bare === undefined ? `<${name}>` : `[${name}]`
+}
+
+/** The description of an option with its values and its default. */
+export function optionHelp({ type, flag = '', help, default: shown }: OptionRow<unknown>): string {
+  const isToggle = type.kind === 'switch' && type.off !== undefined
+  const facts = [
+    ...(isToggle ? [`${longFlag(flag).replace('--', '--no-')} overrides the config`] : []),
+    ...(type.kind === 'value' && type.choices !== undefined ? [`values: ${type.choices.join(', ')}`] : []),
+    ...(shown === undefined ? [] : [`default: ${shown}`]),
+  ]
+  return facts.length === 0 ? help : `${help} (${facts.join('; ')})`
+}

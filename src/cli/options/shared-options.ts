@@ -1,0 +1,70 @@
+import { labelsFromEnv, parseTag } from '../../record/tape-header.ts'
+import { pickLabels, type TapeLabels } from '../../tape/header.ts'
+import { type OptionRow, type OptionTable, type ValueType } from './option.ts'
+import { fileValue, switchOn, textValue } from './option-types.ts'
+
+/** What most commands call their first argument. */
+export const TAPE_ARGUMENT = { '<tape>': 'Tape name, or path of a tape file' } as const
+
+export const jsonOption: OptionRow<true> = {
+  flag: '--json',
+  type: switchOn,
+  group: 'Output',
+  help: 'Print the result as JSON',
+}
+
+/** Selects servers of a tape; the same filter everywhere. */
+export function serverFilter(help: string): OptionRow<string> {
+  return {
+    flag: '--server',
+    type: textValue,
+    placeholder: 'filter',
+    group: 'Tape',
+    help: `${help}: names separated by commas, * matches any characters`,
+  }
+}
+
+export interface LabelFlags {
+  readonly session?: string
+  readonly endpoint?: string
+  readonly agent?: string
+  readonly note?: string
+  readonly tag?: readonly Tag[]
+}
+
+type Tag = readonly [key: string, value: string]
+
+const tag: ValueType<readonly Tag[]> = {
+  kind: 'value',
+  name: 'tag',
+  placeholder: 'key=value',
+  expected: 'key=value, e.g. suite=smoke',
+  parse: (given) => [parseTag('--tag', given)],
+  join: (before, after) => [...before, ...after],
+}
+
+/** The labels that a recording writes into the header of its tape. */
+export const LABEL_OPTIONS: OptionTable<LabelFlags> = {
+  session: label('--session', 'id', 'Write a session id into the tape header'),
+  endpoint: label('--endpoint', 'id', 'Write an endpoint id into the tape header'),
+  agent: label('--agent', 'id', 'Write an agent id into the tape header'),
+  note: label('--note', 'text', 'Write a note into the tape header'),
+  tag: { flag: '--tag', type: tag, group: 'Labels', help: 'Write a tag into the tape header (repeatable)' },
+}
+
+function label(flag: string, placeholder: string, help: string): OptionRow<string> {
+  return { flag, type: textValue, placeholder, group: 'Labels', help }
+}
+
+/** The labels of the command line, and of the environment where the command line has none. */
+export function readLabels(flags: LabelFlags, env: NodeJS.ProcessEnv): TapeLabels {
+  const { tags, ...ids } = labelsFromEnv(env)
+  return pickLabels({ ...ids, ...flags, tags: { ...tags, ...Object.fromEntries(flags.tag ?? []) } })
+}
+
+export const vaultOption: OptionRow<string> = {
+  flag: '--vault',
+  type: fileValue,
+  group: 'Secrets',
+  help: 'Add the real values behind the placeholders to this file, for replay --secrets',
+}

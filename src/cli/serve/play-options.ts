@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import { ReelayError } from '../../errors.ts'
+import { readMatchSettings, type MatchSettings } from '../../match/options.ts'
+import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
+import { parseRuleFile } from '../../faults/rule-file.ts'
+import { parseOverrides, type Override } from '../../serve/overrides.ts'
+import type { ServeOptions } from '../../serve/serve-options.ts'
+import type { CompanionFile } from '../../store/companion-files.ts'
+import { readConfig, type ConfigFlags } from '../options/config-options.ts'
+import type { ClockFlag, ServeFlags } from '../options/serve-options.ts'
+
+/** The options of the library that the flags stand for. Files are read now. */
+export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeOptions>> {
+  const { pace, paceCap, order, onClientAnswer, seed, match, rules = [], ignore = [], permissive } = flags
+  const { override, faults } = flags
+  return {
+    ...(pace !== undefined && { pace }),
+    ...(paceCap !== undefined && { paceCap }),
+    ...(order && { order }),
+    ...(onClientAnswer && { onClientAnswer }),
+    ...(override !== undefined && { overrides: await readOverridesFile(override) }),
+    ...(faults !== undefined && { faults: await readFaultsFile(faults) }),
+    ...(seed !== undefined && { seed }),
+    ...(match !== undefined && { match }),
+    rules,
+    ignore,
+    permissive: permissive ?? false,
+    secrets: await readServeSecrets(flags),
+  }
+}
+
+export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
+  const { value, locate } = await readRuleFile(path)
+  return parseFaultRules(value, locate)
+}
+
+async function readOverridesFile(path: string): Promise<readonly Override[]> {
+  const { value, locate } = await readRuleFile(path)
+  return parseOverrides(value, locate)
+}
+
+/** Reads a file of faults or overrides. */
+export async function readRuleFile(path: string): ReturnType<typeof parseRuleFile> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
+      hint: 'give the path of a YAML or JSON file',
+      cause,
+    })
+  })
+  return parseRuleFile(text, path)
+}
+
+/** The reader is loaded only if it is needed, because on stdio a client is waiting. */
+export async function readServeSecrets({ secret, secrets }: ServeFlags): Promise<readonly string[]> {
+  if (secret === undefined && secrets === undefined) return []
+  const { readSecretValues } = await import('../options/secret-options.ts')
+  return readSecretValues({ ...(secret && { secret }), ...(secrets !== undefined && { secrets }) })
+}
+
+/** The clock that a run asks for the time; by default the system clock. */
+export function fixedClock(
+  clock: ClockFlag | undefined,
+  { started }: { readonly started: string },
+): { readonly now?: () => number } {
+  if (clock === undefined) return {}
+  const time = clock === 'recorded' ? Date.parse(started) : clock
+  return { now: () => time }
+}
+
+/** The matching settings of the project config, and its path. */
+export function readConfiguredMatching(flags: ConfigFlags): { settings: MatchSettings; path?: string } {
+  const config = readConfig(flags)
+  if (config === undefined) return { settings: { rules: [] } }
+  const section = config.section('match')
+  const settings = readMatchSettings(section?.value, section?.location ?? config.file)
+  return { settings, path: config.file }
+}
+
+/** Lines that name the files whose settings change how requests are matched. */
+export function describeMatchSettings(
+  { settings, path = '' }: { settings: MatchSettings; path?: string },
+  beside: MatchSettings,
+  file: CompanionFile | undefined,
+): readonly string[] {
+  return [...describeSettingsFile(beside, file?.path ?? ''), ...describeSettingsFile(settings, path)]
+}
+
+function describeSettingsFile({ match, rules }: MatchSettings, path: string): readonly string[] {
+  const said = [
+    ...(match === undefined ? [] : [`strategy ${match}`]),
+    ...(rules.length === 0 ? [] : [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`]),
+  ]
+  return said.length === 0 ? [] : [`matching: ${said.join(' and ')} from ${path}`]
+}
