@@ -1,48 +1,64 @@
-// npm run docs: writes docs/reference/errors.md from the list of codes in the build. A test fails when the page is stale.
-import { writeFileSync } from 'node:fs'
+// npm run docs: writes what is generated from the source: the option tables in docs/, docs/reference/errors.md and
+// schema/config-1.json. `--check` writes nothing and lists what is stale; a test runs it.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { root } from './run.mjs'
+import { configSchema } from './docs/config-schema.mjs'
+import { errorsPage } from './docs/errors-page.mjs'
+import { withOptionTables } from './docs/option-tables.mjs'
+import { root, runTool } from './run.mjs'
 
-const EXITS = [
-  [1, 'differences, misses or failed checks'],
-  [2, 'usage errors'],
-  [3, 'could not run'],
+const SCHEMA = 'schema/config-1.json'
+const ERRORS = 'docs/reference/errors.md'
+
+const [{ COMMANDS }, { ERROR_CODES }] = await importSource('src/cli/program.ts', 'src/errors.ts')
+const commands = Object.values(COMMANDS).flat()
+const pages = readdirSync(join(root, 'docs'), { recursive: true })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join('docs', name))
+const generated = [
+  ...pages.map((page) => [page, withOptionTables(read(page), commands)]),
+  [ERRORS, errorsPage(ERROR_CODES)],
 ]
+const stale = generated.filter(([file, text]) => read(file) !== text)
+const schema = configSchema(commands)
+const isSchemaStale = !isDeepStrictEqual(JSON.parse(read(SCHEMA)), schema)
 
-const INTRO = `# Errors
+if (process.argv.includes('--check')) {
+  const names = [...stale.map(([file]) => file), ...(isSchemaStale ? [SCHEMA] : [])]
+  if (names.length > 0) process.stdout.write(`npm run docs renews ${names.join(', ')}\n`)
+} else {
+  for (const [file, text] of stale) writeFileSync(join(root, file), text)
+  if (isSchemaStale) {
+    writeFileSync(join(root, SCHEMA), JSON.stringify(schema, undefined, 2))
+    runTool('oxfmt', [SCHEMA])
+  }
+}
 
-<!-- Made by \`npm run docs\` from src/errors.ts. Do not edit by hand. -->
+function read(file) {
+  return readFileSync(join(root, file), 'utf8')
+}
 
-Every error of Reelay has one of these codes:
-
-\`\`\`console
-$ reelay inspect nope
-reelay: TAPE_NOT_FOUND there is no tape at /home/ada/.reelay/tapes/nope.tape.jsonl
-  hint: \`reelay list\` shows the tapes that have a name; any other tape is given by its path
-\`\`\`
-
-- Errors are printed on stderr as \`reelay: CODE message\`. A hint may follow on the next line.
-- In the library, the code is the \`code\` of a \`ReelayError\`.
-- \`REELAY_DEBUG=1\` adds the stack trace.
-
-| Exit code | Meaning                              |
-| --------- | ------------------------------------ |
-| 0         | success                              |
-| 1         | differences, misses or failed checks |
-| 2         | usage error                          |
-| 3         | could not run                        |
-| 130       | interrupted                          |
-
-\`reelay record\` and \`reelay run\` end with the exit code of the command that they ran.`
-
-const { ERROR_CODES } = await import(pathToFileURL(join(root, 'dist', 'errors.js')).href)
-const page = `${[INTRO, ...EXITS.map(section)].join('\n\n')}\n`
-if (process.argv.includes('--print')) process.stdout.write(page)
-else writeFileSync(join(root, 'docs', 'reference', 'errors.md'), page)
-
-function section([exit, meaning]) {
-  const codes = Object.entries(ERROR_CODES).filter(([, entry]) => entry.exit === exit)
-  const items = codes.map(([code, { about }]) => `- \`${code}\`: ${about}`)
-  return [`## Exit code ${exit}: ${meaning}`, '', ...items].join('\n')
+/** Node cannot run our TypeScript, and the build leaves no module of the commands: they are bundled for this run. */
+async function importSource(...files) {
+  const { rolldown } = await import('rolldown')
+  const folder = mkdtempSync(join(root, 'node_modules', '.docs-'))
+  try {
+    const bundle = await rolldown({
+      input: files.map((file) => join(root, file)),
+      platform: 'node',
+      external: /^[^./]/,
+      logLevel: 'silent',
+    })
+    const { output } = await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].mjs' })
+    const entries = files.map((file) =>
+      output.find(({ facadeModuleId }) => facadeModuleId === join(root, file)),
+    )
+    return await Promise.all(
+      entries.map(({ fileName }) => import(pathToFileURL(join(folder, fileName)).href)),
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }

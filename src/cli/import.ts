@@ -10,6 +10,7 @@ import { fileValue, switchOff, textValue } from './options/option-types.ts'
 import { vaultOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
+import { warnAboutVault } from './output/vault-warning.ts'
 
 interface ImportFlags {
   readonly format?: string
@@ -61,12 +62,7 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
     const { messages, notes, format: found } = readImportedRecording(await readImportFile(path), format)
     const tape = output ?? basename(path).replace(/\..*$/, '')
     const redaction: RedactOption = redact === false ? false : { ...(vault !== undefined && { vault }) }
-    if (vault !== undefined)
-      (await import('./output/vault-warning.ts')).warnAboutVault({
-        output: undefined,
-        name: tape,
-        redact: redaction,
-      })
+    if (vault !== undefined) warnAboutVault({ output: undefined, name: tape, redact: redaction })
     const recording = createRecording({ tape, redact: redaction })
     const pipes = recording.pipes({ server, info: { transport: 'import' } })
     const taps = { c2s: pipes.recordDirection('c2s'), s2c: pipes.recordDirection('s2c') }

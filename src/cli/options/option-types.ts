@@ -5,7 +5,7 @@ import { parseDuration } from '../../text.ts'
 import { usageError, type Environment, type SwitchType, type ValueType } from './option.ts'
 
 /** A switch that turns something on. */
-export const switchOn: SwitchType<true> = { kind: 'switch', on: true }
+export const switchOn: SwitchType<true> = { kind: 'switch', on: true, schema: { type: 'boolean' } }
 /** A switch that turns something off, such as `--no-redact`. */
 export const switchOff: SwitchType<boolean> = {
   kind: 'switch',

@@ -23,11 +23,17 @@ const pattern: ValueType<RegExp> = {
   },
 }
 
+const patterns: ValueType<readonly RegExp[]> = {
+  ...listOf(pattern),
+  schema: { type: 'array', items: { $ref: '#/$defs/redactionRule' } },
+}
+
 const value: ValueType<RegExp> = {
   kind: 'value',
   name: 'value',
   placeholder: 'value',
   expected: 'a text, or a regular expression between slashes',
+  schema: { $ref: '#/$defs/text' },
   parse: (given) => validPattern(() => parseValuePattern(given)),
 }
 
@@ -53,7 +59,7 @@ export const REDACTION_OPTIONS: OptionTable<RedactionFlags> = {
   ...inGroup('Rules', {
     rule: {
       flag: '--rule',
-      type: listOf(pattern),
+      type: patterns,
       config: 'redaction.rules',
       help: 'Replace whatever this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
     },
