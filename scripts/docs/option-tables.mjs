@@ -18,8 +18,9 @@ function optionTables({ options }) {
   const rows = Object.values(options).filter(({ flag }) => flag !== undefined)
   if (rows.length === 0) return 'This command has no options.'
   const groups = [...new Set(rows.map(({ group }) => group))]
+  if (groups.length === 1) return optionTable(rows)
   return groups
-    .map((group) => `**${group}**\n\n${optionTable(rows.filter((row) => row.group === group))}`)
+    .map((group) => `**${group ?? 'General'}**\n\n${optionTable(rows.filter((row) => row.group === group))}`)
     .join('\n\n')
 }
 

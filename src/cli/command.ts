@@ -8,6 +8,8 @@ export interface CommandDefinition {
   /** The arguments with their help, such as `<tape>`, `[tape...]`. */
   readonly arguments?: Readonly<Record<string, string>>
   readonly options: OptionRows
+  /** The options that `--help` shows; `--help-all` shows all. By default `--help` shows all. */
+  readonly common?: readonly string[]
   /** Text below the options. */
   readonly notes?: string
   readonly commands?: readonly CommandDefinition[]

@@ -2,6 +2,7 @@ import { escapeControlCharsInJson } from '../text.ts'
 import { formatDoctorReport } from '../wrap/doctor/doctor-text.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { switchOn } from './options/option-types.ts'
+import { option } from './options/option.ts'
 import { jsonOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
@@ -11,12 +12,7 @@ export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; 
   name: 'doctor',
   help: 'List the wrapped servers of each client and find problems with them',
   options: {
-    offline: {
-      flag: '--offline',
-      type: switchOn,
-      group: 'Servers',
-      help: 'Do not contact the servers behind bridges',
-    },
+    offline: option('--offline', switchOn, 'Do not contact the servers behind bridges'),
     json: jsonOption,
   },
   run: async (_, { offline, json }) => {

@@ -6,6 +6,7 @@ import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { jsonOnOneLine } from '../json/parse.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
+import { option } from './options/option.ts'
 import { fileValue, switchOff, textValue } from './options/option-types.ts'
 import { vaultOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
@@ -25,37 +26,24 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   help: 'Convert the recording of another tool to a tape',
   arguments: { '<file>': 'The recording' },
   options: {
-    format: {
-      flag: '--format',
-      type: textValue,
-      placeholder: 'format',
-      group: 'Input',
-      help: `Read the recording in this format: ${IMPORT_FORMATS.map(({ name, description }) => `${name} (${description})`).join(', ')}`,
-      default: 'detected',
-    },
-    output: {
-      flag: '-o, --output',
-      type: fileValue,
-      placeholder: 'tape',
-      group: 'Tape',
-      help: 'Write to a tape with this name or path',
+    format: option(
+      '--format <format>',
+      textValue,
+      `Read the recording in this format: ${IMPORT_FORMATS.map(({ name, description }) => `${name} (${description})`).join(', ')}`,
+      { default: 'detected' },
+    ),
+    output: option('-o, --output <tape>', fileValue, 'Write to a tape with this name or path', {
       default: 'the name of the file',
-    },
-    server: {
-      flag: '--server',
-      type: textValue,
-      placeholder: 'name',
-      group: 'Tape',
-      help: 'Name the server on the tape',
-      default: 'imported',
-    },
-    redact: {
-      flag: '--no-redact',
-      type: switchOff,
-      group: 'Secrets',
-      help: 'Write secrets to the tape as they are, instead of placeholders',
-      conflicts: ['vault'],
-    },
+    }),
+    server: option('--server <name>', textValue, 'Name the server on the tape', { default: 'imported' }),
+    redact: option(
+      '--no-redact',
+      switchOff,
+      'Write secrets to the tape as they are, instead of placeholders',
+      {
+        conflicts: ['vault'],
+      },
+    ),
     vault: vaultOption,
   },
   run: async ([path = ''], { format, output, server = 'imported', redact, vault }) => {

@@ -1,5 +1,6 @@
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { seedOption } from './options/live-options.ts'
+import { option } from './options/option.ts'
 import { fileValue, switchOn } from './options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { readBindingsFile } from '../bindings/bindings-file.ts'
@@ -40,35 +41,28 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),
-    verbose: {
-      flag: '-v, --verbose',
-      type: switchOn,
-      group: 'Output',
-      help: 'Show every message in full',
+    verbose: option('-v, --verbose', switchOn, 'Show every message in full', {
       conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
-    },
+    }),
     json: jsonOption,
-    bindings: {
-      flag: '--bindings',
-      type: switchOn,
-      group: 'Output',
-      help: 'Show the values that the server created and the client sent back',
-      conflicts: ['bindingsFile', 'faults'],
-    },
-    bindingsFile: {
-      flag: '--bindings-file',
-      type: switchOn,
-      group: 'Output',
-      help: 'Print these bindings as YAML, for a bindings file beside the tape',
-      conflicts: ['json', 'faults'],
-    },
-    faults: {
-      flag: '--faults',
-      type: fileValue,
-      group: 'Output',
-      help: 'Show what the faults in this file would do to the recorded requests',
-    },
-    seed: { ...seedOption, group: 'Output', needs: { faults: true } },
+    bindings: option(
+      '--bindings',
+      switchOn,
+      'Show the values that the server created and the client sent back',
+      { conflicts: ['bindingsFile', 'faults'] },
+    ),
+    bindingsFile: option(
+      '--bindings-file',
+      switchOn,
+      'Print these bindings as YAML, for a bindings file beside the tape',
+      { conflicts: ['json', 'faults'] },
+    ),
+    faults: option(
+      '--faults',
+      fileValue,
+      'Show what the faults in this file would do to the recorded requests',
+    ),
+    seed: { ...seedOption, needs: { faults: true } },
   },
   run: async ([name = ''], flags) => {
     const opened = await openTape(resolveTape(name))

@@ -1,5 +1,5 @@
 import { defineCommand, type CommandDefinition } from './command.ts'
-import { usageError, type OptionTable } from './options/option.ts'
+import { option, usageError, type OptionTable } from './options/option.ts'
 import { textValue } from './options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
@@ -23,27 +23,9 @@ interface AddFlags extends MatchRuleScope {
 }
 
 const SCOPE_OPTIONS: OptionTable<MatchRuleScope> = {
-  tool: {
-    flag: '--tool',
-    type: textValue,
-    placeholder: 'name',
-    group: 'Scope',
-    help: 'Apply only to calls of this tool',
-  },
-  method: {
-    flag: '--method',
-    type: textValue,
-    placeholder: 'method',
-    group: 'Scope',
-    help: 'Apply only to requests of this method',
-  },
-  server: {
-    flag: '--server',
-    type: textValue,
-    placeholder: 'name',
-    group: 'Scope',
-    help: 'Apply only to requests to this server',
-  },
+  tool: option('--tool <name>', textValue, 'Apply only to calls of this tool'),
+  method: option('--method <method>', textValue, 'Apply only to requests of this method'),
+  server: option('--server <name>', textValue, 'Apply only to requests to this server'),
 }
 
 export const matchCommand: CommandDefinition = {
@@ -56,13 +38,11 @@ export const matchCommand: CommandDefinition = {
       help: 'Add a rule for each path',
       arguments: { ...TAPE_ARGUMENT, '<path...>': 'Path in a request, e.g. params.arguments.date' },
       options: {
-        as: {
-          flag: '--as',
-          type: textValue,
-          placeholder: 'comparison',
-          group: 'Comparison',
-          help: `Compare the value in this way (required): ${COMPARISON_KINDS.map(({ usage }) => usage).join(', ')}`,
-        },
+        as: option(
+          '--as <comparison>',
+          textValue,
+          `Compare the value in this way (required): ${COMPARISON_KINDS.map(({ usage }) => usage).join(', ')}`,
+        ),
         ...SCOPE_OPTIONS,
       },
       run: ([tape = '', ...paths], flags) => add(tape, paths, flags),

@@ -28,6 +28,7 @@ const recordCommand: CommandDefinition = {
     '       reelay record [options] --bridge --url <url> [<name>]\n' +
     '       reelay record [options] --forward [<name>] [-- <client command…>]',
   options: RECORD_OPTIONS,
+  common: ['url', 'forward', 'header', 'output', 'server', 'redact', 'tail', 'quiet'],
   notes:
     'Without -o or a name, the tape is named after the server and the time.\nNamed tapes are in $REELAY_HOME/tapes.',
 }

@@ -1,4 +1,5 @@
 import { defineCommand, type CommandDefinition } from './command.ts'
+import { option } from './options/option.ts'
 import { fileValue, switchOn } from './options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
 import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
@@ -31,21 +32,15 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
   help: 'Find secrets on a tape (exit code 1 if there are any), or write a copy without them',
   arguments: TAPE_ARGUMENT,
   options: {
-    output: {
-      flag: '-o, --output',
-      type: fileValue,
-      group: 'Output',
-      help: 'Write a copy with placeholders to this file; an existing file is never overwritten',
-    },
+    output: option(
+      '-o, --output',
+      fileValue,
+      'Write a copy with placeholders to this file; an existing file is never overwritten',
+    ),
     server: serverFilter('Look only at these servers'),
     ...REDACTION_OPTIONS,
     vault: { ...vaultOption, needs: { output: true } },
-    review: {
-      flag: '--review',
-      type: switchOn,
-      group: 'Output',
-      help: 'Ask about each secret on the terminal first',
-    },
+    review: option('--review', switchOn, 'Ask about each secret on the terminal first'),
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, review, server, vault, ...rules }) => {

@@ -2,14 +2,7 @@ import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import type { CommandDefinition } from './command.ts'
-import {
-  longFlag,
-  optionHelp,
-  valueName,
-  type GivenOptions,
-  type OptionRow,
-  type OptionRows,
-} from './options/option.ts'
+import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
 import { ignoreClosedOutput } from './output/print.ts'
 
 /** Commands under the heading that `reelay --help` shows them under. */
@@ -60,7 +53,7 @@ function build(definition: CommandDefinition, parent = 'reelay'): Command {
   if (usage !== undefined) command.usage(usage)
   for (const [argument, about] of Object.entries(definition.arguments ?? {}))
     command.addArgument(new Argument(argument, about))
-  const given = addOptions(command, definition.options, path)
+  const given = addOptions(command, definition, path)
   if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
   for (const each of commands) command.addCommand(build(each, path))
   if (run !== undefined) command.action(() => run(command.args, given))
@@ -68,10 +61,9 @@ function build(definition: CommandDefinition, parent = 'reelay'): Command {
 }
 
 /** Returns the object that parsing fills with what was given. */
-function addOptions(command: Command, table: OptionRows, path: string): GivenOptions {
+function addOptions(command: Command, { options, common }: CommandDefinition, path: string): GivenOptions {
   const given: Record<string, (string | boolean)[]> = {}
-  const rows = Object.entries(table).filter(([, { flag }]) => flag !== undefined)
-  const isShort = rows.some(([, { isCommon }]) => isCommon)
+  const rows = Object.entries(options).filter(([, { flag }]) => flag !== undefined)
   const uncommon: Option[] = []
   const add = (name: string, option: Option, bare = true): void => {
     command.addOption(option)
@@ -80,20 +72,21 @@ function addOptions(command: Command, table: OptionRows, path: string): GivenOpt
     )
   }
   for (const [name, row] of rows) {
-    const option = new Option(optionTerm(row), optionHelp(row)).helpGroup(`${row.group}:`)
-    if (isShort && !row.isCommon) uncommon.push(option.hideHelp())
+    const option = new Option(optionTerm(row), optionHelp(row)).helpGroup(`${row.group ?? 'Options'}:`)
+    if (common?.includes(name) === false) uncommon.push(option.hideHelp())
     add(name, option)
     if (row.type.kind === 'switch' && row.type.off !== undefined)
       add(name, new Option(longFlag(row.flag ?? '').replace('--', '--no-')).hideHelp(), false)
     for (const alias of row.aliases ?? []) add(name, new Option(`${alias} ${valueName(row)}`).hideHelp())
   }
-  if (uncommon.length > 0) addHelpAll(command, uncommon, path)
+  addHelpAll(command, uncommon, path)
   return given
 }
 
 function addHelpAll(command: Command, uncommon: readonly Option[], path: string): void {
   const count = uncommon.length
-  command.addOption(new Option('--help-all', 'Show help with all options').helpGroup('Help:'))
+  const helpAll = new Option('--help-all', 'Show help with all options').helpGroup('Help:')
+  command.addOption(helpAll.hideHelp(count === 0))
   command.addHelpText('after', () =>
     uncommon[0]?.hidden ? `\n${path} --help-all shows ${count} more options.` : '',
   )

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineCommand, type CommandDefinition } from './command.ts'
-import { usageError } from './options/option.ts'
+import { option, usageError } from './options/option.ts'
 import { textValue } from './options/option-types.ts'
 import { LABEL_OPTIONS, serverFilter, vaultOption, type LabelFlags } from './options/shared-options.ts'
 import { warnAboutVault } from './output/vault-warning.ts'
@@ -26,21 +26,10 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   usage: '(--record | --replay) <tape> [options] -- <command…>',
   arguments: { '<command...>': 'The program and its arguments, after --' },
   options: {
-    record: {
-      flag: '--record',
-      type: textValue,
-      placeholder: 'tape',
-      group: 'Tape',
-      help: 'Record to a tape with this name or path',
+    record: option('--record <tape>', textValue, 'Record to a tape with this name or path', {
       conflicts: ['replay'],
-    },
-    replay: {
-      flag: '--replay',
-      type: textValue,
-      placeholder: 'tape',
-      group: 'Tape',
-      help: 'Play the servers from this tape; no server is started',
-    },
+    }),
+    replay: option('--replay <tape>', textValue, 'Play the servers from this tape; no server is started'),
     server: serverFilter('Record or replay only these servers'),
     vault: { ...vaultOption, needs: { record: true } },
     ...LABEL_OPTIONS,

@@ -5,7 +5,7 @@ import { defineCommand, type CommandDefinition } from './command.ts'
 import { print } from './output/print.ts'
 import { redactionSummary } from './redact.ts'
 import { warnAboutCopyVault } from './output/vault-warning.ts'
-import { usageError } from './options/option.ts'
+import { option, usageError } from './options/option.ts'
 import { fileValue } from './options/option-types.ts'
 import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
@@ -23,12 +23,11 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
   usage: '[options] <tape> -o <file>',
   arguments: TAPE_ARGUMENT,
   options: {
-    output: {
-      flag: '-o, --output',
-      type: fileValue,
-      group: 'Output',
-      help: 'Write the copy to this file (required); an existing file is never overwritten',
-    },
+    output: option(
+      '-o, --output',
+      fileValue,
+      'Write the copy to this file (required); an existing file is never overwritten',
+    ),
     server: serverFilter('Share only these servers'),
     ...REDACTION_OPTIONS,
     vault: { ...vaultOption, help: `${vaultOption.help}; never give it away` },

@@ -8,7 +8,7 @@ import { formatWrapResult, wrapExitCode, type WrapResult } from '../wrap/wrap-re
 import type { ServerSelection } from '../wrap/change-configs.ts'
 import type { RecorderProgram } from '../wrap/entries/command-entry.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
-import { usageError, type OptionTable } from './options/option.ts'
+import { option, usageError, type OptionTable } from './options/option.ts'
 import { fileValue, switchOn, textValue } from './options/option-types.ts'
 import { jsonOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
@@ -25,16 +25,14 @@ interface WrapFlags {
 const SERVER_ARGUMENT = { '[server...]': 'Names of the servers in the config' } as const
 
 const WRAP_OPTIONS: OptionTable<WrapFlags> = {
-  all: { flag: '--all', type: switchOn, group: 'Servers', help: 'Change every server' },
-  client: {
-    flag: '--client',
-    type: textValue,
-    placeholder: 'name',
-    group: 'Servers',
-    help: `Change only this client: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`,
-  },
-  file: { flag: '--file', type: fileValue, group: 'Servers', help: 'Change only this config file' },
-  dryRun: { flag: '--dry-run', type: switchOn, group: 'Output', help: 'Show a diff and write nothing' },
+  all: option('--all', switchOn, 'Change every server'),
+  client: option(
+    '--client <name>',
+    textValue,
+    `Change only this client: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`,
+  ),
+  file: option('--file', fileValue, 'Change only this config file'),
+  dryRun: option('--dry-run', switchOn, 'Show a diff and write nothing'),
   json: jsonOption,
 }
 

@@ -47,7 +47,7 @@ test('the demo records a session, ends the server, plays the same answers, shows
          ~ params.arguments.city   recorded "Oslo"   got "Bergen"
          = params.name
        next         #<n> tools/call weather {"city":"Oslo"}
-       fix one      ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --ignore --tool weather
+       fix one      ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --as ignore --tool weather
                     for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
                     record a new tape                    reelay record -- <server>
        The client received it as a JSON-RPC error, and \`reelay serve\` exited with code 1.

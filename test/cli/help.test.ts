@@ -18,11 +18,11 @@ test('reelay --help shows every command, grouped by what it is for', () => {
     code: 0,
     shown: [
       ['Record:', 'record run wrap unwrap doctor ca'],
-      ['Look:', 'inspect stats tail list'],
-      ['Play the server:', 'serve match'],
-      ['Play the client:', 'replay verify'],
-      ['Make other tapes:', 'redact share import'],
-      ['Learn:', 'demo help'],
+      ['Inspect:', 'inspect stats tail list'],
+      ['Serve:', 'serve match'],
+      ['Replay:', 'replay verify'],
+      ['Share and import:', 'redact share import'],
+      ['Get started:', 'demo help'],
     ],
   })
 })
@@ -36,6 +36,6 @@ test('help for a command that does not exist says so', () => {
   expect(reelay('help', 'nonsense')).toEqual({
     code: 2,
     stdout: '',
-    stderr: "reelay: USAGE there is no command 'nonsense' to help with\n  hint: see reelay --help\n",
+    stderr: "reelay: USAGE unknown command 'nonsense'\n  hint: see reelay --help\n",
   })
 })

@@ -28,7 +28,7 @@ test('list --server shows the tapes that hold one of these servers', async () =>
   const { stdout } = await list('--server', 'git*,other')
   expect(stdout).toMatch(/^name.*\ngithub .*\nnot-a-tape/)
   rmSync(join(home, 'tapes', 'not-a-tape.tape.jsonl'))
-  expect((await list('--server', 'other')).stderr).toMatch(/^no tape in .* holds a server other\n$/)
+  expect((await list('--server', 'other')).stderr).toMatch(/^no tape in .* has a server other\n$/)
 })
 
 test('list --json says the same for programs', async () => {
@@ -84,7 +84,7 @@ test('list --json says the same for programs', async () => {
 test('an empty home folder is no error, and the way to a first tape is shown', async () => {
   expect(await list()).toEqual({
     stdout: '',
-    stderr: 'no tapes in <home>/tapes yet: reelay record <name> -- <server command> makes one\n',
+    stderr: 'no tapes in <home>/tapes yet: record one with reelay record <name> -- <server command>\n',
     code: 0,
   })
   expect(JSON.parse((await list('--json')).stdout)).toEqual({ folder: '<home>/tapes', tapes: [] })

@@ -46,7 +46,7 @@ test('rules are added, listed and removed; what people wrote in the file stays',
     '# ours\nstrategy: subset\nrules:\n  - params.arguments.q trim # people type\n',
   )
   expect(
-    reelay(['match', 'add', tape, 'params.arguments.limit', '--ignore', '--tool', 'search']).status,
+    reelay(['match', 'add', tape, 'params.arguments.limit', '--as', 'ignore', '--tool', 'search']).status,
   ).toBe(0)
   expect(
     reelay(['match', 'add', tape, 'params.arguments.limit', '--as', 'number within 5', '--tool', 'search'])
@@ -68,7 +68,7 @@ test('rules are added, listed and removed; what people wrote in the file stays',
 test('a list that was emptied takes the next rule on a line of its own', () => {
   const tape = tapeFile(...call(1, 'search', { q: 'a' }, ''))
   for (const command of ['add', 'remove', 'add'])
-    reelay(['match', command, tape, 'params.arguments.q', ...(command === 'add' ? ['--ignore'] : [])])
+    reelay(['match', command, tape, 'params.arguments.q', ...(command === 'add' ? ['--as', 'ignore'] : [])])
   expect(readFileSync(rulesOf(tape), 'utf8')).toMatch(/\nrules:\n {2}- params\.arguments\.q ignore\n$/)
 })
 
@@ -104,10 +104,10 @@ test.each([
   [['add', 'TAPE', 'params.arguments.q'], 2, 'USAGE'],
   [['add', 'TAPE', 'params.arguments.q', '--as', 'any', '--ignore'], 2, 'USAGE'],
   [['add', 'TAPE', 'params.arguments.q', '--as', 'soon'], 2, 'RULE_INVALID'],
-  [['add', 'TAPE', 'arguments.q', '--ignore'], 2, 'PATH_INVALID'],
-  [['add', 'TAPE', 'params.requestState', '--ignore'], 2, 'PATH_INVALID'],
-  [['add', 'TAPE', 'params.q', '--ignore', '--tool', 'a', '--method', 'prompts/get'], 2, 'USAGE'],
-  [['add', 'no-such-tape', 'params.arguments.q', '--ignore'], 3, 'TAPE_NOT_FOUND'],
+  [['add', 'TAPE', 'arguments.q', '--as', 'ignore'], 2, 'PATH_INVALID'],
+  [['add', 'TAPE', 'params.requestState', '--as', 'ignore'], 2, 'PATH_INVALID'],
+  [['add', 'TAPE', 'params.q', '--as', 'ignore', '--tool', 'a', '--method', 'prompts/get'], 2, 'USAGE'],
+  [['add', 'no-such-tape', 'params.arguments.q', '--as', 'ignore'], 3, 'TAPE_NOT_FOUND'],
   [['list', 'no-such-tape'], 3, 'TAPE_NOT_FOUND'],
 ] as const)('reelay match %j is refused with exit code %i: %s', (args, code, error) => {
   const tape = tapeFile(...call(1, 'search', { q: 'a' }, ''))

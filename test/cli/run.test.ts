@@ -30,7 +30,7 @@ test('the filter of the command line reaches the program', async () => {
   const { code, stderr } = await run(home, ['--record', 'demo', '--server', 'another', '--', ...PROGRAM])
   expect(code).toBe(0)
   expect(readdirSync(home)).toEqual([])
-  expect(stderr).toMatch(/^reelay: nothing was recorded: .* \(docs\/run\.md\)$/m)
+  expect(stderr).toMatch(/^reelay: nothing was recorded: .* \(docs\/reference\/run\.md\)$/m)
 })
 
 test('switches from outside give way, and options that Node was given stay', async () => {
@@ -74,8 +74,8 @@ test('input reaches the command', async () => {
 const ECHO = 'process.stdin.pipe(process.stdout)'
 
 test.each([
-  [['--', ...WEATHER], 2, 'USAGE give either --record <tape> or --replay <tape>'],
-  [['--record', 'a', '--replay', 'b', '--', NODE], 2, 'USAGE give either --record <tape> or --replay <tape>'],
+  [['--', ...WEATHER], 2, 'USAGE neither --record <tape> nor --replay <tape> is given'],
+  [['--record', 'a', '--replay', 'b', '--', NODE], 2, 'USAGE --record cannot be used together with --replay'],
   [['--record', 'a'], 2, "USAGE missing required argument 'command'"],
   [['--record', '../a b', '--', 'no-such-command'], 3, 'COMMAND_NOT_FOUND the command no-such-command was'],
   [['--record', 'a b', '--', NODE], 2, 'NAME_INVALID "a b" cannot be the name of a tape'],

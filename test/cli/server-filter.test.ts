@@ -109,7 +109,7 @@ test('tail says when nobody fits the filter', async () => {
 test('match list shows the rules that hold for a server', async () => {
   const tape = await threeServers()
   const add = (path: string, ...scope: string[]): Promise<Ended> =>
-    reelay('match', 'add', tape, path, '--ignore', ...scope)
+    reelay('match', 'add', tape, path, '--as', 'ignore', ...scope)
   await add('params.password', '--server', 'gitlab')
   await add('params.name', '--server', 'files')
   await add('params.other')
@@ -117,7 +117,7 @@ test('match list shows the rules that hold for a server', async () => {
   expect(stdout).toBe('server=gitlab params.password ignore\nparams.other ignore\n')
   expect((await reelay('match', 'remove', tape, 'params.other')).code).toBe(0)
   const none = await reelay('match', 'list', tape, '--server', 'github')
-  expect(none.stderr).toMatch(/^no rule beside .* holds for a server github\n$/)
+  expect(none.stderr).toMatch(/^no rule beside .* applies to a server github\n$/)
 })
 
 test('serve is the one server that a pattern means, and never one of several', async () => {

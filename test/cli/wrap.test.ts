@@ -107,7 +107,7 @@ test('a dry run shows what the client puts in and the variables that are made, a
 test('misuse is refused before anything is read', async () => {
   expect(await user.reelay('wrap')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no server is named'),
+    stderr: expect.stringContaining('no server is given'),
   })
   expect(await user.reelay('unwrap', 'x', '--all')).toMatchObject({ code: 2 })
   expect(await user.reelay('wrap', '--all', '--client', 'emacs')).toMatchObject({

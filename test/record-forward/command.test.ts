@@ -91,10 +91,10 @@ test.skipIf(process.platform === 'win32')(
 )
 
 test.each([
-  [['--url', 'http://127.0.0.1/'], 'USAGE --url and --forward'],
-  [['--listen', '0.0.0.0:0'], 'USAGE --forward does not listen on 0.0.0.0'],
-  [['--'], 'USAGE no client command behind --'],
-  [['extra', 'words'], 'USAGE no client command behind --'],
+  [['--url', 'http://127.0.0.1/'], 'USAGE --url cannot be used together with --forward'],
+  [['--listen', '0.0.0.0:0'], 'USAGE --forward cannot listen on 0.0.0.0'],
+  [['--'], 'USAGE there is no client command after --'],
+  [['extra', 'words'], 'USAGE there is no client command after --'],
 ])('%j beside --forward is refused', async (options, message) => {
   const { run } = forward(options)
   expect((await run.exited).code).toBe(2)

@@ -361,7 +361,16 @@ function bridge(
   { options = [], env = {} }: { options?: readonly string[]; env?: Record<string, string> } = {},
 ): Bridged {
   const tape = join(temporaryFolder(), 'session.tape.jsonl')
-  const command = [process.execPath, REELAY, 'record', '--bridge', '--url', url, '-o', tape, ...options]
+  const command = [
+    process.execPath,
+    REELAY,
+    'record',
+    '--bridge',
+    ...(url === '' ? [] : ['--url', url]),
+    '-o',
+    tape,
+    ...options,
+  ]
   const client = start(command, { env: { ...process.env, ...env } })
   const say = (...messages: readonly object[]): void => {
     for (const message of messages)

@@ -95,7 +95,9 @@ test('what cannot be recorded or listened on is refused with a code and a hint',
     /^3 reelay: LISTEN_FAILED .*EADDRINUSE.*\n {2}hint: choose another port/,
   )
   expect(await complaint('--listen', 'x:y', '--url', origin)).toMatch(/^2 reelay: USAGE .*host:port/)
-  expect(await complaint('--listen', '1', '--', 'node')).toMatch(/^2 reelay: USAGE .*neither --url/)
+  expect(await complaint('--listen', '1', '--', 'node')).toMatch(
+    /^2 reelay: USAGE --listen has no effect without --url/,
+  )
   expect(await complaint('--url', origin, '--', 'node')).toMatch(
     /^2 reelay: USAGE a URL and a server command/,
   )

@@ -104,8 +104,8 @@ test.each([
   [['--url', 'http://127.0.0.1:1/mcp', '--header-env', 'X-Key=NOT_SET_ANYWHERE'], 'NOT_SET'],
   [['--url', 'http://127.0.0.1:1/mcp', '--header-env', 'X-Key'], 'Name=VARIABLE?'],
   [['--url-env', 'NOT_SET_ANYWHERE'], '--url-env needs NOT_SET_ANYWHERE'],
-  [['--header', 'A: b', '--', 'node'], '--header is for the proxy of --url'],
-  [['--forward', '--header', 'A: b'], '--header is for the proxy of --url'],
+  [['--header', 'A: b', '--', 'node'], '--header has no effect without --url'],
+  [['--forward', '--header', 'A: b'], '--header has no effect without --url'],
 ])('record %j is refused with exit code 2', async (args, why) => {
   const run = start([process.execPath, REELAY, 'record', ...args])
   expect(await run.exited).toEqual({ code: 2, signal: null })

@@ -227,22 +227,34 @@ test.each([
   [['record'], 'no server command to record'],
   [['record', '--'], 'no server command to record'],
   [['record', '--', ''], 'no server command to record'],
-  [['record', '-o', '', '--', 'x'], '--output "" names no file'],
-  [['record', '-o', 'folder/', '--', 'x'], '--output "folder/" names no file'],
+  [['record', '-o', '', '--', 'x'], 'invalid file "" for --output (expected the path of a file)'],
+  [
+    ['record', '-o', 'folder/', '--', 'x'],
+    'invalid file "folder/" for --output (expected the path of a file)',
+  ],
   [['record', '--nope', '--', 'x'], 'unknown option --nope'],
   [['record', '-o'], '--output needs a value: <file>'],
   [['record', '--tag', 'novalue', '--', 'x'], '--tag novalue is not of the form key=value'],
-  [['record', '--max-line', '0', '--', 'x'], '--max-line 0 is not a number from 1 to 500'],
-  [['record', '--max-size', 'big', '--', 'x'], '--max-size big is not a number from 1 to 1000000000'],
-  [['record', '--rotate', '--', 'x'], '--rotate without a limit'],
-  [['record', '-o', 'f', 'name', '--', 'x'], 'two places for one tape: the file f and the name name'],
+  [
+    ['record', '--max-line', '0', '--', 'x'],
+    'invalid number "0" for --max-line (expected a whole number from 1 to 500)',
+  ],
+  [
+    ['record', '--max-size', 'big', '--', 'x'],
+    'invalid number "big" for --max-size (expected a whole number from 1)',
+  ],
+  [
+    ['record', '--rotate', '--', 'x'],
+    '--rotate has no effect without --max-size or --max-messages or --idle',
+  ],
+  [['record', '-o', 'f', 'name', '--', 'x'], 'the tape has both a file, f, and a name, name'],
   [
     ['record', 'name', '-q', '--', 'x'],
-    '"name -q -- x" can be read in two ways: name as the tape\'s name, or as the server command',
+    '"name -q -- x" can be read in two ways: name as the name of the tape, or as the server command',
   ],
   [['record', '.hidden', '--', 'x'], /\.hidden/],
   [['nonsense'], "unknown command 'nonsense'"],
-  [['serve'], 'no tape is named, and no config of the project lists any'],
+  [['serve'], 'no tape is given, and the project config lists none'],
   [['inspect', '--nope', 'x'], "unknown option '--nope'"],
 ])('misuse: %j ends with exit code 2, one error and a hint', (args, message) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [REELAY, ...args], { encoding: 'utf8' })

@@ -86,7 +86,7 @@ test('the recorded sessions that come with the tests keep every byte', () => {
 test('the help of every command keeps every byte', async () => {
   const helps = ['', 'record', 'serve', 'replay', 'verify', 'redact', 'share', 'run', 'wrap', 'import'].map(
     async (name) => {
-      const shown = start([process.execPath, REELAY, ...(name === '' ? [] : [name]), '--help'])
+      const shown = start([process.execPath, REELAY, ...(name === '' ? ['--help'] : [name, '--help-all'])])
       await shown.exited
       return shown.stdout().toString()
     },

@@ -138,7 +138,7 @@ test.each([
   [['--rule', '('], 'Unterminated group'],
   [['--rule', '/x*/'], 'it would match everywhere'],
   [['--allow', '/(/'], 'Unterminated group'],
-  [['--off', 'nothing'], 'The rules are github, gitlab'],
+  [['--off', 'nothing'], 'the rules are github, gitlab'],
   [['--review'], '--review asks on a terminal, and stdin is none'],
 ])('redact %j is refused', async (flags, why) => {
   const tape = await plainTape([])

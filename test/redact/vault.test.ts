@@ -296,10 +296,10 @@ test('a vault lies with the tape only where nobody else can look', async () => {
 test('--vault makes no sense with --no-redact, nor for a scan', async () => {
   const run = record(fixtureServer('repeat'), { options: ['--no-redact', '--vault', 'v'] })
   expect((await run.exited).code).toBe(2)
-  expect(run.stderr()).toContain('--no-redact and --vault')
+  expect(run.stderr()).toContain('--no-redact cannot be used together with --vault')
   const scan = start([process.execPath, REELAY, 'redact', 'x.jsonl', '--vault', 'v'])
   expect((await scan.exited).code).toBe(2)
-  expect(scan.stderr()).toContain('--vault without -o')
+  expect(scan.stderr()).toContain('--vault has no effect without --output')
 })
 
 test('a vault that git would take is warned of, and one that git ignores is not', async () => {

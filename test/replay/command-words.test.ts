@@ -38,9 +38,8 @@ test.each([
   ['--header', 'a: b', '--url'],
   ['--sse', undefined, '--url'],
   ['--priority', 'tools/call=1', '--order priority'],
-  ['--seed', '7', '--order random'],
+  ['--seed', '7', '--order random or --inject'],
   ['--inject-errors', 'timeout', '--inject'],
-  ['--inject-seed', '7', '--inject'],
 ])('%s, which would have no effect, is refused', async (option, value, needs) => {
   const { code, err } = await reelay('replay', recorded, option, ...(value ? [value] : []), ...server)
   expect([code, err.split('\n', 1)]).toEqual([2, [`reelay: USAGE ${option} has no effect without ${needs}`]])

@@ -120,13 +120,22 @@ test('--set sends another value, and --record makes a tape of what was sent', as
 
 test.each([
   [['replay', recorded], /there is no server to replay the tape against/],
-  [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and a --url/],
-  [['replay', recorded, '--url', 'ftp://x'], /ftp:\/\/x is no http or https URL/],
-  [['replay', recorded, '--pace', 'quick', '--', 'x'], /--pace cannot be "quick"/],
-  [['replay', recorded, '--order', 'any', '--', 'x'], /--order cannot be "any"/],
+  [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and --url/],
+  [
+    ['replay', recorded, '--url', 'ftp://x'],
+    /invalid URL "ftp:\/\/x" for --url \(expected an http or https URL/,
+  ],
+  [
+    ['replay', recorded, '--pace', 'quick', '--', 'x'],
+    /invalid pace "quick" for --pace \(expected none, recorded/,
+  ],
+  [
+    ['replay', recorded, '--order', 'any', '--', 'x'],
+    /invalid value "any" for --order \(expected correlated, sequential, priority or random\)/,
+  ],
   [['replay', recorded, '--set', 'nonsense', '--', 'x'], /cannot read --set "nonsense"/],
   [['replay', recorded, '--ignore', 'a..b', '--', 'x'], /cannot read the path "a\.\.b"/],
-  [['replay', recorded, '--repeat', '0', '--', 'x'], /--repeat cannot be "0"/],
+  [['replay', recorded, '--repeat', '0', '--', 'x'], /invalid number "0" for --repeat/],
   [['replay', recorded, '--header', 'x: ${env.NO_SUCH_NAME}', '--url', 'http://127.0.0.1:1'], /NO_SUCH_NAME/],
 ])('misuse ends with 2 and a hint: %j', async (args, message) => {
   const { code, err } = await reelay(...args)

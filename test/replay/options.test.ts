@@ -36,8 +36,8 @@ test('the config of the project sets a run, and the command line counts for more
     'result.structuredContent.order.item',
   ])
   expect([byConfig.code, byLine.code, without.code]).toEqual([1, 0, 1])
-  expect(byLine.err).toContain(`settings of this run come from ${join(cwd, 'reelay.config.yaml')} too`)
-  expect(without.err).not.toContain('settings of this run')
+  expect(byLine.err).toContain(`this run also uses settings from ${join(cwd, 'reelay.config.yaml')}`)
+  expect(without.err).not.toContain('settings from')
 })
 
 test('a config at another place is named, and a broken one ends with 2 and its line', async () => {
@@ -181,8 +181,8 @@ test('a dry run as JSON tells each message with its times and what it waits for'
 })
 
 test.each([
-  [['--inject', '2'], /--inject cannot be "2"/],
-  [['--inject', '1', '--inject-errors', 'bad-luck'], /--inject-errors cannot be "bad-luck"/],
+  [['--inject', '2'], /invalid number "2" for --inject/],
+  [['--inject', '1', '--inject-errors', 'bad-luck'], /invalid value "bad-luck" for --inject-errors/],
   [['--config', 'no-such.yaml'], /no-such\.yaml cannot be read/],
 ])('misuse ends with 2 and a hint: %j', async (args, message) => {
   const { code, err } = await reelay()('replay', recorded, ...args, '--', 'x')

@@ -54,7 +54,7 @@ test('a file that only its owner can read gives the values, and one that others 
   if (process.platform === 'win32') return
   chmodSync(file, 0o644)
   const open = await verify(['--secrets', file])
-  expect([open.code, open.err]).toEqual([2, expect.stringMatching(/others can read it/)])
+  expect([open.code, open.err]).toEqual([2, expect.stringMatching(/other users can read it/)])
 })
 
 test('a tape of the run, the report and the results hold no secret', async () => {

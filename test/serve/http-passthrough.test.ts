@@ -513,8 +513,8 @@ test('once records a server at a URL on stdin and stdout too, and plays it from 
 })
 
 test.each([
-  [['--url', 'http://127.0.0.1:9', '--', 'x'], 'both a command and a --url were given'],
-  [['--header', 'A: b', '--', 'x'], '--header goes with --url'],
+  [['--url', 'http://127.0.0.1:9', '--', 'x'], 'both a command and --url are given'],
+  [['--header', 'A: b', '--', 'x'], '--header has no effect without --url'],
   [['--mode', 'all'], 'all needs a live server'],
 ])('a live server that makes no sense is refused: %j', async (args, problem) => {
   const serving = await startServingLive([tapeFile(...SESSION), '--http', ...args])
@@ -525,7 +525,7 @@ test.each([
 test('one live server cannot stand behind two tapes, nor behind two servers of one', async () => {
   const two = await startServingLive([tapeFile(...SESSION), tapeFile(...SESSION), '--http', ...LIVE])
   expect((await two.exited).code).toBe(2)
-  expect(two.stderr()).toContain('there are 2 tapes, and one live server cannot stand behind them all')
+  expect(two.stderr()).toContain('2 tapes cannot share one live server')
   const other = call(1, 'count', {}, 'x').map((said) => ({ ...said, server: 'other' }))
   const one = await startServingLive([tapeFile(...HANDSHAKE, ...other), '--http', ...PASSED_ON])
   expect((await one.exited).code).toBe(2)

@@ -89,7 +89,7 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q
     next         #4 tools/call search {"limit":10,"q":"cats"}
-    fix one      ignore the difference, from now on   reelay match add TAPE params.arguments.limit --ignore --tool search
+    fix one      ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
                  for this run only                    reelay serve TAPE --ignore params.arguments.limit
     reelay serve: 3 requests answered, 1 miss, 1 left over
     skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
@@ -351,12 +351,15 @@ test('a server that breaks off ends its output and is gone', async () => {
 })
 
 test.each([
-  [['--pace', 'quick'], 'USAGE invalid pace "quick"'],
-  [['--pace-cap', 'soon'], 'USAGE --pace-cap soon is no time'],
-  [['--pace-cap', '2s'], 'USAGE --pace-cap bounds the waits of a pace, and there is none'],
-  [['--order', 'mine'], "USAGE option '--order <order>' argument 'mine' is invalid"],
-  [['--on-client-answer', 'cry'], "USAGE option '--on-client-answer <policy>' argument 'cry' is invalid"],
-  [['--seed', 'x'], 'USAGE --seed x is not a whole number'],
+  [['--pace', 'quick'], 'USAGE invalid pace "quick" for --pace (expected none, recorded, or a factor'],
+  [['--pace-cap', 'soon'], 'USAGE invalid duration "soon" for --pace-cap (expected e.g. 500ms or 2s)'],
+  [['--pace-cap', '2s'], 'USAGE --pace-cap has no effect without --pace'],
+  [['--order', 'mine'], 'USAGE invalid value "mine" for --order (expected any or recorded)'],
+  [
+    ['--on-client-answer', 'cry'],
+    'USAGE invalid value "cry" for --on-client-answer (expected note, fail or ignore)',
+  ],
+  [['--seed', 'x'], 'USAGE invalid seed "x" for --seed (expected a whole number, e.g. 7)'],
   [['--faults', 'nowhere.yaml'], 'SETTINGS_INVALID nowhere.yaml cannot be read'],
   [['--override', 'nowhere.yaml'], 'SETTINGS_INVALID nowhere.yaml cannot be read'],
 ])('an option of playing that makes no sense is refused: %j', async (args, message) => {
@@ -376,65 +379,56 @@ test('a fault that needs HTTP is refused over stdio, before anything is served',
 test('reelay serve --help names its options', () => {
   const help = execFileSync(process.execPath, [MAIN, 'serve', '--help'], { encoding: 'utf8' })
   expect(help).toMatchInlineSnapshot(`
-    "Usage: reelay serve [options] [tape...]
+    "Usage: reelay serve [options] [tape...] [-- <live server command…>]
 
-    be the recorded server, on stdin and stdout or over HTTP
+    Serve a tape as an MCP server over stdio or HTTP
 
     Arguments:
-      tape                         a tape name, or a path to a tape file; over HTTP
-                                   several, one port each; without one, the tapes of
-                                   the project
+      tape                    Tape name, or path of a tape file; over HTTP several,
+                              each on its own port. Without one, the tapes in the
+                              project config
 
-    Options:
-      --match <strategy>           what makes requests the same: method-and-params,
-                                   exact, method, subset, sequential
-      --rule <rule>                compare a part of some requests in another way;
-                                   may be repeated
-      --ignore <path>              do not compare this part of a request; may be
-                                   repeated
-      --permissive                 repeat the last answer when a request is asked
-                                   more often than it was recorded
-      --pace <speed>               keep the recorded times: recorded, x2 for twice
-                                   as fast, or none
-      --pace-cap <time>            the longest single wait for the sake of the pace,
-                                   such as 2s
-      --order <order>              answer calls that overlapped on the tape in the
-                                   order in which they were answered there (choices:
-                                   "any", "recorded")
-      --on-client-answer <policy>  what it means when the client answers the server
-                                   otherwise than on the tape (choices: "note",
-                                   "fail", "ignore")
-      --override <file>            answers of your own, which come first: a YAML or
-                                   JSON file
-      --faults <file>              what goes wrong on purpose: a YAML or JSON file
-      --seed <number>              for all that is left to chance, faults and the
-                                   ids of sessions: the same seed, the same run
-      --clock <time>               the time by which dates are judged: recorded, for
-                                   when the tape was begun, or a date; it stands
-                                   still
-      --stdio                      on stdin and stdout, which is the default
-      --http [host:port]           over Streamable HTTP (a free port of 127.0.0.1)
-      --sse [host:port]            over HTTP+SSE, the transport of 2024-11-05; may
-                                   be given with --http
-      --server <filter>            which server to be, when the tape holds several:
-                                   its name, * for anything; over HTTP several, each
-                                   has its path
-      --secrets <file>             a vault, or lines NAME=value that only you can
-                                   read: secrets of the client that no rule can tell
-      --on-miss <what>             what is not on the tape is an error, or goes to
-                                   the live server: a command behind --, or --url
-                                   (choices: "error", "passthrough")
-      --leftovers <policy>         what it means when something recorded is not
-                                   asked for: exit code 1, or a note (choices:
-                                   "fail", "note")
-      --mode <mode>                when the live server is recorded; in CI, none by
-                                   default (choices: "once", "new-episodes", "none",
-                                   "all")
-      --url <url>                  the live server, where it is not a command behind
-                                   --
-      --header <header>            a header for every request to --url, as Name:
-                                   value; \${env.NAME} is read from the environment
-      -h, --help                   display help for command
+    Transport:
+      --http [host:port]      Serve over Streamable HTTP (default: a free port of
+                              127.0.0.1)
+
+    Tape:
+      --server <filter>       Use this server of a tape that has several: its name,
+                              * matches any characters
+
+    Live server:
+      --url <url>             Use the live server at this URL, instead of a command
+                              after --
+      --header <name: value>  Add a header to every request to --url; \${env.NAME} is
+                              read from the environment (repeatable)
+      --on-miss <action>      Answer requests that are not on the tape with an
+                              error, or pass them to the live server (values: error,
+                              passthrough; default: error)
+      --mode <mode>           Record the live server if there is no tape (once),
+                              record new requests (new-episodes), never record, or
+                              record every time (all) (values: once, new-episodes,
+                              none, all; default: once with a live server, none in
+                              CI)
+
+    Comparison:
+      --match <strategy>      Match requests with recorded ones by this strategy:
+                              method-and-params, exact, method, subset, sequential
+                              (default: method-and-params)
+      --ignore <path>         Do not compare the value at this path, e.g.
+                              params.arguments.limit (repeatable)
+
+    Timing and order:
+      --pace <pace>           Keep the recorded timing: none, recorded, or a factor
+                              such as x2 for twice as fast (default: none)
+
+    Faults and overrides:
+      --faults <file>         Inject the faults in this YAML or JSON file
+
+    Help:
+      --help-all              Show help with all options
+      -h, --help              Show help
+
+    reelay serve --help-all shows 15 more options.
     "
   `)
 })

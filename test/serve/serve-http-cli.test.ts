@@ -102,20 +102,26 @@ test('several tapes need HTTP', async () => {
   const run = start([process.execPath, REELAY, 'serve', path, path])
   expect((await run.exited).code).toBe(2)
   expect(run.stderr()).toBe(
-    'reelay: USAGE 2 tapes cannot be served on one stdin and stdout\n  hint: add --http, and each has a port of its own; the command of a live server stands behind --\n',
+    'reelay: USAGE 2 tapes cannot be served on one stdin and stdout\n  hint: add --http, which gives each its own port; the command of a live server goes after --\n',
   )
 })
 
 test('an option that took the tape for its address says so', async () => {
   const run = start([process.execPath, REELAY, 'serve', '--http', 'my-tape'])
   expect((await run.exited).code).toBe(2)
-  expect(run.stderr()).toContain('a tape goes before it: reelay serve my-tape --http\n')
+  expect(run.stderr()).toContain('a tape goes before the option: reelay serve my-tape --http\n')
 })
 
 test.each([
-  [['--http', 'nowhere'], '--http nowhere is not of the form host:port'],
-  [['--sse', '127.0.0.1:99999'], '--sse 127.0.0.1:99999 is not of the form host:port'],
-  [['--http', '--stdio'], '--stdio goes with neither --http nor --sse'],
+  [
+    ['--http', 'nowhere'],
+    'invalid address "nowhere" for --http (expected host:port, e.g. 127.0.0.1:8080; port 0 takes a free one)',
+  ],
+  [
+    ['--sse', '127.0.0.1:99999'],
+    'invalid address "127.0.0.1:99999" for --sse (expected host:port, e.g. 127.0.0.1:8080; port 0 takes a free one)',
+  ],
+  [['--http', '--stdio'], '--stdio cannot be used together with --http'],
 ])('misuse is said in one line with a hint, and nothing is served: %j', async (args, problem) => {
   const run = start([process.execPath, REELAY, 'serve', tapeFile(...SESSION), ...args])
   expect((await run.exited).code).toBe(2)

@@ -58,7 +58,7 @@ test.each([
   ],
   [
     'serve:\n  tapes:\n    - tape: a\n      http: 99999',
-    'line 4, column 13: "serve.tapes[0].http" cannot be used: the address 99999 is not of the form host:port',
+    'line 4, column 13: "serve.tapes[0].http" is not an address (expected host:port',
   ],
 ])('%j is refused with its place', (text, why) => {
   expect(() => read(text)).toThrow(why)
@@ -68,7 +68,7 @@ test('an address on the command line is for a tape on the command line', async (
   const cwd = folderWith('reelay.config.yaml', 'serve: { tapes: [a] }')
   const run = start([process.execPath, REELAY, 'serve', '--http'], { cwd })
   expect(await run.exited).toMatchObject({ code: 2 })
-  expect(run.stderr()).toContain('USAGE --http goes with a tape that is named')
+  expect(run.stderr()).toContain('USAGE --http needs a tape on the command line')
 })
 
 function read(text: string): { wanted: ReturnType<typeof readServeSection>; folder: string } {

@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
 import { findProjectConfig, readProjectConfig, type ProjectConfig } from '../../config/project-config.ts'
 import type { Setting } from '../../config/setting.ts'
-import type { Environment, OptionRow, OptionRows, OptionTable } from './option.ts'
+import {
+  option,
+  inGroup,
+  type Environment,
+  type OptionRow,
+  type OptionRows,
+  type OptionTable,
+} from './option.ts'
 import { fileValue, switchOff } from './option-types.ts'
 
 export interface ConfigFlags {
@@ -10,16 +17,12 @@ export interface ConfigFlags {
 }
 
 /** Which project config a command reads. */
-export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = {
-  config: {
-    flag: '--config',
-    type: fileValue,
-    group: 'Config',
-    help: 'Read this config file instead of the nearest reelay.config.yaml',
+export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = inGroup('Config', {
+  config: option('--config', fileValue, 'Read this config file instead of the nearest reelay.config.yaml', {
     conflicts: ['useConfig'],
-  },
-  useConfig: { flag: '--no-config', type: switchOff, group: 'Config', help: 'Ignore the project config' },
-}
+  }),
+  useConfig: option('--no-config', switchOff, 'Ignore the project config'),
+})
 
 /** The config that a command reads: the named one, none, or that of the project. */
 export function readConfig({ config, useConfig }: ConfigFlags): ProjectConfig | undefined {
@@ -40,20 +43,20 @@ export function readSection<Values>(
   env: Environment,
 ): Partial<Values> {
   const values: Record<string, unknown> = {}
-  const keys = Object.entries(table).flatMap(([option, row]) =>
-    configKeys(row).map((key) => ({ option, row, path: key.split('.') })),
+  const keys = Object.entries(table).flatMap(([target, row]) =>
+    configKeys(row).map((key) => ({ target, row, path: key.split('.') })),
   )
   readMembers(section, keys.filter(({ path }) => path[0] === name).map(below), (key, setting) => {
     const value = key.row.type.fromConfig?.(setting, env)
-    const before = values[key.option]
+    const before = values[key.target]
     // Of two keys that turn the same thing on and off, `false` wins.
-    values[key.option] = before === false ? false : value
+    values[key.target] = before === false ? false : value
   })
   return values as Partial<Values>
 }
 
 interface ConfigKey {
-  readonly option: string
+  readonly target: string
   readonly row: OptionRow<unknown>
   /** What is left of the way to the setting. */
   readonly path: readonly string[]

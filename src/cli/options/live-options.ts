@@ -1,6 +1,6 @@
 import type { AddedHeader } from '../../http/headers.ts'
-import { parseServerUrl } from '../../http/client/upstream.ts'
-import type { OptionRow, OptionTable, ValueType } from './option.ts'
+import { ReelayError } from '../../errors.ts'
+import { inGroup, option, type OptionRow, type OptionTable, type ValueType } from './option.ts'
 import { headerValue, listOf, seedValue, textValue } from './option-types.ts'
 
 // Options that `serve`, `replay` and `verify` share: the same name means the same in all of them.
@@ -14,44 +14,40 @@ const serverUrl: ValueType<URL> = {
   kind: 'value',
   name: 'URL',
   placeholder: 'url',
-  expected: 'an http or https URL',
-  parse: parseServerUrl,
+  expected: 'an http or https URL without a password',
+  parse: (given) => {
+    const url = URL.canParse(given) ? new URL(given) : undefined
+    if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url
+    throw new ReelayError(
+      'URL_INVALID',
+      `invalid URL ${JSON.stringify(given)} for --url (expected ${serverUrl.expected})`,
+      { hint: "write it like https://host/mcp; a password goes into --header 'Authorization: …'" },
+    )
+  },
 }
 
-export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = {
-  url: {
-    flag: '--url',
-    type: serverUrl,
-    group: 'Live server',
-    help: 'Use the live server at this URL, instead of a command after --',
-    isCommon: true,
-  },
-  header: {
-    flag: '--header',
-    type: listOf(headerValue),
-    group: 'Live server',
-    help: 'Add a header to every request to --url; ${env.NAME} is read from the environment (repeatable)',
-    isCommon: true,
-    needs: { url: true },
-  },
-}
+export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live server', {
+  url: option('--url', serverUrl, 'Use the live server at this URL, instead of a command after --'),
+  header: option(
+    '--header',
+    listOf(headerValue),
+    'Add a header to every request to --url; ${env.NAME} is read from the environment (repeatable)',
+    { needs: { url: true } },
+  ),
+})
 
 /** The server of the tape that a command plays, or plays against. */
-export const serverOption: OptionRow<string> = {
-  flag: '--server',
-  type: textValue,
-  placeholder: 'filter',
-  group: 'Tape',
-  help: 'Use this server of a tape that has several: its name, * matches any characters',
-  isCommon: true,
-}
+export const serverOption: OptionRow<string> = option(
+  '--server <filter>',
+  textValue,
+  'Use this server of a tape that has several: its name, * matches any characters',
+)
 
-export const seedOption: OptionRow<number> = {
-  flag: '--seed',
-  type: seedValue,
-  group: 'Timing and order',
-  help: 'Set the seed of everything random: the same seed gives the same run',
-}
+export const seedOption: OptionRow<number> = option(
+  '--seed',
+  seedValue,
+  'Set the seed of everything random: the same seed gives the same run',
+)
 
 /** The spellings of a pace that mean the same in every command: `recorded`, `none`. */
 export function canonicalPace(text: string): string {

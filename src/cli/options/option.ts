@@ -17,10 +17,9 @@ export interface OptionRow<Value> {
   readonly config?: string | readonly string[]
   /** The default, as help shows it. */
   readonly default?: string
-  readonly group: string
+  /** The heading in help; by default `Options`. */
+  readonly group?: string
   readonly help: string
-  /** `--help` shows common options, `--help-all` shows all of them. */
-  readonly isCommon?: true
   /** Without one of these options this one has no effect: a required value, or `true` for any value. */
   readonly needs?: Readonly<Record<string, string | true>>
   /** Options that cannot be given together with this one. */
@@ -70,16 +69,22 @@ export type OptionTable<Values> = {
 /** An option table whose value types are not known. */
 export type OptionRows = Readonly<Record<string, OptionRow<unknown>>>
 
-/** Rows of one group of the help page. */
-export function inGroup<const Rows extends Readonly<Record<string, UngroupedRow>>>(
-  group: string,
-  rows: Rows,
-): { readonly [Name in keyof Rows]: Rows[Name] & { readonly group: string } } {
-  const grouped = Object.entries(rows).map(([name, row]) => [name, { ...row, group }])
-  return Object.fromEntries(grouped)
+/** A row from its flag, such as `-o, --output <file>`, its type and its help. */
+export function option<Value>(
+  flag: string,
+  type: OptionType<Value>,
+  help: string,
+  more: Partial<OptionRow<Value>> = {},
+): OptionRow<Value> {
+  const [, flags = flag, placeholder] = /^(.*) <(.*)>$/.exec(flag) ?? []
+  return { flag: flags, type, ...(placeholder !== undefined && { placeholder }), help, ...more }
 }
 
-type UngroupedRow = Omit<OptionRow<unknown>, 'group'>
+/** Rows under one heading of the help page. */
+export function inGroup<Rows extends OptionRows>(group: string, rows: Rows): Rows {
+  const grouped = Object.entries(rows).map(([name, each]) => [name, { ...each, group }])
+  return Object.fromEntries(grouped)
+}
 
 /** The command line by option: each text that was given, and for options without a text `true`, or `false` for `--no-…`. */
 export type GivenOptions = Readonly<Record<string, readonly (string | boolean)[]>>
@@ -126,10 +131,18 @@ function readValue(
   if (typeof given === 'boolean') return type.bare
   const value = type.parse(given, env)
   if (value !== undefined) return value
-  const option = longFlag(flag)
-  throw usageError(
-    `invalid ${type.name} ${JSON.stringify(given)} for ${option} (expected ${type.expected})`,
-    `see reelay ${command} --help`,
+  throw invalidValue(type, given, flag, `see reelay ${command} --help`)
+}
+
+export function invalidValue(
+  { name, expected }: Pick<ValueType<unknown>, 'name' | 'expected'>,
+  given: string,
+  flag: string,
+  hint: string,
+): ReelayError {
+  return usageError(
+    `invalid ${name} ${JSON.stringify(given)} for ${longFlag(flag)} (expected ${expected})`,
+    hint,
   )
 }
 
@@ -157,8 +170,8 @@ function rejectWithoutEffect(
 }
 
 /** The error for an option that would be ignored. */
-export function withoutEffect(option: string, needed: string): ReelayError {
-  return usageError(`${option} has no effect without ${needed}`, `add ${needed}, or leave out ${option}`)
+export function withoutEffect(flag: string, needed: string): ReelayError {
+  return usageError(`${flag} has no effect without ${needed}`, `add ${needed}, or leave out ${flag}`)
 }
 
 export function usageError(message: string, hint: string): ReelayError {
@@ -204,7 +217,11 @@ export function takeOptions(
     const isSwitch = row.type.kind === 'switch'
     if (isSwitch && inline !== undefined) throw usageError(`${flag} takes no value`, `write ${flag} alone`)
     const value = isSwitch ? true : (inline ?? argv[++at])
-    if (value === undefined) throw usageError(`${flag} needs a value`, `write ${flag} ${valueName(row)}`)
+    if (value === undefined)
+      throw usageError(
+        `${longFlag(row.flag ?? '')} needs a value: ${valueName(row)}`,
+        'see reelay record --help',
+      )
     ;(given[name] ??= []).push(value)
     at++
   }

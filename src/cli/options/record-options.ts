@@ -6,6 +6,7 @@ import type { RecordingLimits, RecordingRules } from '../../record/limits.ts'
 import type { RedactOption } from '../../record/redaction.ts'
 import type { TapeLabels } from '../../tape/header.ts'
 import {
+  option,
   inGroup,
   hasFlag,
   readOptions,
@@ -78,156 +79,103 @@ const urlFromVariable: ValueType<string> = {
 /** The options of `reelay record`. It is read without commander: the server must be started before anything large is loaded. */
 export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
   ...inGroup('Server', {
-    url: {
-      flag: '--url',
-      type: textValue,
-      placeholder: 'url',
-      help: 'Record the server at this URL through a proxy, instead of a server command',
-      isCommon: true,
-      conflicts: ['urlEnv', 'forward'],
-    },
-    urlEnv: {
-      flag: '--url-env',
-      type: urlFromVariable,
-      help: 'Read the URL from an environment variable, for a URL that contains a secret',
-      conflicts: ['forward'],
-    },
-    bridge: {
-      flag: '--bridge',
-      type: switchOn,
-      help: 'Speak stdio to the client and HTTP to the server at --url, instead of listening',
-      needs: { url: true, urlEnv: true },
-      conflicts: ['listen'],
-    },
-    forward: {
-      flag: '--forward',
-      type: switchOn,
-      help: 'Start a forward proxy, and the client command with it, and record every server that the client uses',
-      isCommon: true,
-    },
-    listen: {
-      flag: '--listen',
-      type: listenValue,
-      help: 'Listen on this address for clients of the proxy',
+    url: option(
+      '--url <url>',
+      textValue,
+      'Record the server at this URL through a proxy, instead of a server command',
+      { conflicts: ['urlEnv', 'forward'] },
+    ),
+    urlEnv: option(
+      '--url-env',
+      urlFromVariable,
+      'Read the URL from an environment variable, for a URL that contains a secret',
+      { conflicts: ['forward'] },
+    ),
+    bridge: option(
+      '--bridge',
+      switchOn,
+      'Speak stdio to the client and HTTP to the server at --url, instead of listening',
+      { needs: { url: true, urlEnv: true }, conflicts: ['listen'] },
+    ),
+    forward: option(
+      '--forward',
+      switchOn,
+      'Start a forward proxy, and the client command with it, and record every server that the client uses',
+    ),
+    listen: option('--listen', listenValue, 'Listen on this address for clients of the proxy', {
       default: 'a free port of 127.0.0.1',
       needs: { url: true, urlEnv: true, forward: true },
-    },
-    header: {
-      flag: '--header',
-      type: listOf(headerValue),
-      help: 'Add a header to every request to --url; ${env.NAME} is read from the environment (repeatable)',
-      isCommon: true,
-      needs: { url: true, urlEnv: true },
-    },
-    headerEnv: {
-      flag: '--header-env',
-      type: headerFromVariable,
-      help: 'Add a header whose value is an environment variable; with ? after it, the variable may be missing (repeatable)',
-      needs: { url: true, urlEnv: true },
-    },
+    }),
+    header: option(
+      '--header',
+      listOf(headerValue),
+      'Add a header to every request to --url; ${env.NAME} is read from the environment (repeatable)',
+      { needs: { url: true, urlEnv: true } },
+    ),
+    headerEnv: option(
+      '--header-env',
+      headerFromVariable,
+      'Add a header whose value is an environment variable; with ? after it, the variable may be missing (repeatable)',
+      { needs: { url: true, urlEnv: true } },
+    ),
   }),
   ...inGroup('Tape', {
-    output: {
-      flag: '-o, --output',
-      type: fileValue,
-      help: 'Write the tape to this file; an existing file is never overwritten',
-      isCommon: true,
-    },
-    server: {
-      flag: '--server',
-      type: textValue,
-      placeholder: 'name',
-      help: 'Name the server on the tape',
+    output: option(
+      '-o, --output',
+      fileValue,
+      'Write the tape to this file; an existing file is never overwritten',
+    ),
+    server: option('--server <name>', textValue, 'Name the server on the tape', {
       default: 'from the command or the URL',
-      isCommon: true,
-    },
+    }),
   }),
   ...LABEL_OPTIONS,
   ...inGroup('Limits', {
-    only: {
-      flag: '--only',
-      type: nameList,
-      placeholder: 'methods',
-      help: 'Record only these methods, e.g. tools/call,resources/*',
-    },
-    skip: {
-      flag: '--skip',
-      type: nameList,
-      placeholder: 'methods',
-      help: 'Do not record these methods',
-    },
-    maxSize: {
-      flag: '--max-size',
-      type: countValue(),
-      placeholder: 'MiB',
-      help: 'Stop recording when the tape has this size',
-    },
-    maxMessages: {
-      flag: '--max-messages',
-      type: countValue(),
-      help: 'Stop recording after this many messages',
-    },
-    idle: {
-      flag: '--idle',
-      type: durationValue('s', 1),
-      placeholder: 'seconds',
-      help: 'Stop recording after this time without a message',
-    },
-    rotate: {
-      flag: '--rotate',
-      type: switchOn,
-      help: 'Start a new tape at a limit instead of stopping',
+    only: option('--only <methods>', nameList, 'Record only these methods, e.g. tools/call,resources/*'),
+    skip: option('--skip <methods>', nameList, 'Do not record these methods'),
+    maxSize: option('--max-size <MiB>', countValue(), 'Stop recording when the tape has this size'),
+    maxMessages: option('--max-messages', countValue(), 'Stop recording after this many messages'),
+    idle: option(
+      '--idle <seconds>',
+      durationValue('s', 1),
+      'Stop recording after this time without a message',
+    ),
+    rotate: option('--rotate', switchOn, 'Start a new tape at a limit instead of stopping', {
       needs: { maxSize: true, maxMessages: true, idle: true },
-    },
-    maxLine: {
-      flag: '--max-line',
-      type: countValue(HARD_MAX_LINE_BYTES / MIB),
-      placeholder: 'MiB',
-      help: 'Record messages up to this size whole',
-      default: String(DEFAULT_MAX_LINE_BYTES / MIB),
-    },
-    cut: {
-      flag: '--cut',
-      type: countValue(),
-      placeholder: 'KiB',
-      help: 'Record only the beginning of longer messages; such responses cannot be served',
-      default: 'off',
-    },
-    pending: {
-      flag: '--pending',
-      type: durationValue('s', 1),
-      placeholder: 'seconds',
-      help: 'Report requests that have had no response for this time',
-    },
+    }),
+    maxLine: option(
+      '--max-line <MiB>',
+      countValue(HARD_MAX_LINE_BYTES / MIB),
+      'Record messages up to this size whole',
+      { default: String(DEFAULT_MAX_LINE_BYTES / MIB) },
+    ),
+    cut: option(
+      '--cut <KiB>',
+      countValue(),
+      'Record only the beginning of longer messages; such responses cannot be served',
+      { default: 'off' },
+    ),
+    pending: option(
+      '--pending <seconds>',
+      durationValue('s', 1),
+      'Report requests that have had no response for this time',
+    ),
   }),
   ...inGroup('Secrets', {
-    redact: {
-      flag: '--no-redact',
-      type: switchOff,
-      help: 'Write secrets to the tape as they are, instead of placeholders',
-      isCommon: true,
-      conflicts: ['redactEmail', 'vault'],
-    },
-    redactEmail: {
-      flag: '--redact-email',
-      type: switchOn,
-      help: 'Replace e-mail addresses with placeholders too',
-    },
+    redact: option(
+      '--no-redact',
+      switchOff,
+      'Write secrets to the tape as they are, instead of placeholders',
+      {
+        conflicts: ['redactEmail', 'vault'],
+      },
+    ),
+    redactEmail: option('--redact-email', switchOn, 'Replace e-mail addresses with placeholders too'),
     vault: vaultOption,
   }),
   ...inGroup('Output', {
-    tail: {
-      flag: '--tail',
-      type: switchOn,
-      help: 'Print exchanges on stderr as they complete',
-      isCommon: true,
-    },
-    quiet: {
-      flag: '-q, --quiet',
-      type: switchOn,
-      help: 'Print nothing unless the recording fails',
-      isCommon: true,
-    },
+    tail: option('--tail', switchOn, 'Print exchanges on stderr as they complete'),
+    quiet: option('-q, --quiet', switchOn, 'Print nothing unless the recording fails'),
   }),
 }
 

@@ -1,6 +1,6 @@
 import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
 import { defaultRules } from '../../redact/rules/index.ts'
-import { inGroup, usageError, type OptionTable, type ValueType } from './option.ts'
+import { option, inGroup, usageError, type OptionTable, type ValueType } from './option.ts'
 import { listOf, switchOn, textValue } from './option-types.ts'
 
 /** Changes to the redaction rules, for one run. */
@@ -16,10 +16,10 @@ const pattern: ValueType<RegExp> = {
   kind: 'value',
   name: 'pattern',
   placeholder: 'pattern',
-  expected: 'a regular expression that does not match the empty text, e.g. /acme-\\d{6}/',
+  expected: 'a regular expression that does not match the empty text, or it would match everywhere',
   parse: (given) => {
-    const read = validPattern(() => parsePattern(given))
-    return read?.test('') ? undefined : read
+    const read = withReason(given, '--rule', () => parsePattern(given))
+    return read.test('') ? undefined : read
   },
 }
 
@@ -33,8 +33,8 @@ const value: ValueType<RegExp> = {
   name: 'value',
   placeholder: 'value',
   expected: 'a text, or a regular expression between slashes',
+  parse: (given) => withReason(given, '--allow', () => parseValuePattern(given)),
   schema: { $ref: '#/$defs/text' },
-  parse: (given) => validPattern(() => parseValuePattern(given)),
 }
 
 const ruleName: ValueType<string> = {
@@ -43,51 +43,51 @@ const ruleName: ValueType<string> = {
   parse: (name) => {
     const known = [...new Set(defaultRules().map((rule) => rule.name))]
     if (known.includes(name)) return name
-    throw usageError(`unknown rule ${JSON.stringify(name)} for --off`, `the rules are ${known.join(', ')}`)
+    throw usageError(`invalid rule ${JSON.stringify(name)} for --off`, `the rules are ${known.join(', ')}`)
   },
 }
 
-function validPattern(read: () => RegExp): RegExp | undefined {
+/** The engine says best what is wrong with a regular expression. */
+function withReason(given: string, flag: string, read: () => RegExp): RegExp {
   try {
     return read()
-  } catch {
-    return undefined
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw usageError(
+      `invalid pattern ${JSON.stringify(given)} for ${flag}: ${why}`,
+      'write it like /acme-\\d{6}/',
+    )
   }
 }
 
 export const REDACTION_OPTIONS: OptionTable<RedactionFlags> = {
   ...inGroup('Rules', {
-    rule: {
-      flag: '--rule',
-      type: patterns,
-      config: 'redaction.rules',
-      help: 'Replace whatever this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
-    },
-    field: {
-      flag: '--field',
-      type: listOf(textValue),
-      placeholder: 'name',
-      config: 'redaction.fields',
-      help: 'Treat the values of members with this name as secrets (repeatable)',
-    },
-    allow: {
-      flag: '--allow',
-      type: listOf(value),
-      config: 'redaction.allow',
-      help: 'Do not treat this value, or /pattern/, as a secret (repeatable)',
-    },
-    off: {
-      flag: '--off',
-      type: listOf(ruleName),
+    rule: option(
+      '--rule',
+      patterns,
+      'Replace whatever this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
+      { config: 'redaction.rules' },
+    ),
+    field: option(
+      '--field <name>',
+      listOf(textValue),
+      'Treat the values of members with this name as secrets (repeatable)',
+      { config: 'redaction.fields' },
+    ),
+    allow: option(
+      '--allow',
+      listOf(value),
+      'Do not treat this value, or /pattern/, as a secret (repeatable)',
+      {
+        config: 'redaction.allow',
+      },
+    ),
+    off: option('--off', listOf(ruleName), 'Turn off a built-in rule (repeatable)', {
       config: 'redaction.off',
-      help: 'Turn off a built-in rule (repeatable)',
-    },
-    email: {
-      flag: '--email',
-      type: switchOn,
+    }),
+    email: option('--email', switchOn, 'Replace e-mail addresses with placeholders too', {
       config: 'redaction.email',
-      help: 'Replace e-mail addresses with placeholders too',
-    },
+    }),
   }),
 }
 

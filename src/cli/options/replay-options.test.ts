@@ -197,11 +197,11 @@ test('what a function throws is told with its place', () => {
 test.each([
   [
     'defaults: { sped: fast }',
-    'line 2, column 15: "replay.defaults.sped" is not known; there are speed, validateResponses, transformIds, updateTimestamps, timeout',
+    'line 2, column 15: "replay.defaults.sped" is not known; there are timeout, speed, transformIds, updateTimestamps, validateResponses',
   ],
   [
     'defaults: { speed: quick }',
-    'line 2, column 22: "replay.defaults.speed" cannot be used: write fast, original',
+    'line 2, column 22: "replay.defaults.speed" is not a pace (expected none, recorded',
   ],
   [
     'errorHandling: { maxRetries: 1, max_retries: 2 }',

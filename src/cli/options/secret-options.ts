@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { ReelayError } from '../../errors.ts'
 import { parseVault } from '../../store/vault.ts'
-import { usageError, type OptionTable } from './option.ts'
+import { option, inGroup, usageError, type OptionTable } from './option.ts'
 import { fileValue, nameList } from './option-types.ts'
 
 export interface SecretFlags {
@@ -10,21 +10,18 @@ export interface SecretFlags {
 }
 
 /** Values that are secret because the user says so, beside those of variables with telling names. */
-export const SECRET_OPTIONS: OptionTable<SecretFlags> = {
-  secret: {
-    flag: '--secret',
-    type: nameList,
-    placeholder: 'variables',
-    group: 'Secrets',
-    help: 'Use the values of these environment variables for the placeholders on the tape (repeatable)',
-  },
-  secrets: {
-    flag: '--secrets',
-    type: fileValue,
-    group: 'Secrets',
-    help: 'Use the values in this file: a vault, or NAME=value lines in a file that only you can read',
-  },
-}
+export const SECRET_OPTIONS: OptionTable<SecretFlags> = inGroup('Secrets', {
+  secret: option(
+    '--secret <variables>',
+    nameList,
+    'Use the values of these environment variables for the placeholders on the tape (repeatable)',
+  ),
+  secrets: option(
+    '--secrets',
+    fileValue,
+    'Use the values in this file: a vault, or NAME=value lines in a file that only you can read',
+  ),
+})
 
 /** The values themselves. They are never shown. */
 export function readSecretValues({ secret = [], secrets }: SecretFlags): readonly string[] {

@@ -17,9 +17,10 @@ import {
   type LiveServerFlags,
 } from './live-options.ts'
 import {
+  option,
   inGroup,
   formatOptions,
-  usageError,
+  invalidValue,
   type GivenOptions,
   type OptionRows,
   type OptionTable,
@@ -31,6 +32,7 @@ import {
   durationValue,
   fileValue,
   listOf,
+  listenValue,
   switchOn,
   parseListenAddress,
   textValue,
@@ -93,132 +95,106 @@ export const clockTime: ValueType<ClockFlag> = {
 
 export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
   ...inGroup('Transport', {
-    stdio: {
-      flag: '--stdio',
-      type: switchOn,
-      help: 'Serve on stdin and stdout, which is the default',
+    stdio: option('--stdio', switchOn, 'Serve on stdin and stdout, which is the default', {
       conflicts: ['http', 'sse'],
-    },
-    http: {
-      flag: '--http',
-      type: listenOn('--http'),
-      help: 'Serve over Streamable HTTP',
+    }),
+    http: option('--http', listenOn('--http'), 'Serve over Streamable HTTP', {
       default: 'a free port of 127.0.0.1',
-      isCommon: true,
-    },
-    sse: {
-      flag: '--sse',
-      type: listenOn('--sse'),
-      help: 'Serve over HTTP+SSE, the transport of revision 2024-11-05; can be combined with --http',
-      default: 'a free port of 127.0.0.1',
-    },
+    }),
+    sse: option(
+      '--sse',
+      listenOn('--sse'),
+      'Serve over HTTP+SSE, the transport of revision 2024-11-05; can be combined with --http',
+      { default: 'a free port of 127.0.0.1' },
+    ),
   }),
   ...inGroup('Tape', {
     server: serverOption,
   }),
   ...LIVE_SERVER_OPTIONS,
   ...inGroup('Live server', {
-    onMiss: {
-      flag: '--on-miss',
-      type: choiceOf('error', 'passthrough'),
-      placeholder: 'action',
-      help: 'Answer requests that are not on the tape with an error, or pass them to the live server',
-      default: 'error',
-      isCommon: true,
-    },
-    mode: {
-      flag: '--mode',
-      type: choiceOf(...LIVE_MODES),
-      placeholder: 'mode',
-      help: 'Record the live server if there is no tape (once), record new requests (new-episodes), never record, or record every time (all)',
-      default: 'once with a live server, none in CI',
-      isCommon: true,
-    },
+    onMiss: option(
+      '--on-miss <action>',
+      choiceOf('error', 'passthrough'),
+      'Answer requests that are not on the tape with an error, or pass them to the live server',
+      { default: 'error' },
+    ),
+    mode: option(
+      '--mode <mode>',
+      choiceOf(...LIVE_MODES),
+      'Record the live server if there is no tape (once), record new requests (new-episodes), never record, or record every time (all)',
+      { default: 'once with a live server, none in CI' },
+    ),
   }),
   ...inGroup('Comparison', {
-    match: {
-      flag: '--match',
-      type: strategy,
-      config: 'match.strategy',
-      help: `Match requests with recorded ones by this strategy: ${STRATEGIES.map(({ name }) => name).join(', ')}`,
-      default: STRATEGIES[0]?.name ?? '',
-      isCommon: true,
-    },
-    rules: {
-      flag: '--rule',
-      type: listOf(checkedText('rule', parseMatchRule)),
-      config: 'match.rules',
-      help: "Compare a part of some requests in another way, e.g. 'tools/call search params.arguments.date relative-date' (repeatable)",
-    },
-    ignore: {
-      flag: '--ignore',
-      type: listOf(checkedText('path', parseRequestPath)),
-      help: 'Do not compare the value at this path, e.g. params.arguments.limit (repeatable)',
-      isCommon: true,
-    },
-    permissive: {
-      flag: '--permissive',
-      type: switchOn,
-      help: 'Repeat the last response if a request comes more often than it was recorded',
-    },
+    match: option(
+      '--match',
+      strategy,
+      `Match requests with recorded ones by this strategy: ${STRATEGIES.map(({ name }) => name).join(', ')}`,
+      { config: 'match.strategy', default: STRATEGIES[0]?.name ?? '' },
+    ),
+    rules: option(
+      '--rule',
+      listOf(checkedText('rule', parseMatchRule)),
+      "Compare a part of some requests in another way, e.g. 'tools/call search params.arguments.date relative-date' (repeatable)",
+      { config: 'match.rules' },
+    ),
+    ignore: option(
+      '--ignore',
+      listOf(checkedText('path', parseRequestPath)),
+      'Do not compare the value at this path, e.g. params.arguments.limit (repeatable)',
+    ),
+    permissive: option(
+      '--permissive',
+      switchOn,
+      'Repeat the last response if a request comes more often than it was recorded',
+    ),
   }),
   ...inGroup('Timing and order', {
-    pace: {
-      flag: '--pace',
-      type: servePace,
-      help: 'Keep the recorded timing: none, recorded, or a factor such as x2 for twice as fast',
-      default: 'none',
-      isCommon: true,
-    },
-    paceCap: {
-      flag: '--pace-cap',
-      type: durationValue(),
-      help: 'Limit each wait that --pace causes, e.g. 2s',
+    pace: option(
+      '--pace',
+      servePace,
+      'Keep the recorded timing: none, recorded, or a factor such as x2 for twice as fast',
+      { default: 'none' },
+    ),
+    paceCap: option('--pace-cap', durationValue(), 'Limit each wait that --pace causes, e.g. 2s', {
       needs: { pace: true },
-    },
-    order: {
-      flag: '--order',
-      type: choiceOf('any', 'recorded'),
-      placeholder: 'order',
-      help: 'Answer overlapping calls as they come, or in the recorded order',
-      default: 'any',
-    },
-    clock: {
-      flag: '--clock',
-      type: clockTime,
-      help: 'Use a fixed time for comparing dates and for HTTP Date headers: recorded (the start of the tape) or a date',
-      default: 'the system clock',
-    },
+    }),
+    order: option(
+      '--order <order>',
+      choiceOf('any', 'recorded'),
+      'Answer overlapping calls as they come, or in the recorded order',
+      { default: 'any' },
+    ),
+    clock: option(
+      '--clock',
+      clockTime,
+      'Use a fixed time for comparing dates and for HTTP Date headers: recorded (the start of the tape) or a date',
+      { default: 'the system clock' },
+    ),
     seed: seedOption,
   }),
   ...inGroup('Faults and overrides', {
-    override: {
-      flag: '--override',
-      type: fileValue,
-      help: 'Replace recorded responses with those in this YAML or JSON file',
-    },
-    faults: {
-      flag: '--faults',
-      type: fileValue,
-      help: 'Inject the faults in this YAML or JSON file',
-      isCommon: true,
-    },
+    override: option(
+      '--override',
+      fileValue,
+      'Replace recorded responses with those in this YAML or JSON file',
+    ),
+    faults: option('--faults', fileValue, 'Inject the faults in this YAML or JSON file'),
   }),
   ...inGroup('Result', {
-    onClientAnswer: {
-      flag: '--on-client-answer',
-      type: choiceOf(...CLIENT_ANSWER_POLICIES),
-      placeholder: 'policy',
-      help: 'Report, fail or ignore responses of the client that differ from the recorded ones',
-      default: 'note',
-    },
-    leftovers: {
-      flag: '--leftovers',
-      type: choiceOf('fail', 'note'),
-      placeholder: 'policy',
-      help: 'Fail (exit code 1) if recorded requests never came, or only report them',
-      default: 'fail',
-    },
+    onClientAnswer: option(
+      '--on-client-answer <policy>',
+      choiceOf(...CLIENT_ANSWER_POLICIES),
+      'Report, fail or ignore responses of the client that differ from the recorded ones',
+      { default: 'note' },
+    ),
+    leftovers: option(
+      '--leftovers <policy>',
+      choiceOf('fail', 'note'),
+      'Fail (exit code 1) if recorded requests never came, or only report them',
+      { default: 'fail' },
+    ),
   }),
   ...SECRET_OPTIONS,
   ...CONFIG_OPTIONS,
@@ -255,9 +231,11 @@ function listenOn(flag: string): ValueType<ListenAddress | true> {
     parse: (given) => {
       const address = parseListenAddress(given)
       if (address !== undefined) return address
-      throw usageError(
-        `invalid address ${JSON.stringify(given)} for ${flag} (expected host:port, e.g. 127.0.0.1:8080)`,
-        `port 0 takes a free one; a tape goes before the option: reelay serve my-tape ${flag}`,
+      throw invalidValue(
+        listenValue,
+        given,
+        flag,
+        `a tape goes before the option: reelay serve my-tape ${flag}`,
       )
     },
   }

@@ -1,27 +1,20 @@
 import { labelsFromEnv, parseTag } from '../../record/tape-header.ts'
 import { pickLabels, type TapeLabels } from '../../tape/header.ts'
-import { type OptionRow, type OptionTable, type ValueType } from './option.ts'
+import { inGroup, option, type OptionRow, type OptionTable, type ValueType } from './option.ts'
 import { fileValue, switchOn, textValue } from './option-types.ts'
 
 /** What most commands call their first argument. */
 export const TAPE_ARGUMENT = { '<tape>': 'Tape name, or path of a tape file' } as const
 
-export const jsonOption: OptionRow<true> = {
-  flag: '--json',
-  type: switchOn,
-  group: 'Output',
-  help: 'Print the result as JSON',
-}
+export const jsonOption: OptionRow<true> = option('--json', switchOn, 'Print the result as JSON')
 
 /** Selects servers of a tape; the same filter everywhere. */
 export function serverFilter(help: string): OptionRow<string> {
-  return {
-    flag: '--server',
-    type: textValue,
-    placeholder: 'filter',
-    group: 'Tape',
-    help: `${help}: names separated by commas, * matches any characters`,
-  }
+  return option(
+    '--server <filter>',
+    textValue,
+    `${help}: names separated by commas, * matches any characters`,
+  )
 }
 
 export interface LabelFlags {
@@ -44,17 +37,13 @@ const tag: ValueType<readonly Tag[]> = {
 }
 
 /** The labels that a recording writes into the header of its tape. */
-export const LABEL_OPTIONS: OptionTable<LabelFlags> = {
-  session: label('--session', 'id', 'Write a session id into the tape header'),
-  endpoint: label('--endpoint', 'id', 'Write an endpoint id into the tape header'),
-  agent: label('--agent', 'id', 'Write an agent id into the tape header'),
-  note: label('--note', 'text', 'Write a note into the tape header'),
-  tag: { flag: '--tag', type: tag, group: 'Labels', help: 'Write a tag into the tape header (repeatable)' },
-}
-
-function label(flag: string, placeholder: string, help: string): OptionRow<string> {
-  return { flag, type: textValue, placeholder, group: 'Labels', help }
-}
+export const LABEL_OPTIONS: OptionTable<LabelFlags> = inGroup('Labels', {
+  session: option('--session <id>', textValue, 'Write a session id into the tape header'),
+  endpoint: option('--endpoint <id>', textValue, 'Write an endpoint id into the tape header'),
+  agent: option('--agent <id>', textValue, 'Write an agent id into the tape header'),
+  note: option('--note <text>', textValue, 'Write a note into the tape header'),
+  tag: option('--tag', tag, 'Write a tag into the tape header (repeatable)'),
+})
 
 /** The labels of the command line, and of the environment where the command line has none. */
 export function readLabels(flags: LabelFlags, env: NodeJS.ProcessEnv): TapeLabels {
@@ -62,9 +51,8 @@ export function readLabels(flags: LabelFlags, env: NodeJS.ProcessEnv): TapeLabel
   return pickLabels({ ...ids, ...flags, tags: { ...tags, ...Object.fromEntries(flags.tag ?? []) } })
 }
 
-export const vaultOption: OptionRow<string> = {
-  flag: '--vault',
-  type: fileValue,
-  group: 'Secrets',
-  help: 'Add the real values behind the placeholders to this file, for replay --secrets',
-}
+export const vaultOption: OptionRow<string> = option(
+  '--vault',
+  fileValue,
+  'Add the real values behind the placeholders to this file, for replay --secrets',
+)

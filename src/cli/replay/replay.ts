@@ -43,12 +43,19 @@ export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
   '[command...]': 'Command that starts the live server, after --',
 }
 
+/** What most people need of both commands. */
+export const COMMON_OPTIONS: readonly string[] =
+  'url header timeout server include exclude timing strict ignore allow allowWrites dryRun json output'.split(
+    ' ',
+  )
+
 export const replayCommand: CommandDefinition = {
   name: 'replay',
   help: 'Replay the client of a tape against a live server and compare the responses',
   usage: '[options] <tape> -- <server command…>\n       reelay replay [options] <tape> --url <url>',
   arguments: REPLAY_ARGUMENTS,
   options: REPLAY_OPTIONS,
+  common: COMMON_OPTIONS,
   run: ([tape = '', ...command], given) => {
     const flags = readReplayFlags('replay', given)
     return runReplay({ tape, command, flags, repeat: flags.repeat ?? 1, always: true })

@@ -4,7 +4,7 @@ import type { CommandDefinition } from '../command.ts'
 import { VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
 import { reportError } from '../output/report-error.ts'
 import { abortOnSignals } from '../signals.ts'
-import { REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
+import { COMMON_OPTIONS, REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
 
 export const verifyCommand: CommandDefinition = {
   name: 'verify',
@@ -12,6 +12,7 @@ export const verifyCommand: CommandDefinition = {
   usage: '[options] <tape> -- <server command…>\n       reelay verify [options] <tape> --url <url>',
   arguments: REPLAY_ARGUMENTS,
   options: VERIFY_OPTIONS,
+  common: [...COMMON_OPTIONS, 'update', 'watch'],
   run: ([tape = '', ...command], given) => {
     const read = (): ReplayRun => {
       const flags = readReplayFlags('verify', given)

@@ -19,6 +19,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
       'Tape name, or path of a tape file; over HTTP several, each on its own port. Without one, the tapes in the project config',
   },
   options: SERVE_OPTIONS,
+  common: ['http', 'server', 'url', 'header', 'onMiss', 'mode', 'match', 'ignore', 'pace', 'faults'],
   run: async (words, flags, given) => {
     const { names, command } = splitServeArguments(words, process.argv)
     const repeated = repeatedOptions(given)

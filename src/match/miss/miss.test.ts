@@ -38,7 +38,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
       = params.name, params.arguments.q, params.arguments.sort
     others       #6, distance 0.57, used 0 of 1 times
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search
                  for this run only                    accept params.arguments.limit"
   `)
   expect(missAsError(miss)).toMatchInlineSnapshot(`
@@ -48,7 +48,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
         "accept": "accept params.arguments.limit",
         "fixes": [
           {
-            "command": "reelay match add animals.tape.jsonl params.arguments.limit --ignore --tool search",
+            "command": "reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search",
             "kind": "store",
             "what": "ignore the difference, from now on",
           },
@@ -219,7 +219,7 @@ test('one prompt is not compared with another, one resource is', () => {
     nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --ignore --method resources/read
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read
                  for this run only                    accept params.uri"
   `)
 })
@@ -282,7 +282,7 @@ test('a date that moved with the calendar is told so, and the rule that would fo
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-22","seats":2}
     fix one      compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
-                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
                  for this run only                       accept params.arguments.on"
   `)
   const [first] = miss.fixes
@@ -391,7 +391,7 @@ test('a field that a rule compares is shown with the rule that it broke', () => 
       ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-20","seats":2}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --ignore --tool book
+    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
                  for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
   `)
 })
