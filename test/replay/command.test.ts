@@ -121,10 +121,7 @@ test('--set sends another value, and --record makes a tape of what was sent', as
 test.each([
   [['replay', recorded], /there is no server to replay the tape against/],
   [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and --url/],
-  [
-    ['replay', recorded, '--url', 'ftp://x'],
-    /invalid URL "ftp:\/\/x" for --url \(expected an http or https URL/,
-  ],
+  [['replay', recorded, '--url', 'ftp://x'], /"ftp:\/\/x" is neither http: nor https:/],
   [
     ['replay', recorded, '--pace', 'quick', '--', 'x'],
     /invalid pace "quick" for --pace \(expected none, recorded/,

@@ -1,5 +1,5 @@
 import type { AddedHeader } from '../../http/headers.ts'
-import { ReelayError } from '../../errors.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType } from './option.ts'
 import { headerValue, listOf, seedValue, textValue } from './option-types.ts'
 
@@ -14,16 +14,8 @@ const serverUrl: ValueType<URL> = {
   kind: 'value',
   name: 'URL',
   placeholder: 'url',
-  expected: 'an http or https URL without a password',
-  parse: (given) => {
-    const url = URL.canParse(given) ? new URL(given) : undefined
-    if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url
-    throw new ReelayError(
-      'URL_INVALID',
-      `invalid URL ${JSON.stringify(given)} for --url (expected ${serverUrl.expected})`,
-      { hint: "write it like https://host/mcp; a password goes into --header 'Authorization: …'" },
-    )
-  },
+  expected: 'an http or https URL',
+  parse: parseServerUrl,
 }
 
 export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live server', {
