@@ -31,7 +31,7 @@ export function readConfig({ config, useConfig }: ConfigFlags): ProjectConfig | 
 }
 
 /** The keys of the project config that set an option. */
-export function configKeys({ config = [] }: OptionRow<unknown>): readonly string[] {
+function configKeys({ config = [] }: OptionRow<unknown>): readonly string[] {
   return typeof config === 'string' ? [config] : config
 }
 

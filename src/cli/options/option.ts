@@ -58,7 +58,7 @@ export interface ValueType<Value> {
   readonly fromConfig?: (setting: Setting, env: Environment) => Value
 }
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+type JsonSchema = Readonly<Record<string, unknown>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The options of a command, by the names of the values that they set. */

@@ -86,6 +86,3 @@ export function parseSpeed(text: string): Timing | undefined {
 }
 
 const SPEED_PATTERN = /^(?:x?(?<factor>\d+(?:\.\d+)?)|(?<delay>\d+(?:\.\d+)?)ms|(?<rps>\d+(?:\.\d+)?)rps)$/
-
-export const SPEED_HINT =
-  'write fast, original, stepped (each when you let it go), x2 (twice as fast), 100ms (between messages) or 50rps (requests a second)'
