@@ -1,4 +1,4 @@
-/** Every way that Reelay can fail, with the exit code it ends a command with. `docs/reference/errors.md` is made from this list. */
+/** All error codes with the exit code of the command. `docs/reference/errors.md` is generated from this list. */
 export const ERROR_CODES = {
   USAGE: {
     exit: 2,
@@ -63,7 +63,7 @@ export const ERROR_CODES = {
     about:
       'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without the tape and ends with the exit code of its server.',
   },
-  CONFIG_NOT_FOUND: { exit: 3, about: 'There is not a config file of an MCP client where one was expected.' },
+  CONFIG_NOT_FOUND: { exit: 3, about: 'No config file of an MCP client was found where one was expected.' },
   CONFIG_BROKEN: {
     exit: 3,
     about: 'A config file of a client is not valid JSON or TOML. It is not changed.',
@@ -127,7 +127,7 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
-/** The one error class: the message says what failed, where and why; `hint` says what to do; callers test `code`. */
+/** The only error class. The message says what failed, where and why, `hint` says what to do, and callers check `code`. */
 export class ReelayError extends Error {
   override readonly name = 'ReelayError'
   readonly code: ErrorCode
@@ -139,7 +139,7 @@ export class ReelayError extends Error {
     this.hint = details.hint
   }
 
-  /** The exit code that this error ends a command with. */
+  /** The exit code of a command that fails with this error. */
   get exitCode(): 1 | 2 | 3 {
     return ERROR_CODES[this.code].exit
   }

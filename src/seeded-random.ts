@@ -1,7 +1,7 @@
-/** Chance that was not chosen is the same every time, too. */
+/** The default seed is fixed, so that runs without a seed can be repeated, too. */
 export const DEFAULT_SEED = 1
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

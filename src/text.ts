@@ -2,7 +2,7 @@
 const CONTROL_CHARS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** A tape is data from strangers: what would move the cursor, recolour or reorder a terminal is spelled out instead. */
+/** Escapes characters that would move the cursor, change colours or reorder text on a terminal. Tapes are untrusted data. */
 export function escapeControlChars(text: string): string {
   return text.replace(
     CONTROL_CHARS,
@@ -10,14 +10,14 @@ export function escapeControlChars(text: string): string {
   )
 }
 
-/** The same for JSON text: inside strings such characters have an escape of the same meaning; outside they are spaces. */
+/** Like `escapeControlChars`, for JSON: uses JSON escapes in strings, and spaces between tokens. */
 export function escapeControlCharsInJson(json: string): string {
   return json.replace(CONTROL_CHARS, (char) =>
     char in SHORT_ESCAPES ? ' ' : char.split('').map(unicodeEscape).join(''),
   )
 }
 
-/** At most `width` characters, made visible. */
+/** Escapes control characters and truncates the text to `width` characters. */
 export function truncateText(text: string, width: number): string {
   const shown = escapeControlChars(text)
   return shown.length <= width ? shown : `${shown.slice(0, width - 1)}…`
@@ -27,14 +27,14 @@ function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** The beginning of a text, in whole words: half of a secret at its end could not be told for one. */
+/** Truncates a text after a whole word, because half of a secret would not be recognized as one. */
 export function truncateAtWord(text: string, most: number): string {
   if (text.length <= most) return text
   const end = text.slice(0, most + 1).search(/\s\S*$/)
   return `${text.slice(0, Math.max(end, 0))}…`
 }
 
-/** How many characters two texts have in common at their beginnings and, beyond these, at their ends. */
+/** The number of characters that two texts share at their beginnings plus, beyond these, at their ends. */
 export function commonAffixLength(a: string, b: string): number {
   const shortest = Math.min(a.length, b.length)
   let head = 0

@@ -1,2 +1,2 @@
-/** Kept equal to package.json by a test: reading that file would cost the recorder time at every start. */
+/** A test keeps this equal to package.json. Reading that file would slow down every start of the recorder. */
 export const VERSION = '0.1.0'

@@ -1,6 +1,6 @@
 /**
- * One text for equal JSON values: keys sorted by UTF-16 code unit, no spaces, non-ASCII kept, numbers as JavaScript sees them.
- * A member that is undefined is left out; anything else that JSON cannot say is null.
+ * Encodes equal JSON values as the same text: keys sorted by UTF-16 code unit, no spaces, numbers as JavaScript prints them.
+ * Members that are `undefined` are left out. Other values that JSON cannot represent become `null`.
  */
 export function canonicalJson(value: unknown): string {
   return writeValue(value, 0)
@@ -8,7 +8,7 @@ export function canonicalJson(value: unknown): string {
 
 type Container = Readonly<Record<string, unknown>> | readonly unknown[]
 
-// A hostile message nests deeper than any call stack: below this depth a list does the work of the stack.
+// A hostile message may be nested deeper than the call stack allows. Below this depth a list replaces the stack.
 const RECURSION_LIMIT = 500
 
 function writeValue(value: unknown, depth: number): string {
@@ -18,12 +18,12 @@ function writeValue(value: unknown, depth: number): string {
   return isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1)
 }
 
-// Most strings are short and need no escapes: this is faster than a call into JSON.stringify for each.
+// Most strings are short and need no escapes. For them this is faster than JSON.stringify.
 function quoteString(text: string): string {
   return text.length < 64 && !NEEDS_ESCAPES.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-// oxlint-disable-next-line no-control-regex -- the control characters are what JSON must escape
+// oxlint-disable-next-line no-control-regex -- JSON must escape control characters
 const NEEDS_ESCAPES = /["\\\u0000-\u001f\ud800-\udfff]/
 
 function isContainer(value: unknown): value is Container {
@@ -55,7 +55,7 @@ function writeObject(object: Readonly<Record<string, unknown>>, depth: number): 
   return text + '}'
 }
 
-// Objects have few keys, often in order already: there an insertion sort beats Array.sort.
+// Most objects have few keys, which are often sorted already. For them an insertion sort is faster than Array.sort.
 function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object)
   if (keys.length > 32) return keys.toSorted()
@@ -99,7 +99,7 @@ function keyedValues(container: Container): readonly (readonly [string, unknown]
     .map((key) => [`${quoteString(key)}:`, container[key]])
 }
 
-// One by one: a spread of a long list would overflow the stack of arguments.
+// A spread of a long list would overflow the stack.
 function pushReversed(todo: PendingPart[], pieces: readonly PendingPart[]): void {
   for (let i = pieces.length - 1; i >= 0; i--) {
     const piece = pieces[i]

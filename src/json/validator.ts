@@ -1,20 +1,20 @@
 /**
- * Says whether bytes are one JSON object or array, exactly as JSON.parse would, without building anything:
- * the recorder splices a peer's bytes into the tape, so a line that is not JSON must be found before it is written.
- * It can be fed in pieces. UTF-8 is not looked at: that is one native call for whoever has the bytes.
+ * Checks that bytes are one JSON object or array, with the same result as JSON.parse but without building values. The
+ * recorder splices the bytes of a peer into the tape, so it must find invalid lines before it writes them. The bytes can be
+ * fed in parts. UTF-8 is not checked: callers have a native function for that.
  */
 export class JsonValidator {
   #state: number = START
   #depth = 0
   #openContainers: Uint8Array = new Uint8Array(64)
 
-  /** Makes ready for the next text. */
+  /** Starts a new text. */
   reset(): void {
     this.#state = START
     this.#depth = 0
   }
 
-  /** Takes the next bytes; once something was wrong, it stays wrong until `reset`. */
+  /** Reads the next bytes. After an error, everything up to the next `reset` is invalid. */
   feed(bytes: Uint8Array, start: number, end: number): void {
     let state = this.#state
     let at = start
@@ -30,7 +30,7 @@ export class JsonValidator {
     this.#state = state
   }
 
-  /** Whether what was fed since `reset` is one whole object or array. */
+  /** The bytes since `reset` are one complete object or array. */
   isComplete(): boolean {
     return this.#state === DONE
   }
@@ -74,7 +74,7 @@ export class JsonValidator {
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const SHORT_RUN_BYTES = 256 // below this, a native search costs more than it saves
+const SHORT_RUN_BYTES = 256 // Native searches are faster only in longer runs.
 const IN_OBJECT = 1
 const IN_ARRAY = 2
 
@@ -82,7 +82,7 @@ const IS_PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 )
 
-/** Where the run of bytes that mean only themselves inside a string ends. */
+/** Returns the end of a run of bytes in a string that need no special treatment. */
 function endOfPlainRun(bytes: Uint8Array, start: number, end: number): number {
   const near = Math.min(start + SHORT_RUN_BYTES, end)
   let at = start
@@ -90,7 +90,7 @@ function endOfPlainRun(bytes: Uint8Array, start: number, end: number): number {
   return at === near && near < end ? endOfLongRun(bytes, near, end) : at
 }
 
-/** The same for long strings: native searches for the two bytes that end a run, then one sweep for control characters. */
+/** Searches natively for the two bytes that end a run, then checks the run for control characters. */
 function endOfLongRun(bytes: Uint8Array, start: number, end: number): number {
   const quote = bytes.indexOf(QUOTE, start)
   const run = bytes.subarray(start, quote < 0 || quote > end ? end : quote)
@@ -99,7 +99,7 @@ function endOfLongRun(bytes: Uint8Array, start: number, end: number): number {
   return start + lengthBeforeControlByte(run, length)
 }
 
-/** How many of the first `length` bytes come before a control character. */
+/** The number of bytes before the first control character, at most `length`. */
 function lengthBeforeControlByte(bytes: Uint8Array, length: number): number {
   const aligned = -bytes.byteOffset & 3
   if (length < aligned) return endBeforeControlByte(bytes, 0, length)
@@ -115,7 +115,7 @@ function endBeforeControlByte(bytes: Uint8Array, start: number, end: number): nu
   return at
 }
 
-/** Whether some byte is below 0x20, four bytes at a time: the classic test, exact for the words as a whole. */
+/** Some byte is below 0x20. Tests four bytes at a time. */
 function hasControlByte(words: Int32Array): boolean {
   let found = 0
   for (let index = 0; index < words.length; index++) {
@@ -125,9 +125,8 @@ function hasControlByte(words: Int32Array): boolean {
   return (found & 0x80808080) !== 0
 }
 
-/** The grammar of JSON as a table: from a state and the next byte to the next state, or to something to do. */
-
-// A number may end where another token begins, so its states know the bytes that end it.
+// The grammar of JSON as a table: a state and the next byte give the next state or an action. The states of numbers include
+// the bytes that end a number, because no other byte follows it.
 const INVALID = 0
 const START = 1
 const DONE = 2
@@ -137,7 +136,7 @@ const COLON = 5
 const VALUE = 6
 const FIRST_ITEM = 7
 const AFTER_VALUE = 8
-const STRING = 9 // then 10 in an escape, 11 to 14 with four to one hex digits to go
+const STRING = 9 // 10: in an escape; 11 to 14: four to one hex digits are missing
 const MINUS = 15
 const ZERO = 16
 const DIGITS = 17
@@ -146,12 +145,12 @@ const FRACTION = 19
 const EXPONENT = 20
 const EXPONENT_SIGN = 21
 const EXPONENT_DIGITS = 22
-const TRUE = 23 // "rue" to go; then 24 and 25
-const FALSE = 26 // "alse" to go; then 27 to 29
-const NULL = 30 // "ull" to go; then 31 and 32
-const KEY_STRING = 33 // then 34 to 38, as in a string
+const TRUE = 23 // 23 to 25: "rue" to "e" is missing
+const FALSE = 26 // 26 to 29: "alse" to "e" is missing
+const NULL = 30 // 30 to 32: "ull" to "l" is missing
+const KEY_STRING = 33 // 34 to 38: like 10 to 14
 
-/** From here on an entry of the table is not a state, but something to do. */
+/** Entries of the table from here on are actions, not states. */
 const FIRST_ACTION = 48
 const OPEN_OBJECT = 48
 const OPEN_ARRAY = 49

@@ -3,7 +3,7 @@ import { isId, type Id } from './id.ts'
 
 export { isObject, member, type JsonObject } from '../json/object.ts'
 
-/** What one JSON value on the wire is, judged by its shape alone: peers send what they like. */
+/** A JSON value that a peer sent, classified by its shape. Peers may send anything. */
 export type Message = Request | Notification | Response | Batch | InvalidMessage
 
 export interface Request {
@@ -19,7 +19,7 @@ export interface Notification {
   readonly params: unknown
 }
 
-/** `id` is null when a peer answers something it could not read. */
+/** `id` is `null` if the peer responds to something that it could not read. */
 export interface Response {
   readonly kind: 'response'
   readonly id: Id | null
@@ -36,7 +36,7 @@ export interface InvalidMessage {
   readonly why: string
 }
 
-/** Says what a parsed JSON value is as a JSON-RPC message, and why it is none. */
+/** Classifies a parsed JSON value as a JSON-RPC message, or says why it is not one. */
 export function classifyMessage(value: unknown): Message {
   if (Array.isArray(value)) return classifyBatch(value)
   if (!isObject(value)) return invalidMessage('not an object')
@@ -57,7 +57,7 @@ function classifyCall(value: JsonObject): Message {
   const params = member(value, 'params')
   if (typeof method !== 'string') return invalidMessage('"method" is not a string')
   if (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))
-    return invalidMessage('both a call and an answer')
+    return invalidMessage('both a call and a response')
   if (!Object.hasOwn(value, 'id')) return { kind: 'notification', method, params }
   const id = member(value, 'id')
   return isId(id)
@@ -69,7 +69,7 @@ function classifyResponse(value: JsonObject): Message {
   const hasResult = Object.hasOwn(value, 'result')
   const hasError = Object.hasOwn(value, 'error')
   if (hasResult === hasError)
-    return invalidMessage(hasResult ? 'both "result" and "error"' : 'neither a call nor an answer')
+    return invalidMessage(hasResult ? 'both "result" and "error"' : 'neither a call nor a response')
   const id = Object.hasOwn(value, 'id') ? member(value, 'id') : null
   if (id !== null && !isId(id)) return invalidMessage('"id" is neither a string nor a number')
   const outcome = hasResult ? { result: value['result'] } : { error: value['error'] }
@@ -80,5 +80,5 @@ function invalidMessage(why: string): InvalidMessage {
   return { kind: 'invalid', why }
 }
 
-/** Who sent it: `c2s` from client to server, `s2c` from server to client. */
+/** `c2s` from client to server, `s2c` from server to client. */
 export type Direction = 'c2s' | 's2c'

@@ -1,6 +1,6 @@
 import { member } from './message.ts'
 
-/** The keys of `_meta` that carry meaning on the wire. */
+/** The keys of `_meta` that the protocol defines. */
 export const META_KEYS = {
   progressToken: 'progressToken',
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
@@ -11,7 +11,7 @@ export const META_KEYS = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
-/** A value out of `params._meta`. */
+/** A value of `params._meta`. */
 export function metaValue(params: unknown, key: string): unknown {
   return member(member(params, '_meta'), key)
 }
@@ -27,7 +27,7 @@ export function hasEnvelope(params: unknown): boolean {
   return envelopeVersion(params) !== undefined
 }
 
-/** The tool or prompt that a request names. Two of them have nothing to compare: one must not be served for the other. */
+/** The tool or prompt that a request names. Requests that name different ones never match each other. */
 export function toolOrPromptName({
   method,
   params,
@@ -39,7 +39,7 @@ export function toolOrPromptName({
   return typeof name === 'string' ? name : undefined
 }
 
-/** Whether requests of a method name something. */
+/** Requests of this method name a tool or prompt. */
 export function namesToolOrPrompt(method: string): boolean {
   return method === 'tools/call' || method === 'prompts/get'
 }

@@ -1,14 +1,14 @@
-/** One event of a stream, with the fields that it really had: an event without data is kept too, because replay needs it. */
+/** One event of a stream, with only the fields that it had. Events without data are kept, because a replay needs them. */
 export interface SseEvent {
   readonly id?: string
   readonly event?: string
   readonly retry?: number
-  /** The data lines, joined by line feeds; undefined when there was no data line. */
+  /** The data lines, joined by line feeds. */
   readonly data?: BoundedBytes
 }
 
 interface SseReaderOptions {
-  /** Of data longer than this, only the beginning is kept. */
+  /** Only the beginning of longer data is kept. */
   readonly maxBytes: number
   readonly onEvent: (event: SseEvent) => void
   readonly onComment: (text: string) => void
@@ -23,8 +23,8 @@ const NEWLINE: Uint8Array = Uint8Array.of(LINE_FEED)
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /**
- * Reads server-sent events from bytes, however the chunks are cut. Data stays bytes and is not copied: a message of many
- * megabytes goes to the tape as it came.
+ * Reads server-sent events from bytes, independent of how the chunks are cut. Data is neither decoded nor copied, because
+ * messages can be many megabytes long.
  */
 export class SseReader {
   readonly #options: SseReaderOptions
@@ -52,7 +52,7 @@ export class SseReader {
     this.#keep(chunk.subarray(start))
   }
 
-  /** The stream is over: what stands without its blank line was never delivered to anyone, and is returned. */
+  /** Ends the stream. Returns the bytes of an event that was not completed by a blank line. */
   end(): BoundedBytes {
     const rest = new BoundedBytes(this.#options.maxBytes)
     if (this.#event.data !== undefined) rest.addAll(this.#event.data)
@@ -61,7 +61,7 @@ export class SseReader {
     return rest
   }
 
-  // The name of a field may be cut in two: short beginnings are joined with what follows.
+  // A chunk may end within the name of a field, so short beginnings are joined with the next part.
   #keep(part: Uint8Array): void {
     const [first] = this.#line.parts
     if (part.length === 0) return
@@ -113,7 +113,7 @@ export class SseReader {
   }
 }
 
-/** Where a line ends: at a line feed, or at a carriage return, which may stand alone. */
+/** Lines end with a line feed, a carriage return, or both. */
 function endOfLine(chunk: Uint8Array, start: number): number {
   const feed = chunk.indexOf(LINE_FEED, start)
   const line = feed < 0 ? chunk.subarray(start) : chunk.subarray(start, feed)
@@ -137,7 +137,7 @@ function concatTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
   return both
 }
 
-/** Bytes in the pieces in which they came. Beyond a bound only the first piece is kept, to name them, and the length is counted. */
+/** Bytes in the parts in which they arrived. Beyond a bound only the first part is kept, and the length is counted. */
 export class BoundedBytes {
   readonly #maxBytes: number
   #parts: Uint8Array[] = []
@@ -151,7 +151,7 @@ export class BoundedBytes {
     return this.#parts
   }
 
-  /** How many bytes came, kept or not. */
+  /** The number of bytes that arrived, whether or not they were kept. */
   get length(): number {
     return this.#length
   }

@@ -5,21 +5,21 @@ import { META_KEYS, metaValue } from '../protocol/methods.ts'
 import type { RawFrame } from './frame.ts'
 import type { RecordedMessage } from './turn.ts'
 
-/** Where a conversation writes down its turns: `Turn` and `Ask` are whatever the log knows them by. */
+/** Receives the turns of a conversation. `Turn` and `Ask` are the log's own handles of a turn and of a server's request. */
 export interface TurnLog<Turn, Ask> {
-  /** A turn begins: with a message of the client, or with none. */
+  /** Begins a turn, with or without a message of the client. */
   begin(trigger: RecordedMessage | undefined): Turn
   notify(turn: Turn, message: RecordedMessage): void
   ask(turn: Turn, request: RecordedMessage): Ask
   answer(ask: Ask, message: RecordedMessage): void
   respond(turn: Turn, message: RecordedMessage): void
-  /** Of the answer to a turn only the beginning was kept, in this frame. */
+  /** Notes that only the beginning of the response was recorded, in this frame. */
   cut(turn: Turn, frame: number): void
-  /** What belongs to no turn. */
+  /** Receives a message that belongs to no turn. */
   stray(message: RecordedMessage): void
 }
 
-/** A request that the server has not answered yet. */
+/** A request without a response so far. */
 interface UnansweredRequest<Turn> {
   readonly turn: Turn
   readonly x: number | undefined
@@ -27,12 +27,14 @@ interface UnansweredRequest<Turn> {
 }
 
 /**
- * The turns of one connection.
+ * Assembles the turns of one connection.
  *
- * An answer goes to the oldest unanswered request of the other side with its typed id; on modern HTTP only within the exchange,
- * because ids may repeat across exchanges. What the server sends of its own accord belongs to the turn that its progress token,
- * subscription id, cancelled request or HTTP exchange names, answered or not; else to the most recently sent request that is
- * still open; else to the client's last message; else to a turn without trigger. A subscription gets only what names it.
+ * A response belongs to the oldest unanswered request of the other side with the same id and type of id. In stateless
+ * revisions over HTTP it must be in the same exchange, because ids may repeat across exchanges.
+ *
+ * An unsolicited message of the server belongs to the turn that its progress token, subscription id, cancelled request or
+ * HTTP exchange names, whether or not that turn has its response. Otherwise it belongs to the most recent open request, then
+ * to the client's last message, and finally to a turn without a trigger. A subscription only gets messages that name it.
  */
 export class Conversation<Turn, Ask> {
   readonly #log: TurnLog<Turn, Ask>
@@ -42,7 +44,7 @@ export class Conversation<Turn, Ask> {
   readonly #bySubscription = new Map<string, Turn>()
   readonly #byServerRequest = new Map<string, Turn>()
   readonly #byExchange = new Map<number, Turn>()
-  /** Neither answered nor cancelled: what names no turn is taken for their doing. */
+  /** Turns that are neither answered nor cancelled. Messages that name no turn are attributed to them. */
   readonly #open = new OpenTurns<Turn>()
   #lastTurn: Turn | undefined
 
@@ -50,26 +52,26 @@ export class Conversation<Turn, Ask> {
     this.#log = log
   }
 
-  add(spoken: RecordedMessage): void {
-    const { message, dir } = spoken
-    if (message.kind === 'invalid') this.#log.stray(spoken)
-    else if (message.kind === 'response') this.#addResponse(spoken, message)
-    else if (dir === 's2c') this.#addFromServer(spoken, message)
-    else this.#addFromClient(spoken, message)
+  add(recorded: RecordedMessage): void {
+    const { message, dir } = recorded
+    if (message.kind === 'invalid') this.#log.stray(recorded)
+    else if (message.kind === 'response') this.#addResponse(recorded, message)
+    else if (dir === 's2c') this.#addFromServer(recorded, message)
+    else this.#addFromClient(recorded, message)
   }
 
-  /** The beginning of a message: of an answer it is still known whose it was. */
+  /** Adds a message of which only the beginning was recorded. Its id tells which request it responds to. */
   addCut({ n, x, dir, cut }: RawFrame): void {
     if (dir !== 's2c' || cut?.id === undefined || cut.method !== undefined) return
     const found = this.#takeUnanswered(idKey(cut.id), x)
     if (found !== undefined) this.#log.cut(found.turn, n)
   }
 
-  #addFromClient(spoken: RecordedMessage, message: Request | Notification): void {
-    const turn = this.#begin(spoken)
-    if (spoken.x !== undefined) this.#byExchange.set(spoken.x, turn)
+  #addFromClient(recorded: RecordedMessage, message: Request | Notification): void {
+    const turn = this.#begin(recorded)
+    if (recorded.x !== undefined) this.#byExchange.set(recorded.x, turn)
     if (message.kind === 'notification') return this.#closeCancelled(message)
-    const unanswered = { turn, x: spoken.x, mayResume: revisionOfRequest(message.params).resumesStreams }
+    const unanswered = { turn, x: recorded.x, mayResume: revisionOfRequest(message.params).resumesStreams }
     listAt(this.#unanswered, idKey(message.id)).push(unanswered)
     const token = metaValue(message.params, META_KEYS.progressToken)
     if (isId(token)) this.#byToken.set(idKey(token), turn)
@@ -83,17 +85,17 @@ export class Conversation<Turn, Ask> {
     return turn
   }
 
-  // Its answer may still come, and then counts; but nothing else is taken for its doing.
+  // A response may still arrive and then counts, but other messages are no longer attributed to the request.
   #closeCancelled({ method, params }: Notification): void {
     const id = member(params, 'requestId')
     if (method !== 'notifications/cancelled' || !isId(id)) return
     for (const { turn } of this.#unanswered.get(idKey(id)) ?? []) this.#open.close(turn)
   }
 
-  #addFromServer(spoken: RecordedMessage, message: Request | Notification): void {
-    const turn = this.#turnOf(spoken, message)
-    if (message.kind === 'notification') return this.#log.notify(turn, spoken)
-    listAt(this.#serverRequests, idKey(message.id)).push(this.#log.ask(turn, spoken))
+  #addFromServer(recorded: RecordedMessage, message: Request | Notification): void {
+    const turn = this.#turnOf(recorded, message)
+    if (message.kind === 'notification') return this.#log.notify(turn, recorded)
+    listAt(this.#serverRequests, idKey(message.id)).push(this.#log.ask(turn, recorded))
     this.#byServerRequest.set(idKey(message.id), turn)
   }
 
@@ -113,17 +115,17 @@ export class Conversation<Turn, Ask> {
     return this.#byServerRequest.get(idKey(id)) ?? this.#bySubscription.get(idKey(id))
   }
 
-  #addResponse(spoken: RecordedMessage, { id }: Response): void {
+  #addResponse(recorded: RecordedMessage, { id }: Response): void {
     const key = id === null ? '' : idKey(id)
     const answered =
-      spoken.dir === 's2c' ? this.#respondToClient(spoken, key) : this.#respondToServer(spoken, key)
-    if (!answered) this.#log.stray(spoken)
+      recorded.dir === 's2c' ? this.#respondToClient(recorded, key) : this.#respondToServer(recorded, key)
+    if (!answered) this.#log.stray(recorded)
   }
 
-  #respondToClient(spoken: RecordedMessage, key: string): boolean {
-    const found = this.#takeUnanswered(key, spoken.x)
+  #respondToClient(recorded: RecordedMessage, key: string): boolean {
+    const found = this.#takeUnanswered(key, recorded.x)
     if (found === undefined) return false
-    this.#log.respond(found.turn, spoken)
+    this.#log.respond(found.turn, recorded)
     return true
   }
 
@@ -137,11 +139,11 @@ export class Conversation<Turn, Ask> {
     return found
   }
 
-  #respondToServer(spoken: RecordedMessage, key: string): boolean {
+  #respondToServer(recorded: RecordedMessage, key: string): boolean {
     const waiting = this.#serverRequests.get(key)
     const ask = waiting?.shift()
     if (waiting?.length === 0) this.#serverRequests.delete(key)
-    if (ask !== undefined) this.#log.answer(ask, spoken)
+    if (ask !== undefined) this.#log.answer(ask, recorded)
     return ask !== undefined
   }
 }
@@ -157,16 +159,16 @@ function listAt<Item>(lists: Map<string, Item[]>, key: string): Item[] {
   return list
 }
 
-// So few that are over are not worth a look through the rest.
+// Fewer closed turns are not worth a pass over the list.
 const MIN_CLOSED_TO_DROP = 32
 
-/** The requests of a connection that are open. Where calls overlap all the time, those that are over are let go of as well. */
+/** The open requests of a connection. Closed ones are dropped from time to time, also if requests overlap without end. */
 export class OpenTurns<Turn> {
   #turns: Turn[] = []
-  /** Those that lie below an open one, and some that were never here. */
+  /** Closed turns below an open one in the list, and closed turns that were never in it. */
   readonly #closed = new Set<Turn>()
 
-  /** The one that was sent last. */
+  /** The open request that was sent last. */
   get mostRecent(): Turn | undefined {
     let turn = this.#turns.at(-1)
     while (turn !== undefined && this.#closed.delete(turn)) {
@@ -180,7 +182,7 @@ export class OpenTurns<Turn> {
     this.#turns.push(turn)
   }
 
-  // Most turns are answered before the next begins: those need not be remembered as over.
+  // Most turns are answered before the next one begins, so they are the last in the list.
   close(turn: Turn): void {
     if (this.#turns.at(-1) === turn) this.#turns.pop()
     else this.#closed.add(turn)

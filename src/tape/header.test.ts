@@ -41,20 +41,20 @@ test.each([
 test('a newer tape is refused in one sentence that names both versions', () => {
   expect(refusal('{"reelay":7,"everything":"else"}')).toEqual([
     'TAPE_TOO_NEW',
-    'a tape of version 7, and this Reelay reads no version after 1',
+    'the tape has version 7, but this Reelay reads versions up to 1',
     'update Reelay to read it: npm install -g reelay@latest',
   ])
-  expect(() => readTapeVersion('{"reelay":7}')).toThrow('a tape of version 7')
+  expect(() => readTapeVersion('{"reelay":7}')).toThrow('the tape has version 7')
 })
 
 test('a first line that is no header says what it is instead', () => {
   const lines = ['', 'PK', '[]', '{}', '{"jsonrpc":"2.0","id":0,"method":"initialize"}']
   expect(lines.map((line) => refusal(line).slice(0, 2))).toEqual([
-    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
-    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
-    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
-    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is no Reelay header'],
-    ['TAPE_NOT_OURS', 'no Reelay tape: its first line is a bare JSON-RPC message'],
+    ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is not a Reelay header'],
+    ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is not a Reelay header'],
+    ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is not a Reelay header'],
+    ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is not a Reelay header'],
+    ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is a JSON-RPC message'],
   ])
 })
 
@@ -75,7 +75,7 @@ test('a header that was edited into nonsense says which member is wrong', () => 
     { tags: { ticket: 1 } },
   ]
   expect(
-    edits.map((edit) => refusal(JSON.stringify({ ...header, ...edit }))[1].replace(/^.* is broken: /, '')),
+    edits.map((edit) => refusal(JSON.stringify({ ...header, ...edit }))[1].replace(/^.* is invalid: /, '')),
   ).toMatchInlineSnapshot(`
     [
       ""reelay" is not a version number",

@@ -3,37 +3,37 @@ import { parseJson } from '../json/parse.ts'
 import { isObject, type JsonObject } from '../protocol/message.ts'
 import type { EventFrame, Frame } from './frame.ts'
 
-/** The tape format that this version writes; every older one still opens. */
+/** The version of the tape format that is written. Older versions can be read. */
 export const TAPE_VERSION = 1
 
 /** Line 1 of a tape. */
 export interface TapeHeader extends TapeLabels {
   readonly reelay: number
   readonly id: string
-  /** When the clock of the frames stood at 0. */
+  /** The time that the times of the frames are relative to. */
   readonly started: string
   /** The program that wrote the tape. */
   readonly by: string
   readonly servers: Readonly<Record<string, TapeServer>>
-  /** Which rules replaced secrets by stand-ins, and the name of the key that made them; absent when nothing was replaced. */
+  /** The rules that replaced secrets by placeholders, and the name of the key that was used. Absent if nothing was replaced. */
   readonly redaction?: { readonly rules: string; readonly key: string }
 }
 
 export interface TapeServer {
   readonly transport: string
   readonly command?: readonly string[]
-  /** Where it was reached over HTTP, without what its query may hold of secrets. */
+  /** The URL of an HTTP server, without possible secrets in its query. */
   readonly url?: string
-  /** Names, never values, of the environment variables whose names say that they hold a secret. */
+  /** Names, never values, of environment variables that are likely to contain a secret. */
   readonly env?: readonly string[]
 }
 
-/** The labels that are texts, in the order of the header. */
+/** The labels that are strings, in the order of the header. */
 export const TEXT_LABELS = ['session', 'endpoint', 'agent', 'note'] as const
 
-/** What the user wrote on the tape. */
+/** Labels that the user gives to a tape. */
 export interface TapeLabels {
-  /** What the recording belongs to, by ids of the user's own. */
+  /** An id of the user's own. */
   readonly session?: string
   readonly endpoint?: string
   readonly agent?: string
@@ -41,16 +41,15 @@ export interface TapeLabels {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** The same, all of it optional. */
 export type TapeLabelOptions = Partial<TapeLabels>
 
-/** The labels among other members; an empty text is none. */
+/** Picks the labels from other options. Empty strings are left out. */
 export function pickLabels(options: TapeLabelOptions): TapeLabels {
   const given = TEXT_LABELS.filter((id) => options[id] !== undefined && options[id] !== '')
   return { ...Object.fromEntries(given.map((id) => [id, options[id]])), tags: options.tags ?? {} }
 }
 
-/** Reads line 1 of a tape. Members that this version does not know are passed over. */
+/** Decodes line 1 of a tape. Unknown members are ignored. */
 export function decodeHeader(line: string): TapeHeader {
   const header = parseHeaderObject(line)
   return {
@@ -65,12 +64,12 @@ export function decodeHeader(line: string): TapeHeader {
   }
 }
 
-/** The version of a tape, from its line 1; refuses a file that is no tape, and a tape that is newer than this program. */
+/** Reads the version from line 1 of a tape. Throws if the file is not a tape or has a newer version. */
 export function readTapeVersion(line: string): number {
   return readVersion(parseHeaderObject(line))
 }
 
-/** Writes line 1 of a tape, with its keys in the fixed order. */
+/** Encodes line 1 of a tape, with its keys in a fixed order. */
 export function encodeHeader(header: TapeHeader): string {
   const { reelay, id, started, by, session, endpoint, agent, note, servers, redaction, tags } = header
   const labels = { session, endpoint, agent, note }
@@ -80,9 +79,9 @@ export function encodeHeader(header: TapeHeader): string {
 function parseHeaderObject(line: string): JsonObject {
   const value = parseJson(line)
   if (isObject(value) && Object.hasOwn(value, 'reelay')) return value
-  const what = isObject(value) && value['jsonrpc'] === '2.0' ? 'a bare JSON-RPC message' : 'no Reelay header'
-  throw new ReelayError('TAPE_NOT_OURS', `no Reelay tape: its first line is ${what}`, {
-    hint: 'a tape is made with `reelay record`, and its first line begins with {"reelay":',
+  const what = isObject(value) && value['jsonrpc'] === '2.0' ? 'a JSON-RPC message' : 'not a Reelay header'
+  throw new ReelayError('TAPE_NOT_OURS', `not a Reelay tape: its first line is ${what}`, {
+    hint: 'create a tape with `reelay record`; its first line begins with {"reelay":',
   })
 }
 
@@ -93,7 +92,7 @@ function readVersion({ reelay }: JsonObject): number {
   if (reelay <= TAPE_VERSION) return reelay
   throw new ReelayError(
     'TAPE_TOO_NEW',
-    `a tape of version ${reelay}, and this Reelay reads no version after ${TAPE_VERSION}`,
+    `the tape has version ${reelay}, but this Reelay reads versions up to ${TAPE_VERSION}`,
     { hint: 'update Reelay to read it: npm install -g reelay@latest' },
   )
 }
@@ -107,7 +106,7 @@ function readText(value: unknown, name: string): string {
   return value
 }
 
-// Some programs write times without a zone. A reader on another continent must see the same moment: it is UTC.
+// Some programs write times without a zone. They are read as UTC, so that they mean the same moment everywhere.
 function withTimeZone(started: string): string {
   const zoned = /[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(started) ? `${started.replace(' ', 'T')}Z` : started
   if (Number.isNaN(Date.parse(zoned))) throw brokenHeader('"started" is not a time')
@@ -152,12 +151,12 @@ function readRedaction({ redaction }: JsonObject): Pick<TapeHeader, 'redaction'>
 }
 
 function brokenHeader(why: string): ReelayError {
-  return new ReelayError('TAPE_BROKEN', `the header of the tape, line 1, is broken: ${why}`, {
-    hint: 'restore line 1 from a copy, or write it as docs/reference/tape-format.md says',
+  return new ReelayError('TAPE_BROKEN', `the header of the tape (line 1) is invalid: ${why}`, {
+    hint: 'restore line 1 from a copy, or write it as described in docs/reference/tape-format.md',
   })
 }
 
-/** The header, with the servers that joined the recording after it was written: each has a `server` event. */
+/** Adds the servers that joined the recording after the header was written. Each of them has a `server` event. */
 export function withLateServers(header: TapeHeader, frames: readonly Frame[]): TapeHeader {
   const joined = frames.flatMap((frame) => (frame.kind === 'event' ? lateServer(frame) : []))
   if (joined.length === 0) return header

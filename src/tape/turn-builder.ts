@@ -3,7 +3,7 @@ import { Conversation, type TurnLog } from './conversation.ts'
 import type { Frame, MessageFrame, RawFrame } from './frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from './turn.ts'
 
-/** Assembles turns from frames as they come: pairs requests with answers, and gives what the server sent to its turn. */
+/** Assembles turns from frames: pairs requests with responses and attributes messages of the server to a turn. */
 export class TurnBuilder {
   readonly #log = new InMemoryTurnLog()
   readonly #conversations = new TapeConversations(this.#log)
@@ -11,25 +11,25 @@ export class TurnBuilder {
   add(frame: Frame): void {
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
-    for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+    for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
   }
 
-  /** The turns in the order in which the client spoke. */
+  /** The turns in the order of their triggers. */
   turns(): readonly Turn[] {
     return this.#log.turns
   }
 
-  /** What belongs to no turn: answers to nothing, and values that are no JSON-RPC messages. */
+  /** Messages that belong to no turn: responses without a request, and values that are not JSON-RPC messages. */
   strays(): readonly RecordedMessage[] {
     return this.#log.strays
   }
 }
 
-/** The conversations of a tape, one for each connection, all in one log. */
+/** The conversations of a tape, one for each connection. They share a log. */
 export class TapeConversations<Kept, Ask> {
   readonly #log: TurnLog<Kept, Ask>
   readonly #byConnection = new Map<string, Conversation<Kept, Ask>>()
-  /** Most messages are of the connection that the one before was of. */
+  /** Most messages belong to the same connection as the one before. */
   #last:
     | (Pick<RecordedMessage, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> })
     | undefined
@@ -38,8 +38,8 @@ export class TapeConversations<Kept, Ask> {
     this.#log = log
   }
 
-  add(spoken: RecordedMessage): void {
-    this.#conversationOf(spoken).add(spoken)
+  add(recorded: RecordedMessage): void {
+    this.#conversationOf(recorded).add(recorded)
   }
 
   addCut(frame: RawFrame): void {
@@ -105,14 +105,14 @@ class InMemoryTurnLog implements TurnLog<OpenTurn, OpenServerRequest> {
     this.strays.push(message)
   }
 
-  // Most turns have one step, and a list that grows has room for many from the start.
+  // Most turns have one step. Pushing to an empty array would reserve room for many.
   #add(turn: OpenTurn, step: TurnStep): void {
     if (turn.steps.length === 0) turn.steps = [step]
     else turn.steps.push(step)
   }
 }
 
-/** Of every turn before its first step. */
+/** Shared by all turns without steps. */
 const NO_STEPS: TurnStep[] = []
 
 export function buildTurns(frames: Iterable<Frame>): readonly Turn[] {
@@ -121,15 +121,15 @@ export function buildTurns(frames: Iterable<Frame>): readonly Turn[] {
   return builder.turns()
 }
 
-/** The messages of a frame, each with its own bytes: one, or the items of a batch. */
+/** The message of a frame, or the items of its batch, each with its own text. */
 export function messagesInFrame(frame: MessageFrame): readonly RecordedMessage[] {
   const { n, t, server, conn, x, dir, text, message } = frame
   if (message.kind !== 'batch' && x === undefined) return [{ n, t, server, conn, dir, text, message }]
-  const place = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
-  if (message.kind !== 'batch') return [{ ...place, text, message }]
+  const origin = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
+  if (message.kind !== 'batch') return [{ ...origin, text, message }]
   const ranges = itemRanges(text)
   return message.items.flatMap((one, item) => {
-    if (one.kind === 'batch') return [] // a batch inside a batch is invalid, and classified as such
-    return [{ ...place, text: text.slice(ranges[item]?.start, ranges[item]?.end), message: one, item }]
+    if (one.kind === 'batch') return [] // A batch inside a batch is invalid and classified as such.
+    return [{ ...origin, text: text.slice(ranges[item]?.start, ranges[item]?.end), message: one, item }]
   })
 }

@@ -18,7 +18,7 @@ export interface TurnSummary {
   /** Frame number of the trigger; 0 if the turn has no trigger. */
   readonly frame: number
   readonly answered: boolean
-  /** True if the trigger carries the modern `_meta` envelope. */
+  /** True if the trigger names its protocol version in `_meta`, as in stateless revisions. */
   readonly enveloped: boolean
   /** True if the turn contains more than the response. */
   readonly hasSteps: boolean

@@ -36,7 +36,7 @@ test('only the servers that are asked for are shown, with their own frames count
 test('a filter that no server fits is refused with the names that there are', async () => {
   const { code, stderr } = await inspect(await threeServers(), '--server', 'nobody')
   expect(code).toBe(2)
-  expect(stderr).toContain('holds no server "nobody"')
+  expect(stderr).toContain('has no server "nobody"')
   expect(stderr).toContain('hint: choose with --server from: github, gitlab, files')
 })
 

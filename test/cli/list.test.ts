@@ -18,7 +18,7 @@ test('list shows every tape of the home folder, also those that cannot be read',
     "name        recorded                   size  servers
     cut-short   2026-11-16T08:00:00.000Z  187 B  files (no end: cut, or still being written)
     github      2026-11-15T07:20:59.123Z  227 B  github
-    not-a-tape                              6 B  no Reelay tape: its first line is no Reelay header
+    not-a-tape                              6 B  not a Reelay tape: its first line is not a Reelay header
     "
   `)
 })
@@ -73,7 +73,7 @@ test('list --json says the same for programs', async () => {
           "name": "not-a-tape",
           "path": "<home>/tapes/not-a-tape.tape.jsonl",
           "bytes": 6,
-          "problem": "<home>/tapes/not-a-tape.tape.jsonl: no Reelay tape: its first line is no Reelay header"
+          "problem": "<home>/tapes/not-a-tape.tape.jsonl: not a Reelay tape: its first line is not a Reelay header"
         }
       ]
     }

@@ -89,7 +89,7 @@ test.each([['redact'], ['share', '-o', 'copy.tape.jsonl'], ['stats'], ['inspect'
     const target = verb === 'replay' ? ['--', ...fixtureServer('answer-calls')] : []
     const { code, stderr } = await reelay(verb, tape, ...rest, '--server', 'nobody', ...target)
     expect(code).toBe(2)
-    expect(stderr).toContain(`${tape} holds no server "nobody"`)
+    expect(stderr).toContain(`${tape} has no server "nobody"`)
     expect(stderr).toContain('hint: choose with --server from: github, gitlab, files')
   },
 )
@@ -128,7 +128,7 @@ test('serve is the one server that a pattern means, and never one of several', a
   expect(serve.stdout().toString()).toBe('{"jsonrpc":"2.0","id":7,"result":{"server":"files"}}\n')
   const several = await reelay('serve', tape, '--server', 'git*')
   expect(several.code).toBe(2)
-  expect(several.stderr).toContain('holds 2 servers that "git*" means')
+  expect(several.stderr).toContain('has 2 servers that match "git*"')
   expect(several.stderr).toContain('hint: choose one with --server: github, gitlab')
 })
 

@@ -255,7 +255,7 @@ test('a tape of several servers asks which one to be, and never mixes them', asy
   const unnamed = await new ServeProcess([path]).end()
   expect([unnamed.code, unnamed.stderr]).toEqual([
     2,
-    `reelay: USAGE ${path} holds 2 servers\n  hint: choose one with --server: demo, other\n`,
+    `reelay: USAGE ${path} has 2 servers\n  hint: choose one with --server: demo, other\n`,
   ])
   const serve = new ServeProcess([path, '--server', 'other'])
   serve.say(callOf(1, 'count', {}))

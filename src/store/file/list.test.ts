@@ -40,7 +40,7 @@ test('tapes come newest first, and what is no tape last with its problem', async
     false,
     true,
     true,
-    '…/bad.tape.jsonl: no Reelay tape: its first line is no Reelay header',
+    '…/bad.tape.jsonl: not a Reelay tape: its first line is not a Reelay header',
     '…/sub.tape.jsonl is a folder, not a tape',
   ])
 })

@@ -161,10 +161,10 @@ test('what can be no tape is refused with the reason', async () => {
   expect(await refusal(fileOf(['{"hello":1}']))).toMatchObject({ code: 'TAPE_NOT_OURS' })
   expect(await refusal(fileOf(['']))).toMatchObject({ code: 'TAPE_NOT_OURS' })
   expect((await refusal(fileOf(['{"jsonrpc":"2.0","id":0,"method":"initialize"}']))).message).toMatch(
-    /no Reelay tape: its first line is a bare JSON-RPC message$/,
+    /not a Reelay tape: its first line is a JSON-RPC message$/,
   )
   expect((await refusal(fileOf(['{"reelay":2,"id":"b"}']))).message).toMatch(
-    /: a tape of version 2, and this Reelay reads no version after 1$/,
+    /: the tape has version 2, but this Reelay reads versions up to 1$/,
   )
   expect(await refusal(fileOf(['{"reelay":1}']))).toMatchObject({ code: 'TAPE_BROKEN' })
 })

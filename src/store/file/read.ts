@@ -229,8 +229,8 @@ function decodeFirstLine(path: string, head: Uint8Array): FirstLine {
     return { text: text.replace(/^\uFEFF/, ''), complete: end >= 0 }
   }
   const why = text === undefined ? 'it is not UTF-8 text' : 'its first line does not end'
-  throw new ReelayError('TAPE_NOT_OURS', `${path}: no Reelay tape: ${why}`, {
-    hint: 'a tape is made with `reelay record`, and its first line begins with {"reelay":',
+  throw new ReelayError('TAPE_NOT_OURS', `${path}: not a Reelay tape: ${why}`, {
+    hint: 'create a tape with `reelay record`; its first line begins with {"reelay":',
   })
 }
 

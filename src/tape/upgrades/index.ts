@@ -1,14 +1,14 @@
-/** Turns a line of one version into a line of the next. A line that it cannot read it returns as it is. */
+/** Converts a line of one version to the next. Lines that it cannot read are returned unchanged. */
 export interface Upgrade {
   readonly from: number
   /** `number` is 1 for the header. */
   line(line: string, number: number): string
 }
 
-/** One file an upgrade, oldest first. Version 1 is the first, so there is none yet. */
+/** One file for each upgrade, oldest first. Version 1 is the first version, so there is none yet. */
 export const upgrades: readonly Upgrade[] = []
 
-/** Brings a line of an older tape to the version that this program writes. */
+/** Converts a line of an older tape to the current version. */
 export function upgradeLine(
   line: string,
   number: number,
