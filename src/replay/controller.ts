@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LiveCall } from './session/live-calls.ts'
-import { hasFailed, type ReplayStep } from './steps/step.ts'
+import { type PlannedMessage, RUN_STOPPED } from './plan/plan.ts'
 
-type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
+export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
 /** Holds, resumes and stops a run from outside; what is on its way is let come in. */
 export class ReplayController {
@@ -64,80 +63,91 @@ export class ReplayController {
   }
 }
 
-/** Where a run stands at this moment. */
-export interface RunState {
-  readonly status: RunStatus
-  /** The message that was looked at last, by its place among those of the client. */
-  readonly currentIndex: number | undefined
-  /** Messages that went out and came in, the handshake's included. */
-  readonly sent: number
-  readonly received: number
-  /** Steps that are not as recorded, or got no answer. */
-  readonly errors: number
-  readonly startedAt: Date
-  /** Milliseconds. */
-  readonly elapsed: number
-  /** Requests that wait for their answers. */
-  readonly pending: readonly PendingCall[]
-}
+/** Values on their way from where they are made to where they are awaited, in order. */
+class AsyncQueue<Value> implements AsyncIterable<Value> {
+  readonly #values: Value[] = []
+  #wake: () => void = () => {}
+  #isClosed = false
 
-export interface PendingCall {
-  readonly id: string | number
-  /** The JSON text that was sent. */
-  readonly text: string
-  /** Milliseconds from the start of the run. */
-  readonly sentAt: number
-}
-
-/** What the live links know. */
-export interface LinkTraffic {
-  readonly sent: number
-  readonly received: number
-  readonly open: readonly LiveCall[]
-}
-
-/** Looks on while a run goes on. */
-export class RunMonitor {
-  readonly #controller: ReplayController
-  readonly #startedAt = new Date()
-  readonly #started = performance.now()
-  #traffic: () => LinkTraffic = () => ({ sent: 0, received: 0, open: [] })
-  #currentIndex: number | undefined
-  #errors = 0
-  #elapsed: number | undefined
-
-  constructor(controller: ReplayController) {
-    this.#controller = controller
+  push(value: Value): void {
+    this.#values.push(value)
+    this.#wake()
   }
 
-  connected(traffic: () => LinkTraffic): void {
-    this.#traffic = traffic
+  close(): void {
+    this.#isClosed = true
+    this.#wake()
   }
 
-  stepStarted(index: number): void {
-    this.#currentIndex = index
-  }
-
-  stepEnded(step: ReplayStep): void {
-    if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') this.#errors++
-  }
-
-  /** The run is over: its time stands still. */
-  stop(): void {
-    this.#elapsed = performance.now() - this.#started
-  }
-
-  get state(): RunState {
-    const { sent, received, open } = this.#traffic()
-    return {
-      status: this.#controller.status,
-      currentIndex: this.#currentIndex,
-      sent,
-      received,
-      errors: this.#errors,
-      startedAt: this.#startedAt,
-      elapsed: this.#elapsed ?? performance.now() - this.#started,
-      pending: open.map(({ id, text, sentAt }) => ({ id, text, sentAt })),
+  async *[Symbol.asyncIterator](): AsyncGenerator<Value> {
+    for (;;) {
+      for (const value of this.#values.splice(0)) yield value
+      if (this.#values.length > 0) continue
+      if (this.#isClosed) return
+      await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 }
+
+/** A message of a stepped run that waits for someone to say what becomes of it. */
+export interface Stop {
+  /** Its place among the client's messages on the tape, from 0, and its frame there. */
+  readonly index: number
+  readonly frame: number
+  readonly method: string
+  readonly tool: string | undefined
+  /** What would be sent, with live values in it, but for the id that it gets; undefined when a value that it needs is not known. */
+  readonly text: string | undefined
+  /** Sends it, and stops before the one after it. */
+  next(): void
+  /** Leaves it out, and stops before the one after it. */
+  skip(): void
+  /** Sends it and all that follow. */
+  goOn(): void
+  /** Sends nothing more. */
+  quit(): void
+}
+
+/** Whether a message goes out; if not, why. */
+export type StopDecision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
+
+/** The stops of a run that goes step by step, each given out once. */
+export class StopQueue extends AsyncQueue<Stop> {
+  readonly #controller: ReplayController
+  #isResumed = false
+  #decide: (decision: StopDecision) => void = () => {}
+
+  constructor(controller: ReplayController) {
+    super()
+    this.#controller = controller
+    controller.stopped.addEventListener('abort', () => this.#decide(STOPPED), { once: true })
+  }
+
+  /** Resolves when it is decided what becomes of a message. */
+  async waitAt(
+    { index, turn, message, tool, fate }: PlannedMessage,
+    text: string | undefined,
+  ): Promise<StopDecision> {
+    if (this.#isResumed || fate.kind !== 'send') return GO
+    const frame = turn.trigger?.n ?? 0
+    return new Promise((resolve) => {
+      this.#decide = resolve
+      this.push({ index, frame, method: message.method, tool, text, ...this.#actions(resolve) })
+    })
+  }
+
+  #actions(decide: (decision: StopDecision) => void): Pick<Stop, 'next' | 'skip' | 'goOn' | 'quit'> {
+    return {
+      next: () => decide(GO),
+      skip: () => decide({ kind: 'skip', why: 'left out by hand' }),
+      goOn: () => {
+        this.#isResumed = true
+        decide(GO)
+      },
+      quit: () => this.#controller.stop(),
+    }
+  }
+}
+
+const GO: StopDecision = { kind: 'go' }
+const STOPPED: StopDecision = { kind: 'skip', why: RUN_STOPPED }

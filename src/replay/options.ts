@@ -55,6 +55,3 @@ export interface ReplayTarget {
 
 /** Milliseconds that an answer may take, unless the user says otherwise. */
 export const DEFAULT_TIMEOUT = 10_000
-
-/** Milliseconds that a message of the server may be late. */
-export const SERVER_GRACE = 2000

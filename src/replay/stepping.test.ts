@@ -3,7 +3,7 @@ import { liveServer } from '../../test/support/live-server.ts'
 import { answerOf, call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
 import { replay } from './replay.ts'
 import { replayRepeatedly } from './repeat/repeat.ts'
-import type { Stop } from './stepping.ts'
+import type { Stop } from './controller.ts'
 
 const TAPE = tapeOf(
   ...HANDSHAKE,

@@ -4,8 +4,14 @@ import type { ServerPart } from '../plan/server-part.ts'
 import type { ToolDescriptions } from '../plan/tool-safety.ts'
 import type { SentMessage, SentRequest } from '../send/send-message.ts'
 import type { Peer } from '../session/peer.ts'
-import { acceptedAnswer } from '../steps/accepted-answer.ts'
-import { NO_NAMES, notificationStep, type ReplayStep, requestStep, unsentStep } from '../steps/step.ts'
+import {
+  type AcceptedAnswer,
+  NO_NAMES,
+  notificationStep,
+  type ReplayStep,
+  requestStep,
+  unsentStep,
+} from '../steps/step.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
 import { isErrorJudge } from './is-error.ts'
@@ -24,6 +30,15 @@ import { ServerRequestJudge } from './server-requests.ts'
 import { timingJudge } from './timing.ts'
 import { transportJudge } from './transport.ts'
 import { ValuesJudge } from './values.ts'
+import type { Turn } from '../../tape/turn.ts'
+import { decodeLeaf } from '../../json/leaves.ts'
+import { findRange } from '../../json/find.ts'
+import { replaceValue } from '../../json/splice.ts'
+import type { JsonPath } from '../../json/path.ts'
+import type { ValueLocation } from '../../bindings/binding.ts'
+import { writeLocation } from '../../bindings/location.ts'
+import { createDiffer } from '../../diff/diff.ts'
+import { withRecordedInputs } from '../session/input-rounds.ts'
 
 interface JudgesContext {
   readonly options: JudgeOptions
@@ -123,4 +138,41 @@ function findingsIn(answer: JudgedAnswer, { list, options }: Judges): readonly S
 
 function asError(finding: StepFinding): StepFinding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
+}
+
+/** With the recorded id, and with the recorded names of what the live server has other names for. An item of a batch has no frame of its own. */
+function acceptedAnswer(
+  { response }: Turn,
+  answer: string,
+  carrier: RecordedValueLookup,
+): AcceptedAnswer | undefined {
+  if (response === undefined || response.item !== undefined) return undefined
+  const id = findRange(response.text, ['id'])
+  const named = withRecordedInputs(response.text, answer)
+  const text = replaceValue(named, ['id'], response.text.slice(id?.start, id?.end))
+  return { frame: response.n, text: carrier.recorded(withRecordedValues(text, response.text, carrier)) }
+}
+
+type RecordedValueLookup = Pick<CarriedValues, 'explains' | 'recorded'>
+
+/** Where nothing but a name is another one, the recorded one stays. */
+function withRecordedValues(live: string, recorded: string, carrier: RecordedValueLookup): string {
+  return DIFFER.texts(recorded, live).reduce((text, { kind, path, expected, actual }) => {
+    const isName = kind === 'changed' && carrier.explains(expected, actual, path)
+    return isName ? (writeLocation(text, locationOf(text, path), String(expected)) ?? text) : text
+  }, live)
+}
+
+const DIFFER = createDiffer({ order: 'kept' })
+
+/** A path that goes on into JSON inside of texts, as the way to where it leads. */
+function locationOf(text: string, path: JsonPath): ValueLocation {
+  for (let end = path.length; end > 0; end--) {
+    const range = findRange(text, path.slice(0, end))
+    if (range === undefined) continue
+    if (end === path.length) return { path, inside: [] }
+    const inner = locationOf(decodeLeaf(text, range), path.slice(end))
+    return { path: path.slice(0, end), inside: [{ kind: 'json', path: inner.path }, ...inner.inside] }
+  }
+  return { path, inside: [] }
 }

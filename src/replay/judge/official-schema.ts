@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { member, type Response, type Notification, type Request } from '../../protocol/message.ts'
-import { kindOfError, schemaErrorPath } from './json-schema.ts'
+import { kindOfError, schemaErrorPath } from './schema-validation.ts'
 import {
   type Judge,
   NO_FINDINGS,
@@ -9,8 +9,9 @@ import {
   type JudgedAnswer,
   serverMessagesIn,
 } from './judged-answer.ts'
-import { OfficialValidators } from './official-validators.ts'
-import { linkNameOf, type ProtocolRevisions } from '../plan/revisions.ts'
+import { OfficialValidators } from './schema-validation.ts'
+import { linkNameOf } from '../plan/plan.ts'
+import type { ProtocolRevisions } from '../session/peer.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 /** Whether an answer that breaks the official schema is found only where the recorded one did not, always, or never. */

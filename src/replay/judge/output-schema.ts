@@ -10,7 +10,7 @@ import {
   resultOfResponse,
   type StepFinding,
 } from './judged-answer.ts'
-import { passesSchema, createAjv, schemaErrorPath } from './json-schema.ts'
+import { passesSchema, createAjv, schemaErrorPath } from './schema-validation.ts'
 
 /** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
 export class OutputSchemaJudge implements Judge {

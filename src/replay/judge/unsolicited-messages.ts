@@ -1,13 +1,17 @@
 import type { ReplayController } from '../controller.ts'
-import { type ReplayOptions, SERVER_GRACE } from '../options.ts'
+import type { ReplayOptions } from '../options.ts'
 import type { PlannedMessage, ReplayPlan, TrailingNotifications } from '../plan/plan.ts'
-import type { LiveNotifications } from '../session/live-notifications.ts'
+import { type LiveNotifications, RESOURCE_UPDATED, SERVER_GRACE } from '../session/live-notifications.ts'
 import type { Peer } from '../session/peer.ts'
 import { hasFailed, type ReplayStep } from '../steps/step.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
 import { NO_FINDINGS, type StepFinding } from './judged-answer.ts'
-import { ResourceUpdatesJudge } from './resource-updates.ts'
+import type { Difference } from '../../diff/difference.ts'
+import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
+import { differenceFinding } from './values.ts'
 
 interface UnsolicitedMessagesContext {
   readonly options: JudgeOptions &
@@ -97,4 +101,110 @@ function missingBefore(method: string): StepFinding {
 
 function missingAfter(method: string, level: StepFinding['level']): StepFinding {
   return { layer: 'order', level, message: `${method} of the server no longer comes after this` }
+}
+
+interface ResourceUpdatesJudgeOptions {
+  readonly judging: JudgeOptions
+  readonly isLiveValue: IsLiveValue
+  /** The resources of which the recorded server told a link that they had changed, in its order. */
+  readonly recordedOn: (link: string) => readonly string[]
+  /** Milliseconds that the server may be late. */
+  readonly grace: number
+}
+
+/** What a link had heard of by some moment of the tape, by method, and has heard now. */
+interface UpdatesToJudge {
+  readonly link: string
+  readonly wanted: ReadonlyMap<string, number>
+  readonly now: LiveNotifications
+}
+
+/** Whether the server tells of changes of the resources that had changed. One that it told of anywhere on the tape is no other one, and one more is none either. */
+class ResourceUpdatesJudge {
+  readonly #options: ResourceUpdatesJudgeOptions
+  readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
+  readonly #links = new Map<string, LinkUpdates>()
+
+  constructor(options: ResourceUpdatesJudgeOptions) {
+    this.#options = options
+    this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
+  }
+
+  /** Waits a moment for what may be late, but only where something else came in its place. */
+  async judge({ link, wanted, now }: UpdatesToJudge): Promise<readonly StepFinding[]> {
+    const { judging, grace } = this.#options
+    const count = wanted.get(RESOURCE_UPDATED)
+    if (judging.validate === false || count === undefined) return []
+    const onLink = this.#on(link)
+    const swapped = (): readonly Pair[] => this.#swapped(onLink, count, now)
+    if (swapped().length === 0) return []
+    await now.waitUntil(() => swapped().length === 0, grace)
+    return swapped().flatMap((pair) => this.#findings(onLink, pair))
+  }
+
+  #on(link: string): LinkUpdates {
+    const known = this.#links.get(link)
+    if (known !== undefined) return known
+    const recorded = this.#options.recordedOn(link)
+    const made = {
+      recorded,
+      names: new Set(recorded),
+      seen: 0,
+      strange: new Set<string>(),
+      lost: new Set<string>(),
+    }
+    this.#links.set(link, made)
+    return made
+  }
+
+  #swapped(onLink: LinkUpdates, count: number, now: LiveNotifications): readonly Pair[] {
+    const strange = this.#unexpected(onLink, now)
+    if (strange.length === 0) return []
+    const awaited = new Set(onLink.recorded.slice(0, count))
+    const isMissing = (uri: string): boolean =>
+      !onLink.lost.has(uri) && ![...now.updates].some((one) => this.#isSame(uri, one))
+    const missing = [...awaited].filter(isMissing)
+    return missing.slice(0, strange.length).map((uri, place) => [uri, strange[place] ?? uri])
+  }
+
+  /** What was never recorded, as far as the values tell that are carried by now. */
+  #unexpected(onLink: LinkUpdates, now: LiveNotifications): readonly string[] {
+    const { names, strange, seen } = onLink
+    if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) strange.add(uri)
+    onLink.seen = now.updates.size
+    for (const uri of strange)
+      if (names.has(uri) || [...names].some((one) => this.#isSame(one, uri))) strange.delete(uri)
+    return [...strange]
+  }
+
+  /** Each is told once. */
+  #findings({ strange, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
+    strange.delete(live)
+    lost.add(recorded)
+    return this.#differences(recorded, live)
+      .map(differenceFinding)
+      .map((finding) => ({ ...finding, message: `of ${RESOURCE_UPDATED} ${finding.message}` }))
+  }
+
+  #isSame(recorded: string, live: string): boolean {
+    return recorded === live || this.#differences(recorded, live).length === 0
+  }
+
+  #differences(recorded: string, live: string): readonly Difference[] {
+    const differences = this.#differ.values({ params: { uri: recorded } }, { params: { uri: live } })
+    return separateNoise(differences, { isLiveValue: this.#options.isLiveValue }).kept
+  }
+}
+
+/** What was recorded, and what came in its place. */
+type Pair = readonly [string, string]
+
+interface LinkUpdates {
+  readonly recorded: readonly string[]
+  /** The same, each once. */
+  readonly names: ReadonlySet<string>
+  /** How many of the live ones were looked at. */
+  seen: number
+  readonly strange: Set<string>
+  readonly lost: Set<string>
 }

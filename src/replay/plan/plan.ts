@@ -8,11 +8,11 @@ import {
   NotificationColumnsBuilder,
   type NotificationColumns,
 } from './recorded-notifications.ts'
-import { linkNameOf } from './revisions.ts'
+import { revisionOfRequest } from '../../protocol/revisions/index.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
 import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
-import type { Turn } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
 /** One message of the recorded client, and when it may go out. */
 export interface PlannedMessage {
@@ -356,4 +356,15 @@ export function isCancellation({ message }: Pick<PlannedMessage, 'message'>): bo
 
 export function callKey(link: string, id: Id): string {
   return `${link} ${idKey(id)}`
+}
+
+/** Which of the live links a turn belongs to. */
+// A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
+export function linkNameOf({ trigger, steps: [first] }: Turn): string {
+  if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
+  return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'
+}
+
+function isStateless({ message }: RecordedMessage): boolean {
+  return 'params' in message && revisionOfRequest(message.params).isStateless
 }

@@ -28,10 +28,7 @@ export async function selectServerPart(tape: ReplayedTape, wanted: string | unde
   const outlines = outlineByServer(all)
   const server = selectOneServer({ path: tape.path, names: [...outlines.keys()] }, wanted)
   const landmarks = outlines.get(server) ?? new TapeOutline()
-  const turns = filterTurns(all, (index) => {
-    const summary = all.summary(index)
-    return summary.trigger !== 'none' && summary.server === server
-  })
+  const turns = landmarks.count === all.size ? all : turnsOf(server, all)
   const aborts = landmarks.hasUnansweredEnvelope ? await abortedTurns(turns, tape) : []
   return {
     server,
@@ -39,6 +36,13 @@ export async function selectServerPart(tape: ReplayedTape, wanted: string | unde
     landmarks,
     revision: detectRevision(openingExchanges(turns)),
   }
+}
+
+function turnsOf(server: string, all: TurnStore): TurnStore {
+  return filterTurns(all, (index) => {
+    const summary = all.summary(index)
+    return summary.trigger !== 'none' && summary.server === server
+  })
 }
 
 /** One pass over the tape collects what the client sent to each server. */
@@ -99,6 +103,8 @@ class ExtendedTurns extends TurnStore {
 
 /** The turns that a run has to look at before it begins, by their places. */
 class TapeOutline {
+  /** How many turns it has in all. */
+  count = 0
   /** Those that open a conversation. */
   readonly handshakes: number[] = []
   /** Those that tell of tools. */
@@ -112,6 +118,7 @@ class TapeOutline {
   #firstFrame = Infinity
 
   add({ trigger, method, frame, enveloped, answered }: TurnSummary, place: number): void {
+    this.count++
     if (frame < this.#firstFrame) {
       this.#firstFrame = frame
       this.first = place

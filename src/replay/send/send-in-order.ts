@@ -4,7 +4,7 @@ import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
 import { isCancellation, isNeverAnswered, type PlannedMessage, RUN_STOPPED } from '../plan/plan.ts'
 import type { Schedule } from '../plan/schedule.ts'
 import { dueTimes, isUnpaced, type Timing } from '../plan/timing.ts'
-import type { StopDecision } from '../stepping.ts'
+import type { StopDecision } from '../controller.ts'
 
 export interface SendInOrderOptions {
   readonly timing: Timing

@@ -126,13 +126,6 @@ function isProgress({ message }: InterimMessage): boolean {
   return message.method === 'notifications/progress'
 }
 
-/** A promise that is settled from outside. */
-export function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  const parts: { resolve?: (value: Value) => void } = {}
-  const promise = new Promise<Value>((resolve) => (parts.resolve = resolve))
-  return { promise, resolve: (value) => parts.resolve?.(value) }
-}
-
 // Our own ids count up, so that their low bits tell apart what is open at once.
 const TABLE_SIZE = 1024
 

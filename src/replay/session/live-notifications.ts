@@ -1,5 +1,8 @@
 import { type Notification, member } from '../../protocol/message.ts'
 
+/** Milliseconds that a message of the server may be late. */
+export const SERVER_GRACE = 2000
+
 /** What the server has told of its own accord, by method, and who waits for more of it. */
 export class LiveNotifications {
   /** The resources that it said have changed. */

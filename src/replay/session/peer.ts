@@ -1,14 +1,16 @@
 import type { OpenLink } from '../../link/client-link.ts'
 import type { Request } from '../../protocol/message.ts'
-import { newestSessionRevision } from '../../protocol/revisions/index.ts'
+import { envelopeVersion } from '../../protocol/methods.ts'
+import { newestSessionRevision, revisionProvenBy } from '../../protocol/revisions/index.ts'
 import type { Turn } from '../../tape/turn.ts'
-import type { LinkTraffic, ReplayController } from '../controller.ts'
+import type { ReplayController } from '../controller.ts'
 import { handshakeNotes, ReplayNotes } from '../notes.ts'
-import { linkNameOf, ProtocolRevisions } from '../plan/revisions.ts'
+import { linkNameOf } from '../plan/plan.ts'
 import { type ServerPart, turnsAtPlaces } from '../plan/server-part.ts'
 import { fetchTools, requestEnvelope, type ToolDescriptions, toolsOnTape } from '../plan/tool-safety.ts'
 import { type CarriedValues, NO_CARRIED_VALUES } from '../values/carried-values.ts'
 import { performHandshake } from './handshake.ts'
+import type { LiveCall } from './live-calls.ts'
 import { LiveSession } from './live-session.ts'
 import { RecordedAnswers, type ServerRequestPolicy } from './recorded-answers.ts'
 
@@ -191,4 +193,49 @@ export class Peer {
     })
     return this.#answers.answer(request)
   }
+}
+
+/** What the live links know. */
+export interface LinkTraffic {
+  readonly sent: number
+  readonly received: number
+  readonly open: readonly LiveCall[]
+}
+
+/** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
+export class ProtocolRevisions {
+  readonly #recorded: ReadonlyMap<string, string>
+  readonly #live = new Map<string, string>()
+
+  /** With the turns that opened the recorded conversations. */
+  constructor(openings: readonly Turn[]) {
+    this.#recorded = new Map(openings.flatMap(recordedRevision))
+  }
+
+  /** The live server has agreed to speak this one. */
+  setLive(link: string, revision: string): void {
+    this.#live.set(link, revision)
+  }
+
+  /** The recorded one, as long as the live server has not said otherwise. */
+  live(turn: Turn): string | undefined {
+    return envelopeRevision(turn) ?? this.#live.get(linkNameOf(turn)) ?? this.recorded(turn)
+  }
+
+  recorded(turn: Turn): string | undefined {
+    const [first] = this.#recorded.values()
+    return envelopeRevision(turn) ?? this.#recorded.get(linkNameOf(turn)) ?? first
+  }
+}
+
+function recordedRevision(turn: Turn): readonly (readonly [string, string])[] {
+  const [request, response] = [turn.trigger?.message, turn.response?.message]
+  if (request?.kind !== 'request' || response?.kind !== 'response') return []
+  const { revision, version } = revisionProvenBy({ request, response }) ?? {}
+  return version === undefined || revision?.isStateless === true ? [] : [[linkNameOf(turn), version]]
+}
+
+function envelopeRevision({ trigger }: Turn): string | undefined {
+  const params = trigger !== undefined && 'params' in trigger.message ? trigger.message.params : undefined
+  return envelopeVersion(params)
 }

@@ -4,7 +4,6 @@ import type { PlannedMessage } from '../plan/plan.ts'
 import type { SentNotification, SentRequest, UnsentMessage } from '../send/send-message.ts'
 import type { CallEnd } from '../session/live-calls.ts'
 import type { UnboundValue } from '../values/carried-values.ts'
-import type { AcceptedAnswer } from './accepted-answer.ts'
 
 /** What became of one message of the recorded client. */
 export interface ReplayStep {
@@ -36,6 +35,13 @@ export interface ReplayStep {
   readonly transformedBy: readonly string[]
   /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
   readonly acceptable?: AcceptedAnswer
+}
+
+/** A live answer as it would stand on the tape in the place of the recorded one. */
+export interface AcceptedAnswer {
+  /** The frame that holds the recorded answer. */
+  readonly frame: number
+  readonly text: string
 }
 
 export type StepState =
