@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { truncateText, escapeControlChars, escapeControlCharsInJson, truncateAtWord } from './text.ts'
 
-test('colours, cursor moves, carriage returns, bidi and invisible characters are spelled out', () => {
+test('colours, cursor moves, carriage returns, bidi and invisible characters are escaped', () => {
   expect(escapeControlChars('\u001b[31mred\u001b[0m\r\n\tend')).toBe(
     String.raw`\u{1b}[31mred\u{1b}[0m\r\n\tend`,
   )
@@ -17,7 +17,7 @@ test('letters of every script and emoji stay as they are', () => {
   expect(escapeControlChars('Zürich 東京 مرحبا 🎉')).toBe('Zürich 東京 مرحبا 🎉')
 })
 
-test('JSON that was made visible means the same and holds nothing unseen', () => {
+test('escaped JSON has the same meaning and contains no invisible characters', () => {
   fc.assert(
     fc.property(fc.json(), fc.string({ unit: 'binary' }), (json, text) => {
       for (const spelled of [json, JSON.stringify(text)]) {
@@ -28,7 +28,7 @@ test('JSON that was made visible means the same and holds nothing unseen', () =>
   )
 })
 
-test('a long text is cut to its width after it was made visible', () => {
+test('a long text is truncated after it is escaped', () => {
   expect(truncateText('abcdef', 6)).toBe('abcdef')
   expect(truncateText('abc\u001bdef', 6)).toBe(String.raw`abc\u…`)
 })

@@ -68,7 +68,7 @@ test('a path that leads nowhere leaves the text alone', () => {
   }
 })
 
-test('text nested far deeper than the call stack is hopped over', () => {
+test('text nested deeper than the call stack is skipped', () => {
   const deep = '{"a":['.repeat(100_000) + ']}'.repeat(100_000)
   const text = `{"deep":${deep},"id":1}`
   expect(sliceOf(text, findRange(text, ['id']))).toBe('1')
@@ -88,7 +88,7 @@ test('every value of any document is found where JSON.parse found it', () => {
   )
 })
 
-test('replacing any value is what setting it would be', () => {
+test('replacing a value in the text is the same as setting it', () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ maxDepth: 5 }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { decodeLeaf, jsonLeaves } from './leaves.ts'
 import { formatPath } from './path.ts'
 
-test('every string, number and literal is told with its path, as it is spelled', () => {
+test('every string, number and literal is returned with its path, as it is spelled', () => {
   const text = '{ "a": [1.0, {"b\\u0063": "x\\n"}], "": null, "e": [], "t": true, "n": -12e3 }'
   const told = jsonLeaves(text).map(
     (leaf) => `${formatPath(leaf.path)} ${JSON.stringify(decodeLeaf(text, leaf))}`,
@@ -27,7 +27,7 @@ test('the leaf at each path is the value that JSON.parse sees there', () => {
   )
 })
 
-test('what nests without end is passed over, not followed', () => {
+test('leaves of very deep nesting are left out', () => {
   expect(jsonLeaves(`[1,${'['.repeat(100_000)}2${']'.repeat(100_000)},3]`).map(({ path }) => path)).toEqual([
     [0],
     [2],

@@ -22,7 +22,7 @@ test('a name is quoted only where it must be', () => {
   )
 })
 
-test('whatever is printed can be read again', () => {
+test('a formatted path can be parsed again', () => {
   const segment = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.nat(), fc.constant(EVERY_ITEM))
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1 }), (path) => {
@@ -41,7 +41,7 @@ test.each([
   ['params["\\x"]', 'the quoted name is not a JSON string at position 7'],
   ['params[0]limit', 'expected "." or "[" at position 10'],
   ['params arguments', 'expected "." or "[" at position 7'],
-])('the path %j is refused with the place and a hint', (text, why) => {
+])('the error for the path %j names the position and has a hint', (text, why) => {
   expect(() => parsePath(text)).toThrow(
     expect.objectContaining({
       code: 'PATH_INVALID',

@@ -32,7 +32,7 @@ test('every JSON object and array is accepted, wherever the chunks are cut', () 
   )
 })
 
-test('one byte changed, dropped or added is judged exactly as JSON.parse judges it', () => {
+test('bytes with one byte changed, removed or added are judged as by JSON.parse', () => {
   fc.assert(
     fc.property(
       objectOrArray,
@@ -50,7 +50,7 @@ test('one byte changed, dropped or added is judged exactly as JSON.parse judges 
   )
 })
 
-test('random bytes out of the JSON alphabet are judged exactly as JSON.parse judges them', () => {
+test('random bytes of the JSON alphabet are judged as by JSON.parse', () => {
   const soup = fc.array(fc.constantFrom(...'{}[]:,"\\ \t0123456789-+.eEtrufalsn'.split('')), {
     maxLength: 12,
   })
@@ -80,26 +80,26 @@ test.each([
   ['only spaces', '   '],
   ['a carriage return at the end', '{"a":1}\r'],
   ['numbers of every spelling', '[0,-0,1.0,1e5,1E+5,1.5e-10,12345678901234567890]'],
-])('%s is judged as JSON.parse judges it, at every alignment', (_, text) => {
+])('%s is judged as by JSON.parse, at every alignment', (_, text) => {
   for (let shift = 0; shift < 8; shift++) {
     const padded = encoder.encode(' '.repeat(shift) + text)
     expect(accepts(padded.subarray(shift))).toBe(isObjectOrArray(text))
   }
 })
 
-test('a string that ends just behind a long run is no problem, at any alignment', () => {
+test('a string may end directly after a long run, at any alignment', () => {
   for (let length = 254; length < 266; length++) {
     const bytes = encoder.encode(`${' '.repeat(8)}{"a":"${'x'.repeat(length)}"}`)
     for (let shift = 0; shift < 8; shift++) expect(accepts(bytes.subarray(shift))).toBe(true)
   }
 })
 
-test('a hundred thousand levels deep is no problem', () => {
+test('JSON may be nested a hundred thousand levels deep', () => {
   expect(accepts(encoder.encode('['.repeat(100_000) + ']'.repeat(100_000)))).toBe(true)
   expect(accepts(encoder.encode('['.repeat(100_000) + ']'.repeat(99_999)))).toBe(false)
 })
 
-test('one check serves many texts, also after a bad one', () => {
+test('a validator can be reused, also after an invalid text', () => {
   const check = new JsonValidator()
   const judge = (text: string): boolean => {
     check.reset()

@@ -59,7 +59,7 @@ test.each<[string, unknown, unknown]>([
   expect(valueAt(guessId(text))).toEqual(guess)
 })
 
-test('another id takes the place of the id, and of nothing else', () => {
+test('replaceId replaces the id of the message and nothing else', () => {
   expect(replaceId('{"jsonrpc":"2.0","id":1,"result":{},"a\\"id":5}', '99')).toBe(
     '{"jsonrpc":"2.0","id":99,"result":{},"a\\"id":5}',
   )
@@ -101,7 +101,7 @@ const response = fc
     return idFirst ? `{${named},${outcome}}` : `{${outcome},${named}}`
   })
 
-test('what is found to be the id of an answer is its id, as JSON.parse and classify see it', () => {
+test('the id that is found in the bytes of a response is its id', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 1, arbitrary: object }, { weight: 1, arbitrary: response }), (text) => {
       const found = idIn(findResponseId, text)
@@ -112,7 +112,7 @@ test('what is found to be the id of an answer is its id, as JSON.parse and class
   )
 })
 
-test('the answers that servers write are known by their bytes, with the id before the result and behind it', () => {
+test('the id is found before and after the result of a response', () => {
   fc.assert(
     fc.property(response, (text) => {
       const { id } = Object(JSON.parse(text))
@@ -122,7 +122,7 @@ test('the answers that servers write are known by their bytes, with the id befor
   )
 })
 
-test('a call, a batch, an odd id and bytes that break off are no plain answers', () => {
+test('no id is found in a call, a batch, a response with an unusual id, and truncated bytes', () => {
   const texts = [
     '{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}',
     '[{"jsonrpc":"2.0","id":1,"result":{}}]',

@@ -22,7 +22,7 @@ test('data over several lines is joined by line feeds', () => {
   expect(read(['data: {\ndata\ndata:  "a":1}\n\n'])).toEqual([{ data: '{\n\n "a":1}' }])
 })
 
-test('lines end in LF, CRLF or CR, and a byte order mark is passed over', () => {
+test('lines end with LF, CRLF or CR, and a byte order mark is skipped', () => {
   expect(read(['\uFEFFdata: 1\r\n\r\n', 'data: 2\r\r', '\ndata: 3\n\n'])).toEqual([
     { data: '1' },
     { data: '2' },
@@ -30,13 +30,13 @@ test('lines end in LF, CRLF or CR, and a byte order mark is passed over', () => 
   ])
 })
 
-test('what a stream leaves unfinished is handed out at its end', () => {
+test('the bytes of an incomplete event are returned at the end of the stream', () => {
   const reader = new SseReader({ maxBytes: 100, onEvent() {}, onComment() {} })
   reader.push(Buffer.from('data: {"a":\ndata: 1'))
   expect(Buffer.concat(reader.end().parts).toString()).toBe('{"a":\ndata: 1')
 })
 
-test('of data beyond the bound the beginning is kept, and its length', () => {
+test('the beginning and the length of overlong data are kept', () => {
   const seen: SseEvent[] = []
   const reader = new SseReader({ maxBytes: 10, onEvent: (event) => seen.push(event), onComment() {} })
   for (const chunk of ['data: 0123456789abc', 'def'.repeat(10), '\n\ndata: next\n\n'])
@@ -46,7 +46,7 @@ test('of data beyond the bound the beginning is kept, and its length', () => {
   expect([next?.data?.isComplete, textOf(next?.data)]).toEqual([true, 'next'])
 })
 
-test('it reads what another parser reads, however the bytes are cut', () => {
+test('the events are the same as those of another parser, independent of how the chunks are cut', () => {
   const line = fc.oneof(
     fc.constantFrom('', '', 'data', 'data:', 'id: 7', 'retry: 30', 'event: message', ': note', 'x: y'),
     fc.string().map((text) => `data: ${text.replaceAll(/[\r\n]/g, '')}`),

@@ -15,7 +15,7 @@ const message = (text: string, more: { x?: number } = {}): MessageFrame => ({
   message: classifyMessage(JSON.parse(text)),
 })
 
-test('every kind of frame is written with its keys in the fixed order', () => {
+test('every kind of frame is encoded with its keys in a fixed order', () => {
   const frames: readonly Frame[] = [
     message('{"id":0,"jsonrpc":"2.0","method":"ping"}'),
     message('[]', { x: 7 }),
@@ -48,7 +48,7 @@ test('every kind of frame is written with its keys in the fixed order', () => {
   `)
 })
 
-test('an envelope is everything before the payload, its time with three decimals at most', () => {
+test('the prefix of a line is everything before the payload, its time with at most three decimals', () => {
   expect(encodeLinePrefix(place)).toBe('{"n":1,"t":0.412,"server":"github","conn":1,"dir":"c2s"')
   expect(encodeLinePrefix({ ...place, t: 48.90049, server: 'a "b"', x: 7 })).toBe(
     '{"n":1,"t":48.9,"server":"a \\"b\\"","conn":1,"x":7,"dir":"c2s"',
@@ -61,7 +61,7 @@ test('a message keeps its bytes: spacing, key order, number spelling, escapes', 
   expect(decodeFrame(`${encodeLinePrefix(place)},"msg":${text}}`)).toEqual(message(text))
 })
 
-test('a line whose keys were moved, spaced or repeated by hand reads the same', () => {
+test('the order, spacing and repetition of keys make no difference', () => {
   const text = '{"jsonrpc":"2.0", "id":1,"method":"a"}'
   const lines = [
     `{ "msg" : ${text} , "dir":"c2s","conn":1.0,"server":"github","t":412e-3,"n":1 }`,
@@ -72,18 +72,18 @@ test('a line whose keys were moved, spaced or repeated by hand reads the same', 
   for (const line of lines) expect(decodeFrame(line)).toEqual(message(text))
 })
 
-test('a message that came over several lines is put on one', () => {
+test('a message with line breaks is encoded on one line', () => {
   const line = encodeFrame(message('{\n  "id": 1\r\n}'))
   expect(line).not.toContain('\n')
   expect(decodeFrame(line)).toEqual(message('{   "id": 1  }'))
 })
 
-test('a frame of an unknown kind is kept as it is', () => {
+test('a frame of an unknown kind is kept unchanged', () => {
   const line = '{"n":5,"t":61.0,"server":"github","conn":2,"x":7,"dir":"c2s","later":{"method":"POST"}}'
   expect(decodeFrame(line)).toEqual({ kind: 'other', n: 5, t: 61, line })
 })
 
-test('what is no frame says why', () => {
+test('a line that is not a frame is reported with the reason', () => {
   const lines = [
     '',
     '{"n":1,"t":0.412,"server":"gith',
@@ -162,13 +162,13 @@ test('what is no frame says why', () => {
   `)
 })
 
-test('a message nested far deeper than the call stack is read', () => {
+test('a message nested deeper than the call stack is read', () => {
   const text = '['.repeat(200_000) + ']'.repeat(200_000)
   const frame = decodeFrame(`{"msg":${text},"n":1,"t":1,"server":"a","conn":1,"dir":"s2c"}`)
   expect(frame.kind === 'message' && frame.text === text).toBe(true)
 })
 
-test('a frame that was written reads as it was, whatever it holds', () => {
+test('an encoded frame decodes to the same frame', () => {
   fc.assert(
     fc.property(anyFrame(), (frame) => {
       expect(decodeFrame(encodeFrame(frame))).toEqual(frame)
@@ -178,7 +178,7 @@ test('a frame that was written reads as it was, whatever it holds', () => {
   )
 })
 
-test('any text at all is a frame or says why it is none', () => {
+test('any text is decoded as a frame or reported as broken', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -251,7 +251,7 @@ function withoutEnvelope(details: Record<string, unknown>): Record<string, unkno
   return own
 }
 
-test('a message that a killed recorder could not check again, and that is no JSON, is read as a raw line', () => {
+test('an invalid message that a killed recorder could not check is read as a raw frame', () => {
   const line = '{"n":2,"t":1.5,"server":"s","conn":1,"dir":"s2c","msg":{"text":"a\tb"}}'
   expect(decodeFrame(line)).toEqual({
     kind: 'raw',
@@ -265,7 +265,7 @@ test('a message that a killed recorder could not check again, and that is no JSO
   })
 })
 
-test('what a peer sent cannot pass for members of the frame', () => {
+test('a message of a peer cannot pass for members of the frame', () => {
   const line =
     '{"n":2,"t":1.5,"server":"s","conn":1,"dir":"s2c","msg":{"a":1},"dir":"c2s","msg":{"jsonrpc":"2.0","id":7,"method":"evil"}}'
   expect(decodeFrame(line)).toMatchObject({ kind: 'raw', dir: 's2c' })

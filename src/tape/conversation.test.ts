@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OpenTurns } from './conversation.ts'
 
-test('the most recent open turn is known, in whatever order and however often the others are closed', () => {
+test('the most recent open turn is found in whatever order the others are closed', () => {
   const step = fc.oneof(fc.constant('open' as const), fc.nat())
   fc.assert(
     fc.property(fc.array(step, { minLength: 100, maxLength: 400, size: 'max' }), (steps) => {

@@ -13,7 +13,7 @@ const header: TapeHeader = {
   tags: { ticket: 'A-1' },
 }
 
-test('the header is written with its keys in the fixed order', () => {
+test('the header is encoded with its keys in a fixed order', () => {
   const { tags, ...rest } = header
   expect(encodeHeader({ tags, redaction: { rules: 'default-1', key: 'k-3f9a' }, ...rest })).toBe(
     '{"reelay":1,"id":"01KA2V5W9R","started":"2026-11-15T07:20:59.123Z","by":"reelay 0.1.0",' +
@@ -34,11 +34,11 @@ test.each([
   ['2026-11-15 07:20:59', '2026-11-15T07:20:59Z'],
   ['2026-11-15T07:20', '2026-11-15T07:20Z'],
   ['2026-11-15T07:20:59+02:00', '2026-11-15T07:20:59+02:00'],
-])('a start of %s is read as %s', (started, expected) => {
+])('the start time %s is read as %s', (started, expected) => {
   expect(decodeHeader(JSON.stringify({ ...header, started })).started).toBe(expected)
 })
 
-test('a newer tape is refused in one sentence that names both versions', () => {
+test('the error for a newer tape names both versions', () => {
   expect(refusal('{"reelay":7,"everything":"else"}')).toEqual([
     'TAPE_TOO_NEW',
     'the tape has version 7, but this Reelay reads versions up to 1',
@@ -47,7 +47,7 @@ test('a newer tape is refused in one sentence that names both versions', () => {
   expect(() => readTapeVersion('{"reelay":7}')).toThrow('the tape has version 7')
 })
 
-test('a first line that is no header says what it is instead', () => {
+test('the error for a first line that is not a header says what it is instead', () => {
   const lines = ['', 'PK', '[]', '{}', '{"jsonrpc":"2.0","id":0,"method":"initialize"}']
   expect(lines.map((line) => refusal(line).slice(0, 2))).toEqual([
     ['TAPE_NOT_OURS', 'not a Reelay tape: its first line is not a Reelay header'],
@@ -58,7 +58,7 @@ test('a first line that is no header says what it is instead', () => {
   ])
 })
 
-test('a header that was edited into nonsense says which member is wrong', () => {
+test('the error for an invalid header names the invalid member', () => {
   const edits = [
     { reelay: 'one' },
     { reelay: 0 },
@@ -95,7 +95,7 @@ test('a header that was edited into nonsense says which member is wrong', () => 
   `)
 })
 
-test('a header that was written reads as it was, whatever it holds', () => {
+test('an encoded header decodes to the same header', () => {
   const text = fc.string({ unit: 'binary' })
   const info = fc.record(
     { transport: text, command: fc.array(text), env: fc.array(text) },
@@ -152,7 +152,7 @@ const joins = (server: string, details: EventFrame['details']): EventFrame => ({
   details,
 })
 
-test('servers that joined late stand behind those of the header, with what is known of them', () => {
+test('servers that joined late are added after those of the header', () => {
   const frames = [
     joins('second', { transport: 'stdio', command: ['a', 'b'], env: ['TOKEN'] }),
     joins('third', { transport: 'http', url: 'http://a.test/mcp' }),
@@ -164,13 +164,13 @@ test('servers that joined late stand behind those of the header, with what is kn
   })
 })
 
-test('what was edited by hand is read as far as it makes sense', () => {
+test('invalid members of a server event are ignored', () => {
   expect(withLateServers(HEADER, [joins('odd', { transport: 7, command: 'x' })]).servers).toHaveProperty(
     'odd',
     { transport: 'unknown' },
   )
 })
 
-test('a tape whose servers are all in the header keeps that very header', () => {
+test('the header stays the same if no server joined late', () => {
   expect(withLateServers(HEADER, [{ ...joins('x', {}), event: 'start' }])).toBe(HEADER)
 })

@@ -11,6 +11,6 @@ test.each([
   ['a.b', ['a.b']],
   ['*', NAMES],
   ['', []],
-])('the filter %s means its names, with * for anything', (text, meant) => {
+])('the filter %s matches names, with * for anything', (text, meant) => {
   expect(NAMES.filter(parseServerFilter(text))).toEqual(meant)
 })

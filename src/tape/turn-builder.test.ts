@@ -5,7 +5,7 @@ import type { Frame } from './frame.ts'
 import { messagesInFrame, TurnBuilder, buildTurns } from './turn-builder.ts'
 import type { RecordedMessage, TurnStep } from './turn.ts'
 
-test('answers that come out of order keep the order of the requests, each with its own latency', () => {
+test('turns keep the order of the requests if responses arrive out of order', () => {
   const turns = buildTurns(
     tape(
       client({ id: 1, method: 'slow' }),
@@ -18,7 +18,7 @@ test('answers that come out of order keep the order of the requests, each with i
   expect(turns.map((turn) => (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0))).toEqual([30, 10])
 })
 
-test('an id means the request of its own JSON type', () => {
+test('a response belongs to the request whose id has the same JSON type', () => {
   expect(
     shown(
       client({ id: 0, method: 'zero' }),
@@ -48,7 +48,7 @@ test('a request that was never answered has no response', () => {
   expect(turn?.steps).toEqual([])
 })
 
-test('a request of the server is not taken for the answer to a request with the same id', () => {
+test('a request of the server is not taken for a response with the same id', () => {
   expect(
     shown(
       client({ id: 0, method: 'tools/call' }),
@@ -59,7 +59,7 @@ test('a request of the server is not taken for the answer to a request with the 
   ).toEqual(['tools/call@1: ?2/3 =4'])
 })
 
-test('requests of the server with one id are answered in their order', () => {
+test('requests of the server with the same id are answered in their order', () => {
   expect(
     shown(
       client({ id: 1, method: 'a' }),
@@ -77,7 +77,7 @@ test('a request of the server that the client never answered stays open', () => 
   ])
 })
 
-test('answers to nothing, answers without an id and values that are no messages belong to no turn, and are counted', () => {
+test('responses without a request or an id and values that are not messages belong to no turn', () => {
   const builder = new TurnBuilder()
   const frames = tape(
     client({ id: 1, method: 'a' }),
@@ -93,7 +93,7 @@ test('answers to nothing, answers without an id and values that are no messages 
   expect(builder.strays().map(({ n }) => n)).toEqual([2, 3, 4, 6, 7])
 })
 
-test('progress goes to the request with its token, also after the answer, and the token keeps its type', () => {
+test('progress belongs to the request with its token and type of token, also after the response', () => {
   expect(
     shown(
       client({ id: 1, method: 'a', params: { _meta: { progressToken: 7 } } }),
@@ -106,7 +106,7 @@ test('progress goes to the request with its token, also after the answer, and th
   ).toEqual(['a@1: !3 =5 !6', 'b@2: !4'])
 })
 
-test('what names no request goes to the most recently sent one that is still open', () => {
+test('a message that names no request belongs to the most recent open one', () => {
   expect(
     shown(
       client({ id: 1, method: 'a' }),
@@ -134,7 +134,7 @@ test("with nothing open it follows the client's last message, be it a notificati
   ).toEqual(['initialize@1: =2 !3', 'notifications/initialized@4: !5 !7'])
 })
 
-test('what the server says before the client is a turn without trigger', () => {
+test('messages of the server before any of the client form a turn without a trigger', () => {
   expect(
     shown(
       server({ method: 'notifications/message' }),
@@ -146,7 +146,7 @@ test('what the server says before the client is a turn without trigger', () => {
   ).toEqual(['(server first): !1 ?2/3', 'a@4: =5'])
 })
 
-test('a cancelled request is not thought to go on, but its late answer counts', () => {
+test('a cancelled request gets no further messages, but its late response counts', () => {
   expect(
     shown(
       client({ id: 1, method: 'a' }),
@@ -158,7 +158,7 @@ test('a cancelled request is not thought to go on, but its late answer counts', 
   ).toEqual(['a@1: !4', 'b@2: =5', 'notifications/cancelled@3:'])
 })
 
-test('a cancellation by the server goes to the turn that holds the cancelled request', () => {
+test('a cancellation by the server belongs to the turn of the cancelled request', () => {
   expect(
     shown(
       client({ id: 1, method: 'a' }),
@@ -169,7 +169,7 @@ test('a cancellation by the server goes to the turn that holds the cancelled req
   ).toEqual(['a@1: ?2/- !4', 'b@3:'])
 })
 
-test('a subscription gets what carries its id, and nothing else', () => {
+test('a subscription gets only messages that carry its id', () => {
   expect(
     shown(
       client({ id: 'L1', method: 'subscriptions/listen' }),
@@ -190,7 +190,7 @@ test('a subscription gets what carries its id, and nothing else', () => {
   ])
 })
 
-test('connections and servers do not hear each other', () => {
+test('messages of different connections and servers are kept apart', () => {
   expect(
     shown(
       { ...client({ id: 1, method: 'a' }), conn: 1 },
@@ -203,7 +203,7 @@ test('connections and servers do not hear each other', () => {
   ).toEqual(['a@1: !6', 'b@2: =5', 'c@3: =4'])
 })
 
-test('on modern HTTP equal ids are told apart by their exchange', () => {
+test('in stateless revisions equal ids are told apart by their HTTP exchange', () => {
   const modern = { _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } }
   expect(
     shown(
@@ -217,7 +217,7 @@ test('on modern HTTP equal ids are told apart by their exchange', () => {
   ).toEqual(['a@1: !3 =6', 'b@2: =4'])
 })
 
-test('on HTTP a progress token says more than the exchange it came in', () => {
+test('a progress token has precedence over the HTTP exchange', () => {
   expect(
     shown(
       { ...client({ id: 1, method: 'a', params: { _meta: { progressToken: 1 } } }), x: 1 },
@@ -228,13 +228,13 @@ test('on HTTP a progress token says more than the exchange it came in', () => {
   ).toEqual(['a@1: !3 !4', 'b@2:'])
 })
 
-test('on legacy HTTP an answer may come in the exchange of a resumed stream', () => {
+test('with sessions a response may arrive in the HTTP exchange of a resumed stream', () => {
   expect(
     shown({ ...client({ id: 1, method: 'a' }), x: 1 }, { ...server({ id: 1, result: {} }), x: 2 }),
   ).toEqual(['a@1: =2'])
 })
 
-test('the items of a batch are messages of their own, with their own bytes', () => {
+test('the items of a batch are separate messages with their own text', () => {
   const text = '[ {"jsonrpc":"2.0","id":1.0,"method":"a"} ,{"jsonrpc":"2.0","method":"b"},[], 7]'
   const [frame] = tape({ dir: 'c2s', text })
   const items = frame?.kind === 'message' ? messagesInFrame(frame) : []

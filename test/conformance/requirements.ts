@@ -38,7 +38,7 @@ export const requirements: readonly Requirement[] = [
     rule: 'ids of the two sides are two name spaces',
     link: `${LEGACY}/basic#requests`,
     file: 'src/tape/turn-builder.test.ts',
-    test: 'a request of the server is not taken for the answer to a request with the same id',
+    test: 'a request of the server is not taken for a response with the same id',
   },
   {
     rule: 'a notification is never answered',

@@ -16,7 +16,7 @@ function detectEra(exchanges: Parameters<typeof detectRevision>[0]): {
   return { era: revision?.era, version }
 }
 
-test('initialize that got a result is legacy, in the version that the server chose', () => {
+test('an initialize request with a result is legacy, in the version that the server chose', () => {
   expect(
     detectEra([said('initialize', { protocolVersion: 'x' }, { result: { protocolVersion: '2025-06-18' } })]),
   ).toEqual({
@@ -46,13 +46,13 @@ test('an envelope alone proves nothing: a legacy server answers it under its own
   expect(detectEra([said('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
 })
 
-test('a probe that failed, or got no answer, says legacy', () => {
+test('a failed or unanswered probe means legacy', () => {
   expect(detectEra([said('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
   expect(detectEra([said('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')
   expect(detectEra([said('server/discover', ENVELOPE)]).era).toBe('legacy')
 })
 
-test('a probe that failed says nothing where anything else decides', () => {
+test('a failed probe does not count if another exchange proves a revision', () => {
   const probe = said('server/discover', ENVELOPE)
   const initialized = said('initialize', {}, { result: { protocolVersion: '2025-11-25' } })
   const modern = said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })
@@ -60,7 +60,7 @@ test('a probe that failed says nothing where anything else decides', () => {
   expect(detectEra([probe, modern])).toEqual({ era: 'modern', version: '2026-07-28' })
 })
 
-test('the versions that open with initialize are known by name', () => {
+test('the versions with sessions and those without are listed newest first', () => {
   expect(sessionVersions()).toEqual(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])
   expect(statelessVersions()).toEqual(['2026-07-28'])
 })
