@@ -4,25 +4,17 @@ import { option } from './options/option.ts'
 import { fileValue, switchOn } from './options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { readBindingsFile } from '../bindings/bindings-file.ts'
-import {
-  bindingsAsJson,
-  bindingsAsText,
-  bindingsAsYaml,
-  bindingFacts,
-  findTapeBindings,
-  type BindingsTape,
-} from '../report/bindings.ts'
-import { inspectAsJson } from '../report/inspect/inspect-json.ts'
-import { jsonDocument, jsonValue } from '../report/json-text.ts'
-import { inspectAsText, overviewLines, readOverview } from '../report/inspect/inspect-text.ts'
+import { findTapeBindings, type BindingsTape, type TapeBindings } from '../report/bindings.ts'
+import { readOverview } from '../report/inspect/inspect-text.ts'
 import { inspectTape, selectTapeServers } from '../report/inspect/inspect.ts'
+import { renderReport } from '../report/registry.ts'
 import { withBindingsFilePath, readBindingsForTape } from '../store/companion-files.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
-import { openTape, readTape, type Tape } from '../store/file/read.ts'
-import { forecastFaults, formatForecast } from '../faults/session-faults.ts'
+import { openTape, readTape, type TapeReader } from '../store/file/read.ts'
+import { forecastFaults } from '../faults/session-faults.ts'
 import { readFaultsFile } from './serve/play-options.ts'
-import { printLines, print } from './output/print.ts'
+import { printChunks } from './output/print.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'
 
 interface InspectFlags {
@@ -70,10 +62,7 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     // Bindings and faults depend on the real values.
     const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
     const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
-    if (showsOverview(flags)) return printLines(overviewLines(await readOverview(reader)), text)
-    if (showsBindings(flags) && flags.server === undefined)
-      return print(text(await indexedBindingsText(opened.path, flags)))
-    print(text(await inspectOutput(await readTape(reader), flags)))
+    await printChunks(await renderTape(opened.path, reader, flags), text)
   },
 })
 
@@ -85,42 +74,36 @@ function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
   return bindings === true || bindingsFile === true
 }
 
-/** The overview is the only output that does not need the whole tape in memory. */
-function showsOverview(flags: InspectFlags): boolean {
-  return showsMessages(flags) && flags.json === undefined && flags.verbose === undefined
-}
-
-async function inspectOutput(tape: Tape, flags: InspectFlags): Promise<string> {
-  if (showsBindings(flags)) return bindingsText(tape, flags)
-  return flags.faults === undefined ? inspectionText(tape, flags) : faultsText(tape, flags.faults, flags)
-}
-
-async function faultsText(tape: Tape, file: string, { json, seed }: InspectFlags): Promise<string> {
-  const forecast = forecastFaults(tape.turns, await readFaultsFile(file), seed)
-  return json ? jsonDocument({ faults: forecast.map(jsonValue) }) : formatForecast(forecast)
+async function renderTape(path: string, reader: TapeReader, flags: InspectFlags): Promise<Iterable<string>> {
+  const { json, verbose, bindingsFile, server, faults, seed } = flags
+  const format = json ? 'json' : 'text'
+  if (showsBindings(flags)) {
+    const found =
+      server === undefined ? await bindingsInFile(path) : await readBindings(await readTape(reader))
+    return renderReport('bindings', bindingsFile ? 'yaml' : format, found)
+  }
+  if (faults !== undefined) {
+    const { turns } = await readTape(reader)
+    return renderReport('faults', format, forecastFaults(turns, await readFaultsFile(faults), seed))
+  }
+  if (json || verbose)
+    return renderReport('inspection', json ? 'json' : 'verbose', inspectTape(await readTape(reader)))
+  return renderReport('overview', 'text', await readOverview(reader)) // does not need the whole tape in memory
 }
 
 /** The tape may be larger than the memory. */
-async function indexedBindingsText(path: string, flags: InspectFlags): Promise<string> {
+async function bindingsInFile(path: string): Promise<TapeBindings> {
   const tape = await openIndexedTape(path)
   try {
-    return await bindingsText(tape, flags)
+    return await readBindings(tape)
   } finally {
     tape.close()
   }
 }
 
-async function bindingsText(tape: BindingsTape, { json, bindingsFile }: InspectFlags): Promise<string> {
+async function readBindings(tape: BindingsTape): Promise<TapeBindings> {
   const file = await readBindingsForTape(tape.path)
-  const correlation = withBindingsFilePath(file?.path ?? '', () =>
+  return withBindingsFilePath(file?.path ?? '', () =>
     findTapeBindings(tape, file === undefined ? undefined : readBindingsFile(file.value)),
   )
-  if (bindingsFile) return bindingsAsYaml(correlation.bindings)
-  const facts = bindingFacts(tape, correlation)
-  return json ? bindingsAsJson(facts) : bindingsAsText(facts)
-}
-
-function inspectionText(tape: Tape, { json, verbose }: InspectFlags): string {
-  const inspection = inspectTape(tape)
-  return json ? inspectAsJson(inspection) : inspectAsText(inspection, { verbose: verbose ?? false })
 }

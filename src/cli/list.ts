@@ -1,11 +1,11 @@
 import { redactTapeLabels } from '../redact/redact-tape.ts'
-import { listAsJson, listAsText } from '../report/list.ts'
+import { renderReport } from '../report/registry.ts'
 import { tapeFolder } from '../store/home.ts'
 import { listTapes, type TapeSummary } from '../store/file/list.ts'
 import { parseServerFilter } from '../tape/server-filter.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { jsonOption, serverFilter } from './options/shared-options.ts'
-import { print } from './output/print.ts'
+import { printChunks } from './output/print.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 
 export const listCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
@@ -17,8 +17,8 @@ export const listCommand: CommandDefinition = defineCommand<{ json?: true; serve
     const isMeant = parseServerFilter(server)
     const found = (await listTapes(folder)).map(redactedSummary)
     const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
-    if (json) print(listAsJson(folder, tapes))
-    else if (tapes.length > 0) print(listAsText(tapes))
+    if (json || tapes.length > 0)
+      await printChunks(await renderReport('list', json ? 'json' : 'text', { folder, tapes }))
     else if (found.length > 0) process.stderr.write(`no tape in ${folder} has a server ${server}\n`)
     else
       process.stderr.write(

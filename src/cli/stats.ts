@@ -1,12 +1,12 @@
-import { jsonDocument, jsonValue } from '../report/json-text.ts'
 import { selectTapeServers } from '../report/inspect/inspect.ts'
 import { readOverview } from '../report/inspect/inspect-text.ts'
-import { statsAsText, callStats } from '../report/stats.ts'
+import { renderReport } from '../report/registry.ts'
+import { callStats } from '../report/stats.ts'
 import { resolveTape } from '../store/home.ts'
 import { openTape } from '../store/file/read.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
-import { print } from './output/print.ts'
+import { printChunks } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 
 export const statsCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
@@ -19,8 +19,7 @@ export const statsCommand: CommandDefinition = defineCommand<{ json?: true; serv
     const { exchanges } = await readOverview(
       server === undefined ? tape : await selectTapeServers(tape, server),
     )
-    const calls = callStats(exchanges)
-    const text = json ? jsonDocument({ calls: calls.map(jsonValue) }) : statsAsText(calls)
-    print(tape.header.redaction === undefined ? createOutputRedactor()(text) : text)
+    const report = await renderReport('stats', json ? 'json' : 'text', callStats(exchanges))
+    await printChunks(report, tape.header.redaction === undefined ? createOutputRedactor() : String)
   },
 })

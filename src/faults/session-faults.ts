@@ -83,7 +83,7 @@ function firstFault(counters: readonly FaultRuleCounter[], call: MethodCall): Fa
 }
 
 /** The requests of a recorded session that a rule would apply to. */
-interface FaultForecast {
+export interface FaultForecast {
   /** A description of the rule. */
   readonly fault: string
   readonly strikes: readonly { readonly frame: number; readonly request: string }[]

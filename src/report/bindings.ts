@@ -16,33 +16,27 @@ export interface BindingsTape {
   readonly turns: readonly Turn[] | Turns
 }
 
-/** What a tape tells about the values that its server made up, as plain facts. */
-interface BindingFacts {
+/** The bindings of a tape. */
+export interface TapeBindings {
   readonly path: string
-  readonly bindings: readonly BindingFact[]
-  /** What a second run would have to confirm. */
-  readonly guesses: readonly BindingFact[]
+  readonly found: FoundBindings
 }
 
 interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'standing' | 'reason'> {
-  /** Where the server said it, in the form that a bindings file takes. */
+  /** Where the server sent it first, in the form that a bindings file takes. */
   readonly from: string
   readonly also: readonly string[]
   /** Where the client sent it. */
   readonly to: readonly string[]
 }
 
-export function bindingFacts({ path }: BindingsTape, { bindings, guesses }: FoundBindings): BindingFacts {
-  return { path, bindings: bindings.map(bindingFact), guesses: guesses.map(bindingFact) }
-}
-
-/** The bindings of a tape, with what its bindings file says, if there is one. */
+/** Finds the bindings of a tape and applies its bindings file, if there is one. */
 export function findTapeBindings(
-  { turns, header }: BindingsTape,
+  { path, turns, header }: BindingsTape,
   file: BindingsFile | undefined,
-): FoundBindings {
+): TapeBindings {
   const found = findBindings(turns, { started: header.started })
-  return file === undefined ? found : applyBindingsFile(found, file, turnStoreOf(turns))
+  return { path, found: file === undefined ? found : applyBindingsFile(found, file, turnStoreOf(turns)) }
 }
 
 function bindingFact({
@@ -66,7 +60,8 @@ function bindingFact({
 }
 
 /** Bindings for people: each value, where it came from, where it went, and why that is believed. */
-export function bindingsAsText({ path, bindings, guesses }: BindingFacts): string {
+export function bindingsAsText({ path, found }: TapeBindings): string {
+  const [bindings, guesses] = [found.bindings.map(bindingFact), found.guesses.map(bindingFact)]
   const sections = [
     [styleText('bold', escapeControlChars(path)), bindingCountText(bindings)],
     ...bindings.map(bindingLines),
@@ -100,18 +95,18 @@ function guessLines(guesses: readonly BindingFact[]): readonly string[] {
 }
 
 /** Bindings for programs, as `docs/reference/inspect.md` describes them. */
-export function bindingsAsJson({ path, bindings, guesses }: BindingFacts): string {
+export function bindingsAsJson({ path, found }: TapeBindings): string {
   return jsonDocument({
     tape: jsonValue(path),
-    bindings: bindings.map(jsonValue),
-    guesses: guesses.map(jsonValue),
+    bindings: found.bindings.map(bindingFact).map(jsonValue),
+    guesses: found.guesses.map(bindingFact).map(jsonValue),
   })
 }
 
 /** Bindings as a file to be edited and kept beside the tape. A place stays on one line, so that it can be searched for. */
-export async function bindingsAsYaml(bindings: readonly Binding[]): Promise<string> {
+export async function bindingsAsYaml({ found }: TapeBindings): Promise<string> {
   const { stringify } = await import('yaml')
-  const yaml = stringify(toBindingsFile(bindings), {
+  const yaml = stringify(toBindingsFile(found.bindings), {
     lineWidth: 0,
     defaultStringType: 'QUOTE_DOUBLE',
     defaultKeyType: 'PLAIN',

@@ -4,8 +4,14 @@ import type { ListedProblem, TapeSummary } from '../store/file/list.ts'
 import { TEXT_LABELS } from '../tape/header.ts'
 import { truncateText } from '../text.ts'
 
-/** One line a tape: its name, when it was recorded, its size, which servers it holds. */
-export function listAsText(tapes: readonly TapeSummary[]): string {
+/** The tapes of a folder. */
+export interface TapeList {
+  readonly folder: string
+  readonly tapes: readonly TapeSummary[]
+}
+
+/** One line per tape: its name, when it was recorded, its size and its servers. */
+export function listAsText({ tapes }: TapeList): string {
   const headings = [
     columnTitle('name'),
     columnTitle('recorded'),
@@ -40,7 +46,7 @@ function sizeText(bytes: number): string {
 }
 
 /** The tapes of a folder for programs, as `docs/reference/list.md` describes it. */
-export function listAsJson(folder: string, tapes: readonly TapeSummary[]): string {
+export function listAsJson({ folder, tapes }: TapeList): string {
   return jsonDocument({ folder: jsonValue(folder), tapes: tapes.map(tapeJson) })
 }
 

@@ -4,7 +4,7 @@ import { formatDuration, alignRows, columnTitle, type TableCell } from './table.
 import { truncateText } from '../text.ts'
 
 /** How often something was asked, how fast it was answered, how often it failed. */
-interface CallStats {
+export interface CallStats {
   /** A method, with the tool, prompt or resource where there is one; `all` for all of them. */
   readonly call: string
   readonly count: number

@@ -34,6 +34,19 @@ test('a tape or a report that cannot be written is told of, and what was found i
   expect(err).toMatch(/REPORT_UNWRITABLE/)
 })
 
+test('--report prints one format and writes others to files, as --json, -o and --results do', async () => {
+  const folder = temporaryFolder()
+  const [json, results, text] = ['a.json', 'b.json', 'c.txt'].map((name) => join(folder, name))
+  const reports = ['--report', `json=${json}`, '--report', `results=${results}`, '--report', `text=${text}`]
+  const printed = await reelay('replay', recorded, '--report', 'json', ...reports, ...server)
+  expect([printed.code, JSON.parse(printed.out)]).toMatchObject([0, { summary: { verdict: 'pass' } }])
+  expect(readFileSync(json ?? '', 'utf8')).toBe(printed.out)
+  expect(JSON.parse(readFileSync(results ?? '', 'utf8'))).toMatchObject({ results: expect.any(Array) })
+  expect(readFileSync(text ?? '', 'utf8')).toMatch(/^verdict: as recorded$/m)
+  const two = await reelay('replay', recorded, '--json', '--report', 'results', ...server)
+  expect([two.code, two.err]).toEqual([2, expect.stringContaining('only one report can be printed')])
+})
+
 test.each([
   ['--header', 'a: b', '--url'],
   ['--sse', undefined, '--url'],

@@ -30,12 +30,15 @@ import {
 } from './option-types.ts'
 import {
   INJECTED_ERRORS,
+  REPORT_FORMATS,
   injectedErrors,
   methodPriority,
   replayPace,
+  reportRequest,
   responsePath,
   tolerance,
   transformRules,
+  type ReportRequest,
   validationRules,
 } from './replay-types.ts'
 import { SECRET_OPTIONS, type SecretFlags } from './secret-options.ts'
@@ -92,6 +95,7 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly repeat?: number
   readonly record?: string
   readonly dryRun?: true
+  readonly report?: readonly ReportRequest[]
   readonly json?: true
   readonly output?: string
   readonly results?: string
@@ -317,7 +321,13 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
       '--dry-run',
       switchOn,
       'Show what would be sent, and why the rest would not, without starting anything',
-      { conflicts: ['output', 'results', 'record', 'update', 'watch'] },
+      { conflicts: ['report', 'output', 'results', 'record', 'update', 'watch'] },
+    ),
+    report: option(
+      '--report',
+      listOf(reportRequest),
+      `Print the report in this format, or write it to a file (repeatable): ${REPORT_FORMATS}`,
+      { default: 'text' },
     ),
     json: { ...jsonOption, help: 'Print the report as JSON' },
     output: option('-o, --output', fileValue, 'Write the report to this file as JSON'),

@@ -4,6 +4,7 @@ import type { ValidationRule } from '../../replay/judge/comparison-rules.ts'
 import { parseSpeed, type Timing } from '../../replay/plan/timing.ts'
 import type { ErrorInjection } from '../../replay/send/error-injection.ts'
 import { parseSetRule, type TransformRule } from '../../replay/transform/rule.ts'
+import { REPORTS } from '../../report/registry.ts'
 import { canonicalPace } from './live-options.ts'
 import type { ValueType } from './option.ts'
 import { checkedText, choiceOf, listOf } from './option-types.ts'
@@ -122,4 +123,24 @@ export const injectedErrors: ValueType<ErrorInjection['errors']> = {
     return first === undefined || others.length + 1 < kinds.length ? undefined : [first, ...others]
   },
   join: ([first, ...others], after) => [first, ...others, ...after],
+}
+
+/** A report format, and the file that it is written to; without a file it is printed. */
+export type ReportRequest = readonly [format: string, path?: string]
+
+const FORMATS = REPORTS.replay.map(({ name }) => name)
+
+/** The formats as help lists them. */
+export const REPORT_FORMATS: string = REPORTS.replay.map(({ name, help }) => `${name} (${help})`).join(', ')
+
+export const reportRequest: ValueType<ReportRequest> = {
+  kind: 'value',
+  name: 'report',
+  placeholder: 'format[=file]',
+  expected: `${FORMATS.join(', ')}, or a format and a file such as json=report.json`,
+  parse: (given) => {
+    const [, format = '', path] = /^([^=]+)(?:=(.+))?$/s.exec(given) ?? []
+    if (!FORMATS.includes(format)) return undefined
+    return path === undefined ? [format] : [format, path]
+  },
 }

@@ -19,11 +19,6 @@ async function reportWriteError(error: Error): Promise<void> {
   reportError(error)
 }
 
-/** Writes a result of any length to stdout, line by line. */
-export function printLines(lines: Iterable<string>, shown: (text: string) => string = String): Promise<void> {
-  return printChunks(withLineEnds(lines), shown)
-}
-
 /** Writes a result of any length to stdout: it is written as fast as it is read, and no further when nobody reads any more. */
 export async function printChunks(
   pieces: Iterable<string>,
@@ -40,10 +35,6 @@ export async function printChunks(
 }
 
 const CHUNK_CHARACTERS = 1024 * 1024
-
-function* withLineEnds(lines: Iterable<string>): Generator<string> {
-  for (const line of lines) yield `${line}\n`
-}
 
 /** Small pieces together: each that is written by itself takes a call of the system. */
 export function* joinedChunks(pieces: Iterable<string>): Generator<string> {

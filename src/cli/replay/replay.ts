@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import type { CommandDefinition } from '../command.ts'
 import {
   REPLAY_OPTIONS,
@@ -10,11 +9,12 @@ import {
 } from '../options/replay-options.ts'
 import { readSecretValues } from '../options/secret-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
-import { joinedChunks, printChunks, print } from '../output/print.ts'
+import { print } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
 import { printDryRun } from './dry-run.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
-import { redactReport, redactStep, createRunRedactor } from './redact-report.ts'
+import { redactReport, createRunRedactor } from './redact-report.ts'
+import { RunReports } from './run-reports.ts'
 import { recordTarget, type RecordedTarget, readReplayTarget } from './target.ts'
 import { ReelayError } from '../../errors.ts'
 import { signalGroup } from '../../link/process/end.ts'
@@ -29,9 +29,6 @@ import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
-import { replayAsJson } from '../../report/replay/replay-json.ts'
-import { replayResults } from '../../report/replay/replay-results.ts'
-import { replaySummaryText, stepAsText } from '../../report/replay/replay-text.ts'
 import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { rewriteMessages } from '../../store/file/rewrite.ts'
@@ -98,13 +95,13 @@ async function replayTape(
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = AbortSignal.any([stop]) // its listeners are released with the run
   const controller = new ReplayController()
-  const isWritten = [flags.json, flags.output, flags.results].some((one) => one !== undefined)
+  const reports = new RunReports(flags)
   const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
   const run = {
     ...options,
     correlate,
     ...(secrets && { secrets }),
-    ...(isWritten && { keepTexts: Infinity }),
+    ...(reports.needTexts && { keepTexts: Infinity }),
     target: target.target,
     signal,
     controller,
@@ -112,14 +109,14 @@ async function replayTape(
     onError,
   }
   const screen = createRunRedactor(secrets)
-  const onStep = createStepListener(flags, run, screen)
+  const onStep = createStepListener(reports, run, screen)
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
   const runs = { repeat, always, onStep, ...(beforeRun && { beforeRun }), ...(baseline && { baseline }) }
   const played = isStepped
     ? runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
     : replayRepeatedly(tape, run, runs)
   const report = await closeTargetAfter(played, target)
-  await writeReports(redactReport(report, screen), flags)
+  await reports.write(redactReport(report, screen))
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
 }
@@ -137,14 +134,13 @@ async function closeTargetAfter(
 }
 
 function createStepListener(
-  { json }: ReplayFlags,
+  reports: RunReports,
   { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: ReplayController },
   screen: ReportRedactor,
 ): NonNullable<RepeatOptions['onStep']> {
-  const tellStep = json === true ? () => {} : stepPrinter(screen)
   const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
   return (step, run) => {
-    tellStep(step, run)
+    reports.printStep(step, run, screen)
     pause(step)
   }
 }
@@ -153,36 +149,6 @@ const EXIT_CODES: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 
   pass: 0,
   fail: 1,
   incomplete: 3,
-}
-
-/** Each run of a tape has a heading of its own; most often there is one. */
-function stepPrinter(screen: ReportRedactor): (step: ReplayStep, run: number) => void {
-  let last = 1
-  return (step, run) => {
-    if (run !== last) print(`run ${run}:\n`)
-    last = run
-    print(`${stepAsText(redactStep(step, screen))}\n`)
-  }
-}
-
-async function writeReports(report: RepeatedReport, { json, output, results }: ReplayFlags): Promise<void> {
-  if (json === true) await printChunks(replayAsJson(report))
-  else print(replaySummaryText(report))
-  if (output !== undefined) await writeReportFile(output, replayAsJson(report))
-  if (results !== undefined) await writeReportFile(results, replayResults(report))
-}
-
-async function writeReportFile(path: string, pieces: Iterable<string>): Promise<void> {
-  try {
-    await writeFile(path, joinedChunks(pieces), { mode: 0o600 })
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    const hint = 'check the folder; the report is printed all the same'
-    throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {
-      hint,
-      cause: error,
-    })
-  }
 }
 
 function readAskPolicy({ onAsk = 'decline' }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {

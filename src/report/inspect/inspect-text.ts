@@ -25,7 +25,10 @@ import type { RecordedMessage } from '../../tape/turn.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
-export function inspectAsText(inspection: Inspection, { verbose }: { readonly verbose: boolean }): string {
+export function inspectAsText(
+  inspection: Inspection,
+  { verbose }: { readonly verbose: boolean } = { verbose: true },
+): string {
   const lines = verbose ? verboseExchangeLines(inspection) : exchangeTable(inspection)
   return [...sectionLines(inspection, lines, collectNotes(inspection, verbose))]
     .map((line) => `${line}\n`)
@@ -36,6 +39,10 @@ export function inspectAsText(inspection: Inspection, { verbose }: { readonly ve
 export function overviewLines({ exchanges, notes, ...heading }: Overview): Iterable<string> {
   const manyLinks = heading.connections.length > 1
   return sectionLines(heading, exchanges.size === 0 ? [] : exchangeTableLines(exchanges, manyLinks), notes)
+}
+
+export function* overviewAsText(overview: Overview): Generator<string> {
+  for (const line of overviewLines(overview)) yield `${line}\n`
 }
 
 /** What stands above the exchanges. */
@@ -118,7 +125,7 @@ function verboseExchangeLines(inspection: Inspection): readonly string[] {
 }
 
 /** What a tape tells at a glance: a row of numbers for each exchange, and counts of the rest. */
-interface Overview extends InspectionHeading {
+export interface Overview extends InspectionHeading {
   readonly exchanges: ExchangeRows
   readonly notes: InspectionNotes
 }

@@ -1,0 +1,91 @@
+import { formatForecast, type FaultForecast } from '../faults/session-faults.ts'
+import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
+import type { ReplayStep } from '../replay/steps/step.ts'
+import { bindingsAsJson, bindingsAsText, bindingsAsYaml, type TapeBindings } from './bindings.ts'
+import { inspectAsJson } from './inspect/inspect-json.ts'
+import { inspectAsText, overviewAsText, type Overview } from './inspect/inspect-text.ts'
+import type { Inspection } from './inspect/inspect.ts'
+import { listAsJson, listAsText, type TapeList } from './list.ts'
+import { jsonDocument, jsonValue } from './json-text.ts'
+import { replayAsJson } from './replay/replay-json.ts'
+import { replayResults } from './replay/replay-results.ts'
+import { replaySummaryText, stepAsText } from './replay/replay-text.ts'
+import { statsAsText, type CallStats } from './stats.ts'
+
+/** What can be reported, by subject. */
+interface ReportInputs {
+  readonly replay: RepeatedReport
+  readonly inspection: Inspection
+  readonly overview: Overview
+  readonly bindings: TapeBindings
+  readonly faults: readonly FaultForecast[]
+  readonly stats: readonly CallStats[]
+  readonly list: TapeList
+}
+
+interface ReportFormat<Input> {
+  readonly name: string
+  readonly help: string
+  /** Whether the report contains messages, which a long run keeps only on request. */
+  readonly needsTexts?: true
+  /** Prints a step as soon as it is complete, before the report itself. */
+  readonly step?: (step: ReplayStep) => string
+  /** The report as one text, or in chunks if it may be too long for one. */
+  readonly render: (input: Input) => Iterable<string> | Promise<string>
+}
+
+type ReportFormats = {
+  readonly [Subject in keyof ReportInputs]: readonly ReportFormat<ReportInputs[Subject]>[]
+}
+
+/** Every report format, the default of each subject first. */
+export const REPORTS: ReportFormats = {
+  replay: [
+    {
+      name: 'text',
+      help: 'a line for each step, then a summary',
+      step: stepAsText,
+      render: replaySummaryText,
+    },
+    { name: 'json', help: 'schema/replay-report-1.json', needsTexts: true, render: replayAsJson },
+    { name: 'results', help: 'each request with its response', needsTexts: true, render: replayResults },
+  ],
+  overview: [{ name: 'text', help: 'a line for each exchange', render: overviewAsText }],
+  inspection: [
+    { name: 'verbose', help: 'every message in full', render: inspectAsText },
+    { name: 'json', help: 'everything on the tape', render: inspectAsJson },
+  ],
+  bindings: [
+    { name: 'text', help: 'each value, where it came from and where it went', render: bindingsAsText },
+    { name: 'json', help: 'the same for programs', render: bindingsAsJson },
+    { name: 'yaml', help: 'a bindings file', render: bindingsAsYaml },
+  ],
+  faults: [
+    { name: 'text', help: 'a line for each fault', render: formatForecast },
+    { name: 'json', help: 'the same for programs', render: listAsDocument('faults') },
+  ],
+  stats: [
+    { name: 'text', help: 'a line for each call', render: statsAsText },
+    { name: 'json', help: 'the same for programs', render: listAsDocument('calls') },
+  ],
+  list: [
+    { name: 'text', help: 'a line for each tape', render: listAsText },
+    { name: 'json', help: 'the same for programs', render: listAsJson },
+  ],
+}
+
+/** Renders a report in chunks. */
+export async function renderReport<Subject extends keyof ReportInputs>(
+  subject: Subject,
+  name: string,
+  input: ReportInputs[Subject],
+): Promise<Iterable<string>> {
+  const format = REPORTS[subject].find((each) => each.name === name)
+  if (format === undefined) throw new Error(`there is no report ${name} of ${subject}`)
+  const rendered = await format.render(input)
+  return typeof rendered === 'string' ? [rendered] : rendered
+}
+
+function listAsDocument(member: string): (items: readonly unknown[]) => string {
+  return (items) => jsonDocument({ [member]: items.map(jsonValue) })
+}
