@@ -1,5 +1,5 @@
-// Primitives for reading JSON where it stands, as text or as bytes. Both variants exist because a call for each byte would
-// cost most of the time that is saved by not parsing.
+// Primitives for reading JSON without parsing it, as text or as bytes. There are two variants of each, because one over an
+// accessor function would call it for every byte.
 
 export const QUOTE = 0x22
 export const BACKSLASH = 0x5c

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Request, Response } from '../message.ts'
 import { META_KEYS } from '../methods.ts'
-import { detectRevision, sessionVersions, statelessVersions } from './index.ts'
+import {
+  detectRevision,
+  revisionOfPost,
+  revisionOfRequest,
+  sessionRevisionOf,
+  sessionVersions,
+  statelessVersions,
+} from './index.ts'
 import type { Era } from './revision.ts'
 
 const ENVELOPE = {
@@ -63,6 +70,33 @@ test('a failed probe does not count if another exchange proves a revision', () =
 test('the versions with sessions and those without are listed newest first', () => {
   expect(sessionVersions()).toEqual(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])
   expect(statelessVersions()).toEqual(['2026-07-28'])
+})
+
+test.each([
+  ['2025-06-18', '2025-06-18'],
+  ['2025-07-01', '2025-06-18'],
+  ['2031-01-01', '2025-11-25'],
+  ['1999-01-01', '2024-10-07'],
+  [undefined, '2025-11-25'],
+])('a session of version %s follows the rules of %s', (version, known) => {
+  expect(sessionRevisionOf(version).version).toBe(known)
+})
+
+test('a request with an unknown version in its envelope follows a stateless revision', () => {
+  for (const version of ['1999-01-01', '2025-11-25', '2031-01-01'])
+    expect(revisionOfRequest({ _meta: { [META_KEYS.protocolVersion]: version } }).version).toBe('2026-07-28')
+  expect(revisionOfRequest({}).version).toBe('2025-11-25')
+})
+
+test('the header of a POST names the revision only if the message has no envelope', () => {
+  const plain = { kind: 'notification', method: 'a', params: {} } as const
+  const enveloped = { ...plain, params: ENVELOPE }
+  const versionOf = (message: typeof plain, header: string): string =>
+    revisionOfPost(message, { 'mcp-protocol-version': header }).version
+  expect(versionOf(plain, ' 2026-07-28 ')).toBe('2026-07-28')
+  expect(versionOf(plain, '2025-06-18')).toBe('2025-06-18')
+  expect(versionOf(plain, 'unknown')).toBe('2025-11-25')
+  expect(versionOf(enveloped, '2025-06-18')).toBe('2026-07-28')
 })
 
 function said(
