@@ -8,13 +8,13 @@ type Load = (name: string) => unknown
 type Body = (into: unknown, load: Load, own: NodeJS.Module, file: string, folder: string) => void
 
 const PROGRAM = 'reelay.js'
-/** The commands that a client waits for. What a run compiles differs, so each has caches of its own. */
+/** The commands that a client waits for. Each has its own caches, because they compile different code. */
 const WAITED_FOR = ['record', 'serve']
-/** Soon, because V8 forgets code that has not run for a while, and not at once, because the first messages come first. */
+/** Soon, because V8 discards code that has not run for a while, but after the first messages. */
 const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
-/** What was compiled in this run, by where its cache is to be. */
+/** Scripts that were compiled in this run, by the path of their cache. */
 const unsaved = new Map<string, InstanceType<typeof Script>>()
 let isExitWatched = false
 
@@ -22,7 +22,7 @@ const verb = process.argv[2] ?? ''
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
 run(PROGRAM, module)
 
-/** Options of Node may change what V8 makes of a file: a cache for each would only replace the other. */
+/** Options of Node may change what V8 compiles, and caches of different options would replace each other. */
 function isPlainNode(): boolean {
   const { NODE_OPTIONS = '', NODE_DISABLE_COMPILE_CACHE = '' } = process.env
   return process.execArgv.length === 0 && NODE_OPTIONS === '' && NODE_DISABLE_COMPILE_CACHE === ''
@@ -48,7 +48,7 @@ function compiled(file: string, code: string): InstanceType<typeof Script> {
   return script
 }
 
-/** What `require` is to our files: the parts of the program are there already, and others may be in the cache. */
+/** Replaces `require` in the program: most parts are in memory already, and others may be in the cache. */
 function load(name: string): unknown {
   if (!isCached || !name.startsWith('./')) return require(name)
   const file = path.basename(name)
@@ -71,7 +71,7 @@ function loadOnce(name: string): unknown {
   return own.exports
 }
 
-/** Named by everything that must be the same: V8 itself tells two sources apart by their lengths only. */
+/** The name contains everything that must be equal, because V8 only compares the lengths of two sources. */
 function cacheOf(file: string): string {
   const { size, mtimeMs } = fs.statSync(file)
   const home = path.resolve(process.env['REELAY_HOME'] || path.join(userFolder(), '.reelay'))
@@ -79,14 +79,14 @@ function cacheOf(file: string): string {
   return path.join(home, 'code-cache', `${name.join('-')}.bin`)
 }
 
-/** As `os.homedir()` says, for which a module more would be loaded. */
+/** Like `os.homedir()`, without loading another module. */
 function userFolder(): string {
   return (
     (process.platform !== 'win32' && process.env['HOME']) || process.getBuiltinModule('node:os').homedir()
   )
 }
 
-/** What somebody else could have written is not run; nor is what a disk has damaged, on which V8 would crash: so it stands there twice. */
+/** Ignores a cache that another user could have written. The data is stored twice to detect damage, on which V8 would crash. */
 function readCache(cache: string): Buffer | undefined {
   try {
     const { uid, mode } = fs.statSync(cache)
@@ -125,7 +125,7 @@ function saveCache(script: InstanceType<typeof Script>, cache: string): void {
   }
 }
 
-/** Those of programs that are no longer there; one that still is makes its cache anew. */
+/** Removes old caches. A program that still exists makes its cache again. */
 function removeOld(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     const file = path.join(folder, name)

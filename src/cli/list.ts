@@ -27,7 +27,7 @@ export const listCommand: CommandDefinition = defineCommand<{ json?: true; serve
   },
 })
 
-/** Labels of a tape that was never redacted may hold anything. */
+/** Labels of a tape that was not redacted may contain secrets. */
 function redactedSummary(tape: TapeSummary): TapeSummary {
   if (tape.kind === 'problem' || tape.isRedacted) return tape
   return { ...tape, labels: redactTapeLabels(tape.labels, createThrowawayRedactor()) }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The server is spawned before the rest of the recorder runs: it boots while we do.
+// The server is spawned before the rest of the recorder is loaded, so that both start at the same time.
 import { resolveTape } from '../store/home.ts'
 import { signalGroup } from '../link/process/end.ts'
 import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'

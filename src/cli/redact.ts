@@ -75,7 +75,7 @@ async function scanTape(
   process.exitCode = facts.secrets === 0 ? 0 : 1
 }
 
-/** The rules without what a person says is no secret; undefined when that person left. */
+/** Asks the user about each secret and returns the changed rules, or `undefined` if the user quit. */
 async function reviewRules(
   from: string,
   wishes: TapeRedactionOptions & { readonly changes: RedactionRuleChanges },
@@ -105,7 +105,7 @@ export function redactionSummary({
   return secrets === 0 ? 'no secrets' : `${secrets} ${secrets === 1 ? 'secret' : 'secrets'} in ${where}`
 }
 
-/** Where they are, never what they are. */
+/** Lists the places of secrets, never the values. */
 function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): string {
   if (secrets === 0) return ''
   const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `#${n}`)]
@@ -113,7 +113,7 @@ function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): 
   return `  in ${places.slice(0, MAX_SCAN_PLACES).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
 }
 
-/** Only the key tells a stand-in from a secret. */
+/** Without its key, a placeholder cannot be told from a secret. */
 function unknownKeyNote({ redaction }: TapeHeader, key: string, { secrets }: TapeRedactionSummary): string {
   if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
   return `  the tape was redacted with the key ${escapeControlChars(redaction.key)}, which is not here: these may be its stand-ins\n`
@@ -125,7 +125,7 @@ function factsJson(facts: TapeRedactionSummary): string {
   return `${JSON.stringify(facts, undefined, 2)}\n`
 }
 
-/** Asks of each finding whether it is a secret. Gives those that are none; undefined when the review was left. */
+/** Asks about each value whether it is a secret. Returns the values that are not, or `undefined` if the user quit. */
 export async function reviewSecrets(
   findings: readonly SecretOccurrence[],
   ask: AskQuestion,
@@ -161,7 +161,7 @@ async function askAboutSecret(
 
 const ANSWERS: readonly ReviewAnswer[] = ['yes', 'no', 'all', 'quit']
 
-/** Enough to know it again, for one who knows it. */
+/** Shows enough to recognise a known value. */
 function masked(value: string): string {
   const ends = value.length < 12 ? `${value.slice(0, 1)}…` : `${value.slice(0, 3)}…${value.slice(-2)}`
   return `${escapeControlChars(ends)} (${value.length} characters)`

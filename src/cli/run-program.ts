@@ -32,7 +32,7 @@ export async function runProgram(argv: readonly string[], groups: CommandGroups)
   }
 }
 
-/** Wider lines are hard to read; in a pipe there is no width to ask for. */
+/** Wider lines are hard to read. A pipe has no width. */
 const MAX_HELP_WIDTH = 100
 const DEFAULT_HELP_WIDTH = 80
 
@@ -60,7 +60,7 @@ function build(definition: CommandDefinition, parent = 'reelay'): Command {
   return command
 }
 
-/** Returns the object that parsing fills with what was given. */
+/** Adds the options. Returns the object that parsing fills with the given values. */
 function addOptions(command: Command, { options, common }: CommandDefinition, path: string): GivenOptions {
   const given: Record<string, (string | boolean)[]> = {}
   const rows = Object.entries(options).filter(([, { flag }]) => flag !== undefined)

@@ -52,7 +52,7 @@ const EXAMPLE = 'for example: reelay run --record my-tape -- node app.js'
 const NOTHING_RECORDED =
   'nothing was recorded: no Node program with an MCP client of either SDK connected to a server that --server selects (docs/reference/run.md)'
 
-/** Rejects, before the program runs, what could not work. */
+/** Rejects options that cannot work, before the program runs. */
 function checkRunFlags(flags: RunFlags, env: NodeJS.ProcessEnv): void {
   const { record, replay } = flags
   if (record === undefined && replay === undefined)

@@ -91,7 +91,7 @@ function wrapUsageError(message: string): ReelayError {
   return usageError(message, 'use the names of the servers in the config, or --all; reelay doctor lists them')
 }
 
-/** By their own paths: a client started from a desktop has another PATH than a shell. */
+/** Absolute paths, because a client that is started from a desktop has another PATH than a shell. */
 function thisProgram(): RecorderProgram {
   return { node: process.execPath, program: realpathSync(process.argv[1] ?? '') }
 }
@@ -103,10 +103,10 @@ function printResult(result: WrapResult, servers: ServerSelection, { json }: Wra
   if (!result.dryRun) printRestartNotice(result)
 }
 
-/** Variables that wrapping makes, and what a client puts a value into only when it starts, with the word before it. */
+/** Not secret: variables that `wrap` creates, and references that the client replaces when it starts. */
 const NOT_SECRET = [/^REELAY_(HEADER_\d+|URL)_*$/, /^([A-Za-z]+ )?\$(\{[^{}]*\}|[A-Za-z_]\w*)$/]
 
-/** Clients read their config when they start; some go on with the old one until they are quit. */
+/** Clients read their config when they start, and some keep the old one until they are quit. */
 function printRestartNotice({ outcomes }: WrapResult): void {
   const changed = outcomes.filter(({ kind }) => kind === 'wrapped' || kind === 'unwrapped')
   const clients = [...new Set(changed.map(({ client }) => client))]

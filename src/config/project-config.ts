@@ -9,22 +9,22 @@ const TEXT_EXTENSIONS = ['.yaml', '.yml', '.json']
 const MODULE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
 const CONFIG_EXTENSIONS = [...TEXT_EXTENSIONS, ...MODULE_EXTENSIONS]
 
-/** The sections of a config. What is not among them is a slip of the pen, which might leave secrets on tapes. */
+/** The sections of a config. Others are rejected, because a typo might leave secrets on tapes. */
 const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
 
 export interface ProjectConfig {
   readonly file: string
-  /** A section, or undefined where there is none. */
+  /** Returns a section, or `undefined` if the config does not have it. */
   readonly section: (name: (typeof SECTIONS)[number]) => Setting | undefined
 }
 
-/** The project's config, from the nearest folder upward that has one. */
+/** Finds the project config in this folder or the nearest one above it. */
 export function findProjectConfig(folder: string): ProjectConfig | undefined {
   const file = configFileFrom(folder)
   return file === undefined ? undefined : readProjectConfig(file)
 }
 
-/** Reads a config file. A module of JavaScript is run: it is a program of whoever keeps the project. */
+/** Reads a config file. A JavaScript module is executed. */
 export function readProjectConfig(file: string): ProjectConfig {
   const whole = MODULE_EXTENSIONS.some((ending) => file.endsWith(ending))
     ? readModuleConfig(file)
@@ -47,9 +47,9 @@ function configFileFrom(folder: string): string | undefined {
 
 type Yaml = typeof import('yaml')
 
-/** Reads YAML, and JSON as the YAML that it is, with the place of everything. */
+/** Reads YAML, and JSON, which is a subset of it, with the location of every value. */
 function readTextConfig(file: string): ConfigSource {
-  // A recorder that has started its server cannot wait for an import, and one without a config loads no parser.
+  // A recorder that has started its server cannot wait for an import, and without a config it loads no parser.
   const yaml = requireSync('yaml') as Yaml
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(readConfigText(file), { lineCounter: lines })
@@ -67,7 +67,7 @@ function readTextConfig(file: string): ConfigSource {
   }
 }
 
-/** References may be endless, or few that stand for more than there is memory for. */
+/** References in YAML may be circular, or expand to more than fits into memory. */
 function documentValue(file: string, document: Document): unknown {
   try {
     const value: unknown = document.toJS()
@@ -98,7 +98,7 @@ function formatLocation(file: string, lines: LineCounter, offset: number): strin
   return `${file}, line ${line}, column ${col}`
 }
 
-/** Where a value begins, or the name of a member; for what is not there, what should hold it. */
+/** The offset of a value, or of the name of a member. For a missing value, that of its parent. */
 function offsetOf(
   { yaml, document }: { yaml: Yaml; document: Document },
   path: ConfigPath,
@@ -116,7 +116,7 @@ function offsetOf(
   return path.length === 0 ? 0 : offsetOf({ yaml, document }, path.slice(0, -1), 'value')
 }
 
-/** Loads a config that is a module, for what only a function can say. Its places are named by their path. */
+/** Loads a config that is a module, which may contain functions. Its locations have no line. */
 function readModuleConfig(file: string): ConfigSource {
   if (isTypeScript(file) && !loadsTypeScript())
     throw new ReelayError(
@@ -137,7 +137,7 @@ function loadsTypeScript(): boolean {
   return Boolean(member(process.features, 'typescript'))
 }
 
-// Loaded at once, not imported: a recorder that has started its server cannot wait.
+// Synchronous, because a recorder that has started its server cannot wait.
 function loadExport(file: string): unknown {
   try {
     const loaded: unknown = requireSync(file)
@@ -158,7 +158,7 @@ function loadExport(file: string): unknown {
 
 const EXPORT_HINT = 'it has to export the config by default, and must not await at its top level'
 
-/** Node takes types away, and translates nothing. */
+/** Node removes types and translates nothing else. */
 function typeScriptHint(cause: unknown): string {
   const code = member(cause, 'code')
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
@@ -169,7 +169,7 @@ function typeScriptHint(cause: unknown): string {
   return EXPORT_HINT
 }
 
-/** Of CommonJS and TypeScript that it cannot read, Node tells the line before everything else, in the stack alone. */
+/** For a syntax error in CommonJS or TypeScript, only the first line of the stack names the line. */
 function syntaxErrorLocation(file: string, cause: unknown): string {
   const stack = cause instanceof SyntaxError ? (cause.stack ?? '') : ''
   const [, path = '', line] = /^(.+):(\d+)\n/.exec(stack) ?? []

@@ -5,7 +5,7 @@ import type { RedactionRuleChanges } from '../redact/rule-set.ts'
 import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
 import type { RedactionRule } from '../redact/rules/rule.ts'
 
-/** What the project says about redaction, or nothing. */
+/** The redaction settings of the project, if any. */
 export function readRedactionConfig(folder: string): RedactionRuleChanges {
   try {
     const section = findProjectConfig(folder)?.section('redaction')
@@ -17,7 +17,7 @@ export function readRedactionConfig(folder: string): RedactionRuleChanges {
   }
 }
 
-/** The `redaction` section of a config: what it adds to the rules that come with Reelay, and takes from them. */
+/** Reads the `redaction` section: changes to the built-in rules. */
 function readRedactionSection(section: Setting): RedactionRuleChanges {
   const { rules, off, fields, allow, email } = section.members(['rules', 'off', 'fields', 'allow', 'email'])
   return {
@@ -46,7 +46,7 @@ function readRuleName(setting: Setting): string {
   throw setting.invalid(`switches off "${name}", and there is no such rule`)
 }
 
-/** `/…/` is a pattern; everything else is the value itself. */
+/** `/…/` is a pattern. Anything else is a literal value. */
 function readAllowedValue(setting: Setting): RegExp {
   if (setting.value instanceof RegExp || PATTERN_SYNTAX.test(setting.text())) return readPattern(setting)
   return new RegExp(`^${setting.text().replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)

@@ -2,10 +2,10 @@ import { ReelayError } from '../errors.ts'
 import { isObject } from '../protocol/message.ts'
 import { formatPath } from '../json/path.ts'
 
-/** The way to a value in a config. */
+/** A path to a value in a config. */
 export type ConfigPath = readonly (string | number)[]
 
-/** What a config file holds, and how to say where something in it stands. */
+/** The content of a config file, and how to locate a value in it. */
 export interface ConfigSource {
   readonly file: string
   readonly value: unknown
@@ -13,7 +13,7 @@ export interface ConfigSource {
   readonly locate: (path: ConfigPath, part: 'name' | 'value') => string
 }
 
-/** One value of a config. It is read as what it has to be, and refused with its place where it is not. */
+/** A value of a config. Each method reads it as one type and throws, with its location, if it is another. */
 export class Setting {
   readonly #source: ConfigSource
   readonly #path: ConfigPath
@@ -25,7 +25,7 @@ export class Setting {
     this.#path = path
   }
 
-  /** The members of a map; names may be written in snake_case too. One that is not known is refused. */
+  /** The members of a map. Names may be in snake_case. Unknown names are rejected. */
   members<Name extends string>(known: readonly Name[]): Readonly<Partial<Record<Name, Setting>>> {
     if (!isObject(this.value)) throw this.invalid('is not a map')
     const found: Partial<Record<Name, Setting>> = {}
@@ -39,7 +39,7 @@ export class Setting {
     return found
   }
 
-  /** The one member of a map that names a choice, such as `tool: search`; a text alone is a choice without a value. */
+  /** The only member of a map, which names a choice, such as `tool: search`. A text is a choice without a value. */
   choice<Name extends string>(known: readonly Name[]): readonly [Name, Setting] {
     const [name, ...more] = typeof this.value === 'string' ? [] : typedEntries(this.members(known))
     if (name !== undefined && more.length === 0) return name
@@ -87,19 +87,19 @@ export class Setting {
     throw this.invalid('is not a whole number from 1 on')
   }
 
-  /** A function, which only a module can hold; what it throws is told with its place. */
+  /** A function, which only a module can contain. Its errors are reported with its location. */
   function(): (...given: readonly unknown[]) => unknown {
     const { value } = this
     if (isFunction(value)) return (...given) => this.as(() => value(...given))
     throw this.invalid('is not a function, which only a config in JavaScript can hold')
   }
 
-  /** Where it stands, for messages of others. */
+  /** The location, for error messages. */
   get location(): string {
     return this.#source.locate(this.#path, 'name')
   }
 
-  /** Passes on what `read` says; where it refuses, the place is added. */
+  /** Returns the result of `read`. Adds the location to its error. */
   as<Result>(read: (setting: this) => Result): Result {
     try {
       return read(this)
@@ -109,7 +109,7 @@ export class Setting {
     }
   }
 
-  /** What is thrown when the value makes no sense. */
+  /** The error for an invalid value. */
   invalid(why: string, cause?: unknown): ReelayError {
     return this.#invalid('value', why, cause)
   }

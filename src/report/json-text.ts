@@ -23,7 +23,7 @@ export function jsonList(items: readonly string[]): string {
   return `[${items.join(',')}]`
 }
 
-/** A value as JSON; canonical, because JSON.stringify overflows on what a stranger has nested deeply. */
+/** Formats a value as JSON. It is canonical, because JSON.stringify overflows on deeply nested values. */
 export function jsonValue(value: unknown): string {
   return canonicalJson(value)
 }
@@ -83,7 +83,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** What stands between two tokens, each known by its first character. */
+/** The separator of two tokens, each given by its first character. */
 function gapBetween(previous: number | undefined, next: number, depth: number): string {
   if (previous === COLON) return ' '
   const isEmpty = isOpening(previous) && isClosing(next)
@@ -138,12 +138,12 @@ function indentedValue(value: unknown, indent: string): string {
   return JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
 }
 
-/** A value that JSON.stringify can write: what a stranger has nested too deeply for that is given as its JSON text. */
+/** Returns a value that JSON.stringify can write. A value that is nested too deeply becomes its JSON text. */
 export function toSerializable(value: unknown): unknown {
   return isNestedTooDeeply(value) ? canonicalJson(value) : value
 }
 
-/** The value of a JSON text, or the text where it is none, or nested too deeply. */
+/** Parses JSON. Returns the text itself if it is not JSON, or nested too deeply. */
 export function parseOrKeepText(text: string | undefined): unknown {
   if (text === undefined) return null
   const value = parseJson(text)

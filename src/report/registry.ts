@@ -12,7 +12,7 @@ import { replayResults } from './replay/replay-results.ts'
 import { replaySummaryText, stepAsText } from './replay/replay-text.ts'
 import { statsAsText, type CallStats } from './stats.ts'
 
-/** What can be reported, by subject. */
+/** The input of the reports of each subject. */
 interface ReportInputs {
   readonly replay: RepeatedReport
   readonly inspection: Inspection
@@ -26,7 +26,7 @@ interface ReportInputs {
 interface ReportFormat<Input> {
   readonly name: string
   readonly help: string
-  /** Whether the report contains messages, which a long run keeps only on request. */
+  /** Set if the report contains messages, which a long run keeps only on request. */
   readonly needsTexts?: true
   /** Prints a step as soon as it is complete, before the report itself. */
   readonly step?: (step: ReplayStep) => string

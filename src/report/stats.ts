@@ -10,7 +10,7 @@ export interface CallStats {
   readonly count: number
   /** Answered with an error, or by a tool that failed. */
   readonly errors: number
-  /** Never answered, though nobody cancelled. */
+  /** Neither answered nor cancelled. */
   readonly unanswered: number
   readonly errorRate: number
   /** Milliseconds, of those that were answered; within one percent. */

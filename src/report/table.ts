@@ -13,7 +13,7 @@ export function columnTitle(text: string, align?: 'right'): TableCell {
   return { text, style: 'dim', ...(align && { align }) }
 }
 
-/** One line a row, its cells in columns; colour only where stdout is a terminal. */
+/** Formats each row as a line with aligned columns, in colour if stdout is a terminal. */
 export function alignRows(rows: readonly (readonly TableCell[])[]): readonly string[] {
   const widths = new ColumnWidths()
   for (const row of rows) widths.add(row)

@@ -5,14 +5,14 @@ import type { Frame } from '../tape/frame.ts'
 import { TurnBuilder } from '../tape/turn-builder.ts'
 import type { Turn } from '../tape/turn.ts'
 
-/** The exchanges of a tape that is still being written, each as soon as it is complete. */
+/** Follows a tape that is being written and returns each exchange when it is complete. */
 export class ExchangeFollower {
   readonly #builder = new TurnBuilder()
   readonly #open = new Map<Turn, number>()
   #turnsSeen = 0
   #requests = 0
 
-  /** Takes the next frame, and gives what is complete with it. */
+  /** Adds a frame and returns the exchanges that it completes. */
   add(frame: Frame): readonly ExchangeFacts[] {
     this.#builder.add(frame)
     this.#trackNewTurns()
@@ -23,7 +23,7 @@ export class ExchangeFollower {
     })
   }
 
-  /** What was never answered. */
+  /** The exchanges that have no response. */
   unanswered(): readonly ExchangeFacts[] {
     const open = new Set(this.#open.values())
     return exchangesInTurns(this.#builder.turns()).filter(({ sequence }) => open.has(sequence))
@@ -37,7 +37,7 @@ export class ExchangeFollower {
   }
 }
 
-/** Lines of exchanges as `inspect` has them, one at a time: their columns have a width before their content is known. */
+/** Formats exchanges like `inspect`, one at a time, so the columns have fixed widths. */
 interface TailFormatter {
   readonly heading: string
   readonly line: (exchange: ExchangeFacts) => string

@@ -58,7 +58,7 @@ export function readSection<Values>(
 interface ConfigKey {
   readonly target: string
   readonly row: OptionRow<unknown>
-  /** What is left of the way to the setting. */
+  /** The rest of the path to the setting. */
   readonly path: readonly string[]
 }
 

@@ -138,7 +138,7 @@ function inRange(value: number, min: number, max: number): boolean {
   return value >= min && value <= max
 }
 
-/** The same seed gives the same run. */
+/** A seed for everything random. */
 export const seedValue: ValueType<number> = {
   kind: 'value',
   name: 'seed',

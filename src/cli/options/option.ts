@@ -53,7 +53,7 @@ export interface ValueType<Value> {
   readonly parse: (text: string, env: Environment) => Value | undefined
   /** Combines repeated values, and those of the config with those of the command line. By default the last one wins. */
   join?(before: Value, after: Value): Value
-  /** What the config may hold. */
+  /** JSON Schema of the value in the config. */
   readonly schema?: JsonSchema
   readonly fromConfig?: (setting: Setting, env: Environment) => Value
 }
@@ -230,7 +230,7 @@ export function takeOptions(
 
 const HELP_FLAGS = ['-h', '--help', '--help-all']
 
-/** Whether a row has this spelling of its flag. */
+/** Returns true if `word` is a flag of this row, or an alias. */
 export function hasFlag({ flag = '', aliases = [] }: OptionRow<unknown>, word: string): boolean {
   return [...flag.split(', '), ...aliases].includes(word)
 }

@@ -179,7 +179,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
   }),
 }
 
-/** What to record: a command to start, a server at a URL, or every server that a client uses. */
+/** A recording of a command to start, of a server at a URL, or of every server that a client uses. */
 export type RecordArgs = RecordCommandArgs | RecordUrlArgs | RecordBridgeArgs | RecordForwardArgs
 
 export interface RecordCommandArgs extends RecordTapeArgs {
@@ -207,7 +207,7 @@ export interface RecordForwardArgs extends RecordTapeArgs {
   readonly listen: ListenAddress | undefined
 }
 
-/** What every kind of recording needs. */
+/** Options that every kind of recording has. */
 export interface RecordTapeArgs {
   readonly name: string | undefined
   readonly output: string | undefined
@@ -215,7 +215,7 @@ export interface RecordTapeArgs {
   readonly labels: TapeLabels
   readonly rules: RecordingRules
   readonly maxLineBytes: number
-  /** Whether exchanges are shown while they are recorded. */
+  /** Shows exchanges while they are recorded. */
   readonly tail: boolean
   readonly quiet: boolean
   readonly redact: RedactOption
@@ -290,7 +290,7 @@ function splitNameAndCommand(rest: readonly string[]): {
   return { name: undefined, command: rest }
 }
 
-/** Whether a word is an option of `record`, or the value of one. */
+/** Returns true for an option of `record`, and for the value of one. */
 function looksLikeRecordOption(word: string, index: number, words: readonly string[]): boolean {
   const rows = Object.values(RECORD_OPTIONS)
   return [word, words[index - 1] ?? ''].some((each) => rows.some((row) => hasFlag(row, each)))

@@ -47,7 +47,7 @@ const ruleName: ValueType<string> = {
   },
 }
 
-/** The engine says best what is wrong with a regular expression. */
+/** Adds the message of the engine, which says what is wrong with a regular expression. */
 function withReason(given: string, flag: string, read: () => RegExp): RegExp {
   try {
     return read()

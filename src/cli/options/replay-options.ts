@@ -388,7 +388,7 @@ export function readReplaySection(section: Setting, env: Environment): ReplaySet
   return parallelExecution === false ? { ...settings, maxConcurrent: 1 } : settings
 }
 
-/** The options of the library that the values stand for. */
+/** Converts the values to options of the library. */
 export function toReplayOptions(flags: ReplayFlags): Omit<ReplayOptions, 'target'> {
   const settings = SETTING_NAMES.map((name) => [name, flags[name]])
   const { order, inject, injectErrors = INJECTED_ERRORS, seed } = flags

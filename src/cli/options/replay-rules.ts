@@ -12,7 +12,7 @@ import {
   withEnvironment,
 } from '../../replay/transform/rule.ts'
 
-/** One item of `transformations`: a name, a condition and an action. */
+/** Reads an item of `transformations`: a name, a condition and an action. */
 export function readTransformation(item: Setting, env: Environment): TransformRule {
   const { name, condition, action } = item.members(['name', 'condition', 'action'])
   if (name === undefined || action === undefined) throw item.invalid('needs "name" and "action"')
@@ -125,7 +125,7 @@ function injecting(setting: Setting): TransformAction {
   }
 }
 
-/** A path alone, or as the member `path`. */
+/** Reads a path, or a map with the member `path`. */
 function onePath(setting: Setting): PathPattern {
   if (typeof setting.value === 'string') return pathIn(setting)
   return pathIn(needed(setting, setting.members(['path']).path, 'path'))
@@ -144,7 +144,7 @@ function needed(holder: Setting, member: Setting | undefined, name: string): Set
   return member
 }
 
-/** A value, with the environment in every text of it. */
+/** Replaces environment references in every text of a value. */
 function filled(setting: Setting, env: Environment): unknown {
   const fill = (value: unknown): unknown => {
     if (typeof value === 'string') return withEnvironment(value, env)
@@ -155,7 +155,7 @@ function filled(setting: Setting, env: Environment): unknown {
   return setting.as(() => fill(setting.value))
 }
 
-/** One item of `validation.rules`: how some answers are compared, and what a difference means. */
+/** Reads an item of `validation.rules`: how some responses are compared, and what a difference means. */
 export function readValidationRule(item: Setting): ValidationRule {
   const { name, appliesTo, kind, onFailure } = item.members(['name', 'appliesTo', 'kind', 'onFailure'])
   if (name === undefined || kind === undefined) throw item.invalid('needs "name" and "kind"')
@@ -200,7 +200,7 @@ function checkIn(setting: Setting): (judged: JudgedAnswer) => string | undefined
   }
 }
 
-/** Paths in an answer; one that cannot be read is refused here, where its place is known. */
+/** Reads paths in a response. An invalid path is rejected here, where its line is known. */
 function readPaths(setting: Setting): readonly string[] {
   return setting.items().map((item) =>
     item.as(() => {

@@ -3,7 +3,7 @@ import { pickLabels, type TapeLabels } from '../../tape/header.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType } from './option.ts'
 import { fileValue, switchOn, textValue } from './option-types.ts'
 
-/** What most commands call their first argument. */
+/** The first argument of most commands. */
 export const TAPE_ARGUMENT = { '<tape>': 'Tape name, or path of a tape file' } as const
 
 export const jsonOption: OptionRow<true> = option('--json', switchOn, 'Print the result as JSON')

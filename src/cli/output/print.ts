@@ -6,7 +6,7 @@ export function print(text: string): void {
   process.stdout.write(text)
 }
 
-/** Whoever reads our output may leave early, as in `| head`, and that is no fault; a full disk is one. */
+/** A reader may close our output early, as in `| head`, which is not an error. A full disk is one. */
 export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') void reportWriteError(error)
@@ -19,7 +19,7 @@ async function reportWriteError(error: Error): Promise<void> {
   reportError(error)
 }
 
-/** Writes a result of any length to stdout: it is written as fast as it is read, and no further when nobody reads any more. */
+/** Writes a result of any length to stdout, as fast as it is read. Stops if the reader closes the output. */
 export async function printChunks(
   pieces: Iterable<string>,
   shown: (text: string) => string = String,
@@ -74,7 +74,7 @@ export function colourMissReport(report: string): string {
   ])
 }
 
-/** The drift report, what was not as recorded in colour. */
+/** Colours the differences in a drift report. */
 export function colourDriftReport(report: string): string {
   return colourLines(report, [
     [/^(skipped a baseline step|missed):/, 'yellow'],

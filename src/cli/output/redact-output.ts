@@ -4,7 +4,7 @@ import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.t
 import type { Frame } from '../../tape/frame.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 
-/** What may be shown on a screen, which others see and logs keep: secrets get stand-ins that mean nothing. */
+/** Replaces secrets in output by placeholders, because others may see the screen and logs keep it. */
 export function createOutputRedactor(allow?: readonly RegExp[]): (text: string) => string {
   let redactor: Redactor | undefined
   return (text) => {
@@ -13,7 +13,7 @@ export function createOutputRedactor(allow?: readonly RegExp[]): (text: string) 
   }
 }
 
-/** A message may quote our own command line, where options say what is secret. */
+/** A message may quote the command line, in which some options mark secrets. */
 function redactorWithArguments(allow: readonly RegExp[] | undefined): Redactor {
   const redactor = createThrowawayRedactor(allow)
   const words = process.argv.slice(2)
@@ -22,7 +22,7 @@ function redactorWithArguments(allow: readonly RegExp[] | undefined): Redactor {
   return redactor
 }
 
-/** A tape as it may be shown, and what is to become of the text in the end: a secret may be known only then. */
+/** A tape without secrets, and a function for the final text: some secrets are known only after reading the whole tape. */
 interface RedactedView<Read> {
   readonly tape: Read
   readonly text: (text: string) => string
@@ -35,7 +35,7 @@ interface ReadableTape {
   batches?(): AsyncGenerator<readonly Frame[]>
 }
 
-/** One that was redacted has its own stand-ins, which are worth seeing. Of others nothing is cut short before it is looked at. */
+/** Redacts a tape for output. A redacted tape is shown as it is. In others, secrets are replaced before any text is shortened. */
 export function redactTapeForOutput<Read extends ReadableTape>(tape: Read): RedactedView<Read> {
   if (tape.header.redaction !== undefined) return { tape, text: String }
   const redactor = createThrowawayRedactor()

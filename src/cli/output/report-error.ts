@@ -3,7 +3,7 @@ import { ReelayError } from '../../errors.ts'
 import { escapeControlChars } from '../../text.ts'
 import { createOutputRedactor } from './redact-output.ts'
 
-/** Says in a few words what went wrong and what to do, and sets the exit code. A stack trace is for REELAY_DEBUG only. */
+/** Prints an error with its hint and sets the exit code. Only REELAY_DEBUG shows a stack trace. */
 export function reportError(thrown: unknown): void {
   const error = asReelayError(thrown)
   const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { ReelayError } from '../../errors.ts'
 
-/** Puts a question and gives the answer; undefined when whoever was asked has left. */
+/** Asks a question. Returns `undefined` if the user ended the input. */
 export type AskQuestion = (question: string) => Promise<string | undefined>
 
-/** Asks on the terminal. Whoever ends the input, or interrupts, has left. */
+/** Runs a dialogue on the terminal. Ctrl+C and the end of the input end it. */
 export async function withTerminal<Result>(
   talk: (ask: AskQuestion) => Promise<Result>,
   need: TerminalNeed,
@@ -13,7 +13,7 @@ export async function withTerminal<Result>(
   return withPrompt(talk)
 }
 
-/** Asks one question on the terminal, until nobody waits for the answer any more. */
+/** Asks one question on the terminal, until `stop` aborts. */
 export async function askOneQuestion(question: string, stop: AbortSignal): Promise<string | undefined> {
   return stop.aborted ? undefined : withPrompt((ask) => ask(question), stop)
 }
@@ -39,7 +39,7 @@ async function withPrompt<Result>(
   }
 }
 
-/** What asks, and what to do where nobody can be asked. */
+/** The option that needs a terminal, and what to use without one. */
 interface TerminalNeed {
   readonly needs: string
   readonly instead: string

@@ -4,7 +4,7 @@ import { isCommittable, checkVaultPath } from '../../store/vault.ts'
 import type { RecordTapeArgs } from '../options/record-options.ts'
 import { printNotice, printVaultSummary } from '../record/record-output.ts'
 
-/** Refuses a vault that others could read, before anything is started; says aloud of any other what it is. */
+/** Rejects a vault that other users could read, before anything is started, and warns about any other. */
 export function warnAboutVault({
   output,
   name,
@@ -14,7 +14,7 @@ export function warnAboutVault({
     printVaultWarning(checkVaultPath(redact.vault, output ?? resolveTape(name ?? 'unnamed')))
 }
 
-/** The same of a copy that was made. */
+/** Warns about the vault of a copy. */
 export function warnAboutCopyVault({ vault }: TapeCopyResult): void {
   if (vault === undefined) return
   printVaultWarning(vault.path)

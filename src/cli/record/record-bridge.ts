@@ -13,7 +13,7 @@ import {
 } from './record-output.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
 
-/** Is the server at a URL for a client that started us as a command, until the client or a signal ends it. */
+/** Bridges a stdio client to the server at a URL and records the session, until the client or a signal ends it. */
 export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
   const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
   const view = args.tail ? new TailProcess() : undefined

@@ -62,7 +62,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   exitLike(end)
 }
 
-/** Said however quiet we are to be: the tape is empty, and the client worked. */
+/** Printed even with --quiet: the tape is empty although the client worked. */
 const UNUSED_NOTICE =
   'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
   'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/how-to/record-with-oauth.md)'
@@ -84,7 +84,7 @@ function usableCa(): CaFiles | undefined {
   })
 }
 
-/** Said however quiet we are to be: without them nobody is recorded. */
+/** Printed even with --quiet: without these variables nothing is recorded. */
 function printProxyVariables(added: Readonly<Record<string, string>>): void {
   printNotice('start the client with these variables:')
   for (const [name, value] of Object.entries(added)) printNotice(`  ${name}=${value}`)

@@ -7,7 +7,7 @@ import { resolveTape } from '../../store/home.ts'
 import type { VaultSummary } from '../../store/vault.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** Where the tape goes: to the file or the name that was given, else to a dated name. */
+/** The path of the tape: the given file or name, or a name with the date. */
 export function recordingPath({ output, name }: RecordTapeArgs, server: string): string {
   return output ?? resolveTape(name ?? datedName(server, new Date()))
 }
@@ -27,7 +27,7 @@ export function announceRecording(
   if (!quiet) printNotice(`recording to ${path}`)
 }
 
-/** Secrets have stand-ins all the same. */
+/** Secrets are still replaced by placeholders. */
 function warnAboutKey(trouble: string): void {
   const code = 'REDACTION_KEY' satisfies ErrorCode
   printNotice(
@@ -72,7 +72,7 @@ function secretsText(secrets: number): string {
   return secrets === 1 ? ' (1 secret replaced)' : ` (${secrets} secrets replaced)`
 }
 
-/** In the words of `errors.ts`, but no error: the session goes on. */
+/** Looks like an error, but the session goes on. */
 export function printTapeProblem(text: string): void {
   printNotice(`${'TAPE_UNWRITABLE' satisfies ErrorCode} ${text}`)
 }
@@ -81,29 +81,29 @@ export function printNotice(text: string): void {
   stderrStream().write(`reelay: ${escapeControlChars(text)}\n`)
 }
 
-/** Our stderr; that nobody reads it must not end the session. */
+/** Our stderr. If it is closed, the session must go on. */
 export function stderrStream(): NodeJS.WriteStream {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return process.stderr
 }
 
-/** How long a session that is over may wait for the last lines to be shown. */
+/** Longest time to wait for the last lines after the session has ended. */
 const TAIL_TIMEOUT_MS = 2000
 
 /**
- * `reelay tail` beside a recorder, with its lines on our stderr. A process of its own: reading the tape back takes time and
+ * `reelay tail` beside a recorder, with its lines on our stderr. It is a separate process, because reading the tape takes time and
  * memory that belong to the link. It ends with the tape, or with us.
  */
 export class TailProcess {
   #isEnded = false
   #finished: Promise<void> = Promise.resolve()
 
-  /** One tape after the other, in the order in which they are begun. */
+  /** Follows one tape after the other, in the order in which they begin. */
   readonly follow = (path: string): void => {
     this.#finished = this.#finished.then(() => (this.#isEnded ? undefined : startTail(path)))
   }
 
-  /** The last tape is written: what is still to be shown gets a moment. */
+  /** Waits a moment for the last exchanges to be shown. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => void (timer = setTimeout(resolve, TAIL_TIMEOUT_MS)))
@@ -115,7 +115,7 @@ export class TailProcess {
 
 function startTail(path: string): Promise<void> {
   const [node, program = ''] = [process.execPath, process.argv[1]]
-  // Of a group of its own, so that Ctrl+C does not end it before the last exchange is shown.
+  // A separate process group, so that Ctrl+C does not end it before the last exchange is shown.
   const child = spawn(node, [program, 'tail', path], {
     stdio: ['ignore', 2, 2, 'ipc'],
     detached: process.platform !== 'win32',
@@ -128,7 +128,7 @@ function startTail(path: string): Promise<void> {
   })
 }
 
-/** The channel tells it when we are gone; nothing of it keeps us here. */
+/** The channel ends with this process, and must not keep it alive. */
 function unrefChild(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()

@@ -47,7 +47,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
 
 type RedactionOrRefusal = Partial<RecordingRedaction> & { readonly refusal?: string }
 
-/** The server runs already, and is not to be ended for want of a rule: without its rules, nothing is taped. */
+/** The server is already running, so invalid rules do not end it: the session goes on without a tape. */
 function openRedaction({ redact }: RecordCommandArgs): RedactionOrRefusal {
   try {
     return createRedaction(redact) ?? {}
@@ -75,7 +75,7 @@ function openTapeLog(
   })
 }
 
-/** Loaded only when there is something to look for. */
+/** Loaded on demand. */
 async function loadMessageLook(
   { rules }: RecordCommandArgs,
   log: TapeLog,

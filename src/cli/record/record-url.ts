@@ -40,7 +40,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
   process.exit(signal === 'SIGINT' ? 130 : 0)
 }
 
-/** What the client gets is the server's own answer, unchanged; only the user can be told what to do. */
+/** The client gets the response of the server unchanged, so the advice is printed for the user. */
 const OAUTH_NOTICE =
   'the server wants to know who asks (401), and a client cannot run OAuth through this proxy. What works: ' +
   "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
@@ -64,6 +64,6 @@ function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
       `WARNING: other machines can reach this recorder, and through it ${escapeControlChars(createThrowawayRedactor().url(args.url))}${reach}`,
     )
   announceRecording(args, { path: tape, failure, keyTrouble })
-  // Without a port of the user's choice nobody else knows it, however quiet we are to be.
+  // Printed even with --quiet if the port was chosen automatically.
   if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
 }

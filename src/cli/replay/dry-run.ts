@@ -6,7 +6,7 @@ import { escapeControlChars } from '../../text.ts'
 import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
 
-/** Prints what would be sent, and what not and why, by what the tape says of the tools. */
+/** Prints which messages would be sent, and why the others would not, judging tools by the tape. */
 export async function printDryRun(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
@@ -18,7 +18,7 @@ export async function printDryRun(
   for (const message of messages) print(`${escapeControlChars(shown(plannedMessageLine(message)))}\n`)
 }
 
-/** One message after the other: all of a large tape do not fit into one text. */
+/** Prints one message at a time, because those of a large tape do not fit into one string. */
 function printDryRunJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
   let before = '{\n  "messages": ['
   for (const message of messages) {

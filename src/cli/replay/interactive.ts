@@ -14,10 +14,10 @@ import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import { isCi } from '../../serve/upstream/upstream.ts'
 import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
 
-/** Says what becomes of each message of a stepped run, as whoever sits at the terminal wants it. */
+/** Decides about each message of a stepped run. */
 type OnStop = (stop: Stop) => void
 
-/** Runs with someone at the terminal who lets each message go; refused where nobody sits. */
+/** Runs while the user at the terminal decides about each message. Throws without a terminal. */
 export function runStepped<Result>(
   run: (onStop: OnStop) => Promise<Result>,
   screen: Pick<ReportRedactor, 'text'>,
@@ -25,12 +25,12 @@ export function runStepped<Result>(
   return withTerminal((ask) => run((stop) => void promptAtStop(redactStop(stop, screen), ask)), TERMINAL_NEED)
 }
 
-/** A stop as it may be shown. */
+/** A stop without secrets. */
 export function redactStop(stop: Stop, screen: Pick<ReportRedactor, 'text'>): Stop {
   return { ...stop, text: stop.text && screen.text(stop.text) }
 }
 
-/** Before anything is started: a stepped run is for somebody at a terminal, who is asked one thing at a time. */
+/** Rejects a stepped run, before anything is started, if there is no user at a terminal, or two options would ask at once. */
 export function requireInteractive({ onAsk }: Pick<ReplayFlags, 'onAsk'>): void {
   if (isCi())
     throw steppedRefused('a stepped run waits for somebody, and the variable CI says that nobody is there')
@@ -45,7 +45,7 @@ function steppedRefused(problem: string): ReelayError {
 const INSTEAD = 'choose another --pace, such as fast or 100ms; --dry-run shows what would be sent'
 const TERMINAL_NEED = { needs: '--pace stepped', instead: INSTEAD }
 
-/** Shows a message and asks until it is clear what becomes of it. */
+/** Shows a message and asks until the user has decided. */
 export async function promptAtStop(stop: Stop, ask: AskQuestion): Promise<void> {
   await turn() // what came of the messages before is told first
   for (let shown = shortStopText(stop); ;) {
@@ -84,7 +84,7 @@ function stopTitle({ frame, method, tool }: Stop): string {
   return escapeControlChars(`next: #${frame} ${tool === undefined ? method : `${method} ${tool}`}`)
 }
 
-/** After a step that failed: asks at the terminal whether to go on, and stops where there is nobody to ask. */
+/** After a failed step, asks at the terminal whether to go on. Without a terminal, stops. */
 export function pauseOnFailure(controller: ReplayController): (step: ReplayStep) => void {
   let isAsking = false
   return (step) => {
@@ -109,7 +109,7 @@ async function askToContinue(controller: ReplayController, { index, method }: Re
   else controller.resume()
 }
 
-/** Shows what the server asks to whoever sits at the terminal, and gives their answer. */
+/** Shows a request of the server at the terminal and returns the answer of the user. */
 export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<object> {
   if (!process.stdin.isTTY)
     throw new ReelayError('USAGE', '--on-ask ask needs a terminal, and there is none', {

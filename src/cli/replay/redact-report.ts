@@ -9,14 +9,14 @@ import {
   type ReportRedactor,
 } from '../../serve/redaction/report-redactor.ts'
 
-/** What stands between a run and those who read of it: the stand-ins of the tape, or of nothing for a tape that has none. */
+/** Redacts the output of a run, with the placeholders of the tape if it has any. */
 export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedactor {
   return secrets === undefined ? createReportRedactor() : reportRedactorFrom(secrets.hide)
 }
 
 /**
- * A report as it may be shown and written. Values are whole here; what is cut short later holds no half of a secret. The steps
- * of a long run are looked at only if somebody wants them.
+ * Redacts a report. This happens before values are shortened, so that no part of a secret is left. Steps are redacted when
+ * they are read.
  */
 export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
   const { summary, errors, notes, unstable, bindings, guesses, steps } = report
@@ -61,7 +61,7 @@ function redactBinding(binding: CarriedBinding, screen: ReportRedactor): Carried
   return { ...binding, value: shown(binding.value), live: binding.live && shown(binding.live) }
 }
 
-/** The last name of a path, which may say what its value is: `result.items[0].token`. */
+/** The last name of a path, which may show that the value is a secret: `result.items[0].token`. */
 function lastPathName(path: string): string {
   return /([\w-]+)(?:\[\d+\])*$/.exec(path)?.[1] ?? ''
 }

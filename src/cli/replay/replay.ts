@@ -40,7 +40,7 @@ export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
   '[command...]': 'Command that starts the live server, after --',
 }
 
-/** What most people need of both commands. */
+/** The options of both commands that most people need. */
 export const COMMON_OPTIONS: readonly string[] =
   'url header timeout server include exclude timing strict ignore allow allowWrites dryRun json output'.split(
     ' ',
@@ -121,7 +121,7 @@ async function replayTape(
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
 }
 
-/** The tape of a run that failed ends well, too. */
+/** Also ends the tape of a run that failed. */
 async function closeTargetAfter(
   report: Promise<RepeatedReport>,
   target: RecordedTarget,
@@ -155,7 +155,7 @@ function readAskPolicy({ onAsk = 'decline' }: ReplayFlags, stop: AbortSignal): S
   return onAsk === 'ask' ? askOnTerminal(stop) : onAsk
 }
 
-/** Puts the answers that are not as recorded on the tape, and says which; true when that settles everything. */
+/** Replaces responses on the tape that differ and lists them. Returns true if no difference is left. */
 async function acceptAnswers(tape: ReplayedTape, report: Pick<ReplayReport, 'steps'>): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
   const changed = failedSteps(report)
@@ -178,7 +178,7 @@ const EFFECT_TEXT: Readonly<Record<AcceptEffect, string>> = {
   none: 'kept    ',
 }
 
-/** How much of what was found is settled by another answer on the tape: not what the server asked before it, nor how long it took. */
+/** How much a new response on the tape settles: not requests of the server before it, and not its latency. */
 function acceptEffect({ acceptable, findings }: ReplayStep): AcceptEffect {
   const errors = findings.filter(({ level }) => level === 'error')
   const settled = acceptable === undefined ? [] : errors.filter(isAboutAnswer)
@@ -199,7 +199,7 @@ function notEnded(path: string): ReelayError {
   return new ReelayError('TAPE_UNWRITABLE', `${path} has no end`, { hint })
 }
 
-/** Runs a line of the shell before each run; what it prints is talk, and it can read the number of the run. It ends when the run is stopped. */
+/** Runs a shell command before each run, with the number of the run in REELAY_RUN. It ends when the run is stopped. */
 function createBeforeRun(
   line: string | undefined,
   stop: AbortSignal,
@@ -208,8 +208,8 @@ function createBeforeRun(
   return async (run) => {
     if (stop.aborted) return
     const env = { ...process.env, REELAY_RUN: String(run) }
-    // Descriptor 2 twice: our stdout holds the results alone.
-    // A group of its own, so that all that the line starts ends with it.
+    // Its stdout goes to our stderr, because stdout holds only results.
+    // A separate process group, so that everything the command starts ends with it.
     const child = spawn(line, { shell: true, stdio: ['ignore', 2, 2], env, detached: !IS_WINDOWS })
     const end = (): void => void (child.pid !== undefined && signalGroup(child.pid, 'SIGTERM'))
     stop.addEventListener('abort', end, { once: true })

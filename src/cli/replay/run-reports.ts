@@ -33,13 +33,13 @@ export class RunReports {
     ]
   }
 
-  /** Whether a report contains messages. */
+  /** True if a report contains messages. */
   get needTexts(): boolean {
     const names = [this.#printed, ...this.#written.map(([format]) => format)]
     return REPORTS.replay.some(({ name, needsTexts }) => needsTexts && names.includes(name))
   }
 
-  /** Prints a step, if the printed report is one that grows with the run. Each run after the first has a heading. */
+  /** Prints a step, if the printed format has a form for steps. Each run after the first has a heading. */
   printStep(step: ReplayStep, run: number, screen: ReportRedactor): void {
     const format = REPORTS.replay.find(({ name }) => name === this.#printed)
     if (format?.step === undefined) return

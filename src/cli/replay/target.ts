@@ -30,7 +30,7 @@ function targetUsageError(both: boolean): ReelayError {
 
 export interface RecordedTarget {
   readonly target: ReplayTarget
-  /** Ends the tape of the run, if one is made, and says where it is. */
+  /** Ends the tape of the run, if there is one, and prints its path. */
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ interface RecordTargetOptions {
   readonly secrets: readonly string[]
 }
 
-/** The target with a recorder before it, when the user wants a tape of the run. */
+/** Records the target, if the user wants a tape of the run. */
 export function recordTarget(
   target: ReplayTarget,
   { path, command, secrets }: RecordTargetOptions,

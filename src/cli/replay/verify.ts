@@ -45,20 +45,20 @@ async function verifyOnce(read: () => ReplayRun, stop: AbortSignal): Promise<voi
 
 const SETTLE_MS = 200
 
-/** The folders that hold the files which the server command names; without any, the folder we are in. */
+/** The folders of the files in the server command, or the working directory. */
 function watchedFolders(command: readonly string[]): readonly string[] {
   const files = command.slice(1).filter((word) => existsSync(word))
   const folders = files.map((file) => (statSync(file).isDirectory() ? resolve(file) : dirname(resolve(file))))
   return folders.length === 0 ? [process.cwd()] : [...new Set(folders)]
 }
 
-/** Whether a file that the server command names was changed while nobody watched. */
+/** Returns true if a file in the server command changed since `time`. */
 function isChangedSince(time: number, command: readonly string[]): boolean {
   const files = command.slice(1).filter((word) => existsSync(word))
   return files.map((file) => statSync(file)).some((found) => found.isFile() && found.mtimeMs > time)
 }
 
-/** Resolves when something in the folders has changed and then been quiet for a moment, or when it is told to stop. */
+/** Resolves shortly after a change in the folders, or when `signal` aborts. */
 function waitForFileChange(folders: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolved) => {
     let timer: NodeJS.Timeout | undefined
@@ -79,7 +79,7 @@ function waitForFileChange(folders: readonly string[], signal: AbortSignal): Pro
   })
 }
 
-/** What changes without the server having changed. */
+/** Ignores files that change without a change of the server. */
 function isIgnoredFile(file: string): boolean {
   return file.split(sep).some((part) => part === 'node_modules' || part === '.git') || file.includes('.tape.')
 }

@@ -3,7 +3,7 @@ import { usageError } from '../options/option.ts'
 import { headerRecord } from '../options/option-types.ts'
 import type { UpstreamTarget } from '../../serve/upstream/upstream.ts'
 
-/** When a run may go live: `once` to make the tape, for what is new, never, or always. */
+/** When a run records the live server: once to make the tape, for new requests, never, or always. */
 export type LiveMode = 'once' | 'new-episodes' | 'none' | 'all'
 
 export const LIVE_MODES: readonly LiveMode[] = ['once', 'new-episodes', 'none', 'all']
@@ -14,18 +14,18 @@ export interface LivePlanInput {
   /** The live server. */
   readonly target: UpstreamTarget | undefined
   readonly isTapeThere: boolean
-  /** Whether this runs unattended, by the environment variable `CI`. */
+  /** True in CI, by the environment variable `CI`. */
   readonly isCi: boolean
 }
 
-/** What a run does with the live server. */
+/** How a run uses the live server. */
 export type LivePlan = (
   | { readonly kind: 'replay' }
   | { readonly kind: 'record'; readonly target: UpstreamTarget }
   | { readonly kind: 'passthrough'; readonly target: UpstreamTarget; readonly learns: boolean }
 ) & { readonly warning?: string }
 
-/** In CI nothing goes live unless the command line says so, and then it is said aloud. */
+/** In CI, a run uses the live server only if the command line says so, and then with a warning. */
 export function planLiveServer(wishes: LivePlanInput): LivePlan {
   const { onMiss, isTapeThere } = wishes
   const mode = effectiveMode(wishes)
@@ -40,7 +40,7 @@ export function planLiveServer(wishes: LivePlanInput): LivePlan {
     : { kind: 'replay' }
 }
 
-/** Without a mode, a server to pass misses on to needs none, and a server alone is there to make the tape. */
+/** The default depends on the rest: passthrough needs no mode, and a live server alone is recorded once. */
 function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode | undefined {
   if (mode === 'none' && onMiss === 'passthrough')
     throw usageError('--mode none and --on-miss passthrough contradict each other', 'leave one of them out')
@@ -49,7 +49,7 @@ function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode 
   return target !== undefined && !isCi ? 'once' : 'none'
 }
 
-/** Whoever gave a server and gets no tape should know why. */
+/** Explains why a run with a live server makes no tape. */
 function notRecordedWarning({ mode, target, isTapeThere }: LivePlanInput): { readonly warning?: string } {
   const isByCi = mode === undefined && target !== undefined && !isTapeThere
   return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records all the same' } : {}

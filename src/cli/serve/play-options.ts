@@ -9,7 +9,7 @@ import type { CompanionFile } from '../../store/companion-files.ts'
 import { readConfig, type ConfigFlags } from '../options/config-options.ts'
 import type { ClockFlag, ServeFlags } from '../options/serve-options.ts'
 
-/** The options of the library that the flags stand for. Files are read now. */
+/** Converts the flags to options of the library, and reads the files that they name. */
 export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeOptions>> {
   const { pace, paceCap, order, onClientAnswer, seed, match, rules = [], ignore = [], permissive } = flags
   const { override, faults } = flags

@@ -14,10 +14,10 @@ import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { printServeLine as tell, announceEndpoints, type ServeAddresses } from './tapes-to-serve.ts'
 
 export interface LiveRecordingOptions {
-  /** Where the tape is to be. */
+  /** Path of the tape. */
   readonly path: string
   readonly target: UpstreamTarget
-  /** What to call the server on it. */
+  /** Name of the server on the tape. */
   readonly server: string | undefined
   /** Where clients find the live server; on stdin and stdout if nowhere else. */
   readonly addresses: ServeAddresses
@@ -26,7 +26,7 @@ export interface LiveRecordingOptions {
   readonly signal: AbortSignal
 }
 
-/** Is the live server and records it; a tape that is there is replaced only by a whole new one. Gives the exit code. */
+/** Serves and records the live server. An existing tape is replaced only by a complete new one. Returns the exit code. */
 export async function recordLiveServer(anew: LiveRecordingOptions): Promise<number> {
   const { path, addresses, signal } = anew
   const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
@@ -48,7 +48,7 @@ export async function recordLiveServer(anew: LiveRecordingOptions): Promise<numb
 
 type LiveRecordingResult = Pick<RecordingSummary, 'frames' | 'loss'> & { readonly code: number }
 
-/** Every client has a link of its own to the live server, and each is a connection on the tape. */
+/** Opens a separate link to the live server for each client. Each link is a connection on the tape. */
 async function recordOverHttp(
   anew: LiveRecordingOptions,
   tape: string,

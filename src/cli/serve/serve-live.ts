@@ -21,7 +21,7 @@ export function openPassthrough(
   })
 }
 
-/** Adds what was learned to the tape, and says so. */
+/** Appends the new episode to the tape and reports it. */
 export async function appendNewEpisode(
   live: PassthroughServer,
   tape: PlayableTape,

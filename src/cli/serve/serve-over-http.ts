@@ -2,7 +2,7 @@ import { type Drift, sumServerDrifts } from '../../serve/drift.ts'
 import { serveHttp, type ServedHttp, type ServeHttpOptions } from '../../serve/http/serve-http.ts'
 import { announceTape, announceEndpoints, type TapeToServe, type ServeAddresses } from './tapes-to-serve.ts'
 
-/** Until a signal ends it: a server over HTTP cannot know when its last client has left. */
+/** Serves until a signal, because a server over HTTP cannot know when its last client has left. */
 export async function serveTapesOverHttp(
   tapes: readonly (TapeToServe & ServeAddresses & Pick<ServeHttpOptions, 'upstream'>)[],
   signal: AbortSignal,

@@ -68,7 +68,7 @@ async function openTapes(
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>
 
-/** Loaded only when it is asked for: on a stdio link a client waits. */
+/** Loaded on demand, because on stdio a client is waiting. */
 async function serveOnHttp(
   tapes: readonly (TapeToServe & ServeAddresses)[],
   plan: PlayPlan,
@@ -112,7 +112,7 @@ function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
   return hasDrifted(counted) ? 1 : 0
 }
 
-/** `reelay serve <tape>`, as most configs of clients have it: the parser of command lines would have nothing to do. */
+/** `reelay serve <tape>`, as most client configs have it, without loading the command-line parser. */
 export async function serveSingleTape(name: string): Promise<void> {
   ignoreClosedOutput()
   await serveTapes([{ name }], { flags: {}, words: [], plan: { kind: 'replay' } })
@@ -121,8 +121,8 @@ export async function serveSingleTape(name: string): Promise<void> {
 const CLIENT_CHECK_MS = 250
 
 /**
- * Aborts when the client on stdin and stdout is gone for good. Only the end of the input is told to us, and a client may still
- * read what it is owed; but one that was killed does not, and what it is owed may never come.
+ * Aborts when the client on stdin and stdout is gone. The end of the input is not enough: a client may close it and still read
+ * responses. A client that was killed reads nothing more, and the run must not wait for it.
  */
 export function abortWhenClientLeaves(): AbortSignal {
   const left = new AbortController()

@@ -63,7 +63,7 @@ function splitServeArguments(words: readonly string[], argv: readonly string[]):
 }
 
 interface ServeUsage extends Pick<ServeArguments, 'names'>, Pick<ServeFlags, 'http' | 'sse'> {
-  /** Whether a live server, or what to do with one, is given. */
+  /** True if the command line names a live server, or says how to use one. */
   readonly isLive: boolean
 }
 

@@ -15,7 +15,7 @@ export interface ServeAddresses {
   readonly sse?: Partial<ListenAddress>
 }
 
-/** A tape that is to be served, which of its servers, and where. */
+/** A tape to serve, with the selected server and the addresses. */
 export interface RequestedTape extends ServeAddresses {
   /** Its name, or its path. */
   readonly name: string
@@ -40,14 +40,14 @@ function addressFor(given: ListenAddress | true, at: number): Partial<ListenAddr
   return { ...given, port: given.port === 0 ? 0 : given.port + at }
 }
 
-/** A tape, what is wrong with it, and how it is to be served. */
+/** An opened tape with its problems and the options to serve it with. */
 export interface TapeToServe extends ServeOptions {
   readonly tape: PlayableTape & Pick<Tape, 'ended' | 'problems'>
   /** How requests are matched, where it is not by default. */
   readonly matching: readonly string[]
 }
 
-/** Says what is served, and what is wrong with it. */
+/** Prints the name of the tape, its size, its revision and its problems. */
 export function announceTape({ tape, name, matching }: TapeToServe, servers: readonly string[]): void {
   const turns = turnStoreOf(tape.turns)
   const kinds = turns.kinds().filter((kind) => kind.trigger === 'request' && servers.includes(kind.server))
@@ -77,12 +77,12 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
 
 const MAX_WARNINGS = 5
 
-/** SDK clients that negotiate start the server twice: once to ask what it speaks, once for the session. */
+/** SDK clients that negotiate start the server twice: once for the probe, once for the session. */
 function holdsOnlyProbe(kinds: readonly TurnKind[]): boolean {
   return kinds.length > 0 && kinds.every(({ method }) => method === 'server/discover')
 }
 
-/** Says where, in lines that programs may read too; the tape is named where there are several, and so is the server. */
+/** Prints the URLs, in lines that programs can read. Names the tape and the server if there are several. */
 export function announceEndpoints(
   served: readonly (ServedHttp & { readonly name: string | undefined })[],
 ): void {
@@ -103,7 +103,7 @@ export function printServeWarning(text: string): void {
   printServeLine(`reelay serve: ${colourText('yellow', 'warning:')} ${text}`)
 }
 
-// stdout is the protocol's alone.
+// stdout belongs to the protocol.
 export function printServeLine(text: string): void {
   process.stderr.write(`${text}\n`)
 }

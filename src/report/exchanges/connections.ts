@@ -12,7 +12,7 @@ import { META_KEYS, metaValue } from '../../protocol/methods.ts'
 import type { ExchangeFacts } from './exchange.ts'
 import type { EventFrame } from '../../tape/frame.ts'
 
-/** Who talked to whom on one link, as far as they said. */
+/** The client and the server of one connection, as far as they introduced themselves. */
 export interface ConnectionFacts {
   readonly server: string
   readonly conn: number
@@ -26,7 +26,7 @@ export interface ConnectionFacts {
   readonly exit: JsonObject | undefined
 }
 
-/** One entry for each link that left a trace on the tape, in the order of their first words. */
+/** One entry for each connection on the tape, in the order of their first messages. */
 export function connectionsInTape(
   exchanges: readonly ExchangeFacts[],
   events: readonly EventFrame[],
@@ -53,11 +53,11 @@ interface ConnectionKey {
 const TRACE_RANKS = { exchange: 0, event: 1, outside: 2, stderr: 3, raw: 4, other: 5 } as const
 type Trace = keyof typeof TRACE_RANKS
 
-/** Learns who talked to whom from what crosses the wire, in any order. */
+/** Collects facts about connections from messages, in any order. */
 export class ConnectionTracker {
   readonly #connections = new Map<string, TrackedConnection>()
 
-  /** A link was seen; `position` counts among traces of its kind. */
+  /** Notes that a connection exists. `position` orders traces of the same kind. */
   track({ server, conn }: ConnectionKey, kind: Trace, position: number): TrackedConnection {
     const key = `${conn} ${server}`
     const rank = TRACE_RANKS[kind] * 2 ** 48 + position
@@ -161,7 +161,7 @@ class TrackedConnection {
   }
 }
 
-/** What was said in the earliest exchange that says it. */
+/** A value with the earliest exchange that contains it. */
 interface EarliestValue<Value> {
   readonly sequence: number
   readonly value: Value

@@ -24,7 +24,7 @@ import type { TurnLog } from '../../tape/conversation.ts'
 import type { HttpFrame } from '../../tape/frame.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 
-/** What is told of messages outside of exchanges. */
+/** Called with each message that belongs to no exchange. */
 type OnOutsideMessage = (spoken: RecordedMessage) => void
 
 /** Takes down the exchanges of a tape as they come, a row of numbers for each. A turn is known by its row. */
@@ -90,7 +90,7 @@ export class ExchangeLog implements TurnLog<number, OpenServerRequest> {
     this.#onOutside(message)
   }
 
-  /** The head of an answer over HTTP: what it says counts where nothing else was answered. */
+  /** Adds the HTTP status of a request that got no JSON-RPC response. */
   addHttpStatus({ server, x, http }: HttpFrame): void {
     if (!('status' in http)) return
     for (const row of this.#byHttpExchange.get(httpExchangeKeyOf(server, x)) ?? [])
@@ -195,7 +195,7 @@ export class ExchangeRows implements Iterable<ExchangeSummary> {
     this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }
 
-  /** What is known of a request without an answer. */
+  /** A request that has no response yet. */
   setOutcome(row: number, outcome: ExchangeOutcome): void {
     this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }

@@ -18,7 +18,7 @@ export function exchangeTable({ exchanges, connections }: Inspection): readonly 
   return lines.length === 0 ? [] : [...exchangeTableLines(lines, connections.length > 1)]
 }
 
-/** The same for lines that are not all in memory: they are gone through twice. */
+/** Like `exchangeTable`, for exchanges that are not in memory. It reads them twice. */
 export function* exchangeTableLines(lines: Iterable<ExchangeSummary>, manyLinks: boolean): Generator<string> {
   const titles = exchangeTitles(manyLinks)
   const widths = new ColumnWidths(titles)
@@ -64,7 +64,7 @@ const OUTCOME_STYLES: Readonly<Record<ExchangeOutcome['kind'], TextStyle>> = {
   cut: 'yellow',
 }
 
-/** What happened between request and answer, in words that follow the columns. */
+/** Describes the messages between request and response, after the columns. */
 export function exchangeExtras({ notificationCount, serverRequests }: ExchangeSummary): string {
   const counted =
     notificationCount === 0
@@ -78,14 +78,14 @@ function serverRequestText({ method, isAnswered }: ServerRequestSummary): string
   return isAnswered ? `asked ${method}` : `asked ${method} in vain`
 }
 
-/** What one line says of an exchange. */
+/** An exchange, as one line of a table shows it. */
 export interface ExchangeSummary {
   readonly sequence: number
   /** Milliseconds from the start of the tape. */
   readonly at: number
   /** Server and connection. */
   readonly link: string
-  /** The method, and what the call is aimed at. */
+  /** The method, and the tool, prompt or resource. */
   readonly title: string
   readonly latencyMs: number | undefined
   readonly outcome: OutcomeSummary
@@ -144,7 +144,7 @@ export function summarizeServerRequest(
   return { method, isAnswered: answer !== undefined }
 }
 
-/** What a server says of its errors may be long. */
+/** Error messages of a server may be long. */
 export function summarizeOutcome(outcome: ExchangeOutcome): OutcomeSummary {
   return { kind: outcome.kind, text: truncateText(outcomeText(outcome), 60) }
 }

@@ -10,7 +10,7 @@ export interface ExchangeFacts {
   /** Counts from 1, in the order of the requests. */
   readonly sequence: number
   readonly request: ExchangeRequest
-  /** What the call is aimed at: a tool, a prompt, a resource. */
+  /** The tool, prompt or resource of the call. */
   readonly target: string | undefined
   readonly steps: readonly TurnStep[]
   readonly response: ExchangeResponse | undefined
@@ -74,7 +74,7 @@ function exchangeRequestKey({ server, conn }: RecordedMessage, id: Id): string {
   return JSON.stringify([server, conn, idKey(id)])
 }
 
-/** What a call is aimed at. */
+/** The tool, prompt or resource of a call. */
 export function requestTarget(params: unknown): string | undefined {
   const target = member(params, 'name') ?? member(params, 'uri')
   return typeof target === 'string' ? target : undefined
@@ -100,7 +100,7 @@ export type ExchangeOutcome =
   /** The server wants more before it answers (2026-07-28). */
   | { readonly kind: 'input-required' }
   | { readonly kind: 'cancelled' }
-  /** Over HTTP there may be a status all the same, such as 401. */
+  /** The HTTP status, if there is one, such as 401. */
   | { readonly kind: 'unanswered'; readonly status?: number }
   /** It was answered, and only the beginning of the answer was kept. */
   | { readonly kind: 'cut' }
@@ -112,7 +112,7 @@ export function exchangeOutcome(response: Response | undefined, without: NoRespo
     : resultOutcome(response.outcome.result)
 }
 
-/** What it means that there is no response. */
+/** The outcome of a request without a response. */
 type NoResponseReason = 'cancelled' | 'unanswered' | 'cut'
 
 function errorOutcome(error: unknown): ExchangeOutcome {
@@ -138,7 +138,7 @@ function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Adds to requests without an answer what HTTP said instead, such as 401. */
+/** Adds the HTTP status, such as 401, to requests without a response. */
 export function withHttpStatuses(
   exchanges: readonly ExchangeFacts[],
   frames: readonly Frame[],

@@ -133,7 +133,7 @@ function eventJson(frame: EventFrame, inspection: Inspection): string {
   })
 }
 
-/** What it takes to say when something happened. */
+/** The part of an inspection that times are computed from. */
 type TapeClock = Pick<Inspection, 'header'>
 type FramePosition = Pick<EventFrame, 'n' | 't' | 'server' | 'conn'>
 

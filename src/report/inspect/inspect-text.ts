@@ -24,7 +24,7 @@ import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** A tape for people: who talked to whom, one line for each exchange, and what else is worth knowing. */
+/** Formats a tape for people: its connections, its exchanges and notes. */
 export function inspectAsText(
   inspection: Inspection,
   { verbose }: { readonly verbose: boolean } = { verbose: true },
@@ -35,7 +35,7 @@ export function inspectAsText(
     .join('')
 }
 
-/** The same of a tape of any size, line by line. */
+/** Like `inspectAsText`, for a tape of any size, line by line. */
 export function overviewLines({ exchanges, notes, ...heading }: Overview): Iterable<string> {
   const manyLinks = heading.connections.length > 1
   return sectionLines(heading, exchanges.size === 0 ? [] : exchangeTableLines(exchanges, manyLinks), notes)
@@ -45,10 +45,10 @@ export function* overviewAsText(overview: Overview): Generator<string> {
   for (const line of overviewLines(overview)) yield `${line}\n`
 }
 
-/** What stands above the exchanges. */
+/** The part above the exchanges. */
 type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
 
-/** Its lines, with empty ones between the sections. */
+/** The lines of all sections, separated by empty lines. */
 function* sectionLines(
   heading: InspectionHeading,
   exchanges: Iterable<string>,
@@ -124,13 +124,13 @@ function verboseExchangeLines(inspection: Inspection): readonly string[] {
   return [headings, ...inFull]
 }
 
-/** What a tape tells at a glance: a row of numbers for each exchange, and counts of the rest. */
+/** A summary of a tape: a compact row for each exchange, and counts of the rest. */
 export interface Overview extends InspectionHeading {
   readonly exchanges: ExchangeRows
   readonly notes: InspectionNotes
 }
 
-/** Goes through a tape once; what is in memory does not grow with the length of its messages. */
+/** Reads a tape once. The memory that it needs does not depend on the length of the messages. */
 export async function readOverview(reader: TapeReader): Promise<Overview> {
   const builder = new OverviewBuilder()
   for await (const batch of reader.batches()) for (const frame of batch) builder.add(frame)
@@ -226,7 +226,7 @@ function joinTruncated(parts: readonly TruncatedLines[]): TruncatedLines {
   return { lines: parts.flatMap(({ lines }) => lines).slice(0, MAX_NOTE_LINES), count }
 }
 
-/** The first lines of what a process wrote to stderr, and how many there are. Its chunks are cut anywhere. */
+/** The first lines of stderr and the number of all lines. Chunks do not end at line breaks. */
 class StderrPreview {
   readonly #most: number
   #head = ''

@@ -14,17 +14,17 @@ import { type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { selectServers } from '../../tape/server-filter.ts'
 import { messagesOfTurn, type RecordedMessage } from '../../tape/turn.ts'
 
-/** What a tape tells, as plain facts: every view of a tape shows these and decides nothing. */
+/** The facts about a tape, which every view formats. */
 export interface Inspection {
   readonly path: string
   readonly header: TapeHeader
   readonly frames: number
   readonly durationMs: number
-  /** Whether the recording ended well; a tape without its `end` was cut, or is still being written. */
+  /** False if the tape was cut off or is still being written. */
   readonly ended: boolean
   readonly connections: readonly ConnectionFacts[]
   readonly exchanges: readonly ExchangeFacts[]
-  /** Messages that belong to no exchange: notifications of the client and what they set off, answers to nothing. */
+  /** Messages that belong to no exchange: notifications of the client, messages that follow them, and stray responses. */
   readonly outside: readonly RecordedMessage[]
   readonly stderr: readonly StderrFrame[]
   readonly raw: readonly RawFrame[]
@@ -59,12 +59,12 @@ export function inspectTape(tape: Tape): Inspection {
   }
 }
 
-/** The exchanges that a tape, played as a server, could not answer. */
+/** The exchanges that a served tape could not answer. */
 export function missedExchanges({ exchanges }: Inspection): readonly ExchangeFacts[] {
   return exchanges.filter(({ outcome }) => outcome.kind === 'miss')
 }
 
-/** The moment of a frame, from the clock of its tape. */
+/** The time of a frame as an ISO date. */
 export function frameTimestamp({ header }: Pick<Inspection, 'header'>, t: number): string {
   return new Date(Math.min(Date.parse(header.started) + t, LAST_DATE)).toISOString()
 }
@@ -81,7 +81,7 @@ function tapeDuration({ turns, strays, rest }: Tape): number {
   return times.reduce((latest, t) => Math.max(latest, t), 0)
 }
 
-/** The tape as if only these servers had been recorded. What belongs to no server, such as the end, stays. */
+/** Filters a tape by server. Frames that belong to no server, such as the end, are kept. */
 export async function selectTapeServers(reader: TapeReader, filter: string): Promise<TapeReader> {
   const header = await headerWithServers(reader, filter)
   const meant = selectServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
@@ -102,7 +102,7 @@ export async function selectTapeServers(reader: TapeReader, filter: string): Pro
   }
 }
 
-/** The header with the servers that a filter can mean. Those that joined later are known when all of the tape was looked at. */
+/** The header with all servers of the tape. Servers that joined later are found by reading the whole tape. */
 async function headerWithServers(reader: TapeReader, filter: string): Promise<TapeHeader> {
   const { header } = reader
   if (Object.hasOwn(header.servers, filter)) return header

@@ -8,10 +8,10 @@ import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
 import { escapeControlChars, truncateText, escapeControlCharsInJson } from '../../text.ts'
 
-/** So many lines of a kind are shown to who does not want them all. */
+/** Maximum lines of each kind without `--verbose`. */
 export const MAX_NOTE_LINES = 5
 
-/** What is worth knowing of a tape beside its exchanges. */
+/** Facts about a tape that are shown below its exchanges. */
 export interface InspectionNotes extends Pick<
   Inspection,
   'latency' | 'problems' | 'ended' | 'unknownFrames'
@@ -23,7 +23,7 @@ export interface InspectionNotes extends Pick<
   readonly events: readonly string[]
 }
 
-/** A request that a tape, played as a server, could not answer. */
+/** A request that a served tape could not answer. */
 export interface MissedRequest {
   readonly sequence: number
   readonly message: string
@@ -35,7 +35,7 @@ export interface TruncatedLines {
   readonly count: number
 }
 
-/** Each note under its own word; nothing is said about what did not happen. */
+/** Formats the notes, each under its label. Empty notes are left out. */
 export function noteLines(notes: InspectionNotes): readonly string[] {
   return [
     ...labelledLines('latency', latencyLines(notes)),
@@ -84,7 +84,7 @@ function missMessage(outcome: ExchangeOutcome): string {
   return outcome.kind === 'miss' ? outcome.message : ''
 }
 
-/** What a message outside of exchanges is, in a few words. */
+/** Describes a message that belongs to no exchange. */
 export function outsideMessageTitle(spoken: RecordedMessage): string {
   return `${spoken.dir === 'c2s' ? '→' : '←'} ${messageTitle(spoken)}`
 }
@@ -99,7 +99,7 @@ export function formatTitleCounts(counts: ReadonlyMap<string, number>): readonly
   return [...counts].map(([title, count]) => (count === 1 ? title : `${title}, ${count} times`))
 }
 
-/** Chunks of stderr are cut anywhere, so lines are made after joining those of one link. */
+/** Chunks of stderr do not end at line breaks, so those of one connection are joined before they are split into lines. */
 function stderrLines(frames: readonly StderrFrame[]): readonly string[] {
   const texts = new Map<string, string>()
   for (const { server, conn, stderr } of frames) {
@@ -126,7 +126,7 @@ function problemLines({ problems, ended, unknownFrames }: InspectionNotes): read
   return lines.map((line) => styleText('yellow', line))
 }
 
-/** As many of them as are shown. */
+/** The first `most` lines and the number of all lines. */
 function truncateLines(lines: readonly string[], most: number = MAX_NOTE_LINES): TruncatedLines {
   return { lines: lines.slice(0, most), count: lines.length }
 }
@@ -141,7 +141,7 @@ export function exchangeMessages({ request, steps }: ExchangeFacts): readonly st
   return [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
 }
 
-/** One message: who sent it, when, what it is, and its JSON. */
+/** Formats a message: its direction, title, time and JSON. */
 function messageLines(spoken: RecordedMessage): readonly string[] {
   const arrow = spoken.dir === 'c2s' ? '→' : '←'
   const title = `${arrow} ${messageTitle(spoken)} at +${formatDuration(spoken.t)}`
@@ -149,7 +149,7 @@ function messageLines(spoken: RecordedMessage): readonly string[] {
   return [styleText('cyan', title), ...json.map((line) => `  ${line}`)]
 }
 
-/** What a message is, in a few words. */
+/** Describes a message in a few words. */
 function messageTitle({ message }: RecordedMessage): string {
   switch (message.kind) {
     case 'request':

@@ -5,7 +5,7 @@ import type { StepList } from '../../replay/steps/step-list.ts'
 import { streamJson, StreamedList, parseOrKeepText } from '../json-text.ts'
 import { indexesUpTo, NumberTable } from '../../store/columns.ts'
 
-/** What each message of the client brought, piece by piece, in the field names of the session replays that security testers know. */
+/** Each request with its response, in chunks, with the field names of the session replays that security testers know. */
 export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): Iterable<string> {
   return streamJson({
     results: new StreamedList(() => stepResults(steps)),
@@ -27,7 +27,7 @@ function stepResultJson({ frame, method, recordedId, sent, answer, why, duration
   }
 }
 
-/** All that was sent and answered in a run, in its order, in the field names of session files that security testers know. */
+/** All messages of a run in order, with the field names of the session files that security testers know. */
 function* orderedMessages(steps: StepList): Generator<object> {
   let sequence = 0
   for (const { index, isAnswer } of inTimeOrder(steps)) {
@@ -57,7 +57,7 @@ function* inTimeOrder(steps: StepList): Generator<OrderedMessage> {
   }
 }
 
-/** The frame of the tape that it stands for. */
+/** The id is made of the frame on the tape. */
 function messageId({ frame }: ReplayStep, isAnswer: boolean): { readonly proxy_id: string } {
   return { proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}` }
 }

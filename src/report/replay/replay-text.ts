@@ -7,7 +7,7 @@ import type { StepFinding } from '../../replay/judge/judged-answer.ts'
 import { truncateText, escapeControlChars } from '../../text.ts'
 import { formatDuration, type TextStyle } from '../table.ts'
 
-/** One step on one line, and below it what is not as recorded. */
+/** A step on one line, followed by its differences. */
 export function stepAsText(step: ReplayStep): string {
   const { frame, method, tool, duration, state, why } = step
   const [word, style] = stepLabel(step)
@@ -18,7 +18,7 @@ export function stepAsText(step: ReplayStep): string {
   return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
 }
 
-/** What matters of a run, after its steps. */
+/** The summary of a run, printed after its steps. */
 export function replaySummaryText(report: RepeatedReport): string {
   const { summary, performance, validation, notes, noise, unstable, runs } = report
   return [
