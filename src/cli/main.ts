@@ -43,7 +43,7 @@ async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
   try {
     await runStdioRecording(args, server)
   } catch (error) {
-    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // a fault of ours must not leave a server that nobody talks to
+    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // an error of ours must not leave an orphaned server
     throw error
   }
 }

@@ -71,7 +71,7 @@ test.each([
   ],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "x*"',
-    'line 4, column 16: "redaction.rules[0].pattern" matches nothing at all, so it would match everywhere',
+    'line 4, column 16: "redaction.rules[0].pattern" matches the empty text, so it would match everywhere',
   ],
   [
     'redaction:\n  rules: [',

@@ -1,7 +1,7 @@
 import { findProjectConfig } from './project-config.ts'
 import type { Setting } from './setting.ts'
 import { ReelayError } from '../errors.ts'
-import type { RedactionRuleChanges } from '../redact/rule-set.ts'
+import { parsePattern, parseValuePattern, type RedactionRuleChanges } from '../redact/rule-set.ts'
 import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
 import type { RedactionRule } from '../redact/rules/rule.ts'
 
@@ -46,22 +46,19 @@ function readRuleName(setting: Setting): string {
   throw setting.invalid(`switches off "${name}", and there is no such rule`)
 }
 
-/** `/…/` is a pattern. Anything else is a literal value. */
 function readAllowedValue(setting: Setting): RegExp {
-  if (setting.value instanceof RegExp || PATTERN_SYNTAX.test(setting.text())) return readPattern(setting)
-  return new RegExp(`^${setting.text().replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}$`)
+  if (setting.value instanceof RegExp) return readPattern(setting)
+  const pattern = setting.as(() => parseValuePattern(setting.text()))
+  return rejectEmptyMatch(setting, pattern)
 }
-
-const PATTERN_SYNTAX = /^\/(.*)\/([imsu]*)$/s
 
 function readPattern(setting: Setting): RegExp {
-  const pattern = setting.value instanceof RegExp ? setting.value : setting.as(patternFromText)
-  if (!pattern.test('')) return pattern
-  throw setting.invalid('matches nothing at all, so it would match everywhere')
+  const { value } = setting
+  const pattern = value instanceof RegExp ? value : setting.as(() => parsePattern(setting.text()))
+  return rejectEmptyMatch(setting, pattern)
 }
 
-function patternFromText(setting: Setting): RegExp {
-  const text = setting.text()
-  const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
-  return new RegExp(source, flags)
+function rejectEmptyMatch(setting: Setting, pattern: RegExp): RegExp {
+  if (!pattern.test('')) return pattern
+  throw setting.invalid('matches the empty text, so it would match everywhere')
 }

@@ -4,7 +4,14 @@ import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/error-injection.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
 import { CONFIG_OPTIONS, readConfig, readSection, type ConfigFlags } from './config-options.ts'
-import { LIVE_SERVER_OPTIONS, seedOption, serverOption, type LiveServerFlags } from './live-options.ts'
+import {
+  LIVE_SERVER_OPTIONS,
+  SECRET_OPTIONS,
+  type SecretFlags,
+  seedOption,
+  serverOption,
+  type LiveServerFlags,
+} from './live-options.ts'
 import {
   option,
   inGroup,
@@ -41,7 +48,6 @@ import {
   type ReportRequest,
   validationRules,
 } from './replay-types.ts'
-import { SECRET_OPTIONS, type SecretFlags } from './secret-options.ts'
 import { jsonOption } from './shared-options.ts'
 
 /** Options of the library that the command line, the project config or both set. */

@@ -10,6 +10,8 @@ import { LIVE_MODES, type LiveMode } from '../serve/live-plan.ts'
 import { CONFIG_OPTIONS, type ConfigFlags } from './config-options.ts'
 import {
   LIVE_SERVER_OPTIONS,
+  SECRET_OPTIONS,
+  type SecretFlags,
   canonicalPace,
   paceFactor,
   seedOption,
@@ -37,7 +39,6 @@ import {
   parseListenAddress,
   textValue,
 } from './option-types.ts'
-import { SECRET_OPTIONS, type SecretFlags } from './secret-options.ts'
 
 /** The values of `reelay serve`. Where a name is one of the library's, so is the value. */
 export interface ServeFlags

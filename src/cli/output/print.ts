@@ -11,7 +11,7 @@ export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') void reportWriteError(error)
   })
-  process.stderr.on('error', () => {}) // there is nowhere left to say it
+  process.stderr.on('error', () => {}) // there is nowhere left to report it
 }
 
 async function reportWriteError(error: Error): Promise<void> {
@@ -52,7 +52,7 @@ export function* joinedChunks(pieces: Iterable<string>): Generator<string> {
 }
 
 async function waitForDrain(signal: AbortSignal): Promise<void> {
-  await once(process.stdout, 'drain', { signal }).catch(() => {}) // whoever read has left, and no more is written
+  await once(process.stdout, 'drain', { signal }).catch(() => {}) // the reader is gone
 }
 
 type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'cyan'

@@ -47,7 +47,7 @@ const TERMINAL_NEED = { needs: '--pace stepped', instead: INSTEAD }
 
 /** Shows a message and asks until the user has decided. */
 export async function promptAtStop(stop: Stop, ask: AskQuestion): Promise<void> {
-  await turn() // what came of the messages before is told first
+  await turn() // results of earlier messages are printed first
   for (let shown = shortStopText(stop); ;) {
     const word = ((await ask(`${shown}\n  [N]ext, skip, continue, quit, show: `)) ?? 'quit')
       .trim()
@@ -95,7 +95,7 @@ export function pauseOnFailure(controller: ReplayController): (step: ReplayStep)
 }
 
 async function askToContinue(controller: ReplayController, { index, method }: ReplayStep): Promise<void> {
-  await turn() // a run whose last step failed is over by then: there is nothing to go on with
+  await turn() // if the last step failed, the run is over by then
   if (controller.status !== 'paused') return
   const failed = `step ${index} (${method}) is not as recorded`
   if (!process.stdin.isTTY) {

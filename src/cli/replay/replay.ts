@@ -7,14 +7,13 @@ import {
   toReplayOptions,
   type ReplayFlags,
 } from '../options/replay-options.ts'
-import { readSecretValues } from '../options/secret-options.ts'
+import { readSecretValues } from '../options/live-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
 import { printDryRun } from './dry-run.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
-import { redactReport, createRunRedactor } from './redact-report.ts'
-import { RunReports } from './run-reports.ts'
+import { RunReports, createRunRedactor, redactReport } from './run-reports.ts'
 import { recordTarget, type RecordedTarget, readReplayTarget } from './target.ts'
 import { ReelayError } from '../../errors.ts'
 import { signalGroup } from '../../link/process/end.ts'

@@ -54,7 +54,7 @@ export async function readRuleFile(path: string): ReturnType<typeof parseRuleFil
 /** The reader is loaded only if it is needed, because on stdio a client is waiting. */
 export async function readServeSecrets({ secret, secrets }: ServeFlags): Promise<readonly string[]> {
   if (secret === undefined && secrets === undefined) return []
-  const { readSecretValues } = await import('../options/secret-options.ts')
+  const { readSecretValues } = await import('../options/live-options.ts')
   return readSecretValues({ ...(secret && { secret }), ...(secrets !== undefined && { secrets }) })
 }
 
