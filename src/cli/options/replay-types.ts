@@ -155,7 +155,7 @@ export const reportRequest: ValueType<ReportRequest> = {
 }
 
 /** Reads an item of `transformations`: a name, a condition and an action. */
-export function readTransformation(item: Setting, env: Environment): TransformRule {
+function readTransformation(item: Setting, env: Environment): TransformRule {
   const { name, condition, action } = item.members(['name', 'condition', 'action'])
   if (name === undefined || action === undefined) throw item.invalid('needs "name" and "action"')
   return {
@@ -298,7 +298,7 @@ function filled(setting: Setting, env: Environment): unknown {
 }
 
 /** Reads an item of `validation.rules`: how some responses are compared, and what a difference means. */
-export function readValidationRule(item: Setting): ValidationRule {
+function readValidationRule(item: Setting): ValidationRule {
   const { name, appliesTo, kind, onFailure } = item.members(['name', 'appliesTo', 'kind', 'onFailure'])
   if (name === undefined || kind === undefined) throw item.invalid('needs "name" and "kind"')
   return {
