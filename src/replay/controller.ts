@@ -4,21 +4,21 @@ import { type PlannedMessage, RUN_STOPPED } from './plan/plan.ts'
 
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 
-/** Holds, resumes and stops a run from outside; what is on its way is let come in. */
+/** Pauses, resumes and stops a run. Requests that were already sent still get their answers. */
 export class ReplayController {
   #status: RunStatus = 'idle'
   #wake: (() => void)[] = []
   readonly #stopping = new AbortController()
 
   constructor() {
-    setMaxListeners(0, this.stopped) // any number may wait at once: that is no leak
+    setMaxListeners(0, this.stopped) // many waits listen at once, which is not a leak
   }
 
   get status(): RunStatus {
     return this.#status
   }
 
-  /** A run begins; a controller may be given to one run after the other. */
+  /** Called when a run begins. One controller can be used for several runs, one after the other. */
   start(): void {
     if (this.#status === 'idle' || this.#status === 'done') this.#setStatus('running')
   }
@@ -31,12 +31,12 @@ export class ReplayController {
     if (this.#status === 'paused') this.#setStatus('running')
   }
 
-  /** Nothing more is sent; what was not sent is reported as left out. */
+  /** Sends nothing more. Messages that were not sent are reported as skipped. */
   stop(): void {
     if (this.#status !== 'done') this.#setStatus('stopped')
   }
 
-  /** Aborted when nothing more may be sent. */
+  /** Aborted when the run is stopped. */
   get stopped(): AbortSignal {
     return this.#stopping.signal
   }
@@ -45,13 +45,13 @@ export class ReplayController {
     if (this.#status !== 'stopped') this.#setStatus('done')
   }
 
-  /** Resolves when the next message may go out; false when none may. */
+  /** Waits while the run is paused. Resolves to false if the run was stopped. */
   async waitUntilRunning(): Promise<boolean> {
     while (this.#status === 'paused') await new Promise<void>((resolve) => this.#wake.push(resolve))
     return this.#status === 'running'
   }
 
-  /** Resolves after so many milliseconds, or with false as soon as nothing more may be sent. */
+  /** Waits for a number of milliseconds. Resolves to false as soon as the run is stopped. */
   wait(milliseconds: number): Promise<boolean> {
     return sleep(milliseconds, true, { signal: this.stopped }).catch(() => false)
   }
@@ -63,7 +63,7 @@ export class ReplayController {
   }
 }
 
-/** Values on their way from where they are made to where they are awaited, in order. */
+/** Hands values in order to a reader that awaits them. */
 class AsyncQueue<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = []
   #wake: () => void = () => {}
@@ -89,29 +89,29 @@ class AsyncQueue<Value> implements AsyncIterable<Value> {
   }
 }
 
-/** A message of a stepped run that waits for someone to say what becomes of it. */
+/** A message of a stepped run that waits for a decision. */
 export interface Stop {
-  /** Its place among the client's messages on the tape, from 0, and its frame there. */
+  /** Position among the client's messages on the tape, from 0. */
   readonly index: number
   readonly frame: number
   readonly method: string
   readonly tool: string | undefined
-  /** What would be sent, with live values in it, but for the id that it gets; undefined when a value that it needs is not known. */
+  /** The text that would be sent, with live values, except for its id; `undefined` if a live value is missing. */
   readonly text: string | undefined
-  /** Sends it, and stops before the one after it. */
+  /** Sends the message and stops at the next one. */
   next(): void
-  /** Leaves it out, and stops before the one after it. */
+  /** Skips the message and stops at the next one. */
   skip(): void
-  /** Sends it and all that follow. */
+  /** Sends the message and all that follow. */
   goOn(): void
-  /** Sends nothing more. */
+  /** Stops the run. */
   quit(): void
 }
 
-/** Whether a message goes out; if not, why. */
+/** What to do with a message. */
 export type StopDecision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
 
-/** The stops of a run that goes step by step, each given out once. */
+/** The stops of a stepped run. */
 export class StopQueue extends AsyncQueue<Stop> {
   readonly #controller: ReplayController
   #isResumed = false
@@ -123,7 +123,7 @@ export class StopQueue extends AsyncQueue<Stop> {
     controller.stopped.addEventListener('abort', () => this.#decide(STOPPED), { once: true })
   }
 
-  /** Resolves when it is decided what becomes of a message. */
+  /** Waits for the decision about a message. */
   async waitAt(
     { index, turn, message, tool, fate }: PlannedMessage,
     text: string | undefined,

@@ -6,9 +6,9 @@ import type { HandshakeResult } from './session/handshake.ts'
 import type { Tape } from '../store/file/read.ts'
 import type { Turn } from '../tape/turn.ts'
 
-/** What is worth a line in the report beside the findings. A server that never stops giving reasons for one fills no memory. */
+/** Notes for the report. Equal notes are counted, and their number is limited, so that a misbehaving server cannot fill the memory. */
 export class ReplayNotes implements Iterable<string> {
-  /** How often each was made. */
+  /** How often each note was added. */
   readonly #counts = new Map<string, number>()
   #more = 0
 
@@ -26,10 +26,9 @@ export class ReplayNotes implements Iterable<string> {
   }
 }
 
-/** Nobody reads more of them. */
 const MAX_NOTES = 50
 
-/** What a tape does not hold of its session: nothing is verified of that, and nobody should think so. */
+/** Notes about parts of the session that are missing on the tape and therefore not verified. */
 export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>): readonly string[] {
   const lines = problems
     .slice(0, MAX_TAPE_PROBLEMS)
@@ -44,7 +43,10 @@ export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>)
 
 const MAX_TAPE_PROBLEMS = 5
 
-/** In what the live server introduces itself otherwise than the recorded one did, with the turns that opened the recorded conversations. Our own handshake is not judged, so that these are notes. */
+/**
+ * Notes about differences between the live handshake and the recorded ones, which are in `openings`. They are notes and not
+ * findings because Reelay's own handshake is not part of the tape.
+ */
 export function handshakeNotes(
   { version, result }: HandshakeResult,
   openings: readonly Turn[],
@@ -65,7 +67,7 @@ export function handshakeNotes(
 
 const DIFFER = createDiffer({ order: 'kept' })
 
-/** Of a server that is another one altogether, the first tell enough. */
+/** A different server differs in everything; the first differences are enough to see that. */
 const MAX_HANDSHAKE_NOTES = 5
 
 function recordedResult({ response }: Turn): unknown {
@@ -79,7 +81,7 @@ function serverName(result: unknown): string {
   return `${String(member(info, 'name'))} ${String(member(info, 'version'))}`
 }
 
-/** What a client may rely on. */
+/** The parts of the handshake that a client relies on. */
 function announcedFeatures(result: unknown): unknown {
   const [capabilities, instructions] = [member(result, 'capabilities'), member(result, 'instructions')]
   return { capabilities: capabilities ?? {}, instructions: instructions ?? '' }

@@ -3,17 +3,17 @@ import { createRequire } from 'node:module'
 import { isObject } from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 
-/** An official schema, and a quick look for each definition that an answer can be of: whether it is kept, and not why. */
+/** An official schema, with compiled validators that tell whether a value is valid, but not why. */
 export interface OfficialSchema {
   readonly schema: Readonly<Record<string, unknown>>
   readonly answerValidators: Validators
-  /** The same for notifications and requests of a server; most say none. */
+  /** Validators of notifications and requests of a server, loaded on demand because most servers send none. */
   readonly messageValidators: () => Validators
 }
 
 type Validators = Readonly<Record<string, (value: unknown) => boolean>>
 
-/** The official schema of a revision, which the build puts into the package; undefined when it is not there. */
+/** Reads the official schema of a revision, which the build puts into the package. Returns `undefined` if it is missing. */
 export function officialSchema(revision: string): OfficialSchema | undefined {
   try {
     const schema = parseJson(readFileSync(new URL(`mcp-${revision}.json`, FOLDER), 'utf8'))
@@ -22,7 +22,7 @@ export function officialSchema(revision: string): OfficialSchema | undefined {
       ? { schema, answerValidators, messageValidators: () => messageValidatorsOf(revision) }
       : undefined
   } catch {
-    return undefined // whoever bundled us left it behind: then it is not judged by, which the report says
+    return undefined // a bundle may not contain the file; the report then says that answers are not validated
   }
 }
 
@@ -30,7 +30,7 @@ function messageValidatorsOf(revision: string): Validators {
   try {
     return loadValidators(`mcp-${revision}-words.cjs`)
   } catch {
-    return {} // a build from before there were any
+    return {} // older builds do not have these validators
   }
 }
 
@@ -39,5 +39,5 @@ function loadValidators(file: string): Validators {
   return looks as Validators
 }
 
-// The same from a file of the library, from one of the packed program, and from the source.
+// This path is the same for the library, the packed program and the source, because all of them are two folders deep.
 const FOLDER = new URL('../../dist/schema/', import.meta.url)

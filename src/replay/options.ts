@@ -11,47 +11,47 @@ import type { LiveSecrets } from './session/live-secrets.ts'
 import type { ServerRequestPolicy } from './session/recorded-answers.ts'
 import type { TransformRule } from './transform/rule.ts'
 
-/** How a tape is to be replayed against a live server. */
+/** Options of `replay`. */
 export interface ReplayOptions extends Partial<MessageSelection>, WritePermission, JudgeOptions {
-  /** The way to the live server. */
+  /** The live server. */
   readonly target: ReplayTarget
-  /** Whose client to be, when the tape holds several servers. */
+  /** The server whose client is played; required if the tape has several servers. */
   readonly server?: string
   readonly ordering?: Ordering
   readonly timing?: Timing
   /** How many requests may be open at once. */
   readonly maxConcurrent?: number
-  /** How many results may wait for whoever iterates over the run before no further message goes out. */
+  /** How many steps may wait for a reader of the run before sending pauses. */
   readonly bufferSize?: number
   /** Milliseconds that each answer may take. */
   readonly timeout?: number
   readonly rules?: readonly TransformRule[]
-  /** `false` sends the recorded ids; by default each request gets a fresh one. */
+  /** `false` sends the recorded ids; by default each request gets a new id. */
   readonly transformIds?: boolean
-  /** Bindings to use; by default those of `tapeBindings`. `false` sends what was recorded. */
+  /** Bindings to use; by default those of `tapeBindings`. `false` sends the recorded values. */
   readonly correlate?: FoundBindings | false
-  /** The values behind the stand-ins of a redacted tape; by default they are looked for in the environment. */
+  /** The values behind the placeholders of a redacted tape; by default they are taken from the environment. */
   readonly secrets?: LiveSecrets
-  /** Moves points in time in what is sent, by as long ago as it was recorded. */
+  /** Shifts timestamps in requests by the age of the recording. */
   readonly updateTimestamps?: boolean
   readonly injection?: ErrorInjection
   readonly onAsk?: ServerRequestPolicy
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number
   readonly retryDelay?: number
-  /** After so many steps (50 000 unless said), the report keeps the texts only of those with findings; `for await` sees them all. */
+  /** After this many steps (default 50 000), the report has texts only for steps with findings; `for await` sees all texts. */
   readonly keepTexts?: number
-  /** Holds, resumes and stops the run. */
+  /** Pauses, resumes and stops the run. */
   readonly controller?: ReplayController
   /** Stops the run. */
   readonly signal?: AbortSignal
 }
 
-/** Where the messages go, and what to call it in the report. */
+/** A live server and its name in the report. */
 export interface ReplayTarget {
   readonly name: string
   readonly open: OpenLink
 }
 
-/** Milliseconds that an answer may take, unless the user says otherwise. */
+/** Milliseconds that an answer may take by default. */
 export const DEFAULT_TIMEOUT = 10_000

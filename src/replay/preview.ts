@@ -9,26 +9,26 @@ import { createCarriedValues } from './values/carried-values.ts'
 import { toolsOnTape } from './plan/tool-safety.ts'
 import { scheduleMessages, type Schedule } from './plan/schedule.ts'
 
-/** A message of the recorded client with its turn in a run. */
+/** A message of the recorded client in the order of a run. */
 export interface ScheduledMessage {
-  /** Its place among the client's messages on the tape, from 0. */
+  /** Position among the client's messages on the tape, from 0. */
   readonly index: number
-  /** Its frame on the tape. */
+  /** Frame on the tape. */
   readonly frame: number
   readonly message: Request | Notification
   readonly tool: string | undefined
   readonly fate: SendDecision
-  /** Milliseconds from the start of the run at which it is due, if every answer comes at once. */
+  /** Milliseconds from the start of the run at which the message is due if every answer comes at once. */
   readonly due: number
   /** Milliseconds from the start of the tape at which it was sent. */
   readonly at: number
-  /** What its answer is known by: the connection and the recorded id. */
+  /** The connection and the recorded id, by which the answer is matched. */
   readonly correlationId: string | undefined
-  /** Messages, by index, that must be over before it goes out. */
+  /** Indexes of messages that must be done before this one is sent. */
   readonly dependencies: readonly number[]
 }
 
-/** What a run would send, in its order, and what not and why. Only the tape is looked at: what it says of its tools decides what is held back. */
+/** Lists what a run would send, in order, and why a message would not be sent. The live server is not asked: the tools on the tape decide which calls are held back. */
 export async function preview(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,
@@ -36,7 +36,7 @@ export async function preview(
   return [...(await previewMessages(tape, options))]
 }
 
-/** The same one by one: of a tape of any size only the message that is looked at is in memory. */
+/** Like `preview`, but reads one message at a time, so that the size of the tape does not matter. */
 export async function previewMessages(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,

@@ -4,10 +4,10 @@ import { LazyList, type StepList } from './steps/step-list.ts'
 import { hasFailed, type ReplayStep, type StepState } from './steps/step.ts'
 import type { CarriedBinding } from './values/carried-values.ts'
 
-/** `fail`: something is not as recorded; `incomplete`: nothing is wrong, and not everything could be sent, or nothing was. */
+/** `fail`: a difference was found; `incomplete`: no difference was found, but some messages, or all, could not be sent. */
 export type ReplayVerdict = 'pass' | 'fail' | 'incomplete'
 
-/** What a run found, in numbers and one by one. */
+/** The result of a run. */
 export interface ReplayReport {
   readonly summary: {
     readonly tape: string
@@ -16,19 +16,19 @@ export interface ReplayReport {
     readonly verdict: ReplayVerdict
     readonly total: number
     readonly sent: number
-    /** Made to fail, by `--inject` or a rule, instead of being sent. */
+    /** Requests that `--inject` or a rule made fail instead of sending them. */
     readonly injected: number
     readonly skipped: number
-    /** Held back because they might have changed the world. */
+    /** Calls that were held back because they may have side effects. */
     readonly held: number
-    /** Not sent because a value that the live server makes up was not known. */
+    /** Messages that were not sent because a value of the live server was missing. */
     readonly unbound: number
     /** Milliseconds. */
     readonly duration: number
-    /** Of the requests that were sent, the share that was answered and found good. */
+    /** The share of sent requests that were answered as recorded. */
     readonly successRate: number
   }
-  /** Milliseconds, and answers per second. */
+  /** Times in milliseconds; `throughput` in answers per second. */
   readonly performance: {
     readonly avg: number
     readonly p50: number
@@ -41,18 +41,18 @@ export interface ReplayReport {
     readonly checked: number
     readonly passed: number
     readonly failed: number
-    /** Taken out of the count by a rule. */
+    /** Answers that a rule excluded. */
     readonly skipped: number
-    /** How many findings each layer has. */
+    /** Number of findings in each layer. */
     readonly layers: Readonly<Record<Layer, number>>
   }
   readonly errors: readonly { readonly index: number; readonly method: string; readonly why: string }[]
   /** When each message was sent, and how long its answer took. */
   readonly timeline: LazyList<TimelineEntry>
   readonly steps: StepList
-  /** The values that were carried forward, and what the run says about each. */
+  /** The values that were carried from answers into later messages. */
   readonly bindings: readonly CarriedBinding[]
-  /** Values that may have had to be, and were sent as recorded. */
+  /** Values that may need to be carried, but were sent as recorded. */
   readonly guesses: readonly CarriedBinding[]
   readonly notes: readonly string[]
 }
@@ -72,7 +72,7 @@ export interface RunFacts extends Pick<ReplayReport, 'bindings' | 'guesses' | 'n
   readonly duration: number
 }
 
-/** Makes the report from the steps of a run and what was counted while they came. */
+/** Makes the report of a run from its steps and totals. */
 export function createReport(
   totals: RunTotals,
   steps: StepList,
@@ -91,13 +91,13 @@ export function createReport(
   }
 }
 
-/** Whether anything was found. */
+/** Whether any step has findings. */
 export function hasFindings({ steps }: Pick<ReplayReport, 'steps'>): boolean {
   for (const { findings } of steps.changed()) if (findings.length > 0) return true
   return false
 }
 
-/** The steps that are not as recorded, in a way that counts. */
+/** The steps with findings of the level `error`. */
 export function failedSteps({ steps }: Pick<ReplayReport, 'steps'>): readonly ReplayStep[] {
   return [...steps.changed()].filter(hasFailed)
 }

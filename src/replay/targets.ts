@@ -6,7 +6,7 @@ import { sdkTransportLink, type SdkClientTransport } from '../link/sdk-transport
 import { urlLink } from '../link/url-link.ts'
 import type { ReplayTarget } from './options.ts'
 
-/** A server that is started for each link, with pipes. */
+/** A command that is started as a stdio server for each connection of the tape. */
 export function commandTarget(
   command: readonly [string, ...string[]],
   options: Omit<StdioLinkOptions, 'command'> = {},
@@ -14,7 +14,7 @@ export function commandTarget(
   return { name: command.join(' '), open: stdioLink({ command, ...options }) }
 }
 
-/** A server that is there, over Streamable HTTP in either form; a legacy one that knows only HTTP+SSE is told by its refusal. */
+/** A running server with Streamable HTTP. Falls back to HTTP+SSE if the server refuses it. */
 export function urlTarget(
   url: string | URL,
   options: Omit<StreamableHttpLinkOptions, 'url'> = {},
@@ -23,18 +23,18 @@ export function urlTarget(
   return { name: nameOf(address), open: urlLink({ url: address, ...options }) }
 }
 
-/** A server that is there, over the legacy HTTP+SSE transport. */
+/** A running server with the legacy HTTP+SSE transport. */
 export function sseTarget(url: string | URL, options: Omit<HttpLinkOptions, 'url'> = {}): ReplayTarget {
   const address = new URL(url)
   return { name: nameOf(address), open: httpSseLink({ url: address, ...options }) }
 }
 
-/** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape, { drift: 'ignore' }))`. One is made for each link. */
+/** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape, { drift: 'ignore' }))`. `make` is called for each connection of the tape. */
 export function transportTarget(make: () => SdkClientTransport, name = 'a transport'): ReplayTarget {
   return { name, open: (handlers) => sdkTransportLink(make())(handlers) }
 }
 
-// A query may hold a secret.
+// The query is left out because it may contain a secret.
 function nameOf({ origin, pathname }: URL): string {
   return `${origin}${pathname}`
 }

@@ -14,34 +14,34 @@ import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } 
 import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 
-/** One message of the recorded client, and when it may go out. */
+/** A message of the recorded client, with everything that it waits for. */
 export interface PlannedMessage {
-  /** Its place among the client's messages on the tape, from 0. */
+  /** Position among the client's messages on the tape, from 0. */
   readonly index: number
   readonly turn: Turn
   readonly message: Request | Notification
   /** The recorded bytes. */
   readonly text: string
   readonly tool: string | undefined
-  /** When it was sent, in milliseconds from the start of the tape. */
+  /** When the message was sent, in milliseconds from the start of the tape. */
   readonly at: number
-  /** Which of the live links it belongs to. */
+  /** The live session that the message belongs to. */
   readonly link: string
-  /** Requests, by index, whose answers came after the client's last message before this one, and before this one. */
+  /** Indexes of requests that were answered between the client's previous message and this one. */
   readonly after: readonly number[]
-  /** Requests and changes that the server had told this link of by then, by method: how many. */
+  /** How many requests and notifications of each method the server had sent on this link before. */
   readonly heard: ReadonlyMap<string, number>
-  /** How often the server asked the client what, in all of this link. */
+  /** How many messages of each method the server sent on this link in all. */
   readonly asksInAll: ReadonlyMap<string, number>
   readonly fate: SendDecision
 }
 
-/** Whether it is sent, and if not, why. */
+/** Whether a message is sent, and if not, why. */
 export type SendDecision =
   | { readonly kind: 'send' }
-  /** The user or the handshake left it out. */
+  /** Left out by an option or because of the handshake. */
   | { readonly kind: 'skip'; readonly why: string }
-  /** It might change the world, and nobody allowed that. */
+  /** Held back because it may have side effects and was not allowed. */
   | { readonly kind: 'hold'; readonly why: string }
 
 /** Why a message is not sent after the run was stopped. */
@@ -49,14 +49,14 @@ export const RUN_STOPPED = 'the run was stopped'
 
 interface ReplayPlanOptions {
   readonly turns: TurnStore
-  /** Why a message is left out, if it is. */
+  /** Decides whether a message is sent. */
   readonly fateOf: (planned: PlanCandidate) => SendDecision
 }
 
-/** A message, before it is decided whether it is sent. */
+/** A message before the decision whether it is sent. */
 export type PlanCandidate = Pick<PlannedMessage, 'turn' | 'message' | 'tool' | 'at'>
 
-/** What the recorded client said, in its order, each with what it had waited for. A message is read when it is asked for. */
+/** Plans the messages of the recorded client in tape order. The plan keeps a few numbers for each; a message is read from the tape on demand. */
 export function buildPlan({ turns, fateOf }: ReplayPlanOptions): ReplayPlan {
   const rows = new PlanColumnsBuilder(fateOf)
   for (let place = 0; place < turns.size; place++)
@@ -66,7 +66,7 @@ export function buildPlan({ turns, fateOf }: ReplayPlanOptions): ReplayPlan {
 
 export class ReplayPlan implements Iterable<PlannedMessage> {
   readonly size: number
-  /** The requests that are cancelled somewhere, by `cancelledKey`. */
+  /** The requests that are cancelled anywhere on the tape, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
   /** Whether any message answers a round of input. */
   readonly hasRounds: boolean
@@ -88,7 +88,7 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     this.#notifications = new RecordedNotifications(rows.notifications)
   }
 
-  /** The message; throws when the tape no longer holds it. */
+  /** Reads a message; throws if the tape was changed in the meantime. */
   at(index: number): PlannedMessage {
     const { place, frame, at, link, links, fate, fates } = this.#rows
     const turn = turnAt(this.#turns, place[index] ?? -1)
@@ -110,27 +110,27 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     }
   }
 
-  /** The last messages to the links that the server told something after, by index. */
+  /** The last message of each link that was followed by notifications of the server, by index. */
   trailingNotifications(): ReadonlyMap<number, TrailingNotifications> {
     return trailingNotificationsOf(this.#rows)
   }
 
-  /** The resources of which the server told a link that they had changed, in its order. */
+  /** The resources that the server reported as updated on a link, in tape order. */
   resourceUpdatesOn(link: string): readonly string[] {
     return resourceUpdatesOn(this.#rows, link)
   }
 
-  /** The frame that it stands in. */
+  /** The frame of a message. */
   frameOf(index: number): number {
     return this.#rows.frame[index] ?? 0
   }
 
-  /** The place of its turn among those of the tape. */
+  /** The position of a message's turn on the tape. */
   placeOf(index: number): number {
     return this.#rows.place[index] ?? -1
   }
 
-  /** The indexes of the messages that set these turns off, by the places of the turns. */
+  /** The indexes of the messages that began these turns, by the positions of the turns. */
   indexesOf(places: ReadonlySet<number>): ReadonlyMap<number, number> {
     const indexes = new Map<number, number>()
     for (const [index, place] of this.#rows.place.entries()) if (places.has(place)) indexes.set(place, index)
@@ -152,40 +152,40 @@ function turnAt(turns: TurnStore, place: number): Turn {
 }
 
 function tapeChanged(): ReelayError {
-  return new ReelayError('TAPE_BROKEN', 'the tape no longer holds what it held when it was opened', {
-    hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
+  return new ReelayError('TAPE_BROKEN', 'the tape was changed after it was opened', {
+    hint: 'check the tape with reelay inspect, and replay it again when nothing writes to it',
   })
 }
 
-/** Whether nobody waits for its answer: it never got one. */
+/** Whether a request is sent that got no answer when it was recorded. */
 export function isNeverAnswered({ message, turn, fate }: PlannedMessage): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
 }
 
-/** What a plan knows of each message of the client without reading it, in the order in which they were sent. */
+/** The numbers that a plan keeps for each message of the client, in tape order. */
 interface PlanColumns {
-  /** The places of their turns. */
+  /** Positions of the turns. */
   readonly place: Uint32Array
-  /** The frame of each, and that of its answer; 0 when it got none. */
+  /** Frames of the message and of its answer; 0 if it got none. */
   readonly frame: Float64Array
   readonly answer: Float64Array
   /** Milliseconds from the start of the tape. */
   readonly at: Float64Array
-  /** Numbers in `links` and `fates`. */
+  /** Positions in `links` and `fates`. */
   readonly link: Uint32Array
   readonly fate: Uint32Array
   readonly links: readonly string[]
   readonly fates: readonly SendDecision[]
   readonly notifications: NotificationColumns
-  /** The requests that are cancelled somewhere, by `cancelledKey`. */
+  /** The requests that are cancelled anywhere on the tape, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
-  /** Whether any answers a round of input. */
+  /** Whether any message answers a round of input. */
   readonly hasRounds: boolean
-  /** When the last message was sent or answered. */
+  /** Time of the last message or answer. */
   readonly ended: number
 }
 
-/** Takes the turns of a tape one after the other, and keeps a few numbers of each. */
+/** Collects the columns of a plan turn by turn. */
 class PlanColumnsBuilder {
   readonly #fateOf: (candidate: PlanCandidate) => SendDecision
   readonly #place = uint32Column()
@@ -213,7 +213,7 @@ class PlanColumnsBuilder {
     const isSpoken = message?.kind === 'request' || message?.kind === 'notification'
     if (trigger === undefined || !isSpoken) return this.#told.add(turn, onLink, true)
     const fate = this.#fateOf({ turn, message, tool: calledTool(message), at: trigger.t })
-    // What a message that is not sent brought about does not come; our own handshake brings about what the recorded one did.
+    // Messages that the server sent in response to a message that is left out do not come. Reelay's own handshake triggers the same ones as the recorded handshake.
     this.#told.add(turn, onLink, fate.kind === 'send' || isHandshakeMethod(message.method))
     const cancelled = cancelledKey(link, message)
     if (cancelled !== undefined) this.#cancelled.add(cancelled)
@@ -228,7 +228,7 @@ class PlanColumnsBuilder {
   }
 
   taken(): PlanColumns {
-    // Messages of one batch share a frame, and stay as they are.
+    // Messages of one batch share a frame and keep their order.
     const order = ascendingOrder(this.#frame.toArray())
     return {
       place: this.#place.toArray(order),
@@ -251,7 +251,7 @@ function decisionKey(fate: SendDecision): string {
   return fate.kind === 'send' ? fate.kind : `${fate.kind} ${fate.why}`
 }
 
-/** For each message, the requests whose answers came since the message before it; two numbers for each, whatever the tape holds. */
+/** For each message, the requests that were answered since the previous message. Takes two numbers for each message. */
 function answersBefore({
   frame,
   answer,
@@ -272,26 +272,25 @@ function answersBefore({
 
 const NO_INDEXES: readonly number[] = []
 
-// Most often it is one.
 function indexList(numbers: Uint32Array, start: number, end: number): readonly number[] {
   return end === start + 1 ? [numbers[start] ?? 0] : Array.from(numbers.subarray(start, end))
 }
 
-/** The requests that were answered, in the order of their answers. */
+/** The answered requests in the order of their answers. */
 function answeredInOrder(answer: Float64Array): Uint32Array {
   const order = ascendingOrder(answer) ?? indexesUpTo(answer.length)
   let unanswered = 0
-  while (answer[order[unanswered] ?? -1] === 0) unanswered++ // they stand first
+  while (answer[order[unanswered] ?? -1] === 0) unanswered++ // they are sorted to the front
   return order.subarray(unanswered)
 }
 
-/** What the server had told a link of in all, by method, if it told of something after the last message to it. */
+/** How many notifications of each method the server sent on a link in all, including those after its last message. */
 export interface TrailingNotifications {
   readonly link: string
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** The endings of a tape, by the indexes of the last messages that are sent. */
+/** The notifications after the last message that is sent on each link, by the index of that message. */
 function trailingNotificationsOf(rows: PlanColumns): ReadonlyMap<number, TrailingNotifications> {
   const { notifications, frame, link, links, fate, fates } = rows
   const lastTold = lastNotificationFrames(notifications)
@@ -307,7 +306,7 @@ function trailingNotificationsOf(rows: PlanColumns): ReadonlyMap<number, Trailin
   return endings
 }
 
-/** The resources of which a link was told that they had changed, as far as that comes in this run. */
+/** The resources that were reported as updated on a link and are expected in this run. */
 function resourceUpdatesOn({ notifications, links }: PlanColumns, link: string): readonly string[] {
   const onLink = links.indexOf(link)
   const uris: string[] = []
@@ -321,7 +320,7 @@ function resourceUpdatesOn({ notifications, links }: PlanColumns, link: string):
   return uris
 }
 
-/** In which frame each link was told something last. */
+/** The frame of the last notification on each link. */
 function lastNotificationFrames(told: NotificationColumns): Map<number, number> {
   const last = new Map<number, number>()
   for (const [row, frame] of told.frame.entries())
@@ -339,12 +338,12 @@ function notificationCounts(told: NotificationColumns, link: number): ReadonlyMa
   return counts
 }
 
-/** Whether it comes in this run, and is no request: those are looked for with the call that they belong to. */
+/** Whether a row is a notification that is expected in this run. Requests of the server are checked with the call that they belong to. */
 function isLiveNotification({ isExpected, method, methods }: NotificationColumns, row: number): boolean {
   return isExpected[row] === 1 && (methods[method[row] ?? 0] ?? '').startsWith('notifications/')
 }
 
-/** The key of the request that a message cancels. */
+/** The key of the request that a message cancels; `undefined` if it is not a cancellation. */
 export function cancelledKey(link: string, message: Request | Notification): string | undefined {
   const id = isCancellation({ message }) ? member(message.params, 'requestId') : undefined
   return isId(id) ? callKey(link, id) : undefined
@@ -358,8 +357,7 @@ export function callKey(link: string, id: Id): string {
   return `${link} ${idKey(id)}`
 }
 
-/** Which of the live links a turn belongs to. */
-// A modern exchange over HTTP is a connection of its own, and has no state: all of them share one link.
+/** The name of the live session that a turn belongs to. Stateless exchanges over HTTP share one session. */
 export function linkNameOf({ trigger, steps: [first] }: Turn): string {
   if (trigger === undefined) return `${(first?.kind === 'ask' ? first.request : first?.message)?.conn ?? 0}`
   return trigger.x === undefined || !isStateless(trigger) ? `${trigger.conn}` : 'stateless'

@@ -5,10 +5,10 @@ import { buildPlan, type PlanCandidate, type ReplayPlan, type SendDecision } fro
 import { holdUnsafeCall, type ToolDescriptions } from './tool-safety.ts'
 
 export interface MessageSelection {
-  /** Only these methods, or tools as `tools/call:name`; `*` stands for any characters. */
+  /** Only these methods, or tools as `tools/call:name`; `*` matches any characters. */
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
-  /** Leaves out what was sent before, or after, this many milliseconds of the tape. */
+  /** Leaves out messages that were sent before `from` or after `to`, in milliseconds from the start of the tape. */
   readonly from?: number
   readonly to?: number
   readonly skipNotifications?: boolean
@@ -17,7 +17,7 @@ export interface MessageSelection {
   readonly handshake: 'own' | 'recorded' | 'none'
 }
 
-/** What would be sent, and what not and why: what `--dry-run` shows. Only the tape is looked at. */
+/** Decides for every message of the recorded client whether it is sent. */
 export function planMessages(
   turns: TurnStore,
   options: Partial<MessageSelection> & Parameters<typeof holdUnsafeCall>[1],
@@ -29,7 +29,7 @@ export function planMessages(
   return buildPlan({ turns, fateOf })
 }
 
-/** Why a message is not to be sent; undefined when it is. */
+/** Returns why the options leave a message out; `undefined` if they do not. */
 function skipUnselected(planned: PlanCandidate, selection: MessageSelection): SendDecision | undefined {
   const why = isHandshakeMethod(planned.message.method)
     ? handshakeReason(selection.handshake)

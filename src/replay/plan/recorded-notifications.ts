@@ -2,26 +2,26 @@ import { ascendingOrder, float64Column, uint32Column, ValueTable } from '../../s
 import type { TurnStep, Turn } from '../../tape/turn.ts'
 import { updatedResource } from '../session/live-notifications.ts'
 
-/** How often which words of the server had come. */
+/** Number of messages by method. */
 type Counts = ReadonlyMap<string, number>
 
 const NO_COUNTS: Counts = new Map()
 
-/** What the server said of its own accord and a client may have waited for: a few numbers for each. */
+/** The unsolicited messages of the server that a client may have waited for, in columns. */
 export interface NotificationColumns {
   readonly frame: Float64Array
   readonly link: Uint32Array
-  /** Numbers in `methods`. */
+  /** Positions in `methods`. */
   readonly method: Uint32Array
-  /** 1 when it comes in this run, too. */
+  /** 1 if the message is expected in this run, else 0. */
   readonly isExpected: Uint32Array
-  /** The resource that has changed: numbers in `uris`. */
+  /** The updated resource: positions in `uris`. */
   readonly uri: Uint32Array
   readonly methods: readonly string[]
   readonly uris: readonly string[]
 }
 
-/** Takes it from the turns of a tape. */
+/** Collects the columns turn by turn. */
 export class NotificationColumnsBuilder {
   readonly #frame = float64Column()
   readonly #link = uint32Column()
@@ -57,7 +57,7 @@ export class NotificationColumnsBuilder {
   }
 }
 
-/** Counts it, by link, up to any frame. */
+/** Counts the unsolicited messages of each link up to any frame. */
 export class RecordedNotifications {
   readonly #columns: NotificationColumns
   readonly #totals: ReadonlyMap<number, Counts>
@@ -74,7 +74,7 @@ export class RecordedNotifications {
     return this.#totals.get(link) ?? NO_COUNTS
   }
 
-  /** What had come before a frame, of what comes in this run. Asked in the order of the tape, it costs next to nothing. */
+  /** Counts the expected messages before a frame. Calls in tape order are cheap, because counting continues where it stopped. */
   before(frame: number, link: number): Counts {
     if (frame < this.#until) this.#restart()
     this.#until = frame
@@ -87,7 +87,7 @@ export class RecordedNotifications {
     this.#next = 0
   }
 
-  // A new map for each change: what was given out before says what had been heard until then.
+  // Copies the map, because callers keep the maps that they got before.
   #count(row: number): void {
     if (this.#columns.isExpected[row] === 0) return
     const link = this.#columns.link[row] ?? 0
@@ -124,8 +124,7 @@ function serverMessageIn(step: TurnStep): {
 
 const NO_MESSAGE = { n: 0, method: 'ping', uri: '' }
 
-/** Whether a client may wait for it: a request of the server, or word that something has changed. */
-// Progress and logs come as often as the server likes: nobody waits for a certain one.
+/** Whether a client may wait for a message of this method. The number of progress and log messages is arbitrary, so they are not awaited. */
 function isAwaited(method: string): boolean {
   return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
 }

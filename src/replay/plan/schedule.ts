@@ -2,27 +2,27 @@ import type { ReplayPlan, PlannedMessage } from './plan.ts'
 import { seededRandom } from '../../seeded-random.ts'
 import { indexesUpTo } from '../../store/columns.ts'
 
-/** In which order messages go out. */
+/** The order in which messages are sent. */
 export type Ordering =
-  /** As recorded: each waits for what it waited for then, and what was parallel stays parallel. */
+  /** As recorded: a message waits for the answers it waited for then, and parallel messages stay parallel. */
   | { readonly kind: 'correlated' }
   /** One at a time. */
   | { readonly kind: 'sequential' }
-  /** Methods with a higher number first; among equals as recorded. */
+  /** Methods with a higher number first; methods with the same number as recorded. */
   | { readonly kind: 'priority'; readonly of: Readonly<Record<string, number>> }
   | { readonly kind: 'random'; readonly seed: number }
 
-/** What goes out, in its order. Each message is read when its turn comes, and let go of when it is over. */
+/** The messages of a run in the order in which they are sent. A message is read from the tape when it is asked for. */
 export interface Schedule {
   readonly size: number
   at(turn: number): PlannedMessage
-  /** Messages, by index, that must be over before it goes out. */
+  /** Indexes of messages that must be done before this one is sent. */
   dependenciesOf(planned: PlannedMessage): readonly number[]
 }
 
 /**
- * The order of the run. `producersOf` names the messages whose answers hold values that this one sends: no order may
- * put it before them.
+ * Orders the messages of a run. `producersOf` returns the messages whose answers contain values that a message sends; in every
+ * order they come first.
  */
 export function scheduleMessages(
   plan: ReplayPlan,
@@ -60,8 +60,8 @@ function randomRank(seed: number): Rank {
 }
 
 /**
- * Messages, by index, the lowest rank first, and among equals in the order of the tape; none before the messages that it has
- * values of. Where messages wait for each other, the one of the lowest rank goes first.
+ * Sorts messages, given by index, by rank and then by tape order, but always after the messages that they have values from. In a
+ * cycle, the message with the lowest rank comes first.
  */
 export function rankOrder(
   ranks: Float64Array,
@@ -87,7 +87,7 @@ function inverse(order: Uint32Array): Uint32Array {
   return places
 }
 
-/** Which messages wait for others, and for how many. */
+/** Counts for each message how many others it still waits for. */
 class DependencyCounts {
   readonly #open: Uint32Array
   readonly #isOver: Uint8Array
@@ -126,7 +126,7 @@ class DependencyCounts {
   }
 }
 
-/** Numbers, of which the smallest is taken first. */
+/** A priority queue of numbers, smallest first. */
 class MinHeap {
   readonly #numbers: number[] = []
 

@@ -14,7 +14,7 @@ import { selectOneServer } from '../../tape/server-filter.ts'
 import { filterTurns, turnStoreOf, TurnStore, type TurnSummary } from '../../tape/turns.ts'
 import type { Turn, RecordedMessage } from '../../tape/turn.ts'
 
-/** One server's part of a tape, for a client to be played to. */
+/** The part of a tape that belongs to one server. */
 export interface ServerPart {
   readonly server: string
   readonly turns: TurnStore
@@ -22,7 +22,7 @@ export interface ServerPart {
   readonly revision: DetectedRevision
 }
 
-/** The part that the user means; it is never guessed. */
+/** Selects the part of the server that the user named, or of the only one. It is never guessed. */
 export async function selectServerPart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
   const all = turnStoreOf(tape.turns)
   const outlines = outlineByServer(all)
@@ -58,7 +58,7 @@ function outlineByServer(turns: TurnStore): ReadonlyMap<string, TapeOutline> {
   return outlines
 }
 
-/** The exchanges that may prove a revision. */
+/** The exchanges that can tell the protocol revision. */
 function* openingExchanges(turns: TurnStore): Generator<RequestExchange> {
   for (let place = 0; place < turns.size; place++) {
     const { method, enveloped } = turns.summary(place)
@@ -73,7 +73,7 @@ function exchangeIn(turn: Turn | undefined): readonly RequestExchange[] {
   return [{ request, response: answer?.kind === 'response' ? answer : undefined }]
 }
 
-/** Turns with further turns behind them. */
+/** Turns with further turns appended. */
 class ExtendedTurns extends TurnStore {
   readonly size: number
   readonly #turns: TurnStore
@@ -101,18 +101,18 @@ class ExtendedTurns extends TurnStore {
   }
 }
 
-/** The turns that a run has to look at before it begins, by their places. */
+/** The positions of turns that are needed before a run begins. */
 class TapeOutline {
-  /** How many turns it has in all. */
+  /** Number of turns of this server. */
   count = 0
-  /** Those that open a conversation. */
+  /** Turns that open a session. */
   readonly handshakes: number[] = []
-  /** Those that tell of tools. */
+  /** Turns that list tools. */
   readonly toolLists: number[] = []
-  /** The first message of the client, and the first that calls a tool. */
+  /** The first message of the client, and its first call of a tool. */
   first: number | undefined
   firstCall: number | undefined
-  /** The first in which the client carried the modern envelope. */
+  /** The first request with a modern envelope. */
   firstEnveloped: number | undefined
   hasUnansweredEnvelope = false
   #firstFrame = Infinity
@@ -132,14 +132,14 @@ class TapeOutline {
   }
 }
 
-/** The turns at some places. */
+/** Reads the turns at these positions. */
 export function turnsAtPlaces(turns: TurnStore, places: readonly (number | undefined)[]): readonly Turn[] {
   return places.flatMap((place) => (place === undefined ? [] : (turns.at(place) ?? [])))
 }
 
 /**
- * The requests that the recorded client gave up by closing their streams, as the cancellations that they are: of modern
- * requests over HTTP, because in the legacy era a closed stream cancels nothing.
+ * Makes cancellations for modern requests over HTTP whose streams the recorded client closed. In the legacy era, closing a stream
+ * does not cancel a request.
  */
 async function abortedTurns(turns: TurnStore, tape: ReplayedTape): Promise<readonly Turn[]> {
   const aborts = 'rest' in tape ? tape.rest.filter(isAbortOfClient) : await abortsOnDisk(tape.path)
@@ -161,7 +161,7 @@ async function abortedTurns(turns: TurnStore, tape: ReplayedTape): Promise<reado
   })
 }
 
-/** An index does not hold events: the file is read once more, and only for a tape on which requests may have been given up. */
+/** Reads the file again, because an index has no events. Only needed for tapes with unanswered requests. */
 async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
   const aborts: EventFrame[] = []
   const reader = await openTape(path)
@@ -169,7 +169,7 @@ async function abortsOnDisk(path: string): Promise<readonly EventFrame[]> {
   return aborts
 }
 
-/** The requests with an envelope that got no answer. */
+/** The unanswered requests with an envelope. */
 function unansweredIn(turns: TurnStore): readonly Turn[] {
   return turnsWhere(
     turns,
@@ -221,5 +221,5 @@ function cancellationOf(request: RecordedMessage, { n, t }: EventFrame): Recorde
   }
 }
 
-/** A tape that a client is played from: in memory, or on the disk, however large it is. */
+/** A tape in memory, or a large one that stays on disk. */
 export type ReplayedTape = Tape | IndexedTape

@@ -1,28 +1,31 @@
 import type { PlannedMessage } from './plan.ts'
 
-/** When messages go out, beyond what they wait for. */
+/** When messages are sent, in addition to what they wait for. */
 export type Timing =
   /** At once. */
   | { readonly kind: 'fast' }
-  /** Each when someone lets it go: see the `stops` of a run. */
+  /** Each after a decision of the user: see the `stops` of a run. */
   | { readonly kind: 'stepped' }
-  /** At the recorded distance from the first message. */
+  /** At the recorded time after the first message. */
   | { readonly kind: 'original' }
-  /** At `1 / factor` of it: 2 is twice as fast. */
+  /** At the recorded time divided by `factor`: 2 is twice as fast. */
   | { readonly kind: 'scaled'; readonly factor: number }
-  /** This many milliseconds after the message before. */
+  /** This many milliseconds after the previous message. */
   | { readonly kind: 'fixed'; readonly delay: number }
-  /** So many requests a second, held by looking at how many went out so far. */
+  /** At a rate of requests per second. */
   | { readonly kind: 'adaptive'; readonly rps: number }
-  /** As a function says: the milliseconds to wait between two messages. */
+  /** A function returns the milliseconds to wait between two messages. */
   | { readonly kind: 'custom'; readonly delay: (previous: PlannedMessage, next: PlannedMessage) => number }
 
-/** Whether no message is held back by the clock. */
+/** Whether messages are sent without waiting for a time. */
 export function isUnpaced({ kind }: Timing): boolean {
   return kind === 'fast' || kind === 'stepped'
 }
 
-/** The milliseconds from the start of the run at which a message is due, asked in the order of the run. The first is asked for when the live server has been greeted: how long it took to start is no part of the recorded distances. */
+/**
+ * Returns a function that tells when a message is due, in milliseconds from the start of the run. It must be called in the order
+ * of the run. Times count from the first call, which happens after the handshake, so the start-up time of the server is left out.
+ */
 export function dueTimes(timing: Timing): (planned: PlannedMessage, now: number) => number {
   let previous: PlannedMessage | undefined
   let due = 0
@@ -71,10 +74,10 @@ function nextDue({ timing, planned, previous, due, sinceFirst, began, now }: Pac
   }
 }
 
-// After a stall the rate is caught up with, but not by a burst of everything that was missed.
+// After a stall, missed requests are caught up, but not all of them at once.
 const MAX_CATCH_UP = 1000
 
-/** Reads `fast`, `stepped`, `original` (or `realtime`), `x2`, `100ms` and `50rps`; undefined for anything else. */
+/** Reads `fast`, `stepped`, `original` (or `realtime`), `x2`, `100ms` and `50rps`. Returns `undefined` for anything else. */
 export function parseSpeed(text: string): Timing | undefined {
   if (text === 'fast' || text === 'original' || text === 'stepped') return { kind: text }
   if (text === 'realtime') return { kind: 'original' }

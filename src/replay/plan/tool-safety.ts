@@ -7,15 +7,15 @@ import type { LiveSession } from '../session/live-session.ts'
 import type { Turn } from '../../tape/turn.ts'
 
 export interface WritePermission {
-  /** Tools that may be called whatever they do. */
+  /** Tools that may be called even if they have side effects. */
   readonly allow?: readonly string[]
   readonly allowWrites?: boolean
 }
 
-/** What is known of a tool from `tools/list`. */
+/** The tools of `tools/list`, by name. */
 export type ToolDescriptions = ReadonlyMap<string, unknown>
 
-/** Why a call is held back: it may change the world, and the user did not say that it may. */
+/** Returns why a call is held back: it may have side effects, and the user did not allow it. */
 export function holdUnsafeCall(
   { message, tool }: PlanCandidate,
   { allow = [], allowWrites = false }: WritePermission,
@@ -25,16 +25,16 @@ export function holdUnsafeCall(
   if (tool !== undefined && (allow.includes(tool) || isReadOnly(tools.get(tool)))) return undefined
   const why = tools.has(tool ?? '')
     ? 'the tool is not marked as read-only'
-    : 'nothing is known of the tool, so it may write'
+    : 'the tool is unknown, so it may write'
   return { kind: 'hold', why }
 }
 
-/** The tools that the answers to `tools/list` on a tape describe. */
+/** The tools that the tape describes in answers to `tools/list`. */
 export function toolsOnTape({ turns, landmarks }: Pick<ServerPart, 'turns' | 'landmarks'>): ToolDescriptions {
   return new Map(turnsAtPlaces(turns, landmarks.toolLists).flatMap(toolsInTurn))
 }
 
-/** The tools that one result of `tools/list` describes. */
+/** The tools in one result of `tools/list`. */
 function describedTools(result: unknown): readonly (readonly [string, unknown])[] {
   const tools = member(result, 'tools')
   if (!Array.isArray(tools)) return []
@@ -56,7 +56,7 @@ function isReadOnly(tool: unknown): boolean {
   return member(member(tool, 'annotations'), 'readOnlyHint') === true
 }
 
-/** Asks the live server for its tools: what it says of them itself decides what may be called. */
+/** Asks the live server for its tools. */
 export async function fetchTools(
   session: LiveSession,
   { envelope, timeout }: { envelope: unknown; timeout: number },
@@ -74,7 +74,7 @@ export async function fetchTools(
 
 const MAX_PAGES = 100
 
-/** Undefined when the server has no tools to tell of. */
+/** Returns `undefined` if the server does not answer with tools. */
 async function fetchToolsPage(
   session: LiveSession,
   { cursor, envelope, timeout }: { cursor: unknown; envelope: unknown; timeout: number },
@@ -90,7 +90,7 @@ async function fetchToolsPage(
   return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
 }
 
-/** The `_meta` that a modern request of ours needs, as the recorded client wrote it, without what names a request. */
+/** The recorded `_meta` for Reelay's own modern requests, without members that belong to one request. */
 export function requestEnvelope(params: unknown): unknown {
   const meta = member(params, '_meta')
   if (member(meta, META_KEYS.protocolVersion) === undefined) return undefined
