@@ -1,4 +1,5 @@
-import { defaultRules, EMAIL_RULE, RULES_NAME } from './rules/index.ts'
+import { RULES_NAME } from './prefilter/default-image.ts'
+import { defaultRules, EMAIL_RULE } from './rules/index.ts'
 import type { RedactionRule } from './rules/rule.ts'
 
 /** What is looked for, and what is left alone. */

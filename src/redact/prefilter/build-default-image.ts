@@ -1,5 +1,6 @@
+import { hashText } from '../../json/hash.ts'
 import { base64Forms } from '../views.ts'
-import { toByteString, PrefilterTables, type PrefilterImage } from './tables.ts'
+import { toByteString, PrefilterTables, type PrefilterImage } from './prefilter.ts'
 import {
   ANY_CASE,
   EXACT,
@@ -13,7 +14,7 @@ import {
 import { defaultRules } from '../rules/index.ts'
 import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from '../secret-names.ts'
 
-/** The tables with everything that is looked for without a word from the project. `npm run patterns` keeps them in `default-image.ts`. */
+/** The prefilter's tables for the default rules. `npm run patterns` writes them to `default-image.ts`. */
 export function buildDefaultImage(): PrefilterImage {
   const tables = new PrefilterTables()
   for (const form of base64Keywords()) tables.add(form, EXACT)
@@ -27,13 +28,29 @@ export function buildDefaultImage(): PrefilterImage {
   return tables.image(PATTERN_KINDS)
 }
 
-/** How keywords, and names that speak of secrets, look within base64, where they are long enough to be told. */
+/**
+ * A digest of everything that decides which values the default rules replace. If it changes, `npm run patterns` gives the rules
+ * a new name, so that a tape tells which rules redacted it. Functions count only by their presence.
+ */
+export function digestDefaultRules(): string {
+  const rules = defaultRules().map((rule) => ({
+    ...rule,
+    pattern: String(rule.pattern),
+    isSecret: 'isSecret' in rule,
+  }))
+  const { low, high } = hashText(
+    JSON.stringify([rules, NAME_KEYWORDS, NAME_ENDINGS, FLAG_ENDINGS, PARAMETER_KEYWORDS]),
+  )
+  return `${high.toString(16).padStart(8, '0')}${low.toString(16).padStart(8, '0')}`
+}
+
+/** The keywords as they appear inside of base64, if they are long enough to be recognised there. */
 function base64Keywords(): readonly string[] {
   const keywords = [...defaultRules().flatMap((rule) => rule.keywords), ...NAME_KEYWORDS]
   return [...new Set(keywords.filter((text) => text.length > 2).flatMap(base64Forms))]
 }
 
-// `&` is also spelled as JSON of Go and as HTML spell it.
+// Go escapes `&` in JSON, and HTML escapes it as an entity.
 const PARAMETER_KEYWORDS = ['?', '&', 'u0026', 'amp;'].flatMap((mark) =>
   ['code=', 'state=', 'key=', 'sig='].map((name) => mark + name),
 )

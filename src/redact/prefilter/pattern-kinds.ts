@@ -1,16 +1,9 @@
-import {
-  isNameByte,
-  type ByteTest,
-  isCursorWordBefore,
-  isEscapedLetter,
-  isLongWord,
-  isPasswordOptionNear,
-  isUserinfo,
-} from './byte-tests.ts'
-import type { PatternKind } from './tables.ts'
-import type { RedactionRule } from '../rules/rule.ts'
+import type { ByteTest, PatternKind } from './prefilter.ts'
 
-/** A name may go on for a little here, and is then given a value: `":`, `\":`, `=`. */
+// The tests below read the bytes after a keyword, or before it. They are cheaper than a regular expression on a string, and may
+// accept too much: a text that passes is searched with the rules themselves.
+
+/** The rest of a name, and then a value: `":`, `\":`, `=`. */
 const isNameWithValue: ByteTest = (bytes, at, end) => {
   let next = at
   while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
@@ -19,11 +12,11 @@ const isNameWithValue: ByteTest = (bytes, at, end) => {
   )
 }
 
-/** An option ends here, and is given a value in either way. */
+/** The end of an option, and then a value, with or without `=`. */
 const isFlagGivenValue: ByteTest = (bytes, at, end) =>
   isValueNext(bytes, at, end) || isFlagBeforePassword(bytes, at, end)
 
-/** A name ends here, and is given a value; in pairs, as `"name":"token","value":`, by the next member. */
+/** The end of a name, and then a value. In `"name":"token","value":"x"` the next member holds the value. */
 const isValueNext: ByteTest = (bytes, at, end) => {
   const next = skipSpaces(bytes, skipQuote(bytes, at, end), end)
   if (bytes[next] === COLON || bytes[next] === EQUALS) return true
@@ -36,7 +29,7 @@ const isValueNext: ByteTest = (bytes, at, end) => {
   return matchesWordAt(bytes, member, VALUE)
 }
 
-/** An option ends here, as `--password` does, and what follows is no word of a sentence. */
+/** The end of an option such as `--password`, and then a word that looks like a password. */
 const isFlagBeforePassword: ByteTest = (bytes, at, end) => {
   if (bytes[startOfName(bytes, at)] !== DASH) return false
   const gap = skipQuote(bytes, at, end)
@@ -44,13 +37,13 @@ const isFlagBeforePassword: ByteTest = (bytes, at, end) => {
   return next > gap && isPasswordLikeAt(bytes, skipQuote(bytes, next, end), end)
 }
 
-/** In `["--password", "x"]` a comma stands between the two. */
+/** The comma in `["--password", "x"]`. */
 function skipListSeparator(bytes: Uint8Array, at: number, end: number): number {
   const next = skipSpaces(bytes, at, end)
   return bytes[next] === COMMA ? skipSpaces(bytes, next + 1, end) : next
 }
 
-/** `<password type="x">`: what is named here is an element with attributes. */
+/** The attributes of an element, and then its content: `<password type="x">`. */
 function isElementTag(bytes: Uint8Array, at: number, end: number): boolean {
   if (bytes[startOfName(bytes, at) - 1] !== LESS || bytes[at] !== SPACE) return false
   const last = Math.min(end, at + LONGEST_ELEMENT)
@@ -64,14 +57,14 @@ function startOfName(bytes: Uint8Array, at: number): number {
   return first
 }
 
-/** `password is x`: what follows is no word of a sentence. */
+/** A sentence such as `password is x`, in which `x` looks like a password. */
 function isStatedInSentence(bytes: Uint8Array, at: number, next: number, end: number): boolean {
   if (next === at) return false
   const verb = STATED_VERBS.find((word) => matchesWordAt(bytes, next, word))
   return verb !== undefined && isPasswordLikeAt(bytes, skipQuote(bytes, next + verb.length, end), end)
 }
 
-/** Something stands between this end of a tag and the next one, which closes the element. */
+/** The content of an element up to its closing tag; false if the element is empty. */
 function isElement(bytes: Uint8Array, at: number, end: number): boolean {
   const last = Math.min(end, at + LONGEST_ELEMENT)
   for (let next = at; next < last; next++)
@@ -79,8 +72,8 @@ function isElement(bytes: Uint8Array, at: number, end: number): boolean {
   return false
 }
 
-/** A digit, a sign or a capital within the next word. */
-export const isPasswordLikeAt: ByteTest = (bytes, at, end) => {
+/** A word with a digit, a sign, or a capital after a small letter. */
+const isPasswordLikeAt: ByteTest = (bytes, at, end) => {
   const last = Math.min(end, at + LONGEST_WORD)
   for (let next = at; next < last && bytes[next]! > SPACE && !QUOTES.includes(bytes[next]!); next++) {
     const byte = bytes[next]!
@@ -108,22 +101,83 @@ function skipSpaces(bytes: Uint8Array, at: number, end: number): number {
   return next
 }
 
+/** A one-letter option on the same line that takes a password in some programs. */
+const isPasswordOptionNear: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end - 2, at + LONGEST_LINE)
+  for (let next = at; next < last; next++) {
+    if (bytes[next] === NEWLINE) return false
+    if (bytes[next] === SPACE && bytes[next + 1] === DASH && OPTIONS.includes(bytes[next + 2]!)) return true
+  }
+  return false
+}
+
+/** The user and password of a URL, up to the `@`. */
+const isUserinfo: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_USERINFO)
+  for (let next = at; next < last; next++) {
+    if (bytes[next] === AT) return next > at
+    if (bytes[next]! <= SPACE || NO_USERINFO.includes(bytes[next]!)) return false
+  }
+  return false
+}
+
+/** A long run of letters and digits. */
+const isLongWord: ByteTest = (bytes, at, end) => {
+  const last = at + LONG_WORD
+  if (last > end) return false
+  for (let next = at; next < last; next++) if (!isLetterOrDigit(bytes[next]!)) return false
+  return true
+}
+
+/** The hex digits of a letter, a digit or a dash. These need no escape, so an escaped one may hide a keyword. */
+const isEscapedLetter: ByteTest = (bytes, at) => {
+  const first = bytes[at] ?? 0
+  return (
+    (first >= 0x34 && first <= 0x37) ||
+    (first === 0x33 && bytes[at + 1]! < 0x3a) ||
+    (first === 0x32 && bytes[at + 1]! > 0x60)
+  )
+}
+
+/** A word before `token` that says that the token is a cursor, not a secret. */
+const isCursorWordBefore: ByteTest = (bytes, at) =>
+  CURSOR_WORDS.some((word) =>
+    word.every((byte, index) => ((bytes[at - word.length + index] ?? 0) | 0x20) === byte),
+  )
+
 const LONGEST_REST = 24
 const LONGEST_NAME = 64
 const LONGEST_WORD = 64
-/** Of a tag, and of what stands in an element. Both must fit between two cuts of a chunk (`record/suspicion.ts`). */
+/** Longest tag, and longest content of an element. Both must fit into one chunk of `record/stdio/chunk-prefilter.ts`. */
 const LONGEST_ELEMENT = 200
-const [SPACE, COMMA, DASH, SLASH, COLON] = [0x20, 0x2c, 0x2d, 0x2f, 0x3a]
-const [LESS, EQUALS, GREATER, BACKSLASH] = [0x3c, 0x3d, 0x3e, 0x5c]
+const [NEWLINE, SPACE, COMMA, DASH, SLASH, COLON] = [0x0a, 0x20, 0x2c, 0x2d, 0x2f, 0x3a]
+const [LESS, EQUALS, GREATER, AT, BACKSLASH] = [0x3c, 0x3d, 0x3e, 0x40, 0x5c]
 const encoder = new TextEncoder()
 const QUOTES = encoder.encode(`"'\``)
 const VALUE = encoder.encode('value')
 const VALUE_GIVEN = encoder.encode('value=')
 const KEY_END = encoder.encode('</key>')
-/** How Go spells `>` and `<` in JSON; the backslash is skipped before. */
+/** `>` and `<` as Go escapes them in JSON, without the backslash. */
 const ESCAPED_TAG = ['u003e', 'u003c'].map((code) => encoder.encode(code))
 const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')
+const LONGEST_LINE = 320
+const LONG_WORD = 24
+const LONGEST_USERINFO = 250
+const OPTIONS = encoder.encode('uUpPaw-')
+const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
+const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) => [
+  ...encoder.encode(word),
+])
+
+function isNameByte(byte: number): boolean {
+  return isLetterOrDigit(byte) || byte === 0x5f || byte === 0x2d || byte === 0x2e
+}
+
+function isLetterOrDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39)
+}
 
 export const EXACT: PatternKind = { isAnyCase: false }
 export const ANY_CASE: PatternKind = { isAnyCase: true }
@@ -136,7 +190,17 @@ export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isValueNe
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
 
-/** Every kind of pattern that the default rules and names have; the image of their tables counts on the order. */
+/** What a rule can require after its keyword. */
+export type KeywordContext = 'long-word' | 'userinfo' | 'password-like' | 'password-option'
+
+const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {
+  'long-word': isLongWord,
+  userinfo: isUserinfo,
+  'password-like': isPasswordLikeAt,
+  'password-option': isPasswordOptionNear,
+}
+
+/** Every kind of pattern that a default rule or name can have. The generated tables refer to a kind by its index. */
 export const PATTERN_KINDS: readonly PatternKind[] = [
   EXACT,
   ANY_CASE,
@@ -144,12 +208,16 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   NAME_ENDING,
   FLAG_ENDING,
   ESCAPED_LETTER,
-  { isAnyCase: false, followedBy: isLongWord },
-  { isAnyCase: false, followedBy: isUserinfo },
-  { isAnyCase: false, followedBy: isPasswordLikeAt },
-  { isAnyCase: false, followedBy: isPasswordOptionNear },
+  ...[false, true].flatMap((isAnyCase) =>
+    Object.values(CONTEXT_TESTS).map((followedBy) => ({ isAnyCase, followedBy })),
+  ),
 ]
 
-export function patternKindOf({ pattern, followedBy }: RedactionRule): PatternKind {
-  return { isAnyCase: pattern.ignoreCase, followedBy }
+/** The kind of a rule's keywords. */
+export function patternKindOf(rule: {
+  readonly pattern: RegExp
+  readonly followedBy?: KeywordContext
+}): PatternKind {
+  const { pattern, followedBy } = rule
+  return { isAnyCase: pattern.ignoreCase, followedBy: followedBy && CONTEXT_TESTS[followedBy] }
 }

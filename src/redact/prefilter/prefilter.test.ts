@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toByteString, PrefilterTables } from './tables.ts'
+import { toByteString, PrefilterTables } from './prefilter.ts'
 import { SecretPrefilter } from './prefilter.ts'
 
 const pattern = fc.string({ minLength: 3, maxLength: 40 })

@@ -1,41 +1,38 @@
-import { entryMatchesAt, type PatternEntry, type PatternKind, type ScanRange } from './tables.ts'
-import * as tables from './tables.ts'
-
 /**
- * Says whether a text can hold a secret at all: most hold none, and should cost next to nothing. At every second byte a table
- * says whether this byte and the next two could stand in a pattern. Of four bytes of a pattern three are sure to be looked at so,
- * and of a pattern of three at least two.
+ * Decides quickly whether a text can contain a secret. Most texts contain none, and should cost next to nothing. At every second
+ * byte a table tells whether this byte and the next two can be part of a pattern. Three of any four bytes of a pattern are
+ * covered in this way, and at least two bytes of a pattern of three.
  */
 export class SecretPrefilter {
-  readonly #tables: tables.PrefilterTables
+  readonly #tables: PrefilterTables
   readonly #followers: Uint16Array
   readonly #firstEntries: Uint16Array
   readonly #entries: readonly (PatternEntry | undefined)[]
   readonly #singleBytes: number[] = []
   #acceptsAll = false
 
-  constructor(from: tables.PrefilterTables) {
+  constructor(from: PrefilterTables) {
     this.#tables = from
     this.#followers = from.followers
     this.#firstEntries = from.firstEntries
     this.#entries = from.entries
   }
 
-  /** From now on every text is worth a look. */
+  /** Lets every text pass from now on. */
   acceptAll(): void {
     this.#acceptsAll = true
   }
 
-  /** A pattern, with a character for each of its bytes: `bytesIn` makes that of a text. */
+  /** The pattern has one character per byte; see `toByteString`. */
   add(pattern: string, kind: PatternKind): void {
     if (pattern.length === 1) this.#singleBytes.push(pattern.charCodeAt(0))
-    else if (pattern.length < WINDOW || !this.#tables.add(pattern, kind)) this.acceptAll()
+    else if (pattern.length < LEAST_BYTES || !this.#tables.add(pattern, kind)) this.acceptAll()
   }
 
-  /** Whether a close look is needed. */
+  /** Returns true if the bytes must be searched with the rules. */
   mayMatch(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     if (this.#acceptsAll) return true
-    if (end - start < WINDOW) return false
+    if (end - start < LEAST_BYTES) return false
     if (this.#scan(bytes, start, end)) return true
     return (
       this.#singleBytes.length > 0 &&
@@ -57,7 +54,7 @@ export class SecretPrefilter {
     )
   }
 
-  /** Four lookups at a time, which do not wait for each other. */
+  /** Four independent lookups at a time, which the processor runs in parallel. */
   #scanWords(
     words: Int32Array,
     count: number,
@@ -70,10 +67,10 @@ export class SecretPrefilter {
       const next = words[at + 1]!
       const after = words[at + 2]!
       const found =
-        (behind[word & 0xffff]! >> ((word >>> 16) & KIND)) |
-        (behind[word >>> 16]! >> (next & KIND)) |
-        (behind[next & 0xffff]! >> ((next >>> 16) & KIND)) |
-        (behind[next >>> 16]! >> (after & KIND))
+        (behind[word & 0xffff]! >> ((word >>> 16) & BYTE_KINDS)) |
+        (behind[word >>> 16]! >> (next & BYTE_KINDS)) |
+        (behind[next & 0xffff]! >> ((next >>> 16) & BYTE_KINDS)) |
+        (behind[next >>> 16]! >> (after & BYTE_KINDS))
       word = after
       if ((found & 1) === 0) continue
       const place = within.first + at * WORD
@@ -82,24 +79,25 @@ export class SecretPrefilter {
     return false
   }
 
-  /** The same one by one. */
+  /** Like `#scanWords`, byte by byte. */
   #scanBytes(bytes: Uint8Array, from: number, to: number, within: ScanRange, step = 1): boolean {
-    const last = Math.min(to, within.end - WINDOW + 1)
+    const last = Math.min(to, within.end - LEAST_BYTES + 1)
     for (let at = from; at < last; at += step) {
       const kinds = this.#followers[pairOf(bytes[at]!, bytes[at + 1]!)]!
-      if (((kinds >> (bytes[at + 2]! & KIND)) & 1) === 0) continue
+      if (((kinds >> (bytes[at + 2]! & BYTE_KINDS)) & 1) === 0) continue
       if (this.#matchesAt(bytes, at, within) || (at > within.start && this.#matchesAt(bytes, at - 1, within)))
         return true
     }
     return false
   }
 
-  /** Whether the rarest bytes of a pattern, and around them the pattern, stand here. */
+  /** Returns true if the rarest bytes of a pattern are at this index, and the rest of the pattern around them. */
   #matchesAt(bytes: Uint8Array, at: number, within: ScanRange): boolean {
-    const three = hashOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
+    const three = hashOfThreeBytes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
     if (this.#matchesHashAt(three, bytes, at, within)) return true
     return (
-      at + WINDOW < within.end && this.#matchesHashAt(hashWith(three, bytes[at + WINDOW]!), bytes, at, within)
+      at + LEAST_BYTES < within.end &&
+      this.#matchesHashAt(hashWith(three, bytes[at + LEAST_BYTES]!), bytes, at, within)
     )
   }
 
@@ -115,5 +113,242 @@ export class SecretPrefilter {
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 const WORD = 4
-// V8 reads what is imported anew each time, and what is a module's own it knows: the loops above feel it.
-const { BYTE_KINDS: KIND, LEAST_BYTES: WINDOW, hashOfThreeBytes: hashOf, hashWith, pairOf } = tables
+
+/** Filled tables in the form of a source file. */
+export interface PrefilterImage {
+  /** One line per pattern. */
+  readonly patterns: string
+  /** For each pattern: the offset of its rarest bytes, the index of its kind, and the next entry with the same hash. */
+  readonly entries: readonly number[]
+  /** Pairs of bytes, each with the classes of bytes that can follow it. */
+  readonly followers: readonly number[]
+  /** Hashes, each with the first entry that has it. */
+  readonly firstEntries: readonly number[]
+}
+
+/** Length of the shortest pattern that can be found. */
+const LEAST_BYTES = 3
+/** Mask for the sixteen classes of bytes. Both cases of a letter are in the same class. */
+const BYTE_KINDS = 15
+
+/** The patterns of a prefilter. */
+export class PrefilterTables {
+  /** For each pair of bytes: the classes of bytes that follow it in a pattern. */
+  readonly followers: Uint16Array = new Uint16Array(1 << 16)
+  /** For each hash of the rarest bytes of a pattern: the first entry with that hash, counted from 1. */
+  readonly firstEntries: Uint16Array = new Uint16Array(1 << HASH_BITS)
+  /** Entries of an image are created on first use: a recorder that meets no secret needs few of them. */
+  readonly entries: (PatternEntry | undefined)[] = []
+  readonly #kinds: readonly PatternKind[]
+  readonly #image: PrefilterImage | undefined
+  #patterns: readonly string[] | undefined
+
+  constructor(image?: PrefilterImage, kinds: readonly PatternKind[] = []) {
+    this.#image = image
+    this.#kinds = kinds
+    if (image === undefined) return
+    fillSparse(this.followers, image.followers)
+    fillSparse(this.firstEntries, image.firstEntries)
+    this.entries.length = image.entries.length / NUMBERS_PER_ENTRY
+  }
+
+  /** Returns an entry, counted from 1. */
+  entry(which: number): PatternEntry {
+    return (this.entries[which - 1] ??= this.#entryFromImage(which - 1))
+  }
+
+  /** Returns false if there is no room for the pattern. */
+  add(pattern: string, kind: PatternKind): boolean {
+    const bytes = pattern.slice(0, COMPARED_BYTES)
+    const width = Math.min(bytes.length, LEAST_BYTES + 1)
+    const offset = rarestWindow(bytes, width)
+    const [one, two, three] = [0, 1, 2].map((at) => bytes.charCodeAt(offset + at)) as [number, number, number]
+    const four = width > LEAST_BYTES ? bytes.charCodeAt(offset + LEAST_BYTES) : undefined
+    this.#addPair(one, two, kind.isAnyCase, 1 << (three & BYTE_KINDS))
+    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & BYTE_KINDS))
+    const first = hashOfThreeBytes(one, two, three)
+    const hash = four === undefined ? first : hashWith(first, four)
+    if (this.entries.length === MAX_ENTRIES) return false
+    this.entries.push({ bytes, offset, kind, next: this.firstEntries[hash]! })
+    this.firstEntries[hash] = this.entries.length
+    return true
+  }
+
+  /** `kinds` lists all kinds that the patterns can have. */
+  image(kinds: readonly PatternKind[]): PrefilterImage {
+    const entries = this.entries.map((_, index) => this.entry(index + 1))
+    return {
+      patterns: entries.map(({ bytes }) => bytes).join('\n'),
+      entries: entries.flatMap(({ offset, kind, next }) => [offset, kindIndex(kind, kinds), next]),
+      followers: toSparse(this.followers),
+      firstEntries: toSparse(this.firstEntries),
+    }
+  }
+
+  #entryFromImage(index: number): PatternEntry {
+    this.#patterns ??= this.#image?.patterns.split('\n') ?? []
+    const [offset = 0, kind = 0, next = 0] =
+      this.#image?.entries.slice(index * NUMBERS_PER_ENTRY, (index + 1) * NUMBERS_PER_ENTRY) ?? []
+    return { bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next }
+  }
+
+  #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
+    const { followers } = this
+    followers[pairOf(first, second)]! |= kinds
+    if (!isAnyCase) return
+    const [one, other] = [otherCase(first), otherCase(second)]
+    followers[pairOf(one, second)]! |= kinds
+    followers[pairOf(first, other)]! |= kinds
+    followers[pairOf(one, other)]! |= kinds
+  }
+}
+
+const NUMBERS_PER_ENTRY = 3
+const ANY_KIND = 0xffff
+const HASH_BITS = 16
+/** The largest number in a table. With more patterns every text passes. */
+const MAX_ENTRIES = 0xffff
+const HASH_MASK = (1 << HASH_BITS) - 1
+const CASE_BIT = 0x20
+
+function fillSparse(table: Uint16Array, pairs: readonly number[]): void {
+  for (let at = 0; at < pairs.length; at += 2) table[pairs[at]!] = pairs[at + 1]!
+}
+
+function toSparse(table: Uint16Array): readonly number[] {
+  return [...table].flatMap((value, place) => (value === 0 ? [] : [place, value]))
+}
+
+function kindIndex(kind: PatternKind, kinds: readonly PatternKind[]): number {
+  const place = kinds.findIndex(
+    ({ isAnyCase, followedBy, notPrecededBy }) =>
+      isAnyCase === kind.isAnyCase && followedBy === kind.followedBy && notPrecededBy === kind.notPrecededBy,
+  )
+  if (place < 0) throw new Error('a pattern is of a kind that is not in the list')
+  return place
+}
+
+/** Two bytes as a little-endian number. */
+function pairOf(first: number, second: number): number {
+  return (second << 8) | first
+}
+
+/** Ignores the case of letters, which lets a few more texts pass. */
+function hashOfThreeBytes(one: number, two: number, three: number): number {
+  return ((one | CASE_BIT) * 9739 + (two | CASE_BIT) * 173 + (three | CASE_BIT)) & HASH_MASK
+}
+
+function hashWith(hash: number, byte: number): number {
+  return (hash * 31 + (byte | CASE_BIT)) & HASH_MASK
+}
+
+function otherCase(byte: number): number {
+  const isLetter = (byte | CASE_BIT) >= 0x61 && (byte | CASE_BIT) <= 0x7a
+  return isLetter ? byte ^ CASE_BIT : byte
+}
+
+/** Tests the bytes at an index. */
+export type ByteTest = (bytes: Uint8Array, at: number, end: number) => boolean
+
+/** How a pattern is compared, and what may be around it. */
+export interface PatternKind {
+  readonly isAnyCase: boolean
+  /** Must be true for the bytes after the pattern. */
+  readonly followedBy?: ByteTest | undefined
+  /** Must be false for the bytes before the pattern. */
+  readonly notPrecededBy?: ByteTest | undefined
+}
+
+interface PatternEntry {
+  readonly kind: PatternKind
+  /** One character per byte. */
+  readonly bytes: string
+  /** Offset of its rarest bytes, by which it is found. */
+  readonly offset: number
+  /** The next entry with the same hash, counted from 1; 0 if there is none. */
+  readonly next: number
+}
+
+/** The range that a pattern must not exceed. */
+interface ScanRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** Returns true if the pattern is around its rarest bytes, which are at this index. */
+function entryMatchesAt(
+  entry: PatternEntry,
+  bytes: Uint8Array,
+  at: number,
+  { start, end }: ScanRange,
+): boolean {
+  const { bytes: wanted, offset, kind } = entry
+  const begin = at - offset
+  const behind = begin + wanted.length
+  if (begin < start || behind > end) return false
+  for (let index = 0; index < wanted.length; index++)
+    if (!isSameByte(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
+  const { followedBy, notPrecededBy } = kind
+  if (notPrecededBy?.(bytes, begin, end) === true) return false
+  return followedBy === undefined || followedBy(bytes, behind, end)
+}
+
+function isSameByte(byte: number, wanted: number, isAnyCase: boolean): boolean {
+  return byte === wanted || (isAnyCase && (byte | CASE_BIT) === (wanted | CASE_BIT))
+}
+
+/** Only the beginning of a pattern is compared; the rules compare the rest. */
+const COMPARED_BYTES = 32
+
+/** The UTF-8 bytes of a text, with one character per byte. */
+export function toByteString(text: string): string {
+  return NOT_ASCII.test(text) ? String.fromCharCode(...encoder.encode(text.slice(0, COMPARED_BYTES))) : text
+}
+
+const encoder = new TextEncoder()
+const NOT_ASCII = /[^\0-\x7f]/
+
+/** Offset of the `width` bytes of a pattern that are rarest in ordinary text. */
+function rarestWindow(bytes: string, width: number): number {
+  const last = Math.min(bytes.length - width, MAX_WINDOW_START)
+  let common = 0
+  for (let at = 0; at < width - 1; at++) common += pairFrequencyAt(bytes, at)
+  let best = 0
+  let least = common
+  for (let at = 1; at <= last && least > RARE_ENOUGH; at++) {
+    common += pairFrequencyAt(bytes, at + width - 2) - pairFrequencyAt(bytes, at - 1)
+    if (common >= least) continue
+    best = at
+    least = common
+  }
+  return best
+}
+
+const MAX_WINDOW_START = 24
+/** Rare enough to stop searching: a recorder with its own rules does this for many patterns before its first message. */
+const RARE_ENOUGH = 100
+const LOWER_A = 0x61
+const LETTER = 31
+
+function pairFrequencyAt(bytes: string, at: number): number {
+  const first = bytes.charCodeAt(at)
+  const second = bytes.charCodeAt(at + 1)
+  if (first === second || first === SPACE || second === SPACE) return 200 // rules, tables, and ends of words
+  if (first < LOWER_A || second < LOWER_A) return 1
+  const pair = PAIR_FREQUENCY[((first & LETTER) << 5) | (second & LETTER)]!
+  return pair + LETTER_RANKS[first & LETTER]! * LETTER_RANKS[second & LETTER]!
+}
+
+const SPACE = 0x20
+/** For each letter: the more common, the higher. */
+const LETTER_RANKS = new Uint8Array(32).fill(2)
+const LETTERS_BY_RANK = 'zxqjkgbvpywfmculdrhsnioate'
+for (let rank = 0; rank < LETTERS_BY_RANK.length; rank++)
+  LETTER_RANKS[LETTERS_BY_RANK.charCodeAt(rank) & LETTER] = rank + 3
+const PAIR_FREQUENCY = new Uint16Array(1024)
+/** The most common pairs of letters, in ascending order. */
+const COMMON_PAIRS =
+  'ottauromsimabellchliceraeaneicrorihidemecoveleioouashasengnttostaralitisedofteorestindenatonreanerinheth'
+for (let at = 0; at + 1 < COMMON_PAIRS.length; at += 2)
+  PAIR_FREQUENCY[((COMMON_PAIRS.charCodeAt(at) & LETTER) << 5) | (COMMON_PAIRS.charCodeAt(at + 1) & LETTER)] =
+    500 + at * 10

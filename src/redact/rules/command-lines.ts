@@ -1,16 +1,14 @@
 import type { RedactionRule } from './rule.ts'
-import { isPasswordLikeAt } from '../prefilter/pattern-kinds.ts'
-import { isPasswordOptionNear } from '../prefilter/byte-tests.ts'
 import { isExampleValue } from '../value-checks.ts'
 
 interface PasswordOption {
   readonly keywords: readonly string[]
   readonly program: string
-  /** How it takes a password, up to the password. */
+  /** Pattern of the option, up to the password. */
   readonly option: string
 }
 
-/** Programs that take a password behind one letter. Only behind their names does the letter mean that. */
+/** Programs with a one-letter option for a password. The letter means something else for other programs. */
 const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   {
     keywords: ['curl', 'wget'],
@@ -31,10 +29,10 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   { keywords: [' login'], program: '(?:docker|podman|az|oc|skopeo) login', option: `-p ["']?` },
 ]
 
-/** What stands between a program and its option, on one line. */
+/** The other arguments between a program and its option, on the same line. */
 const BETWEEN = '(?:\\.exe)?(?:[ \\t][^\\r\\n|;&]{0,300}?)?[ \\t]'
 
-/** Passwords on command lines, as people and programs write them into texts. */
+/** Passwords on command lines that are quoted in a text. */
 export const commandLineRules = (): readonly RedactionRule[] => [
   ...PASSWORD_OPTIONS.map(commandLineRule),
   {
@@ -47,7 +45,7 @@ export const commandLineRules = (): readonly RedactionRule[] => [
   {
     name: 'netrc',
     keywords: ['password '],
-    followedBy: isPasswordLikeAt,
+    followedBy: 'password-like',
     pattern: /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
     isSecret: (value) => !isExampleValue(value),
     isLearned: true,
@@ -59,7 +57,7 @@ function commandLineRule({ keywords, program, option }: PasswordOption): Redacti
   return {
     name: 'command-line',
     keywords,
-    followedBy: isPasswordOptionNear,
+    followedBy: 'password-option',
     pattern: new RegExp(`(?<![\\w-])(?:${program})${BETWEEN}${option}${secret}`, 'g'),
     isSecret: (value) => !isExampleValue(value),
     isLearned: true,

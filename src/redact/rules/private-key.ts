@@ -1,8 +1,24 @@
-/** A private key that comes line by line: only the first and the last say what stands between. */
+import type { RedactionRule } from './rule.ts'
+
+export const privateKeyRules = (): readonly RedactionRule[] => [
+  {
+    name: 'private-key',
+    keywords: ['-----BEGIN'],
+    pattern: PRIVATE_KEY,
+    isSecret: (value) => FIRST_LINES.test(value),
+  },
+]
+
+const PRIVATE_KEY =
+  /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)/g
+// The BEGIN line alone is not a key.
+const FIRST_LINES = /^-----BEGIN [^-]*-----[\s\S]*?[A-Za-z0-9+/]{8}/
+
+/** Recognises a private key that arrives line by line: only its first and its last line say what is between them. */
 export class PrivateKeyLines {
   #linesLeft = 0
 
-  /** Takes the next line; says whether it is a part of a key that nothing else tells. */
+  /** Returns true if the line is part of a key and does not look like one by itself. */
   isKeyLine(line: string): boolean {
     const isInside = this.#linesLeft > 0 && !line.includes('-----')
     if (isInside) this.#linesLeft--

@@ -1,21 +1,23 @@
-import type { ByteTest } from '../prefilter/byte-tests.ts'
+import type { KeywordContext } from '../prefilter/pattern-kinds.ts'
 
-/** One kind of secret that can be told by its looks. */
+/**
+ * A kind of secret that is recognised by its form. To add one, add it to a file in this folder and run `npm run patterns`.
+ */
 export interface RedactionRule {
   readonly name: string
   /**
-   * What a text must hold for the pattern to be tried: one of these, better three characters or more, in any case if the
-   * pattern does not tell cases apart. Without any, every text is tried, which makes recording slower.
+   * A text is searched only if it contains one of these, in any case if the pattern ignores case. Keywords of three or more
+   * characters are fastest. Without keywords every text is searched, which makes recording slower.
    */
   readonly keywords: readonly string[]
-  /** What must come right behind the keyword, where the keyword alone would stop too many texts. */
-  readonly followedBy?: ByteTest
-  /** The secret is what the group `secret` matched, or all of the match without such a group. */
+  /** The text that must follow the keyword, if the keyword alone is too common. */
+  readonly followedBy?: KeywordContext
+  /** The secret is the group `secret`, or the whole match if there is no such group. */
   readonly pattern: RegExp
-  /** Whether what was matched is a secret, where the pattern alone cannot say. */
+  /** Rejects matches that are not secrets, if the pattern alone cannot decide. */
   readonly isSecret?: (value: string) => boolean
-  /** What such a secret begins with, which its stand-in keeps. */
+  /** Prefixes of the secret that its placeholder keeps. */
   readonly prefixes?: readonly string[]
-  /** The secret can be told only by what stands beside it: once found, it is looked for everywhere. */
+  /** Set if only the surrounding text shows that the value is secret. The value is then replaced everywhere else, too. */
   readonly isLearned?: true
 }
