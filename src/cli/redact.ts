@@ -85,7 +85,7 @@ async function reviewRules(
   const findings = await findSecretOccurrences(reader, redactor.replacedValues)
   const kept = await withTerminal((ask) => reviewSecrets(findings, ask), {
     needs: '--review',
-    instead: 'leave --review out; --allow <value> says that a value is no secret',
+    instead: 'leave --review out; --allow <value> marks a value as not secret',
   })
   return kept && mergeRuleChanges(wishes.changes, { allow: kept.map(exactPattern) })
 }
@@ -116,7 +116,7 @@ function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): 
 /** Without its key, a placeholder cannot be told from a secret. */
 function unknownKeyNote({ redaction }: TapeHeader, key: string, { secrets }: TapeRedactionSummary): string {
   if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
-  return `  the tape was redacted with the key ${escapeControlChars(redaction.key)}, which is not here: these may be its stand-ins\n`
+  return `  the tape was redacted with the key ${escapeControlChars(redaction.key)}, which is not on this machine: these may be its placeholders\n`
 }
 
 const MAX_SCAN_PLACES = 20

@@ -110,7 +110,7 @@ const NOT_SECRET = [/^REELAY_(HEADER_\d+|URL)_*$/, /^([A-Za-z]+ )?\$(\{[^{}]*\}|
 function printRestartNotice({ outcomes }: WrapResult): void {
   const changed = outcomes.filter(({ kind }) => kind === 'wrapped' || kind === 'unwrapped')
   const clients = [...new Set(changed.map(({ client }) => client))]
-  if (clients.length > 0) process.stderr.write(`restart ${clients.join(', ')} to make it so\n`)
+  if (clients.length > 0) process.stderr.write(`restart ${clients.join(', ')} to apply the change\n`)
 }
 
 function warnAboutNpxCache({ program }: RecorderProgram): void {

@@ -76,7 +76,7 @@ function documentValue(file: string, document: Document): unknown {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
     throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${why}`, {
-      hint: 'write the value itself where a reference (*name) stands',
+      hint: 'write the value itself instead of a reference (*name)',
       cause,
     })
   }

@@ -49,10 +49,7 @@ test.each([
     'redaction:\n  rulez: []',
     'line 2, column 3: "redaction.rulez" is not known; there are rules, off, fields, allow, email',
   ],
-  [
-    'redaction:\n  off: [slak]',
-    'line 2, column 9: "redaction.off[0]" switches off "slak", and there is no such rule',
-  ],
+  ['redaction:\n  off: [slak]', 'line 2, column 9: "redaction.off[0]" turns off "slak", which is not a rule'],
   ['redaction:\n  off: slack', 'line 2, column 8: "redaction.off" is not a list'],
   ['redaction:\n  fields: [5]', 'line 2, column 12: "redaction.fields[0]" is not a text'],
   ['redaction:\n  email: perhaps', 'line 2, column 10: "redaction.email" is not true or false'],

@@ -43,7 +43,7 @@ function readRule(rule: Setting): RedactionRule {
 function readRuleName(setting: Setting): string {
   const name = setting.text()
   if ([...defaultRules(), EMAIL_RULE].some((rule) => rule.name === name)) return name
-  throw setting.invalid(`switches off "${name}", and there is no such rule`)
+  throw setting.invalid(`turns off "${name}", which is not a rule`)
 }
 
 function readAllowedValue(setting: Setting): RegExp {

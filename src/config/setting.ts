@@ -33,7 +33,7 @@ export class Setting {
       const setting = new Setting(this.#source, value, [...this.#path, written])
       const name = known.find((one) => one === toCamelCase(written))
       if (name === undefined) throw setting.#invalid('name', `is not known; there are ${known.join(', ')}`)
-      if (found[name] !== undefined) throw setting.#invalid('name', 'stands there twice')
+      if (found[name] !== undefined) throw setting.#invalid('name', 'is given twice')
       found[name] = setting
     }
     return found

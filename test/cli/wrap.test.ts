@@ -30,7 +30,7 @@ test('journey 1: wrap, use, doctor, unwrap, in the configs of two clients', asyn
   expect(readFileSync(files.vscode).equals(before)).toBe(true)
 
   expect(await user.reelay('wrap', 'memory')).toMatchObject({
-    stderr: 'restart claude-desktop, vscode to make it so\n',
+    stderr: 'restart claude-desktop, vscode to apply the change\n',
     code: 0,
   })
   await useAsVsCode()

@@ -38,7 +38,7 @@ test('without a CA, the client talks to the server itself, and is told how to be
   expect([code, stdout]).toEqual([7, `Upstream CA\n${PONG}`])
   const host = new URL(url).host
   expect(stderr).toContain(
-    `reelay: not recording ${host}: HTTPS passes untouched without a local CA; make one with reelay ca create`,
+    `reelay: not recording ${host}: without a local CA, HTTPS is forwarded unread; create one with reelay ca create`,
   )
   expect(tape.slice(1)).toMatchObject([{ event: 'tunnelled', host }, { event: 'end' }])
 })

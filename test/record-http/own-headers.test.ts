@@ -92,7 +92,7 @@ test('a token that the server refuses is said to be refused', async () => {
   const { origin } = await httpServer((_req, res) => res.writeHead(401).end())
   const run = await startRecorder(`${origin}/mcp`, '--header', `Authorization: Bearer ${TOKEN}`)
   await ask(run.url, post(PING))
-  await until(() => run.stderr().includes('the server refused what --header holds (401)'))
+  await until(() => run.stderr().includes('the server rejected the credentials in --header (401)'))
   expect(run.stderr()).not.toContain(TOKEN)
 })
 

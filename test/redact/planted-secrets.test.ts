@@ -145,7 +145,7 @@ test('a config that cannot be read costs the tape, not the session', async () =>
   run.child.stdin.end()
   expect(await run.exited).toEqual({ code: 0, signal: null })
   expect(run.stderr()).toContain(
-    'line 2, column 9: "redaction.off[0]" switches off "nothing", and there is no such rule; the session goes on without a tape',
+    'line 2, column 9: "redaction.off[0]" turns off "nothing", which is not a rule; the session goes on without a tape',
   )
   expect(() => readFileSync(run.tape)).toThrow('ENOENT')
 })

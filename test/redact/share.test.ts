@@ -139,7 +139,7 @@ test.each([
   [['--rule', '/x*/'], 'it would match everywhere'],
   [['--allow', '/(/'], 'Unterminated group'],
   [['--off', 'nothing'], 'the rules are github, gitlab'],
-  [['--review'], '--review asks on a terminal, and stdin is none'],
+  [['--review'], '--review needs a terminal, and stdin is not one'],
 ])('redact %j is refused', async (flags, why) => {
   const tape = await plainTape([])
   const { code, stderr } = await reelay('redact', tape, ...flags)
@@ -159,6 +159,6 @@ test('a tape that somebody else has redacted is told from one with secrets', asy
   const { code, stdout } = await reelay('redact', run.tape)
   expect(code).toBe(1)
   expect(stdout).toMatch(
-    /\n {2}the tape was redacted with the key k-\w+, which is not here: these may be its stand-ins\n$/,
+    /\n {2}the tape was redacted with the key k-\w+, which is not on this machine: these may be its placeholders\n$/,
   )
 })

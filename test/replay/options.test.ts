@@ -77,12 +77,8 @@ test('--official-schema always fails a server that broke the schema all along; w
 })
 
 test.each([
-  ['there is no terminal', {}, '--pace stepped asks on a terminal, and stdin is none'],
-  [
-    'it is CI',
-    { CI: 'true' },
-    'a stepped run waits for somebody, and the variable CI says that nobody is there',
-  ],
+  ['there is no terminal', {}, '--pace stepped needs a terminal, and stdin is not one'],
+  ['it is CI', { CI: 'true' }, 'a stepped run needs a user at the terminal, and CI is set'],
 ])('--pace stepped is refused where %s, before anything is started', async (_, env, why) => {
   const folder = temporaryFolder()
   const tape = join(folder, 'run.tape.jsonl')

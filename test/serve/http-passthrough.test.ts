@@ -256,13 +256,13 @@ test('in CI nothing goes live by itself over HTTP either, and a mode that does i
   const path = join(temporaryFolder(), 'fresh.tape.jsonl')
   const quiet = await startServingLive([path, '--http', ...LIVE], { CI: 'true' })
   expect((await quiet.exited).code).toBe(3)
-  expect(quiet.stderr()).toContain('CI is set, so nothing is recorded; --mode once records all the same')
+  expect(quiet.stderr()).toContain('CI is set, so nothing is recorded; --mode once records anyway')
   expect(existsSync(path)).toBe(false)
   const loud = await startServingLive([tapeFile(...SESSION), '--http', '--mode', 'new-episodes', ...LIVE], {
     CI: '1',
   })
   expect((await loud.stop()).stderr).toContain(
-    'CI is set, and --mode new-episodes lets this run go live all the same',
+    'CI is set, and --mode new-episodes lets this run use the live server',
   )
 })
 

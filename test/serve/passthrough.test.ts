@@ -158,14 +158,14 @@ test('a server that says nothing costs no tape: neither the old one, nor an epis
   const before = readFileSync(path, 'utf8')
   const silent = ['--', process.execPath, '-e', '0']
   const anew = await serving([path, '--mode', 'all', ...silent]).end()
-  expect(anew.stderr).toContain('the live server said nothing, so the tape is as it was')
+  expect(anew.stderr).toContain('the live server sent no response, so the tape is unchanged')
   const learning = serving([path, '--mode', 'new-episodes', ...silent])
   learning.say(...OPENING, OLD, NEW)
   expect((await learning.end()).stderr).not.toContain('episode')
   expect(readFileSync(path, 'utf8')).toBe(before)
   const fresh = join(dirname(path), 'fresh.tape.jsonl')
   const once = await serving([fresh, ...silent]).end()
-  expect(once.stderr).toContain('the live server said nothing, so no tape was made')
+  expect(once.stderr).toContain('the live server sent no response, so no tape was made')
   expect(readdirSync(dirname(path)).filter((name) => name.includes('fresh') || name.includes('new'))).toEqual(
     [],
   )
@@ -179,7 +179,7 @@ test('in CI nothing goes live by itself, and a mode that does is said aloud', as
   const ends = [await quiet.end(), await loud.end()]
   expect(ends.map(({ code }) => code)).toEqual([1, 0])
   expect(ends[0]?.stderr).toContain('REPLAY MISS')
-  expect(ends[1]?.stderr).toContain('CI is set, and --mode new-episodes lets this run go live all the same')
+  expect(ends[1]?.stderr).toContain('CI is set, and --mode new-episodes lets this run use the live server')
 })
 
 test('a program passes misses on to a transport of its own, and learns from it', async () => {

@@ -206,7 +206,7 @@ test('a tape of a probe alone says where to look for the session', async () => {
   ])
   const { stderr } = await serve.end()
   expect(stderr).toContain(
-    'warning: the tape holds nothing but a probe (server/discover): the session that followed',
+    'warning: the tape contains only a probe (server/discover); the session that followed',
   )
 })
 

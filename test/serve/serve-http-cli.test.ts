@@ -69,7 +69,7 @@ test('to be reached by other machines must be asked for, and is said', async () 
   const serving = await startServing(tapeFile(...HANDSHAKE), '--http', '0.0.0.0:0')
   const { stderr } = await serving.stop()
   expect(stderr).toContain(
-    'reelay serve: warning: other machines can reach this server, and whatever the tape holds\n',
+    'reelay serve: warning: other machines can reach this server and everything on the tape\n',
   )
   expect(serving.urls()).toEqual([expect.stringMatching(/^http:\/\/0\.0\.0\.0:\d+\/mcp$/)])
 })

@@ -205,7 +205,7 @@ test.each([
   ],
   [
     'errorHandling: { maxRetries: 1, max_retries: 2 }',
-    'line 2, column 35: "replay.errorHandling.max_retries" stands there twice',
+    'line 2, column 35: "replay.errorHandling.max_retries" is given twice',
   ],
   [
     'tolerance: { timing: soon }',

@@ -47,5 +47,5 @@ interface TerminalNeed {
 
 export function requireTerminal({ needs, instead }: TerminalNeed): void {
   if (process.stdin.isTTY) return
-  throw new ReelayError('USAGE', `${needs} asks on a terminal, and stdin is none`, { hint: instead })
+  throw new ReelayError('USAGE', `${needs} needs a terminal, and stdin is not one`, { hint: instead })
 }

@@ -64,8 +64,8 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
 
 /** Printed even with --quiet: the tape is empty although the client worked. */
 const UNUSED_NOTICE =
-  'nothing went through this proxy: the command asked no server, or pays no heed to HTTP_PROXY, as Node before 24. What ' +
-  'works there: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/how-to/record-with-oauth.md)'
+  'nothing went through this proxy: the command used no server, or ignores HTTP_PROXY, as Node before 24 does. ' +
+  'Alternatives: reelay run --record <tape> -- <command>, recordFetch in its program, or reelay record --url (docs/how-to/record-with-oauth.md)'
 
 /** A forward proxy gives its clients access to everything that this machine can reach. */
 function rejectOtherMachines({ host }: ListenAddress): void {
@@ -80,7 +80,7 @@ function usableCa(): CaFiles | undefined {
   const ca = readCa(caFolder())
   if (ca === undefined || ca.expires.getTime() > Date.now()) return ca
   throw new ReelayError('CA_UNUSABLE', `the local CA expired on ${ca.expires.toISOString().slice(0, 10)}`, {
-    hint: 'make a new one: reelay ca remove, then reelay ca create',
+    hint: 'create a new one: reelay ca remove, then reelay ca create',
   })
 }
 
@@ -93,6 +93,6 @@ function printProxyVariables(added: Readonly<Record<string, string>>): void {
 function noticeText({ kind, host }: ForwardProxyNotice): string {
   const name = escapeControlChars(host)
   if (kind === 'tunnelled')
-    return `not recording ${name}: HTTPS passes untouched without a local CA; make one with reelay ca create`
+    return `not recording ${name}: without a local CA, HTTPS is forwarded unread; create one with reelay ca create`
   return `nothing came from a client of ${name}: it may not trust the local CA; see reelay ca show`
 }

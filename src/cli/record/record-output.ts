@@ -30,9 +30,7 @@ export function announceRecording(
 /** Secrets are still replaced by placeholders. */
 function warnAboutKey(trouble: string): void {
   const code = 'REDACTION_KEY' satisfies ErrorCode
-  printNotice(
-    `${code} this tape gets a key of its own, which is forgotten, so live secrets will not match it: ${trouble}`,
-  )
+  printNotice(`${code} this tape uses a temporary key, so live secrets will not match it: ${trouble}`)
 }
 
 interface BegunRecording {

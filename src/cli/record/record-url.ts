@@ -42,11 +42,11 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
 
 /** The client gets the response of the server unchanged, so the advice is printed for the user. */
 const OAUTH_NOTICE =
-  'the server wants to know who asks (401), and a client cannot run OAuth through this proxy. What works: ' +
+  'the server requires authentication (401), and a client cannot run OAuth through this proxy. Alternatives: ' +
   "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
   'or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
 const REFUSED_NOTICE =
-  'the server refused what --header holds (401): it may have expired, or be meant for another server'
+  'the server rejected the credentials in --header (401): they may have expired, or belong to another server'
 
 function onlyOnce(work: () => void): () => void {
   let isDone = false

@@ -67,7 +67,7 @@ test('a secret of a tape that was never redacted is not shown at a stop', () => 
 
 test('what cannot be sent says so', async () => {
   const [, [asked]] = await decided(['s'], { text: undefined })
-  expect(asked).toContain('it cannot be sent: a value that the live server makes up is not known')
+  expect(asked).toContain('it cannot be sent: a value that the live server creates is not known')
 })
 
 test('bytes that would move the cursor of the terminal are shown, not sent to it', async () => {

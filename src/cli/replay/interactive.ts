@@ -32,8 +32,7 @@ export function redactStop(stop: Stop, screen: Pick<ReportRedactor, 'text'>): St
 
 /** Rejects a stepped run, before anything is started, if there is no user at a terminal, or two options would ask at once. */
 export function requireInteractive({ onAsk }: Pick<ReplayFlags, 'onAsk'>): void {
-  if (isCi())
-    throw steppedRefused('a stepped run waits for somebody, and the variable CI says that nobody is there')
+  if (isCi()) throw steppedRefused('a stepped run needs a user at the terminal, and CI is set')
   requireTerminal(TERMINAL_NEED)
   if (onAsk === 'ask') throw steppedRefused('--on-ask ask and a stepped run would both ask at the terminal')
 }
@@ -78,7 +77,7 @@ function fullStopText(stop: Stop): string {
 }
 
 const MAX_STOP_WIDTH = 200
-const UNBOUND_TEXT = '(it cannot be sent: a value that the live server makes up is not known)'
+const UNBOUND_TEXT = '(it cannot be sent: a value that the live server creates is not known)'
 
 function stopTitle({ frame, method, tool }: Stop): string {
   return escapeControlChars(`next: #${frame} ${tool === undefined ? method : `${method} ${tool}`}`)
@@ -100,7 +99,7 @@ async function askToContinue(controller: ReplayController, { index, method }: Re
   const failed = `step ${index} (${method}) is not as recorded`
   if (!process.stdin.isTTY) {
     process.stderr.write(
-      `reelay: ${failed}, and there is no terminal to ask whether to go on: the run stops here\n`,
+      `reelay: ${failed}, and there is no terminal to ask whether to continue: the run stops\n`,
     )
     return controller.stop()
   }
@@ -120,10 +119,10 @@ export function askOnTerminal(stop: AbortSignal): (request: Request) => Promise<
     process.stderr.write(createOutputRedactor()(`the server asks ${escapeControlChars(method)}:\n${asked}\n`))
     for (;;) {
       const answer = await askOneQuestion('the result, as a JSON object: ', stop)
-      if (answer === undefined) throw new Error('whoever was asked has left')
+      if (answer === undefined) throw new Error('the input ended')
       const value = parseJson(answer)
       if (isObject(value)) return value
-      process.stderr.write('that is no JSON object\n')
+      process.stderr.write('that is not a JSON object\n')
     }
   }
 }

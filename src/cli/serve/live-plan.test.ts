@@ -21,7 +21,7 @@ test('a server without a mode makes the tape once, and never in CI', () => {
   expect(planLiveServer({ ...HERE, isTapeThere: false })).toEqual({ kind: 'record', target })
   expect(planLiveServer({ ...HERE, isTapeThere: false, isCi: true })).toEqual({
     kind: 'replay',
-    warning: 'CI is set, so nothing is recorded; --mode once records all the same',
+    warning: 'CI is set, so nothing is recorded; --mode once records anyway',
   })
   expect(planLiveServer({ ...HERE, isCi: true })).toEqual({ kind: 'replay' })
 })
@@ -38,7 +38,7 @@ test('misses are passed on only because the user said so', () => {
 
 test('in CI, a mode that goes live is said aloud', () => {
   expect(planLiveServer({ ...HERE, mode: 'new-episodes', isCi: true }).warning).toBe(
-    'CI is set, and --mode new-episodes lets this run go live all the same',
+    'CI is set, and --mode new-episodes lets this run use the live server',
   )
   expect(planLiveServer({ ...HERE, onMiss: 'passthrough', isCi: true }).warning).toContain(
     '--on-miss passthrough',

@@ -52,20 +52,20 @@ function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode 
 /** Explains why a run with a live server makes no tape. */
 function notRecordedWarning({ mode, target, isTapeThere }: LivePlanInput): { readonly warning?: string } {
   const isByCi = mode === undefined && target !== undefined && !isTapeThere
-  return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records all the same' } : {}
+  return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records anyway' } : {}
 }
 
 function requireLiveTarget({ target }: LivePlanInput, wish: string): UpstreamTarget {
   if (target !== undefined) return target
   throw usageError(
     `${wish} needs a live server`,
-    'give its command behind --, as in: -- node server.js; or its --url',
+    'give its command after --, as in: -- node server.js; or its --url',
   )
 }
 
 function ciWarning({ mode, onMiss, isCi }: LivePlanInput): { readonly warning?: string } {
   const wish = mode === undefined ? `--on-miss ${onMiss}` : `--mode ${mode}`
-  return isCi ? { warning: `CI is set, and ${wish} lets this run go live all the same` } : {}
+  return isCi ? { warning: `CI is set, and ${wish} lets this run use the live server` } : {}
 }
 
 /** The live server that the user named, if any. */

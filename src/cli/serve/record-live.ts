@@ -41,7 +41,7 @@ export async function recordLiveServer(anew: LiveRecordingOptions): Promise<numb
     printRecordingLine(`recorded ${frames} frames to ${path}`)
   else
     printRecordingLine(
-      `the live server said nothing, so ${tape === path ? 'no tape was made' : 'the tape is as it was'}`,
+      `the live server sent no response, so ${tape === path ? 'no tape was made' : 'the tape is unchanged'}`,
     )
   return signal.reason === 'SIGINT' ? 130 : code
 }

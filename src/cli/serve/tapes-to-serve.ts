@@ -70,7 +70,7 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
   if (!ended) printServeWarning('the tape has no end: it was cut off, or is still being recorded')
   if (holdsOnlyProbe(kinds))
     printServeWarning(
-      'the tape holds nothing but a probe (server/discover): the session that followed has a tape of its own',
+      'the tape contains only a probe (server/discover); the session that followed is on another tape',
     )
   for (const line of matching) printServeLine(`reelay serve: ${shown.text(line)}`)
 }
@@ -87,7 +87,7 @@ export function announceEndpoints(
   served: readonly (ServedHttp & { readonly name: string | undefined })[],
 ): void {
   if (served.some(({ isOpen }) => isOpen))
-    printServeWarning('other machines can reach this server, and whatever the tape holds')
+    printServeWarning('other machines can reach this server and everything on the tape')
   for (const { endpoints, name } of served) {
     const servers = new Set(endpoints.map(({ server }) => server))
     for (const { server, url } of endpoints) {
