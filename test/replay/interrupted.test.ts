@@ -15,7 +15,7 @@ test('Ctrl+C while a request waits to be sent again ends the run, and what its l
   const retrying = ['replay', tapeOfWaits(2), '--on-error', 'retry', '--retry-delay', HOUR]
   const run = await interrupted(retrying, fixtureServer('slow-calls', '0', 'nonsense'), answered(1))
   expect(run).toMatchObject(LEFT_WELL)
-  expect(run.out).toMatch(/lost +#1 .* the answer is no response: /)
+  expect(run.out).toMatch(/lost +#1 .* the answer is not a valid response: /)
   expect(run.out).toMatch(/skipped +#3 .* the run was stopped\n/)
   expect(run.out).toMatch(/\n1 sent, 1 left out, .*; 1 of 1 answers not as recorded \(transport 1\)\n/)
 })

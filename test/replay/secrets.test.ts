@@ -44,7 +44,7 @@ test('without it the server gets the stand-in, and refuses it', async () => {
   const { code, out } = await verify([])
   expect(code).toBe(1)
   expect(out).toMatch(/log_in.*\n.*is-error.*the tool failed: wrong password/)
-  expect(out).toMatch(/note: nobody told what is behind the stand-ins at params\.arguments\.password/)
+  expect(out).toMatch(/note: the values of the placeholders at params\.arguments\.password/)
 })
 
 test('a file that only its owner can read gives the values, and one that others can read is refused', async () => {

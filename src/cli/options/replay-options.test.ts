@@ -255,7 +255,7 @@ test.each([
   ],
   [
     'transformations: [{ name: a, action: { setParam: { path: $.a, value: "${env.NO_SUCH}" } } }]',
-    'cannot be used: the environment has no NO_SUCH',
+    'cannot be used: the environment variable NO_SUCH is not set',
   ],
   [
     'transformations: [{ name: a, condition: { custom: x }, action: regenerateId }]',

@@ -90,7 +90,7 @@ export function createJudges(context: JudgesContext): Judges {
   return { list, options, carried, values }
 }
 
-/** A time of the recording and one of this run are both the current time, and no difference. */
+/** A timestamp of the recording and one of this run both mean the current time, so they are not a difference. */
 function sessionTimes({ started, now, plan: { ended } }: JudgesContext): SessionTimes {
   const [from, began] = [Date.parse(started), Date.now() - now()]
   return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
@@ -140,7 +140,7 @@ function asError(finding: StepFinding): StepFinding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
-/** With the recorded id, and with the recorded names of what the live server has other names for. An item of a batch has no frame of its own. */
+/** Makes the text that `verify --update` writes: the live answer with the recorded id and recorded handles. An item of a batch has no frame, so it cannot be accepted. */
 function acceptedAnswer(
   { response }: Turn,
   answer: string,
@@ -155,7 +155,7 @@ function acceptedAnswer(
 
 type RecordedValueLookup = Pick<CarriedValues, 'explains' | 'recorded'>
 
-/** Where nothing but a name is another one, the recorded one stays. */
+/** Restores the recorded values where the live ones are carried values. */
 function withRecordedValues(live: string, recorded: string, carrier: RecordedValueLookup): string {
   return DIFFER.texts(recorded, live).reduce((text, { kind, path, expected, actual }) => {
     const isName = kind === 'changed' && carrier.explains(expected, actual, path)
@@ -165,7 +165,7 @@ function withRecordedValues(live: string, recorded: string, carrier: RecordedVal
 
 const DIFFER = createDiffer({ order: 'kept' })
 
-/** A path that goes on into JSON inside of texts, as the way to where it leads. */
+/** Splits a path that leads into JSON inside of strings into its parts. */
 function locationOf(text: string, path: JsonPath): ValueLocation {
   for (let end = path.length; end > 0; end--) {
     const range = findRange(text, path.slice(0, end))

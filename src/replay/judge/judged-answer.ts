@@ -5,7 +5,7 @@ import { classifyMessage, type Response, type Notification, type Request } from 
 import type { InterimMessage, CallEnd } from '../session/live-calls.ts'
 import type { Turn, TurnStep } from '../../tape/turn.ts'
 
-/** A live answer beside the recorded one, as the layers of a verdict look at it. */
+/** A live answer with the recorded one, as the judges see it. */
 export interface JudgedAnswer {
   readonly turn: Turn
   readonly tool: string | undefined
@@ -13,7 +13,7 @@ export interface JudgedAnswer {
   readonly live: Response | undefined
   readonly recorded: Response | undefined
   readonly asides: readonly InterimMessage[]
-  /** Requests of the server that only came at another time. */
+  /** Methods of requests that the server sent at another time than recorded. */
   readonly moved: ReadonlySet<string>
   /** Milliseconds, from the request to the answer. */
   readonly duration: number | undefined
@@ -42,7 +42,7 @@ export function toJudgedAnswer(
   }
 }
 
-/** The result of a response; undefined when it is an error. */
+/** The result of a response; `undefined` if it is an error. */
 export function resultOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined
 }
@@ -51,7 +51,7 @@ export function errorOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'error' in response.outcome ? response.outcome.error : undefined
 }
 
-// The same bytes say the same: they are not read a second time.
+// The same bytes have the same meaning and are not parsed again.
 function liveResponse(end: CallEnd, recorded: Response | undefined): Response | undefined {
   if (end.kind !== 'answered') return undefined
   if (end.asRecorded) return recorded
@@ -66,39 +66,39 @@ export interface Judge {
   readonly isFinal?: true
 }
 
-/** Whether the answer has the recorded bytes, except for its id. */
+/** Returns true if the answer has the recorded bytes, except for its id. */
 export function isAsRecorded({ end, live }: JudgedAnswer): boolean {
   return end.kind === 'answered' && end.asRecorded && live !== undefined
 }
 
-/** The layers of a verdict, in the order in which they are judged. */
+/** The layers of findings, in the order in which they are judged. */
 export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
 
 export type Layer = (typeof LAYERS)[number]
 
-/** One thing in which the live run is not as recorded. */
+/** One difference between the live run and the recording. */
 export interface StepFinding {
   readonly layer: Layer
-  /** `warn` does not fail a run; `skip` takes the answer out of the count of those that were checked. */
+  /** `warn` does not fail a run; `skip` excludes the answer from the checked ones. */
   readonly level: 'error' | 'warn' | 'skip'
-  /** Of the layer `schema`: whose schema it is, the tool's own or that of the protocol. */
+  /** In the layer `schema`: the schema of the tool or that of the protocol. */
   readonly source?: 'outputSchema' | 'official'
   /** One sentence. */
   readonly message: string
-  /** Where, in the grammar that the options take. */
+  /** The path of the difference, as options such as `ignore` take it. */
   readonly path?: string
   readonly expected?: unknown
   readonly actual?: unknown
-  /** What the comparison of values found, for those who learn what is noise. */
+  /** The difference of values, from which noise is learned. */
   readonly difference?: Difference
-  /** The rule that found it wants the message sent again. */
+  /** The rule asks to send the request again. */
   readonly retry?: boolean
 }
 
-/** What is found in nearly every answer. */
+/** Shared, because nearly every answer has no findings. */
 export const NO_FINDINGS: readonly StepFinding[] = []
 
-/** The result or error of an answer, as an object of its own: paths in it begin with its name. */
+/** The result or error of an answer as an object with one member, so that paths begin with `result` or `error`. */
 export function outcomeText(text: string): string | undefined {
   for (const name of ['result', 'error']) {
     const range = findRange(text, [name])
@@ -107,7 +107,7 @@ export function outcomeText(text: string): string | undefined {
   return undefined
 }
 
-/** What the recorded server said in a step beside its answer. */
+/** The request or notification of the recorded server in a step; empty for its answer. */
 export function serverMessagesIn(step: TurnStep): readonly (Request | Notification)[] {
   if (step.kind === 'respond') return []
   const { message } = step.kind === 'ask' ? step.request : step.message

@@ -14,18 +14,17 @@ import { linkNameOf } from '../plan/plan.ts'
 import type { ProtocolRevisions } from '../session/peer.ts'
 import type { Turn } from '../../tape/turn.ts'
 
-/** Whether an answer that breaks the official schema is found only where the recorded one did not, always, or never. */
+/** When an invalid answer is a finding: if the recorded answer was valid, always, or never. */
 export type OfficialSchemaUse = 'changed' | 'always' | 'off'
 
 interface OfficialJudgeOptions {
   readonly use: OfficialSchemaUse
   readonly revisions: ProtocolRevisions
-  /** The whole recording. */
   readonly turns: Iterable<Turn>
   readonly onNote: (note: string) => void
 }
 
-/** Compare what the server sends with the official schema of its revision. */
+/** Validates what the server sends by the official schema of its revision. */
 export class OfficialSchemas {
   /** Looks at answers. */
   readonly answers: Judge
@@ -39,11 +38,11 @@ export class OfficialSchemas {
   }
 }
 
-/** An answer that already broke the schema when it was recorded is reported once, in a note. */
+/** Answers that were already invalid when they were recorded are reported in one note. */
 class OfficialAnswerJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
-  /** By method, the tools of which an answer was looked at. */
+  /** The tools that had an answer validated, by method. */
   readonly #looked = new Map<string, Set<string | undefined>>()
   readonly #told = new Set<string>()
 
@@ -57,7 +56,7 @@ class OfficialAnswerJudge implements Judge {
     const { turn, live, end } = judged
     if (use === 'off' || live === undefined) return NO_FINDINGS
     this.#noteRevision(judged)
-    // The recorded bytes can only be broken as they were: to tell of that, one look at each tool is enough.
+    // An answer with the recorded bytes is as invalid as it was. One validation for each tool is enough to write the note.
     if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#wasChecked(judged))
       return NO_FINDINGS
     const revision = revisions.live(turn)
@@ -80,7 +79,7 @@ class OfficialAnswerJudge implements Judge {
     return false
   }
 
-  /** What is broken now and was not then; what was, is told. */
+  /** Returns the errors that the recorded answer does not have, and notes the others. */
   #newErrors(judged: JudgedAnswer, broken: readonly ErrorObject[]): readonly ErrorObject[] {
     const { turn, recorded } = judged
     const revision = this.#options.revisions.recorded(turn)
@@ -103,11 +102,11 @@ class OfficialAnswerJudge implements Judge {
   }
 }
 
-/** Of an answer that is wrong all over, the first errors tell enough. */
+/** The first errors of an answer are enough. */
 const MAX_ANSWER_FINDINGS = 10
 
 function missingSchemaNote(revision: string): string {
-  return `the official schema of ${revision} does not come with this build of Reelay: no answer is held against it`
+  return `the official schema of ${revision} is not part of this build of Reelay: answers are not validated by it`
 }
 
 function answerContext(
@@ -134,7 +133,7 @@ function errorPath(error: ErrorObject, answer: Response | undefined): string {
   return schemaErrorPath(answer !== undefined && 'result' in answer.outcome ? ['result'] : [], error)
 }
 
-/** Whether notifications and requests on the way to an answer keep to the official schema. What was broken when it was recorded, wherever on the tape, is a note, and told once. */
+/** Validates notifications and requests of the server. Errors that occur anywhere on the tape are reported in one note. */
 class OfficialMessageJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
@@ -158,19 +157,19 @@ class OfficialMessageJudge implements Judge {
   }
 
   #isNew({ word, error }: BrokenMessage): boolean {
-    this.#recorded ??= new Set(this.#brokenThen())
+    this.#recorded ??= new Set(this.#recordedErrors())
     if (!this.#recorded.has(violationKey(word, error))) return true
     this.#noteOnce(word.method, describeViolation(word, error))
     return false
   }
 
-  *#brokenThen(): Iterable<string> {
+  *#recordedErrors(): Iterable<string> {
     for (const turn of this.#options.turns)
       for (const word of turn.steps.flatMap(serverMessagesIn))
-        for (const error of this.#errorsThen(word, turn)) yield violationKey(word, error)
+        for (const error of this.#errorsOnTape(word, turn)) yield violationKey(word, error)
   }
 
-  #errorsThen(word: Request | Notification, turn: Turn): readonly ErrorObject[] {
+  #errorsOnTape(word: Request | Notification, turn: Turn): readonly ErrorObject[] {
     return this.#validators.errorsInMessage(word, this.#options.revisions.recorded(turn))
   }
 
@@ -186,7 +185,7 @@ interface BrokenMessage {
   readonly error: ErrorObject
 }
 
-/** Of a server that is wrong all over, the first errors tell enough. */
+/** The first errors of a call are enough. */
 const MAX_MESSAGE_FINDINGS = 10
 
 function violationKey({ method }: Request | Notification, error: ErrorObject): string {

@@ -33,7 +33,7 @@ function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding
 
 const PROGRESS = 'progress'
 
-// How often progress is told depends on the machine; logs and changes of lists come when they like.
+// The number of progress messages depends on the machine. Logs and list changes can come at any time.
 function milestones(messages: readonly (Request | Notification)[]): readonly string[] {
   const named = messages.flatMap(({ kind, method }) => {
     if (method === 'notifications/progress') return [PROGRESS]
@@ -43,7 +43,7 @@ function milestones(messages: readonly (Request | Notification)[]): readonly str
   return named.filter((station, place) => station !== PROGRESS || place === first)
 }
 
-/** What is wanted more often than it is there, in the order in which it is wanted; a server may say much. */
+/** The items of `wanted` that are missing, or occur too rarely, in the other list. */
 function missingFrom(stationsThere: readonly string[], wanted: readonly string[]): readonly string[] {
   const left = new Map<string, number>()
   for (const station of stationsThere) left.set(station, (left.get(station) ?? 0) + 1)
@@ -54,7 +54,7 @@ function missingFrom(stationsThere: readonly string[], wanted: readonly string[]
   })
 }
 
-/** Each once, with how often it is. */
+/** Makes one finding for each different item, with its count. */
 function counted(stationsFound: readonly string[], words: string): readonly StepFinding[] {
   const counts = new Map<string, number>()
   for (const station of stationsFound) counts.set(station, (counts.get(station) ?? 0) + 1)
@@ -72,8 +72,8 @@ function found(message: string): StepFinding {
 }
 
 /**
- * The requests of the server that only came at another time: nothing on the wire says which call they belong to, so that it
- * counts how often they come in all. Waits a moment for those that may be late.
+ * Returns the methods of requests that the server sent at another time than recorded. Nothing in a request tells which call it
+ * belongs to, so only the total number on the link counts. Waits a moment for late ones.
  */
 export async function movedRequests(
   { turn, heard: before, asksInAll }: PlannedMessage,

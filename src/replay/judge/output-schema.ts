@@ -12,7 +12,7 @@ import {
 } from './judged-answer.ts'
 import { passesSchema, createAjv, schemaErrorPath } from './schema-validation.ts'
 
-/** Whether structured content is what the tool's `outputSchema` promises. A schema that cannot be used is no verdict. */
+/** Validates structured content by the tool's `outputSchema`. A schema that cannot be compiled is ignored. */
 export class OutputSchemaJudge implements Judge {
   readonly #tools: ToolDescriptions
   #ajv: Ajv2020 | undefined
@@ -47,7 +47,7 @@ export class OutputSchemaJudge implements Judge {
     try {
       return this.#ajv.compile(schema as object)
     } catch {
-      return undefined // a schema of a stranger may be broken, or refer to what we do not have
+      return undefined // the schema may be invalid, or refer to another one that is not available
     }
   }
 }

@@ -7,7 +7,7 @@ import { type Notification, type Request, type Response, isObject, member } from
 import { schemaVersionOf } from '../../protocol/revisions/index.ts'
 import { officialSchema, type OfficialSchema } from '../official-schemas.ts'
 
-/** Holds what a server says against the official schemas. Each is read when it is first needed, and compiled only to say what is wrong. */
+/** Validates messages of a server by the official schemas. A schema is read when it is first needed, and compiled only to describe errors. */
 export class OfficialValidators {
   readonly #onAbsent: (revision: string) => void
   readonly #known = new Map<string, LoadedSchema | undefined>()
@@ -16,7 +16,7 @@ export class OfficialValidators {
     this.#onAbsent = onAbsent
   }
 
-  /** What is wrong with an answer to a method, by the schema of a revision; nothing where that has no say. */
+  /** The errors of an answer; none if the schema does not define the answer. */
   errorsInAnswer(answer: Response, { method, revision }: AnswerContext): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
     const name = known?.definitions.answerDefinition(method, answer)
@@ -28,7 +28,7 @@ export class OfficialValidators {
     })
   }
 
-  /** The same of a notification or a request of the server. */
+  /** The errors of a notification or request of the server. */
   errorsInMessage(word: Request | Notification, revision: AnswerContext['revision']): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
     const name = known?.definitions.messageDefinition(word.method)
@@ -69,7 +69,7 @@ interface LoadedSchema {
 }
 
 interface Subject {
-  /** Of the definition. */
+  /** Name of the definition. */
   readonly name: string
   readonly validator: ((value: unknown) => boolean) | undefined
   readonly value: unknown
@@ -86,18 +86,18 @@ function messageOf({ method, params, ...word }: Request | Notification): unknown
   return { jsonrpc: '2.0', ...id, method, ...(params !== undefined && { params }) }
 }
 
-/** An error is judged with the message around it, because the definition is of both. */
+/** The definition of an error includes the message around it. */
 function subjectOf({ id, outcome }: Response): unknown {
   return 'result' in outcome ? outcome.result : { jsonrpc: '2.0', ...(id !== null && { id }), ...outcome }
 }
 
 const ID = 'urn:reelay:official'
 
-/** To check a schema costs more than to use it, and the official ones are no surprise. */
+/** The official schemas are known to be valid, and checking them costs more than using them. */
 const IS_CHECKED = false
 
 function ajvWith({ schema }: OfficialSchema): Ajv2020 {
-  // The words that the older ones use mean the same in either dialect.
+  // The keywords of the older schemas mean the same in this dialect.
   const words = Object.entries(schema).filter(([name]) => name !== '$schema')
   const known = { ...Object.fromEntries(words), $id: ID }
   return createAjv().addSchema(known, undefined, undefined, IS_CHECKED)
@@ -109,13 +109,13 @@ function errorsBy(ajv: Ajv2020, pointer: string, value: unknown): readonly Error
   return intendedErrors(validate.errors ?? [], (reference, part) => errorsBy(ajv, reference, part))
 }
 
-/** Finds in an official schema what an answer, or another word of the server, has to be. */
+/** Finds the definitions of answers and other messages in an official schema. */
 class OfficialDefinitions {
   readonly #holder: '$defs' | 'definitions'
   readonly #definitions: object
-  /** The name of the result of each method. */
+  /** The definition of the result of each method. */
   readonly #results: ReadonlyMap<string, string>
-  /** The name of each notification and request of a server, by its method. */
+  /** The definition of each notification and request of a server, by method. */
   readonly #messages: ReadonlyMap<string, string>
 
   constructor(schema: object) {
@@ -128,7 +128,7 @@ class OfficialDefinitions {
     )
   }
 
-  /** The name of the definition; undefined when it does not say. */
+  /** Returns the name of the definition; `undefined` if there is none. */
   answerDefinition(method: string, { outcome }: Response): string | undefined {
     const names =
       'result' in outcome
@@ -155,7 +155,7 @@ class OfficialDefinitions {
   }
 }
 
-/** `CallToolRequest` has the method in it, and is answered with a `CallToolResult`. */
+/** `CallToolRequest` contains the method, and its result is `CallToolResult`. */
 function resultOfRequest([name, definition]: [string, unknown]): readonly (readonly [string, string])[] {
   const method = methodOf(definition)
   return typeof method === 'string' && name.endsWith('Request')
@@ -167,7 +167,7 @@ function methodOf(definition: unknown): unknown {
   return member(member(member(definition, 'properties'), 'method'), 'const')
 }
 
-/** A result that says of itself to be of another kind is judged as that; what an extension defines is not judged. */
+/** A result that states another kind is validated as that kind; kinds of extensions are not validated. */
 function kindOf(result: unknown, own: string | undefined): string | undefined {
   const type = member(result, 'resultType')
   if (type === 'input_required') return 'InputRequiredResult'
@@ -175,10 +175,10 @@ function kindOf(result: unknown, own: string | undefined): string | undefined {
   return own === 'CallToolResult' && isObject(member(result, 'task')) ? 'CreateTaskResult' : own
 }
 
-/** What a definition, by its reference, has against a value. */
+/** Validates a value by the definition at a reference. */
 type ValidateReference = (reference: string, value: unknown) => readonly ErrorObject[]
 
-/** What breaks a schema. Where one of several definitions would do, only what the one that was meant says. */
+/** Reduces the errors of a union of definitions to those of the definition that was probably intended. */
 function intendedErrors(errors: readonly ErrorObject[], validate: ValidateReference): readonly ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' && !isWithin(error, errors))
   const outside = errors.filter((error) => !unions.some((union) => isAt(error, union.instancePath)))
@@ -195,7 +195,7 @@ function isAt({ instancePath }: ErrorObject, place: string): boolean {
   return instancePath === place || instancePath.startsWith(`${place}/`)
 }
 
-/** Meant is what has the fewest errors, if the members that are fixed, such as `type`, are as it says. */
+/** The intended definition is the one with the fewest errors whose constant members, such as `type`, match. */
 function ofAlternative(union: ErrorObject, validate: ValidateReference): readonly ErrorObject[] {
   const all: readonly unknown[] = Array.isArray(union.schema) ? union.schema : []
   const found = all
@@ -212,23 +212,23 @@ function isOfAnother({ keyword, instancePath }: ErrorObject): boolean {
   return keyword === 'const' && instancePath.lastIndexOf('/') === 0
 }
 
-/** What of the schema is broken, and how: wherever it stands, because items move and servers make up names. */
+/** The kind of an error, independent of its place, because items move and names change. */
 export function kindOfError({ schemaPath, message }: ErrorObject): string {
   return `${schemaPath} ${message}`
 }
 
-/** Where, in the grammar that the options take. */
+/** The path of an error, as options such as `ignore` take it. */
 export function schemaErrorPath(root: readonly PathSegment[], { instancePath }: ErrorObject): string {
   return formatPath([...root, ...instancePath.split('/').slice(1).map(segmentOf)])
 }
 
-// A member whose name is a number is spelled as an item of a list: a pointer does not tell them apart.
+// A JSON pointer does not distinguish a member with a numeric name from an item of a list.
 function segmentOf(part: string): PathSegment {
   const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
   return /^\d+$/.test(name) ? Number(name) : name
 }
 
-/** Whether a value keeps to a schema; one that is nested so deeply that nobody can tell counts as if it did. */
+/** Returns true if a value is valid. A value that is nested too deeply to be validated counts as valid. */
 export function passesSchema(validate: (value: unknown) => unknown, value: unknown): boolean {
   try {
     return validate(value) === true
@@ -238,7 +238,7 @@ export function passesSchema(validate: (value: unknown) => unknown, value: unkno
   }
 }
 
-/** A validator for the schemas of strangers. Its code is loaded when the first one is needed: most runs need none. */
+/** Loads Ajv on demand, because most runs do not need it. */
 export function createAjv(): Ajv.Ajv2020 {
   const { Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof Ajv
   return new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, validateFormats: false })

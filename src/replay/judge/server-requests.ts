@@ -14,11 +14,14 @@ import { differenceFinding } from './values.ts'
 interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions
   readonly isLiveValue: IsLiveValue
-  /** Whether the tape has no answer to a request of the server. */
+  /** Returns true for a request of the server that has no answer on the tape. */
   readonly isUnknown: (question: Request) => boolean
 }
 
-/** Whether the server asks what it asked, on the way to its answer. A question that stands anywhere on the tape is no other one: which call it belongs to, nothing says for certain. */
+/**
+ * Compares requests that the server sends before its answer with the recorded ones. A request that is anywhere on the tape is not
+ * a difference, because it is not certain which call a request belongs to.
+ */
 export class ServerRequestJudge implements Judge {
   readonly #options: ServerRequestJudgeOptions
   readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
@@ -54,13 +57,13 @@ function isServerRequest(word: Request | Notification): word is Request {
   return word.kind === 'request'
 }
 
-/** Each question has the one that was asked in its place: as many of the method came before it. */
+/** The recorded requests by method: the nth live request of a method is compared with the nth recorded one. */
 function byMethod(questions: readonly Request[]): ReadonlyMap<string, Iterator<Request, undefined>> {
   const methods = new Set(questions.map(({ method }) => method))
   return new Map([...methods].map((one) => [one, questions.filter(({ method }) => method === one).values()]))
 }
 
-/** Without what differs from run to run, such as progress tokens. */
+/** The params without `_meta`, which differs between runs. */
 function subjectOf({ params }: Request): unknown {
   if (!isObject(params)) return {}
   const { _meta, ...content } = params

@@ -27,7 +27,7 @@ function judgeTiming(
   ]
 }
 
-/** What the clocks can tell, without the rest of a division. */
+/** Rounds to microseconds. */
 function inMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
 }

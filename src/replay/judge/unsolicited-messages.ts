@@ -106,20 +106,23 @@ function missingAfter(method: string, level: StepFinding['level']): StepFinding 
 interface ResourceUpdatesJudgeOptions {
   readonly judging: JudgeOptions
   readonly isLiveValue: IsLiveValue
-  /** The resources of which the recorded server told a link that they had changed, in its order. */
+  /** The resources that the recorded server reported as updated on a link, in tape order. */
   readonly recordedOn: (link: string) => readonly string[]
   /** Milliseconds that the server may be late. */
   readonly grace: number
 }
 
-/** What a link had heard of by some moment of the tape, by method, and has heard now. */
+/** The recorded counts on a link at some point of the tape, and the live notifications. */
 interface UpdatesToJudge {
   readonly link: string
   readonly wanted: ReadonlyMap<string, number>
   readonly now: LiveNotifications
 }
 
-/** Whether the server tells of changes of the resources that had changed. One that it told of anywhere on the tape is no other one, and one more is none either. */
+/**
+ * Compares the resources that the server reports as updated. A resource that was updated anywhere on the tape is not a
+ * difference, and neither is an additional update.
+ */
 class ResourceUpdatesJudge {
   readonly #options: ResourceUpdatesJudgeOptions
   readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
@@ -130,7 +133,7 @@ class ResourceUpdatesJudge {
     this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
   }
 
-  /** Waits a moment for what may be late, but only where something else came in its place. */
+  /** Waits a moment for late updates, but only if another resource was updated instead. */
   async judge({ link, wanted, now }: UpdatesToJudge): Promise<readonly StepFinding[]> {
     const { judging, grace } = this.#options
     const count = wanted.get(RESOURCE_UPDATED)
@@ -167,7 +170,7 @@ class ResourceUpdatesJudge {
     return missing.slice(0, strange.length).map((uri, place) => [uri, strange[place] ?? uri])
   }
 
-  /** What was never recorded, as far as the values tell that are carried by now. */
+  /** The updated resources that are not on the tape, given the values that are carried by now. */
   #unexpected(onLink: LinkUpdates, now: LiveNotifications): readonly string[] {
     const { names, strange, seen } = onLink
     if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) strange.add(uri)
@@ -177,7 +180,7 @@ class ResourceUpdatesJudge {
     return [...strange]
   }
 
-  /** Each is told once. */
+  /** Makes the findings of a pair, which is then not reported again. */
   #findings({ strange, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
     strange.delete(live)
     lost.add(recorded)
@@ -196,14 +199,14 @@ class ResourceUpdatesJudge {
   }
 }
 
-/** What was recorded, and what came in its place. */
+/** A recorded resource and the live one that was updated instead. */
 type Pair = readonly [string, string]
 
 interface LinkUpdates {
   readonly recorded: readonly string[]
-  /** The same, each once. */
+  /** `recorded` without duplicates. */
   readonly names: ReadonlySet<string>
-  /** How many of the live ones were looked at. */
+  /** How many live updates were compared so far. */
   seen: number
   readonly strange: Set<string>
   readonly lost: Set<string>

@@ -18,22 +18,22 @@ import { failedSteps, hasFindings, type ReplayReport } from '../report.ts'
 import type { StepFinding } from '../judge/judged-answer.ts'
 
 export interface RepeatOptions {
-  /** How often the tape is played at most; a further run is made only while something is not as recorded. */
+  /** Maximum number of runs. The tape is played again only while a run has findings. */
   readonly repeat: number
-  /** Whether all runs are made, whatever they find: for faults that come and go. */
+  /** Makes all runs, even without findings, to detect intermittent faults. */
   readonly always?: boolean
-  /** Puts the world into the state in which the recording found it. */
+  /** Restores the state that the server had when the recording began. */
   readonly beforeRun?: (run: number) => Promise<void>
   readonly onStep?: (step: ReplayStep, run: number) => void
-  /** Of runs with the timing `stepped`: says what becomes of the next message. */
+  /** Decides about the next message of a run with the timing `stepped`. */
   readonly onStop?: (stop: Stop) => void
-  /** A second recording of the session: what is another there is noise, too. */
+  /** A second recording of the session. Values that differ between both recordings are noise. */
   readonly baseline?: Tape
 }
 
 /**
- * Plays a tape, and plays it again while it is in doubt whether a difference is the server's or the run's. Where a value may
- * have been carried wrongly, the second run tries the other way, and counts only if it went better.
+ * Plays a tape, and plays it again to separate changes of the server from noise. If a value may have been carried wrongly, the
+ * second run tries other bindings, and replaces the first run only if it went better.
  */
 export async function replayRepeatedly(
   tape: ReplayedTape,
@@ -43,7 +43,7 @@ export async function replayRepeatedly(
   let runs = 0
   const play = async (correlate: FoundBindings | false): Promise<ReplayReport> => {
     runs++
-    options.controller?.start() // it may be stopped from now on
+    options.controller?.start() // from now on it can stop the run
     await beforeRun?.(runs)
     const run = replay(tape, { ...options, correlate })
     void answerStops(run.stops, onStop)
@@ -53,7 +53,7 @@ export async function replayRepeatedly(
   const playAgain = async (correlate: FoundBindings | false): Promise<ReplayReport | undefined> => {
     const report = await play(correlate)
     if (!isStopped()) return report
-    runs-- // what it had no time for says nothing of the runs before
+    runs-- // a run that was cut short tells nothing about the runs before it
     return undefined
   }
   const isStopped = (): boolean =>
@@ -98,8 +98,8 @@ async function tryOtherBindings(
 }
 
 /**
- * Other bindings to try where steps have failed: without those that put another value into them, and with the guesses that
- * would have. Undefined when there is nothing to try.
+ * Returns other bindings to try after steps have failed: without doubtful bindings that changed a value in these steps, and with
+ * guesses that would have changed one. Returns `undefined` if there is nothing to try.
  */
 function bindingsToTry(
   { bindings, guesses }: FoundBindings,
@@ -122,14 +122,14 @@ function bindingsToTry(
   }
 }
 
-/** What the protocol says, or nobody makes up twice, is a binding whatever fails. */
+/** Bindings that follow from the protocol or from unique values are never in doubt. */
 function mayBeWrong({ confidence }: Binding): boolean {
   return confidence === 'medium' || confidence === 'low'
 }
 
 /**
- * Whether a trial went better: something that had failed does not, and what fails anew has only another value, as a
- * made-up one has that is no longer carried.
+ * Whether a trial went better: a failed step passes now, and steps that fail now have only different values, which is normal for
+ * values that are no longer carried.
  */
 function isBetterRun(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {
   const failedBefore = new Set(failedSteps(before).map(({ index }) => index))
@@ -145,7 +145,7 @@ function isOfValues({ layer }: StepFinding): boolean {
   return layer === 'values'
 }
 
-/** The report of a trial that went better, with what it has shown of the bindings. */
+/** Adds to the report of a trial which bindings it confirmed or refuted. */
 function reportOfTrial(trial: ReplayReport, before: ReplayReport): ReplayReport {
   const [tried, guessed] = [trial.bindings, before.guesses].map(
     (bindings) => new Set(bindings.map(bindingKey)),
@@ -163,7 +163,7 @@ function reportOfTrial(trial: ReplayReport, before: ReplayReport): ReplayReport 
   }
 }
 
-/** What two bindings share that are one. */
+/** Equal for the same binding in two runs. */
 function bindingKey({ from, to }: CarriedBinding): string {
   return JSON.stringify([from, to.join()])
 }

@@ -9,11 +9,11 @@ import { RunTotals } from '../steps/run-totals.ts'
 import type { ReplayStep } from '../steps/step.ts'
 import type { Tape } from '../../store/file/read.ts'
 
-/** What came of several runs: the report of the first, without what the server is seen to say differently each time. */
+/** The report of the first of several runs, without findings that are noise. */
 export interface RepeatedReport extends ReplayReport {
   readonly runs: number
   readonly noise: readonly NoisyPath[]
-  /** Findings that were not there in every run. */
+  /** Findings that did not occur in every run. */
   readonly unstable: readonly {
     readonly index: number
     readonly finding: StepFinding
@@ -28,7 +28,7 @@ interface NoisyPath {
   readonly seen: number
 }
 
-/** The report of the first run with what all of them say. */
+/** Combines the reports of several runs. */
 export function repeatedReport(
   first: ReplayReport,
   others: readonly ReplayReport[],
@@ -44,7 +44,7 @@ export function repeatedReport(
   return { ...settled, runs, noise, unstable }
 }
 
-/** The report of a run, counted anew with what its steps turned out to be. */
+/** Makes the report of a run again with changed steps. */
 function recountSteps(first: ReplayReport, settle: (step: ReplayStep) => ReplayStep): ReplayReport {
   const steps = first.steps.transform(settle)
   const totals = new RunTotals()
@@ -74,7 +74,7 @@ function isNoise({ difference }: StepFinding, noise: LearnedNoise | undefined): 
   )
 }
 
-// A slow answer that the next run does not repeat was the machine's doing.
+// An answer that is slow in only one run is caused by the machine and not by the server.
 function isInAll(finding: StepFinding, step: ReplayStep, others: readonly ReplayReport[]): boolean {
   return countIn(finding, step, others) === others.length
 }
@@ -96,7 +96,7 @@ function countIn(
   ).length
 }
 
-/** Noise is a matter of the method and the tool: two calls of one tool are noisy in the same places. */
+/** The noise of one method or tool: all calls of a tool are noisy in the same places. */
 interface CallNoise {
   readonly method: string
   readonly tool: string | undefined
@@ -105,7 +105,7 @@ interface CallNoise {
 
 type CallNoiseMap = Map<string, CallNoise>
 
-/** What the live server was seen to say differently in several runs. What is as recorded in both of two is the same. */
+/** Learns which values differ between runs. Steps that are as recorded in both runs are equal and are not read. */
 export function learnNoiseFromRuns(first: ReplayReport, others: readonly ReplayReport[]): CallNoiseMap {
   const noises: CallNoiseMap = new Map()
   const { steps } = first
@@ -118,7 +118,7 @@ export function learnNoiseFromRuns(first: ReplayReport, others: readonly ReplayR
   return noises
 }
 
-/** What the recorded server said differently in a second recording. */
+/** Learns which values differ between two recordings. */
 export function learnNoiseFromBaseline(noises: CallNoiseMap, tape: ReplayedTape, baseline: Tape): void {
   const turns = [...tape.turns]
   const counterparts = new MessageCounterparts(turns, baseline.turns)

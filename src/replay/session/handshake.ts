@@ -8,16 +8,16 @@ import type { LiveSession } from './live-session.ts'
 import type { Turn } from '../../tape/turn.ts'
 import { VERSION } from '../../version.ts'
 
-/** Its own kind of id, so that no recorded request can be taken for it. */
+/** Different from every recorded id. */
 const HANDSHAKE_ID = '__handshake__'
 
-/** What the live server said of itself. */
+/** What the live server answered. */
 export interface HandshakeResult {
   readonly version: string | undefined
   readonly result: unknown
 }
 
-/** Opens the conversation in the era of the tape, as a client named reelay that can do what the recorded one could. */
+/** Opens a session in the protocol revision of the tape, as the client `reelay` with the capabilities of the recorded client. */
 export async function performHandshake(
   session: LiveSession,
   { turns, revision, timeout }: { turns: readonly Turn[]; revision: Revision; timeout: number },

@@ -14,18 +14,18 @@ import type { Turn } from '../../tape/turn.ts'
 const INPUT_RESPONSES = ['params', 'inputResponses']
 
 interface InputRoundsOptions {
-  /** Answers what was never recorded: the outcome as JSON members. */
+  /** Answers a request that was not recorded. Returns JSON members such as `"result":{}`. */
   readonly ask: (request: Request) => Promise<string>
   readonly onNote: (note: string) => void
 }
 
-/** Rounds of input in the modern era: a live server that asks for more than the recorded one did is answered all the same. */
+/** Answers rounds of input (modern revisions), also if the live server asks for more than the recorded one did. */
 export class InputRounds {
   readonly #options: InputRoundsOptions
-  /** For each request that answers a round, the turn whose answer asked for it; by their keys, as turns may be read anew. */
+  /** For each request that answers a round, the turn that asked for it. Turns are known by keys because they may be read again. */
   readonly #askedIn = new Map<string, string>()
   readonly #live = new Map<string, RoundInputTexts>()
-  /** The recorded answer to each wish. */
+  /** The recorded answer to each request for input. */
   readonly #answers = new Map<string, string>()
 
   constructor(turns: Iterable<Turn>, options: InputRoundsOptions) {
@@ -36,13 +36,13 @@ export class InputRounds {
     }
   }
 
-  /** Takes what the live server asks for. */
+  /** Remembers what the live server asks for. */
   learn(turn: Turn, answer: string): void {
     const inputs = this.#askedIn.size === 0 ? undefined : inputRequestTexts(answer)
     if (inputs !== undefined) this.#live.set(turnKey(turn), inputs)
   }
 
-  /** A request with answers to everything that the live server wants before it goes on. */
+  /** Adds answers to all input that the live server asked for. Returns a promise only if a policy has to answer. */
   complete(turn: Turn, text: string): string | Promise<string> {
     const asked = this.#askedIn.size === 0 ? undefined : this.#askedIn.get(turnKey(turn))
     const wanted = asked === undefined ? undefined : this.#live.get(asked)
@@ -102,7 +102,7 @@ export function answersInputRound(message: Request | Notification): boolean {
   return isObject(member(message.params, 'inputResponses'))
 }
 
-/** For each request that answers a round of input, the turn whose answer had asked for it. */
+/** Maps each request that answers a round of input to the turn that asked for it. */
 function inputRoundsOf(turns: Iterable<Turn>): ReadonlyMap<Turn, Turn> {
   const rounds = new Map<Turn, Turn>()
   const asked: Turn[] = []
@@ -146,7 +146,7 @@ function turnResult({ response }: Turn): unknown {
     : undefined
 }
 
-/** A live answer that asks for input, under the names that the recorded one asked under. */
+/** Renames the requests for input in a live answer to their recorded names. */
 export function withRecordedInputs(recorded: string, live: string): string {
   const [then, now] = [inputRequestTexts(recorded), inputRequestTexts(live)]
   if (then === undefined || now === undefined) return live
@@ -156,7 +156,7 @@ export function withRecordedInputs(recorded: string, live: string): string {
 function recordedInputNames(then: RoundInputTexts, now: RoundInputTexts): ReadonlyMap<string, string> {
   const names = new Map([...pairInputRequests(then, now)].map(([recorded, live]) => [live, recorded]))
   const taken = new Set(names.values())
-  // The server calls something new by a name that something else had.
+  // The live server uses a recorded name for something else.
   for (const live of now.keys()) if (!names.has(live) && taken.has(live)) names.set(live, `${live} (new)`)
   return names
 }

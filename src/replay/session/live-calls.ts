@@ -3,50 +3,50 @@ import type { Message, Notification, Request } from '../../protocol/message.ts'
 
 /** How a live request ended. */
 export type CallEnd =
-  /** `asRecorded` when every byte of the answer but its id is the recorded one. */
+  /** `asRecorded` means that the answer has the recorded bytes, except for its id. */
   | { readonly kind: 'answered'; readonly text: string; readonly asRecorded: boolean }
   | { readonly kind: 'timeout'; readonly after: number }
   | { readonly kind: 'lost'; readonly why: string }
-  /** The run was stopped before it was answered. */
+  /** The run was stopped before the answer came. */
   | { readonly kind: 'given-up' }
-  /** Not answered, as when it was recorded: a stream that lasts to the end, or a request that was cancelled. */
+  /** Not answered, as recorded: a stream that lasts to the end, or a cancelled request. */
   | { readonly kind: 'open' }
 
-/** What the server said of its own accord while a request was open. */
+/** A message that the server sent while a request was open. */
 export interface InterimMessage {
   readonly message: Request | Notification
   readonly text: string
   readonly at: number
 }
 
-/** The recorded answer, and how its id is spelled: a live answer with the same bytes around its own needs no look inside. */
+/** The recorded answer and its id as JSON text. A live answer with the same bytes around its id need not be parsed. */
 export interface ExpectedAnswer {
   readonly text: string
   readonly id: string
 }
 
 export interface OutgoingCall {
-  /** A JSON text whose id is that of the call. */
+  /** The JSON text, which contains the id. */
   readonly text: string
   readonly id: Id
   readonly token: Id | undefined
   readonly expected?: ExpectedAnswer | undefined
   readonly timeout: number
-  /** What the text says, where that is known already. */
+  /** The parsed text, if it is known already. */
   readonly message?: Message | undefined
 }
 
-/** One request on its way through the live server. */
+/** A request to the live server. */
 export class LiveCall {
   readonly id: Id
   readonly token: Id | undefined
   /** The JSON text that was sent. */
   readonly text: string
   readonly sentAt: number
-  /** When it is given up, and after how many milliseconds that is. */
+  /** When the call times out, and after how many milliseconds that is. */
   readonly due: number
   readonly timeout: number
-  /** The how manieth of its session it is. */
+  /** Sequence number within its session. */
   readonly sequence: number
   readonly expected: ExpectedAnswer | undefined
   #asides: InterimMessage[] | undefined
@@ -85,7 +85,7 @@ export class LiveCall {
     this.#onMessage?.()
   }
 
-  /** Resolves when progress was told so often, the call is over, or the time is. */
+  /** Waits until progress was reported `count` times, the call has ended, or the time is up. */
   waitForProgress(count: number, milliseconds: number): Promise<void> {
     const isEnough = (): boolean => this.isOver || this.asides.filter(isProgress).length >= count
     if (isEnough()) return Promise.resolve()
@@ -107,7 +107,7 @@ export class LiveCall {
     this.#resolve(end)
   }
 
-  /** Resolves `ended` without an answer. The call stays open, so that an answer is not taken for one to another request. */
+  /** Resolves `ended` without an answer. The call stays open, so that a late answer is still recognized. */
   release(): void {
     this.#resolve({ kind: 'open' })
   }
@@ -115,7 +115,7 @@ export class LiveCall {
 
 const NO_MESSAGES: readonly InterimMessage[] = []
 
-/** Progress and logs come in any number: a server that never stops telling fills no memory. */
+/** Limits progress and log messages, so that a chatty server cannot fill the memory. */
 const MAX_INTERIM_MESSAGES = 10_000
 
 function isProgressOrLog(aside: InterimMessage): boolean {
@@ -126,18 +126,18 @@ function isProgress({ message }: InterimMessage): boolean {
   return message.method === 'notifications/progress'
 }
 
-// Our own ids count up, so that their low bits tell apart what is open at once.
+// Ids count up, so that open calls rarely share a slot.
 const TABLE_SIZE = 1024
 
 /**
- * The calls that wait for their answers. Most stand in a list of fixed size: a Map through which many pass leaves its outgrown
- * tables behind, and what these hold is not collected before them.
+ * The calls that wait for their answers. Most are in a table of fixed size, because a Map that many calls pass through keeps
+ * finished calls alive in its outgrown tables.
  */
 export class OpenCalls implements Iterable<LiveCall> {
   readonly #table: (LiveCall | undefined)[] = Array.from({ length: TABLE_SIZE }, () => undefined)
-  /** Those whose place is taken, and those whose ids are no whole numbers. */
+  /** Calls whose slot is taken, and calls whose ids are not whole numbers. */
   readonly #overflow = new Map<Id, LiveCall>()
-  /** Those whose id another call has now: nothing can answer them. */
+  /** Calls whose id was used again by a later call, so that they cannot be answered. */
   readonly #hidden = new Set<LiveCall>()
   #last: LiveCall | undefined
 
@@ -149,7 +149,7 @@ export class OpenCalls implements Iterable<LiveCall> {
     else this.#addFar(call)
   }
 
-  /** Of two with one id the later. */
+  /** Returns the later one of two calls with the same id. */
   get(id: Id): LiveCall | undefined {
     const far = this.#overflow.size === 0 ? undefined : this.#overflow.get(id)
     if (far !== undefined) return far
@@ -164,12 +164,12 @@ export class OpenCalls implements Iterable<LiveCall> {
     else this.#hidden.delete(call)
   }
 
-  /** The one that was made last; of those that are open, while any is. */
+  /** Returns the latest open call, or the latest of all if none is open. */
   latest(): LiveCall | undefined {
     return this.#last?.isOver === true ? ([...this].at(-1) ?? this.#last) : this.#last
   }
 
-  /** In the order in which they were made. */
+  /** Iterates in the order in which the calls were made. */
   [Symbol.iterator](): Iterator<LiveCall> {
     const near = this.#table.filter((call) => call !== undefined)
     const open = [...near, ...this.#overflow.values(), ...this.#hidden]
@@ -183,38 +183,36 @@ export class OpenCalls implements Iterable<LiveCall> {
   }
 }
 
-/** -1 when it has none. */
+/** The slot of an id; -1 if it has none. */
 function slotOf(id: Id): number {
   return typeof id === 'number' && id >>> 0 === id ? id % TABLE_SIZE : -1
 }
 
-/** What has its time. */
 interface HasDeadline {
-  /** When it is over at the latest; Infinity when it may take for ever. */
+  /** When the item expires; Infinity for never. */
   readonly due: number
 }
 
 interface DeadlinesOptions<Item extends HasDeadline> {
-  /** What is watched. */
   readonly items: Iterable<Item>
   readonly onExpired: (item: Item) => void
-  /** Milliseconds, as they are in `due`. */
+  /** The current time in the unit of `due`. */
   readonly now: () => number
 }
 
-/** How long each of many may take, watched by one timer. */
+/** Watches the deadlines of many items with one timer. */
 export class Deadlines<Item extends HasDeadline> {
   readonly #options: DeadlinesOptions<Item>
   #watched = 0
   #timer: NodeJS.Timeout | undefined
-  /** When the timer looks next. */
+  /** When the timer fires next. */
   #nextCheck = Infinity
 
   constructor(options: DeadlinesOptions<Item>) {
     this.#options = options
   }
 
-  /** One more is among the items. */
+  /** Called after an item was added to the items. */
   add({ due }: Item): void {
     if (due === Infinity) return
     this.#watched++
@@ -222,12 +220,12 @@ export class Deadlines<Item extends HasDeadline> {
     else if (this.#watched === 1) this.#timer?.ref()
   }
 
-  /** It is no longer among them. The timer stays for the next, and does not keep the process alive. */
+  /** Called after an item was removed. The timer stays for the next item, but does not keep the process alive. */
   remove({ due }: Item): void {
     if (due !== Infinity && --this.#watched === 0) this.#timer?.unref()
   }
 
-  /** Nothing is watched any more: a timer that waits holds all that its items know. */
+  /** Stops the timer, which would keep the items in memory. */
   close(): void {
     clearTimeout(this.#timer)
   }

@@ -3,9 +3,9 @@ import { type Notification, member } from '../../protocol/message.ts'
 /** Milliseconds that a message of the server may be late. */
 export const SERVER_GRACE = 2000
 
-/** What the server has told of its own accord, by method, and who waits for more of it. */
+/** Counts the unsolicited messages of the server by method, and lets callers wait for more. */
 export class LiveNotifications {
-  /** The resources that it said have changed. */
+  /** The resources that were reported as updated. */
   readonly updates: Set<string> = new Set()
   readonly #counts = new Map<string, number>()
   #waiting: (() => void)[] = []
@@ -18,7 +18,7 @@ export class LiveNotifications {
     this.#wakeWaiting()
   }
 
-  /** Nothing more comes: nobody waits for it. */
+  /** Ends all waits, because nothing more comes. */
   close(): void {
     this.#isClosed = true
     this.#wakeWaiting()
@@ -28,13 +28,13 @@ export class LiveNotifications {
     return this.#counts.get(method) ?? 0
   }
 
-  /** Resolves when as much was heard as was wanted, or the time is over: then with the methods that stayed out. */
+  /** Waits for a number of messages of each method. Resolves to the methods that are missing when the time is up. */
   async waitForCounts(wanted: ReadonlyMap<string, number>, milliseconds: number): Promise<readonly string[]> {
     await this.waitUntil(() => this.#missing(wanted).length === 0, milliseconds)
     return this.#forgive(this.#missing(wanted))
   }
 
-  /** Resolves when something is so by what was heard, nothing more comes, or the time is over. */
+  /** Waits until a condition holds, nothing more comes, or the time is up. */
   async waitUntil(isSo: () => boolean, milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds
     while (!isSo() && !this.#isClosed && performance.now() < deadline)
@@ -49,7 +49,7 @@ export class LiveNotifications {
     return [...wanted].filter(([method, count]) => this.count(method) < count)
   }
 
-  // Waited for once in vain, it is not waited for again.
+  // Missing messages are counted as received, so that the next call does not wait for them again.
   #forgive(missing: readonly (readonly [string, number])[]): readonly string[] {
     for (const [method, count] of missing) this.#counts.set(method, count)
     return missing.map(([method]) => method)
@@ -66,12 +66,12 @@ export class LiveNotifications {
   }
 }
 
-/** A server that makes up ever new ones fills no memory. */
+/** Limits the resources, so that a server cannot fill the memory. */
 const MAX_UPDATES = 1000
 
 export const RESOURCE_UPDATED = 'notifications/resources/updated'
 
-/** The resource that has changed, by what the server says; empty when it speaks of something else. */
+/** The URI in a notification about an updated resource; empty for any other message. */
 export function updatedResource(method: string, params: unknown): string {
   const uri = method === RESOURCE_UPDATED ? member(params, 'uri') : undefined
   return typeof uri === 'string' ? uri : ''

@@ -11,24 +11,24 @@ import { applyReplacements } from '../../json/splice.ts'
 import { ephemeralKey, readRedactionKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 
-/** The real values behind the stand-ins of a redacted tape: they go to the live server, and nowhere else. */
+/** The real values behind the placeholders of a redacted tape. They are sent to the live server only. */
 export interface LiveSecrets {
-  /** A text for the live server, with every value that is known. */
+  /** Replaces placeholders with the values that are known, for the live server. */
   readonly reveal: (text: string) => string
-  /** A text of the live server, with the stand-ins that its secrets have on the tape. */
+  /** Replaces secrets in a text of the live server with their placeholders on the tape. */
   readonly hide: (text: string) => string
-  /** What the user should know of it when these texts have failed. */
+  /** Returns a note for the user if texts that were sent have failed because of placeholders. */
   readonly note: (sent: readonly string[]) => string | undefined
 }
 
 export interface SecretSources {
-  /** Variables whose names speak of secrets are looked at; by default those of this process. */
+  /** Environment variables; those with names of secrets are used. By default those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Further values, whatever they are called. */
+  /** Further secret values. */
   readonly values?: readonly string[]
 }
 
-/** Undefined for a tape that was never redacted: it says everything itself. */
+/** Finds the secrets of a tape. Returns `undefined` for a tape that was not redacted. */
 export function liveSecrets(
   { redaction }: Pick<TapeHeader, 'redaction'>,
   { env = process.env, values = [] }: SecretSources = {},
@@ -59,15 +59,15 @@ export function liveSecrets(
   }
 }
 
-/** Where stand-ins went out because nobody told what is behind them. */
+/** A note about placeholders that were sent because their values are unknown. */
 function unknownPlaceholderNote(texts: readonly string[], key: RedactionKey): string | undefined {
-  const standIns = new Placeholders(key)
+  const placeholders = new Placeholders(key)
   const isUnknown = (text: string, leaf: JsonLeaf): boolean =>
-    text[leaf.start] === '"' && standIns.isPlaceholder(decodeLeaf(text, leaf), false)
+    text[leaf.start] === '"' && placeholders.isPlaceholder(decodeLeaf(text, leaf), false)
   const found = texts.flatMap((text) => jsonLeaves(text).filter((leaf) => isUnknown(text, leaf)))
   if (found.length === 0) return undefined
   const paths = new Set(found.map(({ path }) => formatPath(path)))
-  return `nobody told what is behind the stand-ins at ${[...paths].join(', ')}: name the variable with --secret, or a file with --secrets`
+  return `the values of the placeholders at ${[...paths].join(', ')} are unknown: name the variable with --secret, or a file with --secrets`
 }
 
 function secretValuesIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -76,17 +76,17 @@ function secretValuesIn(env: Readonly<Record<string, string | undefined>>): read
   )
 }
 
-/** Its stand-in is made now, so that it is known when it is met. Of an address only the password has one. */
+/** Makes the placeholder of a value, so that it is recognized later. In a URL only the password has one. */
 function learnSecret(redactor: Redactor, value: string): void {
   redactor.text(value)
   if (!value.includes('://')) redactor.secret(value)
 }
 
 function missingKeyNote(key: string): string {
-  return `the secrets of the tape have stand-ins of the key ${key}, which is not here: the server gets the stand-ins`
+  return `the secrets of the tape were redacted with the key ${key}, which is not on this machine: the server gets the placeholders`
 }
 
-/** Puts values in the place of their stand-ins. What the live server made up is among them as well, once it has said it. */
+/** Replaces placeholders with their values, including secrets that the live server has sent. */
 export class SecretRestorer {
   readonly #redactor: Redactor
   readonly #fields: ReadonlySet<string>
@@ -94,7 +94,7 @@ export class SecretRestorer {
   #short: ReadonlyMap<string, string> = new Map()
   #count = 0
 
-  /** `fields` are further names whose values are secrets. */
+  /** `fields` are further names of members that have secret values. */
   constructor(redactor: Redactor, fields: readonly string[]) {
     this.#redactor = redactor
     this.#fields = new Set(fields.map(normalizeName))
@@ -102,7 +102,10 @@ export class SecretRestorer {
 
   reveal(text: string): string {
     if (this.#redactor.replacedCount !== this.#count) this.#read()
-    const plain = this.#pairs.reduce((so, [standIn, value]) => so.replaceAll(standIn, () => value), text)
+    const plain = this.#pairs.reduce(
+      (so, [placeholder, value]) => so.replaceAll(placeholder, () => value),
+      text,
+    )
     return this.#short.size === 0 ? plain : this.#withShort(plain)
   }
 
@@ -112,11 +115,11 @@ export class SecretRestorer {
     const pairs = replacedValues.map((value): SecretPair => [this.#redactor.secret(value), value])
     this.#short = new Map(pairs.filter(([, value]) => isTooShortToSign(value)))
     this.#pairs = pairs
-      .filter(([standIn, value]) => standIn !== value && !isTooShortToSign(value))
-      .map(([standIn, value]) => [escaped(standIn), escaped(value)])
+      .filter(([placeholder, value]) => placeholder !== value && !isTooShortToSign(value))
+      .map(([placeholder, value]) => [escaped(placeholder), escaped(value)])
   }
 
-  /** A short number may stand anywhere by chance: it is a stand-in only where a name says so. */
+  /** A short number can occur anywhere by chance, so it is a placeholder only in a member with the name of a secret. */
   #withShort(text: string): string {
     if (parseJson(text) === undefined) return text
     return applyReplacements(
@@ -135,13 +138,13 @@ export class SecretRestorer {
   }
 }
 
-type SecretPair = readonly [standIn: string, value: string]
+type SecretPair = readonly [placeholder: string, value: string]
 
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** A link behind which the real secrets are, and before which only their stand-ins. */
+/** A link that sends real secrets and returns placeholders. */
 export function withLiveSecrets(open: OpenLink, { reveal, hide }: LiveSecrets): OpenLink {
   return async ({ onText, onLost, onEnd, ...handlers }) => {
     const link = await open({

@@ -25,14 +25,14 @@ import { truncateAtWord } from '../../text.ts'
 
 export interface LiveSessionOptions {
   readonly open: OpenLink
-  /** Answers a request of the server: the outcome as JSON members, such as `"result":{}`. */
+  /** Answers a request of the server. Returns JSON members such as `"result":{}`. */
   readonly onAsk: (request: Request, text: string) => Promise<string>
-  /** What the server sent that cannot be read, or that nobody waits for. */
+  /** Takes a note about a message that is invalid or answers no open request. */
   readonly onOddity: (oddity: string) => void
   readonly now: () => number
 }
 
-/** One client's conversation with the live server: pairs answers, gives the server's own words to their calls. */
+/** A session with the live server. Matches answers with requests, and unsolicited messages with the calls they belong to. */
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new OpenCalls()
@@ -40,7 +40,7 @@ export class LiveSession {
   readonly #deadlines: Deadlines<LiveCall>
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
-  /** Why nothing comes any more; undefined while the link is open. */
+  /** Why the session ended; `undefined` while the link is open. */
   #end: CallEnd | undefined
   #isReleased = false
   #lastId = 0
@@ -104,7 +104,7 @@ export class LiveSession {
     this.#link?.send(text, message)
   }
 
-  /** Gives a request up on a link whose requests have streams of their own. */
+  /** Aborts a request on a link that has a stream for each request. Returns false on other links. */
   abort(id: Id): boolean {
     return this.#link?.abort?.(idKey(id)) ?? false
   }
@@ -117,7 +117,7 @@ export class LiveSession {
   }
 
   #receive(text: string): void {
-    if (this.#closing.signal.aborted) return // nobody waits for what still comes
+    if (this.#closing.signal.aborted) return // the session is being closed
     this.received++
     const equal = findUnchangedAnswer(text, this.#open)
     if (equal !== undefined) return this.#finish(equal, { kind: 'answered', text, asRecorded: true })
@@ -135,13 +135,14 @@ export class LiveSession {
     if (message.kind === 'request') void this.#reply(message, text)
   }
 
-  /** What names an open request answers it, badly. */
+  /** An invalid message with the id of an open request ends that request. */
   #handleInvalid(text: string): void {
     const id = text.includes('"id"') ? member(parseJson(text), 'id') : undefined
     const call = isId(id) ? this.#open.get(id) : undefined
     const shown = truncateAtWord(text, 200)
-    if (call !== undefined) this.#finish(call, { kind: 'lost', why: `the answer is no response: ${shown}` })
-    else this.#options.onOddity(`the server sent what is no message: ${shown}`)
+    if (call !== undefined)
+      this.#finish(call, { kind: 'lost', why: `the answer is not a valid response: ${shown}` })
+    else this.#options.onOddity(`the server sent an invalid message: ${shown}`)
   }
 
   async #reply(request: Request, text: string): Promise<void> {
@@ -157,7 +158,7 @@ export class LiveSession {
     this.#options.onOddity(`the server answered ${JSON.stringify(id)}, ${whose}${why}`)
   }
 
-  /** Whether we made up this id, and its request is over. */
+  /** Whether this is the id of a request of this session. */
   #isOwn(id: Id | null): boolean {
     return typeof id === 'number' && id > 0 && id <= this.#lastId
   }
@@ -182,7 +183,7 @@ export class LiveSession {
   }
 }
 
-/** To which call the server's own messages belong, by the rules that assemble the exchanges of a tape. */
+/** Decides to which call an unsolicited message belongs, by the same rules as for the turns of a tape. */
 class CallAttribution {
   readonly #open: OpenCalls
   readonly #byToken = new Map<Id, LiveCall>()
@@ -195,7 +196,7 @@ class CallAttribution {
     if (call.token !== undefined) this.#byToken.set(call.token, call)
   }
 
-  /** What still names it is late, and belongs to no call. */
+  /** Later messages with its progress token belong to no call. */
   closed({ token }: LiveCall): void {
     if (token !== undefined) this.#byToken.delete(token)
   }
@@ -209,7 +210,7 @@ class CallAttribution {
   }
 }
 
-/** The open call whose recorded answer this is, to the byte but for its id; found without parsing it. */
+/** Finds the open call that this text answers as recorded, without parsing the text. */
 function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {
   const place = guessId(text)
   if (place === undefined) return undefined
@@ -218,8 +219,8 @@ function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCa
   return isSameExceptId(text, place, call.expected) ? call : undefined
 }
 
-// The guess where the id stands is checked against the whole text, so that a wrong one does no harm. Slices are compared as
-// wholes, which takes a quarter of the time of startsWith.
+// The position of the id is a guess, but the whole text is compared, so a wrong guess does no harm. Comparing slices takes a
+// quarter of the time of startsWith.
 function isSameExceptId(
   text: string,
   { start, end }: JsonRange,

@@ -45,7 +45,7 @@ test.each([
   const { steps } = await played([text], [`{"jsonrpc":"2.0","id":ID,"result":${TWO}}`])
   const [first, second] = steps.filter(({ tool }) => tool === 'search')
   expect(first).toMatchObject({ state: 'lost', findings: [{ layer: 'transport' }] })
-  expect(first?.why).toMatch(/^the answer is no response: \{/)
+  expect(first?.why).toMatch(/^the answer is not a valid response: \{/)
   expect(second).toMatchObject({ state: 'done', findings: [] })
 })
 
@@ -59,7 +59,7 @@ test('a second answer, an answer to nothing and what is no message are noted, ea
   expect(notes).toEqual([
     'the server answered 2, a second time, or too late',
     'the server answered "x", which no request has for an id',
-    'the server sent what is no message: oops (2 times)',
+    'the server sent an invalid message: oops (2 times)',
   ])
   expect(summary.verdict).toBe('pass')
 })
@@ -75,7 +75,7 @@ test('a server that asks the same thousands of times is told of in one line', as
     'the request roots/list is new (5000 times)',
   ])
   expect(notes).toEqual([
-    'the server asked roots/list, which was not recorded: answered by policy (5000 times)',
+    'the server sent the request roots/list, which was not recorded: answered by policy (5000 times)',
   ])
 })
 

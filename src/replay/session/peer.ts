@@ -21,7 +21,7 @@ interface PeerOptions {
   readonly timeout: number
   /** Answers requests of the server that were not recorded. */
   readonly onAsk: ServerRequestPolicy
-  /** Aborted if nothing is to be waited for any more, not even the handshake. */
+  /** Aborted if the run must end at once, even during the handshake. */
   readonly signal?: AbortSignal | undefined
   /** A session that is still being opened is given up when the run is stopped. */
   readonly controller: Pick<ReplayController, 'stopped'>
@@ -77,7 +77,7 @@ export class Peer {
     return this.#open.get(link)
   }
 
-  /** Describes the tools of the server: what the live server says counts more than what the recorded one said. */
+  /** Returns the tools of the live server; if it lists none, those on the tape. */
   async tools(): Promise<ToolDescriptions> {
     const { turns, landmarks } = this.#part
     const [call] = turnsAtPlaces(turns, [landmarks.firstCall])
@@ -120,7 +120,7 @@ export class Peer {
     const closed = await Promise.allSettled(this.#sessions.map((session) => this.#end(session)))
     await Promise.allSettled(this.#opening.values()) // a session that is still being opened closes itself
     for (const one of closed)
-      if (one.status === 'rejected') this.notes.push(`the link did not close well: ${String(one.reason)}`)
+      if (one.status === 'rejected') this.notes.push(`the link did not close cleanly: ${String(one.reason)}`)
   }
 
   get #isGivenUp(): boolean {
@@ -180,7 +180,9 @@ export class Peer {
     const { outcome, report } = await this.#answerTo(request)
     if (report.by === 'own') {
       this.#unrecorded.add(request)
-      this.notes.push(`the server asked ${report.method}, which was not recorded: answered by policy`)
+      this.notes.push(
+        `the server sent the request ${report.method}, which was not recorded: answered by policy`,
+      )
     }
     return outcome
   }
@@ -195,29 +197,29 @@ export class Peer {
   }
 }
 
-/** What the live links know. */
+/** Counts of messages, and the open calls. */
 export interface LinkTraffic {
   readonly sent: number
   readonly received: number
   readonly open: readonly LiveCall[]
 }
 
-/** Which revision of the protocol a message is of: in the legacy era the handshake of its link says so, in the modern one each request. */
+/** The protocol revision of each message: it is agreed in the handshake of a link, or stated in each stateless request. */
 export class ProtocolRevisions {
   readonly #recorded: ReadonlyMap<string, string>
   readonly #live = new Map<string, string>()
 
-  /** With the turns that opened the recorded conversations. */
+  /** Takes the turns that opened the recorded sessions. */
   constructor(openings: readonly Turn[]) {
     this.#recorded = new Map(openings.flatMap(recordedRevision))
   }
 
-  /** The live server has agreed to speak this one. */
+  /** Sets the revision that the live server agreed to. */
   setLive(link: string, revision: string): void {
     this.#live.set(link, revision)
   }
 
-  /** The recorded one, as long as the live server has not said otherwise. */
+  /** The revision of the live session; the recorded one until the live server has agreed to another. */
   live(turn: Turn): string | undefined {
     return envelopeRevision(turn) ?? this.#live.get(linkNameOf(turn)) ?? this.recorded(turn)
   }

@@ -4,16 +4,16 @@ import { findRange } from '../../json/find.ts'
 import { isObject, type Request } from '../../protocol/message.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 
-/** What to do with a request of the server that was never recorded. */
+/** What to do with a request of the server that was not recorded. */
 export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
 
 interface ServerRequestReport {
   readonly method: string
-  /** `recorded`: this very question is on the tape; `own`: answered by policy. */
+  /** `recorded`: the request is on the tape; `own`: answered by policy. */
   readonly by: 'recorded' | 'own'
 }
 
-/** Answers the live server's requests with what the recorded client answered. */
+/** Answers requests of the live server as the recorded client did. */
 export class RecordedAnswers {
   readonly #requests = new Map<string, RecordedRequest[]>()
   readonly #policy: ServerRequestPolicy
@@ -30,7 +30,7 @@ export class RecordedAnswers {
         if (step.kind === 'ask' && step.answer !== undefined) this.#add(step.request, step.answer)
   }
 
-  /** The outcome as JSON members, and whether it was recorded. */
+  /** Returns the outcome as JSON members, and whether it was recorded. */
   async answer(
     request: Request,
   ): Promise<{ readonly outcome: string; readonly report: ServerRequestReport }> {
@@ -49,7 +49,7 @@ export class RecordedAnswers {
     this.#requests.set(message.method, asks)
   }
 
-  /** The first that was not given yet; a question that comes more often than it had gets its last answer again. */
+  /** Finds the first unused answer. A request that is sent more often than recorded gets the last answer again. */
   #find({ method, params }: Request): RecordedMessage | undefined {
     const content = contentOf(params)
     const asks = this.#requests.get(method) ?? []
@@ -74,7 +74,7 @@ export class RecordedAnswers {
   }
 }
 
-/** The server waits for an answer, also when whoever was asked for one fails. */
+/** The server gets an error if the function of the user fails. */
 async function answerByFunction(
   policy: (request: Request) => Promise<object>,
   request: Request,
@@ -83,7 +83,7 @@ async function answerByFunction(
     return `"result":${JSON.stringify(await policy(request))}`
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return errorOutcome(`nobody could answer ${request.method}: ${why}`)
+    return errorOutcome(`answering ${request.method} failed: ${why}`)
   }
 }
 
@@ -99,7 +99,7 @@ interface RecordedRequest {
 
 const DIFFER = createDiffer({ order: 'kept' })
 
-/** Progress tokens and the like differ from run to run. */
+/** The params without `_meta`, which differs between runs. */
 function contentOf(params: unknown): unknown {
   if (!isObject(params)) return {}
   const { _meta, ...content } = params

@@ -1,6 +1,6 @@
 const BUCKETS_PER_DOUBLING = 64
 
-/** Durations in milliseconds, kept within about one percent: log-linear, of fixed size, cheap to add to and to merge. */
+/** A log-linear histogram of durations in milliseconds, exact to about one percent, of fixed size. */
 export class Histogram {
   readonly #counts = new Uint32Array(BUCKETS_PER_DOUBLING * 48)
   #total = 0
@@ -35,7 +35,7 @@ export class Histogram {
     this.#max = Math.max(this.#max, other.#max)
   }
 
-  /** The duration that this share of all durations does not exceed; 0 when there are none. */
+  /** Returns the duration that this share of all durations does not exceed; 0 if there are none. */
   percentile(share: number): number {
     let left = Math.ceil(this.#total * share)
     for (const [place, count] of this.#counts.entries()) {
@@ -46,7 +46,7 @@ export class Histogram {
   }
 }
 
-// Microseconds; each doubling is cut into equal parts.
+// Counts in microseconds. Each doubling is divided into equal parts.
 function bucketOf(milliseconds: number): number {
   const micros = Math.max(0, milliseconds) * 1000
   if (micros < BUCKETS_PER_DOUBLING) return Math.floor(micros)

@@ -6,7 +6,7 @@ import type { StepOutline } from './step-list.ts'
 import { Histogram } from './histogram.ts'
 import { LAYERS, type Layer } from '../judge/judged-answer.ts'
 
-/** The numbers of a run, counted as its steps come. */
+/** Counts the steps of a run. */
 export class RunTotals {
   readonly histogram: Histogram = new Histogram()
   readonly layers: Record<Layer, number> = Object.fromEntries(LAYERS.map((layer) => [layer, 0])) as Record<
@@ -18,21 +18,21 @@ export class RunTotals {
   sent = 0
   /** Requests that were made to fail instead of being sent. */
   injected = 0
-  /** Requests that were sent or made to fail, those of them that got no answer, and those that are not as recorded. */
+  /** Requests that were sent or made to fail; those without an answer, and those with errors. */
   requests = 0
   unanswered = 0
   failedRequests = 0
-  /** Requests that were not answered, or not as recorded. */
+  /** Requests without an answer or with errors. */
   badRequests = 0
-  /** Requests that a rule took out of the verdict. */
+  /** Requests that a rule excluded. */
   skippedByRule = 0
-  /** Requests whose answers nobody compared, because the user did not want it. */
+  /** Requests whose answers were not compared, because validation is off. */
   unjudged = 0
-  /** Whether anything at all is not as recorded. */
+  /** Whether any step has errors. */
   hasFailed = false
-  /** Whether anything was to be sent, and could not be. */
+  /** Whether any message that should have been sent was not. */
   isIncomplete = false
-  /** Names of the rules that changed a message. */
+  /** Names of rules that changed a message. */
   readonly rules: Set<string> = new Set()
 
   add(step: StepOutline): void {
@@ -63,12 +63,11 @@ export class RunTotals {
   }
 }
 
-/** Whether a rule took the answer out of the verdict, and nothing else is wrong with it. */
+/** Returns true if a rule excluded the answer and it has no errors. */
 export function isSkippedByRule(step: Pick<StepOutline, 'findings'>): boolean {
   return !hasFailed(step) && step.findings.some(({ level }) => level === 'skip')
 }
 
-/** Whether the end of the run came before its own. */
 function wasStopped(why: string | undefined): boolean {
   return why === RUN_STOPPED || why === STOPPED_BEFORE_ANSWER
 }
@@ -77,15 +76,15 @@ function isSentRequest({ sentAt, duration, state }: StepOutline): boolean {
   return sentAt !== undefined && (duration !== undefined || state === 'timeout' || state === 'lost')
 }
 
-/** Where a run stands at this moment. */
+/** The progress of a run. */
 export interface RunState {
   readonly status: RunStatus
-  /** The message that was looked at last, by its place among those of the client. */
+  /** Index of the last message that was processed. */
   readonly currentIndex: number | undefined
-  /** Messages that went out and came in, the handshake's included. */
+  /** Messages that were sent and received, including the handshake. */
   readonly sent: number
   readonly received: number
-  /** Steps that are not as recorded, or got no answer. */
+  /** Steps with errors or without an answer. */
   readonly errors: number
   readonly startedAt: Date
   /** Milliseconds. */
@@ -102,7 +101,7 @@ export interface PendingCall {
   readonly sentAt: number
 }
 
-/** Looks on while a run goes on. */
+/** Keeps the progress of a run. */
 export class RunMonitor {
   readonly #controller: ReplayController
   readonly #startedAt = new Date()
@@ -128,7 +127,7 @@ export class RunMonitor {
     if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') this.#errors++
   }
 
-  /** The run is over: its time stands still. */
+  /** Called when the run is over; stops the clock. */
   stop(): void {
     this.#elapsed = performance.now() - this.#started
   }

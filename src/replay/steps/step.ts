@@ -5,19 +5,19 @@ import type { SentNotification, SentRequest, UnsentMessage } from '../send/send-
 import type { CallEnd } from '../session/live-calls.ts'
 import type { UnboundValue } from '../values/carried-values.ts'
 
-/** What became of one message of the recorded client. */
+/** The result of one message of the recorded client. */
 export interface ReplayStep {
   readonly index: number
-  /** Its frame on the tape. */
+  /** Frame on the tape. */
   readonly frame: number
   readonly method: string
-  /** The id of the request on the tape; a notification has none. */
+  /** The recorded id of a request; `undefined` for a notification. */
   readonly recordedId: Id | undefined
   readonly tool: string | undefined
   readonly state: StepState
-  /** Why it was not sent, or got no answer. */
+  /** Why the message was not sent or got no answer. */
   readonly why: string | undefined
-  /** The text that went out, and the text that came back; of a long run not all are kept. */
+  /** The text that was sent and its answers. A long run does not keep all texts. */
   readonly sent: string | undefined
   readonly answer: string | undefined
   readonly recordedAnswer: string | undefined
@@ -27,33 +27,33 @@ export interface ReplayStep {
   readonly duration: number | undefined
   readonly recordedDuration: number | undefined
   readonly retries: number
-  /** It was not sent: the user wanted it to go wrong. */
+  /** The request was made to fail instead of being sent. */
   readonly isInjected?: true
   readonly findings: readonly StepFinding[]
-  /** Names of the rules by which the values of the answer were compared, and of those that changed the message. */
+  /** Names of the rules that compared the answer, and of those that changed the message. */
   readonly judgedBy: readonly string[]
   readonly transformedBy: readonly string[]
-  /** The answer, as `verify --update` would put it on the tape; only for one that is not as recorded. */
+  /** The answer that `verify --update` would write to the tape; only if there are findings. */
   readonly acceptable?: AcceptedAnswer
 }
 
-/** A live answer as it would stand on the tape in the place of the recorded one. */
+/** A live answer as it can replace the recorded one on the tape. */
 export interface AcceptedAnswer {
-  /** The frame that holds the recorded answer. */
+  /** The frame of the recorded answer. */
   readonly frame: number
   readonly text: string
 }
 
 export type StepState =
-  /** Answered, or a notification that went out. */
+  /** Answered, or a notification that was sent. */
   | 'done'
   | 'timeout'
   | 'lost'
-  /** Left out by the user or the handshake. */
+  /** Left out by an option or because of the handshake. */
   | 'skipped'
-  /** It might change the world, and nobody allowed that. */
+  /** Held back because it may have side effects and was not allowed. */
   | 'held'
-  /** A value that the live server had to make up is not known, so that it was not sent. */
+  /** Not sent because a value of the live server is missing. */
   | 'unbound'
 
 /** Why a request has no answer if the run was stopped before it came. */
@@ -129,7 +129,7 @@ function reasonOf(end: CallEnd): string | undefined {
   return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
 }
 
-/** A step of which nothing is known yet. */
+/** The step of a message before anything is known about its result. */
 export function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
   return {
     index,
@@ -159,7 +159,7 @@ function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue
   return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
 }
 
-/** Whether a step is not as recorded, in a way that counts. */
+/** Returns true if a step has findings of the level `error`. */
 export function hasFailed({ findings }: Pick<ReplayStep, 'findings'>): boolean {
   return findings.some(({ level }) => level === 'error')
 }

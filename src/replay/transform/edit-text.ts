@@ -5,8 +5,8 @@ import { EVERY_ITEM, type PathPattern } from '../../json/path.ts'
 type ValueChange = (value: unknown) => unknown
 
 /**
- * A JSON text in which `change` has been applied to what stands at a path, every other byte as it was; objects that are missing
- * on the way are made. `undefined` is nothing: before, where nothing stands, and after, where it is taken away.
+ * Applies `change` to the value at a path of a JSON text and keeps all other bytes. Missing objects on the way are created.
+ * `change` gets `undefined` if there is no value, and returns `undefined` to remove it.
  */
 export function editText(
   json: string | undefined,

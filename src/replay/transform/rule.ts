@@ -3,14 +3,14 @@ import { parseJson } from '../../json/parse.ts'
 import { type PathPattern, parsePath } from '../../json/path.ts'
 import type { Message } from '../../protocol/message.ts'
 
-/** A change to what is sent, and when it is made. */
+/** Changes messages that meet a condition. */
 export interface TransformRule {
   readonly name: string
   readonly when: TransformCondition
   readonly action: TransformAction
 }
 
-/** What a rule looks at: a message of the client on its way out. */
+/** A message of the client before it is sent. */
 export interface TransformSubject {
   readonly index: number
   readonly message: Message
@@ -23,7 +23,7 @@ export type TransformCondition =
   | { readonly kind: 'message-type'; readonly equals: 'request' | 'notification' | 'response' }
   | { readonly kind: 'index'; readonly equals: number }
   | { readonly kind: 'tool'; readonly equals: string }
-  /** Something stands at the path in the params; with `equals`, this value. */
+  /** The params have a value at the path; with `equals`, this value. */
   | { readonly kind: 'path'; readonly path: PathPattern; readonly equals?: unknown }
   | { readonly kind: 'custom'; readonly test: (passing: TransformSubject) => boolean }
 
@@ -38,19 +38,19 @@ export type TransformAction =
       readonly pattern: RegExp
       readonly replacement: string
     }
-  /** Of the answer that came back, before it is judged. */
+  /** Changes the answer before it is judged. */
   | { readonly kind: 'set-result'; readonly path: PathPattern; readonly value: unknown }
-  /** The message is not sent: this error stands for its answer. */
+  /** Does not send the message, and takes this error as its answer. */
   | { readonly kind: 'inject-error'; readonly code: number; readonly message: string }
   | { readonly kind: 'rename-method'; readonly to: string }
   /** Milliseconds. */
   | { readonly kind: 'delay'; readonly by: number }
-  /** Writes the time now, as an ISO date, or as milliseconds where a number stood. */
+  /** Writes the current time as an ISO date, or in milliseconds if the value was a number. */
   | { readonly kind: 'set-timestamp'; readonly path: PathPattern }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads `tools/call:$.arguments.q=milk` or `tools/call:search:$.arguments.q="milk"`; what is no JSON is text. */
+/** Reads `tools/call:$.arguments.q=milk` or `tools/call:search:$.arguments.q="milk"`; a value that is not JSON is a string. */
 export function parseSetRule(text: string, env: Environment): TransformRule {
   const found = /^(?<method>[^:=]+):(?:(?<tool>[^:=$]+):)?(?<path>\$[^=]*)=(?<value>.*)$/s.exec(text)?.groups
   if (found === undefined)
@@ -69,23 +69,27 @@ export function parseSetRule(text: string, env: Environment): TransformRule {
 }
 
 function toolNotAllowed(text: string): ReelayError {
-  return new ReelayError('USAGE', `--set ${JSON.stringify(text)} names a tool of a method that has none`, {
+  return new ReelayError('USAGE', `--set ${JSON.stringify(text)} names a tool, but the method has no tools`, {
     hint: "only tools/call has tools: leave the name out, as in 'prompts/get:$.arguments.q=milk'",
   })
 }
 
-/** Puts the values of the environment in the place of `${env.NAME}`. */
+/** Replaces `${env.NAME}` with the value of the variable. */
 export function withEnvironment(text: string, env: Environment): string {
   return text.replaceAll(/\$\{env\.(\w+)\}/g, (_, name: string) => {
     const value = env[name]
     if (value !== undefined) return value
-    throw new ReelayError('USAGE', `the environment has no ${name}, which \${env.${name}} asks for`, {
-      hint: 'set the variable, or write the value itself',
-    })
+    throw new ReelayError(
+      'USAGE',
+      `the environment variable ${name} is not set, but \${env.${name}} needs it`,
+      {
+        hint: 'set the variable, or write the value itself',
+      },
+    )
   })
 }
 
-/** Reads `$.arguments.q` and `$["a b"][0]`, where `$` is the params of a message; `arguments.q` is the same. */
+/** Reads `$.arguments.q` and `$["a b"][0]`, where `$` is the params of a message. `$` may be left out. */
 export function parseJsonPath(text: string): PathPattern {
   if (text === '$') return []
   const path = text.startsWith('$') ? text.slice(text.startsWith('$.') ? 2 : 1) : text

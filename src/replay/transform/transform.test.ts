@@ -158,7 +158,7 @@ test.each([
 
 test('--set refuses a tool of a method that has none, and says how a path is written', () => {
   expect(() => parseSetRule('prompts/get:hello:$.arguments.q=1', {})).toThrow(
-    '--set "prompts/get:hello:$.arguments.q=1" names a tool of a method that has none',
+    '--set "prompts/get:hello:$.arguments.q=1" names a tool, but the method has no tools',
   )
   expect(() => parseSetRule('tools/call:$..q=1', {})).toThrow(
     expect.objectContaining({ hint: expect.stringMatching(/^write it like \$\.arguments\.limit/) }),

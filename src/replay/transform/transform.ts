@@ -8,21 +8,21 @@ import { classifyMessage, isObject, member } from '../../protocol/message.ts'
 import { editText } from './edit-text.ts'
 import type { TransformAction, TransformSubject, TransformRule, TransformCondition } from './rule.ts'
 
-/** What the rules made of a message. */
+/** A message after the rules were applied. */
 export interface TransformedMessage {
   readonly text: string
   readonly applied: readonly string[]
-  /** Milliseconds to wait before it is sent. */
+  /** Milliseconds to wait before sending. */
   readonly delay: number
-  /** Stands for the answer: the message is not sent. */
+  /** Taken as the answer; the message is not sent. */
   readonly error: { readonly code: number; readonly message: string } | undefined
-  /** The id that the user gave it; by default it gets a fresh one. */
+  /** The id that a rule set; by default the message gets a new one. */
   readonly id: string | number | undefined
-  /** It gets a fresh id also where recorded ones are sent. */
+  /** Gets a new id even if recorded ids are sent. */
   readonly isRenewed?: true
 }
 
-/** Applies the rules to a message of the client, in their order; each sees what those before it did. */
+/** Applies the rules to a message of the client in their order. Each rule sees the changes of those before it. */
 export function applyRules(
   text: string,
   passing: Omit<TransformSubject, 'message'>,
@@ -77,7 +77,7 @@ function applyAction(
       return { ...result, error: { code: action.code, message: action.message } }
     case 'regenerate-id':
       return { ...result, id: undefined, isRenewed: true }
-    case 'set-result': // for the answer
+    case 'set-result': // applies to the answer
       return result
   }
 }
@@ -112,7 +112,6 @@ function idOf(text: string): unknown {
   return member(parseJson(text), 'id')
 }
 
-/** Whether a rule is meant for this message. */
 function conditionHolds(condition: TransformCondition, passing: TransformSubject): boolean {
   const { message, index, tool } = passing
   switch (condition.kind) {
@@ -140,7 +139,7 @@ function hasAt(params: unknown, condition: Extract<TransformCondition, { kind: '
   return found.some((value) => canonicalJson(value) === wanted)
 }
 
-/** Every value that stands at a path. */
+/** All values at a path. */
 function valuesAtRulePath(value: unknown, path: PathPattern): readonly unknown[] {
   return path.reduce<readonly unknown[]>(
     (found, segment) => found.flatMap((one) => childrenAt(one, segment)),
@@ -155,7 +154,7 @@ function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
   return isObject(value) && Object.hasOwn(value, segment) ? [value[segment]] : []
 }
 
-/** The text with every point in time of its params moved by so many milliseconds, every other byte as it was. */
+/** Shifts all timestamps in the params by a number of milliseconds and keeps all other bytes. */
 export function shiftTimestamps(text: string, by: number): string {
   const range = findRange(text, ['params'])
   if (range === undefined) return text

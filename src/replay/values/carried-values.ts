@@ -8,21 +8,21 @@ import { classifyMessage } from '../../protocol/message.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
 
-/** Carries the values that the live server makes up into the messages that the recorded client sent them back in. */
+/** Carries values that the live server generates, such as ids, into the messages that sent the recorded ones. */
 export interface CarriedValues {
-  /** The recorded text of a message with live values in the place of recorded ones. */
+  /** Replaces recorded values in a message with live ones. */
   fill(planned: PlannedMessage): FilledMessage
-  /** Takes the live values out of what the server said in the course of a message. */
+  /** Learns live values from what the server sent for a message. */
   learn(planned: PlannedMessage, texts: readonly string[]): void
-  /** Messages, by index, whose answers hold what this one sends. */
+  /** Indexes of messages whose answers contain values that this one sends. */
   producersOf(index: number): readonly number[]
-  /** The recorded answer to a question of the server, with live values in the place of recorded ones. */
+  /** Replaces recorded values in an answer to a request of the server with live ones. */
   fillAnswer(recorded: RecordedMessage): string
-  /** The live counterpart of a bound or guessed value; undefined while it is not known. */
+  /** The live value of a binding or guess; `undefined` while it is unknown. */
   liveValueOf(binding: Binding): string | undefined
-  /** Whether a recorded and a live value at a path differ in nothing but what the live server made up anew. */
+  /** Returns true if two values differ only in values that the live server generates. */
   explains(expected: unknown, actual: unknown, path: JsonPath): boolean
-  /** Any live text with the recorded values in it, where those are such as nobody makes up twice. */
+  /** Replaces live values in a text with the recorded ones, if they are unique enough to be found. */
   recorded(text: string): string
 }
 
@@ -31,18 +31,18 @@ interface FilledMessage {
   readonly unbound: readonly UnboundValue[]
 }
 
-/** A value of the recorded server whose live counterpart is not known. */
+/** A recorded value whose live value is unknown. */
 export interface UnboundValue {
   readonly path: string
   readonly recorded: string
   readonly why: string
-  /** Nothing came where it is said, which has a reason of its own; otherwise something came, and it was not in it. */
+  /** True if the message that contains the value did not come, which is reported elsewhere; false if it came without the value. */
   readonly isProducerMissing: boolean
 }
 
 const NO_UNBOUND_VALUES: readonly UnboundValue[] = []
 
-/** Sends what was recorded, to the byte. */
+/** Sends the recorded bytes. */
 export const NO_CARRIED_VALUES: CarriedValues = {
   fill: ({ text }) => ({ text, unbound: NO_UNBOUND_VALUES }),
   learn: () => {},
@@ -53,25 +53,25 @@ export const NO_CARRIED_VALUES: CarriedValues = {
   recorded: (text) => text,
 }
 
-/** What carries live values forward, as far as the user wants it. */
+/** Returns the values that are carried by these bindings. */
 export function createCarriedValues(plan: ReplayPlan, correlate: FoundBindings | false): CarriedValues {
   if (correlate === false || correlate.bindings.length + correlate.guesses.length === 0)
     return NO_CARRIED_VALUES
   return new BoundValues(correlate, { plan, now: () => Date.now() })
 }
 
-/** Carries values forward by the bindings that were found on the tape. */
+/** Carries values by bindings. */
 class BoundValues implements CarriedValues {
   readonly #rebinder: LiveValueBinder
-  /** Nothing is sent by guesses; what they would have sent is known in case they are tried. */
+  /** Guesses are not applied, but their live values are kept in case they are tried. */
   readonly #guesses: LiveValueBinder
   readonly #names = new RecordedValueNames()
-  /** The frames in which live values are looked for, and those that they are put into. */
+  /** The frames that live values are read from, and those that they are written to. */
   readonly #producerFrames: ReadonlySet<number>
   readonly #consumerFrames: ReadonlySet<number>
-  /** For each turn that sends such values, the turns that they come from. */
+  /** For each turn that sends carried values, the turns that they come from. */
   readonly #producers = new Map<number, readonly number[]>()
-  /** The index, among the client's messages, of each turn that they come from. */
+  /** The index of the client's message for each of these turns. */
   readonly #indexOf: ReadonlyMap<number, number>
   readonly #plan: ReplayPlan
 
@@ -171,13 +171,13 @@ function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue
   }
 }
 
-/** What the tape calls the things that the live server has other names for. */
+/** Maps unique live values back to the recorded ones. */
 export class RecordedValueNames {
   readonly #recorded = new Map<string, string>()
-  /** How long the live names are, the longest first. */
+  /** The lengths of the live values, longest first. */
   #lengths: readonly number[] = []
 
-  /** Only names that nobody makes up twice are looked for in a text: a small number may as well be a count. */
+  /** Only unique values can be found in a text: a small number may be a count. */
   learn({ value, producer }: Binding, live: string): void {
     if (producer.kind !== 'message' || live === value || distinctnessOf(live) !== 'strong') return
     this.#recorded.set(live, value)
@@ -185,7 +185,7 @@ export class RecordedValueNames {
       this.#lengths = [...this.#lengths, live.length].toSorted((a, b) => b - a)
   }
 
-  /** A live text with the names that the tape has for things. */
+  /** Replaces live values in a text with the recorded ones. */
   restore(text: string): string {
     if (this.#recorded.size === 0) return text
     const parts: string[] = []
@@ -200,7 +200,7 @@ export class RecordedValueNames {
     return copied === 0 ? text : parts.join('') + text.slice(copied)
   }
 
-  // Longest first, and only whole words: `12` is not a part of `2012`.
+  // Tries the longest value first, and only whole words: `12` is not part of `2012`.
   #nameAt(text: string, start: number): string | undefined {
     if (isInWord(text, start)) return undefined
     for (const length of this.#lengths) {
@@ -222,19 +222,19 @@ function isWordlike(text: string, at: number): boolean {
 const WORDLIKE_END = /[\p{L}\p{N}]$/u
 const WORDLIKE_START = /^[\p{L}\p{N}]/u
 
-/** A binding, and what the run says about it. */
+/** A binding and its result in a run. */
 export interface CarriedBinding {
-  /** As recorded, and as the live server made it up; undefined when it did not. */
+  /** The recorded value, and the live one; `undefined` if the live server did not send it. */
   readonly value: string
   readonly live: string | undefined
-  /** Places, as a bindings file writes them. */
+  /** Locations as in a bindings file. */
   readonly from: string
   readonly to: readonly string[]
-  /** `confirmed`: it was another value, and was taken; `constant`: it was the same one; `refuted`: what was recorded had to be sent. */
+  /** `confirmed`: the live value differs and was accepted; `constant`: it is equal; `refuted`: the recorded value had to be sent. */
   readonly standing: BindingStatus
 }
 
-/** Whether the message that stands in a frame of the tape was answered as it should be; undefined when it had no turn. */
+/** Whether the message in a frame was answered as recorded; `undefined` if it was not processed. */
 type HasPassedAt = (frame: number) => boolean | undefined
 
 export function carriedBinding(

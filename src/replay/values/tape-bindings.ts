@@ -14,15 +14,15 @@ import type { TurnStore } from '../../tape/turns.ts'
 import { selectServerPart, type ServerPart, type ReplayedTape } from '../plan/server-part.ts'
 
 export interface TapeBindingsOptions {
-  /** Whose client is played, when the tape holds several servers. */
+  /** The server whose client is played; required if the tape has several servers. */
   readonly server?: string | undefined
-  /** The path of a bindings file; by default the one beside the tape, if there is one. */
+  /** Path of a bindings file; by default the one next to the tape. */
   readonly bindings?: string | undefined
-  /** A second recording of the same session: it confirms bindings, refutes them, and settles guesses. */
+  /** A second recording of the same session, which confirms or refutes bindings and guesses. */
   readonly baseline?: Tape | undefined
 }
 
-/** The bindings of one server's part of a tape: what is found, what a second recording says of it, and what the user wrote down. */
+/** Finds the bindings of one server's part of a tape, and applies a second recording and the bindings file of the user. */
 export async function tapeBindings(
   tape: ReplayedTape,
   options: TapeBindingsOptions = {},
@@ -30,7 +30,7 @@ export async function tapeBindings(
   return bindingsOfPart(await selectServerPart(tape, options.server), tape, options)
 }
 
-/** The same for a part that is known. */
+/** Like `tapeBindings`, for a part that is already selected. */
 export async function bindingsOfPart(
   { turns }: ServerPart,
   tape: ReplayedTape,
@@ -58,7 +58,7 @@ async function confirmedBy(
   })
 }
 
-/** A file speaks of the whole tape; what it says of other servers is not for this part. */
+/** A bindings file is for the whole tape; drops what belongs to other servers. */
 function onlyThisPart(file: BindingsFile, tape: ReplayedTape, turns: TurnStore): BindingsFile {
   const [own, all] = [framesOf(turns), framesOf(tape.turns)]
   const isForeign = ({ to }: UserBinding): boolean =>
