@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeUtf8, LineSplitter } from './lines.ts'
+import { decodeUtf8, type Line, lineBytes, LineSplitter } from './lines.ts'
 import { cases } from '../../test/support/cases.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -25,15 +25,13 @@ test('a line beyond the bound is reported once, with its length, and the next on
 })
 
 test('of a line beyond the bound only its first 64 KiB are kept, however long it gets', () => {
-  const overlong: (readonly [number, number, number])[] = []
-  const splitter = new LineSplitter({
-    maxBytes: 100_000,
-    onLine: () => expect.unreachable(),
-    onOverlong: (head, total) => overlong.push([head[0] ?? 0, head.buffer.byteLength, total]),
+  const splitter = new LineSplitter({ maxBytes: 100_000 })
+  for (let i = 0; i < 64; i++) expect(splitter.split(new Uint8Array(1_000_000).fill(65 + i))).toEqual([])
+  const overlong = splitter.end().map((line) => {
+    const head = lineBytes(line)
+    return [line.isOverlong, head[0], head.buffer.byteLength, line.length]
   })
-  for (let i = 0; i < 64; i++) splitter.push(new Uint8Array(1_000_000).fill(65 + i))
-  splitter.end()
-  expect(overlong).toEqual([[65, 65_536, 64_000_000]])
+  expect(overlong).toEqual([[true, 65, 65_536, 64_000_000]])
 })
 
 test('a line just within the bound may end in CRLF', () => {
@@ -42,12 +40,12 @@ test('a line just within the bound may end in CRLF', () => {
 })
 
 test('a long line that comes in many small chunks is put together once', () => {
-  const lengths: number[] = []
-  const splitter = new LineSplitter({ onLine: (line) => lengths.push(line.length) })
+  const splitter = new LineSplitter()
   const chunk = new Uint8Array(100).fill(65)
-  for (let i = 0; i < 200_000; i++) splitter.push(chunk)
-  splitter.push(Uint8Array.of(10))
-  expect(lengths).toEqual([20_000_000])
+  for (let i = 0; i < 200_000; i++) splitter.split(chunk)
+  expect(splitter.pendingBytes).toBe(20_000_000)
+  const lines = splitter.split(Uint8Array.of(10))
+  expect(lines.map((line) => lineBytes(line).length)).toEqual([20_000_000])
 })
 
 test('the cutting of the chunks makes no difference', () => {
@@ -68,16 +66,13 @@ test('bytes that are not UTF-8 are no text, and a byte order mark is kept', () =
 })
 
 function split(chunks: readonly Uint8Array[], maxBytes?: number): readonly string[] {
-  const seen: string[] = []
-  const splitter = new LineSplitter({
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-    onLine: (line, number) => seen.push(`${number} ${new TextDecoder().decode(line)}`),
-    onOverlong: (head, total, number) =>
-      seen.push(`${number} overlong ${total}: ${new TextDecoder().decode(head)}`),
-  })
-  for (const chunk of chunks) splitter.push(chunk)
-  splitter.end()
-  return seen
+  const splitter = new LineSplitter(maxBytes === undefined ? {} : { maxBytes })
+  return [...chunks.flatMap((chunk) => splitter.split(chunk)), ...splitter.end()].map(described)
+}
+
+function described(line: Line): string {
+  const text = new TextDecoder().decode(lineBytes(line))
+  return line.isOverlong ? `${line.number} overlong ${line.length}: ${text}` : `${line.number} ${text}`
 }
 
 function chunksOf(bytes: Uint8Array, cuts: readonly number[]): readonly Uint8Array[] {

@@ -7,7 +7,7 @@ import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from '../link/cl
 import { requestKeys, responseKeys } from '../link/message-keys.ts'
 import { urlLink } from '../link/url-link.ts'
 import { idFromKey, idKey, isId } from '../protocol/id.ts'
-import { decodeUtf8, LineSplitter } from '../protocol/lines.ts'
+import { decodeUtf8, type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import { classifyMessage, member, type Message } from '../protocol/message.ts'
 import { createRedaction, openRecordingVault } from './redaction.ts'
 import type { RecordingSummary } from './tape-log.ts'
@@ -58,18 +58,17 @@ function readClientInput(
   { client, say, stop }: RecordBridgeOptions,
   onText: (text: string) => void,
 ): Promise<void> {
-  const splitter = new LineSplitter({
-    onLine: (bytes) => {
-      const text = decodeUtf8(bytes)
-      if (text === undefined) say('the client sent a line that is not UTF-8')
-      else if (text.trim() !== '') onText(text)
-    },
-    onOverlong: (_head, total) => say(`the client sent a line of ${total} bytes, which is too long`),
-  })
+  const splitter = new LineSplitter()
+  const read = (line: Line): void => {
+    if (line.isOverlong) return say(`the client sent a line of ${line.length} bytes, which is too long`)
+    const text = decodeUtf8(lineBytes(line))
+    if (text === undefined) say('the client sent a line that is not UTF-8')
+    else if (text.trim() !== '') onText(text)
+  }
   return new Promise((resolve) => {
-    client.input.on('data', (chunk: Buffer) => splitter.push(chunk))
+    client.input.on('data', (chunk: Buffer) => splitter.split(chunk).forEach(read))
     client.input.once('end', () => {
-      splitter.end()
+      splitter.end().forEach(read)
       resolve()
     })
     client.input.once('close', resolve)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { type Readable, type Writable, addAbortSignal } from 'node:stream'
-import { LineSplitter } from '../protocol/lines.ts'
+import { type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import type { Drift } from './drift.ts'
 import { withHttpFrames } from './playable-tape.ts'
 import { clientPause, SystemClock } from './player/clock.ts'
@@ -73,18 +73,9 @@ type InputLine =
 
 /** The lines of a stream, those of one chunk at a time, until it ends, breaks off or the signal says stop. */
 async function* readInputLines(input: Readable, signal: AbortSignal): AsyncGenerator<readonly InputLine[]> {
-  let lines: InputLine[] = []
-  const splitter = new LineSplitter({
-    onLine: (bytes) => lines.push(toInputLine(bytes)),
-    onOverlong: (_head, total) => lines.push({ kind: 'unreadable', why: `a line of ${total} bytes` }),
-  })
-  for await (const chunk of chunksOf(input, signal)) {
-    splitter.push(chunk)
-    yield lines
-    lines = []
-  }
-  if (!signal.aborted) splitter.end()
-  yield lines
+  const splitter = new LineSplitter()
+  for await (const chunk of chunksOf(input, signal)) yield splitter.split(chunk).map(toInputLine)
+  if (!signal.aborted) yield splitter.end().map(toInputLine)
 }
 
 async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -98,7 +89,9 @@ async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<U
   }
 }
 
-function toInputLine(bytes: Uint8Array): InputLine {
+function toInputLine(line: Line): InputLine {
+  if (line.isOverlong) return { kind: 'unreadable', why: `a line of ${line.length} bytes` }
+  const bytes = lineBytes(line)
   if (!isUtf8(bytes)) return { kind: 'unreadable', why: 'not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   return { kind: 'text', text }

@@ -171,7 +171,7 @@ test('of a body beyond --max-line the tape holds the beginning, and the client g
   const { url, lines } = await recordUrl(`${origin}/mcp`, { maxMessageBytes: 1024 * 1024 })
   expect((await ask(url, post(PING))).body.toString()).toBe(long)
   expect(payloads(await lines())).toMatchObject([
-    { raw: long.slice(0, 4096), why: `a body of ${long.length} bytes, which is too long to be kept` },
+    { raw: long.slice(0, 4096), why: `a body of ${long.length} bytes; at most 1048576 are kept` },
   ])
 })
 

@@ -2,7 +2,7 @@ import { findHeader, type RawHeaders } from '../../http/headers.ts'
 import { parseJson } from '../../json/parse.ts'
 import { isObject } from '../../protocol/message.ts'
 import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
-import type { BodyFrameWriter } from './body-frames.ts'
+import type { ExchangeFrames } from './exchange-frames.ts'
 import { encodeSse } from '../../tape/codec.ts'
 
 /** A body on its way to the tape. */
@@ -14,7 +14,7 @@ export interface BodySink {
 }
 
 export interface BodySinkOptions {
-  readonly frames: Pick<BodyFrameWriter, 'message' | 'raw' | 'redactedEvent'>
+  readonly frames: Pick<ExchangeFrames, 'message' | 'raw' | 'redactedId'>
   /** The envelope between `t` and the payload. */
   readonly place: string
   readonly maxBytes: number
@@ -72,13 +72,14 @@ function endingOnce({ chunk, end, cut }: BodySink): BodySink {
 }
 
 function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptions, found: SseEvent): void {
-  const { data, ...sse } = frames.redactedEvent(found)
-  const where = `${place}${encodeSse(sse)}`
+  const { data, ...sse } = found
+  const redacted = sse.id === undefined ? sse : { ...sse, id: frames.redactedId(sse.id) }
+  const where = `${place}${encodeSse(redacted)}`
   if (data !== undefined && frames.message(where, data)) return
   const text = data === undefined ? undefined : Buffer.concat(data.parts).toString()
   if (text && (sse.event ?? 'message') === 'message') return frames.raw(where, data!)
   if (sse.event === 'endpoint') onEndpoint(text ?? '')
-  onEvent('sse', { sse: { ...sse, ...(found.id !== undefined && { id: found.id }) }, data: text })
+  onEvent('sse', { sse, data: text })
 }
 
 const FORM = 'application/x-www-form-urlencoded'

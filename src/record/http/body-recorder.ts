@@ -67,7 +67,7 @@ export class BodyRecorder {
     if (body.dir === 's2c' && isEventStream(body.headers))
       return eventStreamSink({
         ...options,
-        onEvent: (event, details) => this.#frames.eventAtOnce(body.link.place, event, details),
+        onEvent: (event, details) => this.#frames.eventNow(body.link.place, event, details),
         onEndpoint: body.onEndpoint,
       })
     return this.#options.url === undefined
@@ -77,9 +77,8 @@ export class BodyRecorder {
 
   #optionsFor({ dir, link }: AnnouncedBody): BodySinkOptions {
     const { look, maxBytes } = this.#options
-    const { messages } = this.#frames
     return {
-      frames: look === undefined ? messages : filteredFrames(messages, look, dir, link),
+      frames: look === undefined ? this.#frames : filteredFrames(this.#frames, look, dir, link),
       place: `${link.place},"dir":"${dir}"`,
       maxBytes,
     }
@@ -104,7 +103,7 @@ function filteredFrames(
       return isLeftOut || frames.message(place, body)
     },
     raw: (place, body, why, kind) => frames.raw(place, body, why, kind),
-    redactedEvent: (event) => frames.redactedEvent(event),
+    redactedId: (id) => frames.redactedId(id),
   }
 }
 

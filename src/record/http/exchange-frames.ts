@@ -2,25 +2,35 @@ import type { RawHeaders } from '../../http/headers.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
 import { monotonicNow } from '../../link/process/monotonic-clock.ts'
 import type { Direction } from '../../protocol/message.ts'
-import { encodeEventMembers, redactHeaderList } from '../frame-payloads.ts'
-import type { BodySink } from './bodies.ts'
-import { BodyFrameWriter } from './body-frames.ts'
-import type { TapeLog } from '../tape-log.ts'
+import type { BoundedBytes } from '../../protocol/sse.ts'
 import type { HttpFrame } from '../../tape/frame.ts'
+import { encodeEventMembers, redactHeaderList } from '../frame-payloads.ts'
+import { bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
+import type { TapeLog } from '../tape-log.ts'
+import type { BodySink } from './bodies.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>
 
-/** The frames of HTTP exchanges. They are written when the round of the event loop is over, each with the time at which it was asked for. */
-export class ExchangeFrames {
-  /** Writes bodies, at once: it is for bodies that come `afterwards`. */
-  readonly messages: BodyFrameWriter
-  readonly #log: TapeLog
-  readonly #deferredWrites: DeferredWrites
+interface ExchangeFramesOptions {
+  /** The longest message that is recorded. */
+  readonly maxBytes: number
+  /** Only this much is recorded of a longer message. */
+  readonly cutBytes?: number | undefined
+}
 
-  constructor(log: TapeLog, cutBytes: number | undefined) {
+/**
+ * Writes the frames of HTTP exchanges. The link comes first, so frames wait until the current round of the event loop is
+ * over. They are written in order, each with the time at which it was requested, and with one write to the disk.
+ */
+export class ExchangeFrames {
+  readonly #log: TapeLog
+  readonly #frames: FrameWriter
+  #queue: { readonly requestedAt: number; readonly work: () => void }[] = []
+  #requestedAt = 0
+
+  constructor(log: TapeLog, options: ExchangeFramesOptions) {
     this.#log = log
-    this.#deferredWrites = new DeferredWrites(log)
-    this.messages = new BodyFrameWriter(log, () => this.#deferredWrites.time, cutBytes)
+    this.#frames = new FrameWriter(log, { unit: 'body', ...options })
   }
 
   requestHead(place: string, { method, path, headers }: RequestLine): void {
@@ -38,66 +48,71 @@ export class ExchangeFrames {
   }
 
   event(place: string, event: string, details: FrameDetails): void {
-    this.#deferredWrites.defer(() => this.eventAtOnce(place, event, details))
+    this.#defer(() => this.eventNow(place, event, details))
   }
 
-  /** An event that is found in a body, which has waited already. */
-  eventAtOnce(place: string, event: string, details: FrameDetails): void {
-    this.#write(`${place}${encodeEventMembers(event, details, this.#log.redactor)}`)
-  }
-
-  /** A body whose bytes wait for the end of the round. */
+  /** Makes the chunks of a body wait for the end of the round. The sink then writes with the methods below. */
   deferred({ chunk, end, cut }: BodySink): BodySink {
     return {
-      chunk: (bytes) => this.#deferredWrites.defer(() => chunk(bytes)),
-      end: () => this.#deferredWrites.defer(end),
-      cut: () => this.#deferredWrites.defer(cut),
+      chunk: (bytes) => this.#defer(() => chunk(bytes)),
+      end: () => this.#defer(end),
+      cut: () => this.#defer(cut),
     }
   }
 
-  /** Puts on the tape now what would wait for the end of this round. */
+  /** Writes an event that was found in a body. */
+  eventNow(place: string, event: string, details: FrameDetails): void {
+    this.#write(`${place}${encodeEventMembers(event, details, this.#log.redactor)}`)
+  }
+
+  /** Writes a message frame. Returns false, and writes nothing, if the body is not a JSON object or array. */
+  message(place: string, body: BoundedBytes): boolean {
+    if (place.length > MAX_PLACE_LENGTH) return false
+    const isWritten = this.#frames.message(this.#time, framePlace(place), bodyBytes(body))
+    if (isWritten) this.#log.countMessages(1)
+    return isWritten
+  }
+
+  /** Writes a body that is not a message. The field names of a body for an authorization server show which values are secret. */
+  raw(place: string, body: BoundedBytes, why?: string, kind: 'any' | 'authorization' = 'any'): void {
+    const { redactor } = this.#log
+    const redactText = kind === 'any' || !redactor ? undefined : (text: string) => redactor.form(text)
+    if (this.#frames.raw(this.#time, framePlace(place), bodyBytes(body), { why, redactText }))
+      this.#log.countMessages(1)
+  }
+
+  /** Redacts the id of an event, which is part of the envelope of a message. */
+  redactedId(id: string): string {
+    return this.#log.redactor?.text(id) ?? id
+  }
+
+  /** Writes now what would wait for the end of this round. */
   settle(): void {
-    this.#deferredWrites.flush()
-  }
-
-  #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
-    this.#deferredWrites.defer(() => this.#write(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
-  }
-
-  #write(rest: string): void {
-    this.#log.bufferFrame(this.#deferredWrites.time, rest)
-  }
-}
-
-/**
- * Work for the tape that waits until the bytes of this round of the event loop are on their way: the link comes first. It is
- * done in the order in which it was asked for, with the time at which it was asked for, and one write to the disk.
- */
-class DeferredWrites {
-  readonly #log: TapeLog
-  #queue: { readonly when: number; readonly work: () => void }[] = []
-  #time = 0
-
-  constructor(log: TapeLog) {
-    this.#log = log
-  }
-
-  /** When the work that is being done was asked for, by the clock of the tape that is open now: a limit may have begun another. */
-  get time(): number {
-    return this.#log.timeOf(this.#time)
-  }
-
-  defer(work: () => void): void {
-    if (this.#queue.push({ when: monotonicNow(), work }) === 1) setImmediate(() => this.flush())
-  }
-
-  flush(): void {
     const queue = this.#queue
     this.#queue = []
-    for (const { when, work } of queue) {
-      this.#time = when
+    for (const { requestedAt, work } of queue) {
+      this.#requestedAt = requestedAt
       this.#log.guard(work)
     }
     this.#log.flush()
   }
+
+  /** Uses the clock of the tape that is open now, because a limit may have started another one. */
+  get #time(): number {
+    return this.#log.timeOf(this.#requestedAt)
+  }
+
+  #defer(work: () => void): void {
+    if (this.#queue.push({ requestedAt: monotonicNow(), work }) === 1) setImmediate(() => this.settle())
+  }
+
+  #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
+    this.#defer(() => this.#write(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
+  }
+
+  #write(rest: string): void {
+    this.#log.bufferFrame(this.#time, rest)
+  }
 }
+
+const MAX_PLACE_LENGTH = 64 * 1024

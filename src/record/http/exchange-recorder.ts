@@ -31,7 +31,7 @@ export class ExchangeRecorder {
 
   constructor(options: ExchangeRecorderOptions) {
     this.#options = options
-    this.#frames = new ExchangeFrames(options.log, options.cutBytes)
+    this.#frames = new ExchangeFrames(options.log, options)
     this.#bodies = new BodyRecorder(this.#frames, options)
   }
 

@@ -1,205 +1,159 @@
-import { isAscii, isUtf8 } from 'node:buffer'
-import { JsonValidator } from '../../json/validator.ts'
-import { truncatedPayload, redactBytes, redactPrefix } from '../frame-payloads.ts'
-import { ChunkPrefilter } from './chunk-prefilter.ts'
-import { SegmentedLineSplitter, type SegmentedLine } from './segmented-lines.ts'
+import { type Line, LineSplitter } from '../../protocol/lines.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { PrivateKeyLines } from '../../redact/rules/private-key.ts'
-import type { PayloadRange } from '../../store/file/validate-long-messages.ts'
-import { type TapeWriter, rawPayload } from '../../store/file/write.ts'
-import { roundTime } from '../../tape/frame.ts'
+import { type FramePlace, framePlace, FrameWriter, textOf } from '../frame-writer.ts'
+import type { TapeLog } from '../tape-log.ts'
 
 interface LineRecorderOptions {
-  /** The writer of the tape that is open now: a limit may have begun another. */
-  readonly writer: () => TapeWriter
-  /** The envelope between `t` and the payload: `,"server":…,"dir":…`, in ASCII. */
+  readonly log: TapeLog
+  /** The envelope between the time and the payload: `,"server":…,"dir":…`, in ASCII. */
   readonly place: string
-  /** Milliseconds since the tape began. */
-  readonly now: () => number
   readonly maxLineBytes: number
-  /** What replaces secrets; without it lines are taped as they are. */
-  readonly redactor?: Redactor | undefined
-  /** Of longer messages only so much is taped, where the user asked for that. */
+  /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
-  /** A long message was written that has only been glanced at: it must be checked before the tape is closed. */
-  readonly onUnchecked: (payload: PayloadRange) => void
   readonly onMessage?: (text: string) => void
-  /** Which lines are taped; looking into them costs time, so only when the user asked for a choice. */
+  /** Which lines are recorded. It is set only if the user asked for a choice, because parsing lines takes time. */
   readonly keeps?: (text: string) => boolean
 }
 
-/** Puts one direction of a link on the tape, with the bytes of each line unchanged. */
+/** Records the lines of one direction of a link, with their bytes unchanged. */
 export class LineRecorder {
   readonly #options: LineRecorderOptions
-  readonly #place: Uint8Array
-  readonly #check = new JsonValidator()
-  readonly #splitter: SegmentedLineSplitter
-  readonly #prefilter: ChunkPrefilter | undefined
-  readonly #keyBlock = new PrivateKeyRedactor()
-  readonly #longest: number
-  #accepted: readonly SegmentedLine[] = NO_LINES
-  #chunk: Uint8Array = NO_BYTES
-  #isScanned = false
-  #isChunkSuspect = false
-  #isAscii: boolean | undefined
+  readonly #place: FramePlace
+  readonly #splitter: LineSplitter
+  readonly #frames: FrameWriter
+  readonly #secrets: ChunkPrefilter | undefined
+  readonly #longBytes: number
+  readonly #keyLines = new PrivateKeyLines()
 
   constructor(options: LineRecorderOptions) {
+    const { log, maxLineBytes, cutBytes } = options
     this.#options = options
-    this.#place = Buffer.from(`${options.place},"msg":`, 'latin1')
-    this.#splitter = new SegmentedLineSplitter(options.maxLineBytes)
-    this.#prefilter = options.redactor && new ChunkPrefilter(options.redactor)
-    this.#longest = Math.min(options.maxLineBytes, options.cutBytes ?? Infinity)
+    this.#place = framePlace(options.place)
+    this.#splitter = new LineSplitter({ maxBytes: maxLineBytes })
+    this.#frames = new FrameWriter(log, { unit: 'line', maxBytes: maxLineBytes, cutBytes })
+    this.#secrets = log.redactor && new ChunkPrefilter(log.redactor)
+    this.#longBytes = this.#secrets === undefined ? LONG_BYTES : LONG_TO_SCAN_BYTES
   }
 
-  /** Takes the lines that this chunk ends; says whether taping them takes longer than handing the chunk on: they are long or many, or one may hold a secret. */
-  accept(chunk: Uint8Array): boolean {
-    const isLong =
-      this.#splitter.bytes + chunk.length > (this.#prefilter === undefined ? LONG_BYTES : LONG_TO_SCAN_BYTES)
-    this.#isAscii = undefined
-    this.#chunk = chunk
-    this.#isScanned = false
-    this.#accepted = this.#splitter.split(chunk)
-    return isLong || this.#accepted.length === 0 || this.#accepted.length > FEW_LINES || this.#scan()
+  /**
+   * Records the lines that a chunk completes, and hands the chunk on in the same tick. The tape is written first, so that
+   * it contains what a peer has seen even if the recorder is killed. A chunk that takes longer to record than to hand on is
+   * handed on first: one with long or many lines, or with a possible secret.
+   */
+  pass(chunk: Uint8Array, handOn: () => void): void {
+    const isLong = this.#splitter.pendingBytes + chunk.length > this.#longBytes
+    const lines = this.#splitter.split(chunk)
+    const isSlow = isLong || lines.length === 0 || lines.length > FEW_LINES || this.#mayContainSecrets(chunk)
+    if (isSlow) handOn()
+    this.#write(lines, chunk)
+    if (!isSlow) handOn()
   }
 
-  /** Writes what was taken, and returns how many lines it was. */
-  write(): number {
-    const lines = this.#accepted
-    this.#accepted = NO_LINES // a long line must not be kept in memory until the next one
-    return this.#writeAll(lines)
+  /** The peer is done: what follows the last newline is its last line. */
+  end(): void {
+    this.#write(this.#splitter.end(), NO_BYTES)
   }
 
-  /** The peer is done: what stands without a newline is its last line. */
-  end(): number {
-    this.#chunk = NO_BYTES
-    this.#isScanned = false
-    return this.#writeAll(this.#splitter.end())
+  #mayContainSecrets(chunk: Uint8Array): boolean {
+    return this.#secrets?.scan(chunk) === true
   }
 
-  #writeAll(lines: readonly SegmentedLine[]): number {
-    const { now, writer, keeps } = this.#options
-    const time = now()
-    this.#scan()
-    let kept = 0
-    for (const line of lines) {
-      const isSuspect = this.#prefilter?.mayContainSecret(line) === true
-      if (keeps !== undefined && !keeps(lineBytes(line).toString('utf8'))) continue
-      this.#writeLine(line, time, isSuspect)
-      kept++
-    }
-    this.#prefilter?.finishChunk(this.#chunk)
-    this.#chunk = NO_BYTES
-    writer().flush()
-    return kept
+  #write(lines: readonly Line[], chunk: Uint8Array): void {
+    const { log } = this.#options
+    log.guard(() => {
+      const time = log.now()
+      this.#mayContainSecrets(chunk)
+      let written = 0
+      for (const line of lines) if (this.#writeLine(line, time)) written++
+      this.#secrets?.finishChunk(chunk)
+      log.flush()
+      log.countMessages(written)
+    })
   }
 
-  /** Looks at the chunk once, when it is first asked about; says whether it must be looked at closely. */
-  #scan(): boolean {
-    if (!this.#isScanned) this.#isChunkSuspect = this.#prefilter?.scan(this.#chunk) === true
-    this.#isScanned = true
-    return this.#isChunkSuspect
+  #writeLine(line: Line, time: number): boolean {
+    const { keeps, onMessage } = this.#options
+    const mayContainSecrets = this.#secrets?.mayContainSecrets(line) === true
+    if (keeps !== undefined && !keeps(textOf(line))) return false
+    if (!this.#frames.message(time, this.#place, line, mayContainSecrets))
+      return this.#frames.raw(time, this.#place, line, { redactText: this.#redactText() })
+    onMessage?.(textOf(line))
+    return true
   }
 
-  #writeLine(line: SegmentedLine, time: number, isSuspect: boolean): void {
-    if (!this.#isMessage(line)) this.#writeRaw(line, time)
-    else if (isSuspect) this.#writeRedacted(line, time)
-    else this.#writeMessage(line, time)
-  }
-
-  #isMessage(line: SegmentedLine): boolean {
-    const { parts, chunk, start, end, bytes } = line
-    if (bytes > this.#longest) return false
-    if (bytes > MAX_CHECKED_BYTES && looksLikeJson(line)) return true
-    this.#check.reset()
-    for (const part of parts) this.#check.feed(part, 0, part.length)
-    this.#check.feed(chunk, start, end)
-    return this.#check.isComplete() && this.#isText(line)
-  }
-
-  /** One look at a whole chunk usually speaks for all of its lines. */
-  #isText(line: SegmentedLine): boolean {
-    if (line.parts.length > 0) return isUtf8(lineBytes(line))
-    this.#isAscii ??= isAscii(line.chunk)
-    return this.#isAscii || isUtf8(line.chunk.subarray(line.start, line.end))
-  }
-
-  #writeMessage(line: SegmentedLine, time: number): void {
-    this.#writeBytes(line.parts, line, time)
-    this.#options.onMessage?.(lineBytes(line).toString('utf8'))
-  }
-
-  #writeRedacted(line: SegmentedLine, time: number): void {
-    const text = lineBytes(line).toString('utf8')
-    const chunk = Buffer.from(this.#options.redactor?.json(text) ?? text)
-    this.#writeBytes(NO_PARTS, { chunk, start: 0, end: chunk.length, bytes: chunk.length }, time)
-    this.#options.onMessage?.(text)
-  }
-
-  #writeBytes(parts: SegmentedLine['parts'], last: Omit<SegmentedLine, 'parts'>, time: number): void {
-    const writer = this.#options.writer()
-    writer.frame(time, this.#place, parts, last.chunk, last.start, last.end)
-    const end = writer.position - FRAME_END
-    if (last.bytes > MAX_CHECKED_BYTES) this.#options.onUnchecked({ start: end - last.bytes, end })
-  }
-
-  #writeRaw(line: SegmentedLine, time: number): void {
-    const payload = this.#rawPayload(line)
-    if (payload !== undefined)
-      this.#options.writer().rareFrame(`,"t":${roundTime(time)}${this.#options.place},${payload}`)
-  }
-
-  /** Secrets go before anything is cut off: half of one cannot be told. */
-  #rawPayload(line: SegmentedLine): string | undefined {
-    const { maxLineBytes, redactor } = this.#options
-    const bytes = lineBytes(line)
-    if (line.bytes > maxLineBytes)
-      return rawPayload(
-        redactPrefix(bytes, RAW_HEAD_BYTES, redactor),
-        `a line of ${line.bytes} bytes; at most ${maxLineBytes} are kept`,
-      )
-    const redacted = this.#redactedLine(bytes)
-    return (
-      (line.bytes > this.#longest ? truncatedPayload(redacted, this.#longest) : undefined) ??
-      rawPayload(redacted)
-    )
-  }
-
-  #redactedLine(bytes: Buffer): Buffer {
-    const { redactor } = this.#options
-    if (redactor === undefined) return bytes
-    return redactBytes(bytes, { text: (line) => this.#keyBlock.redact(line, redactor) })
+  /** A private key may be spread over several lines, of which only the first and the last are recognizable. */
+  #redactText(): ((text: string) => string) | undefined {
+    const { redactor } = this.#options.log
+    if (redactor === undefined) return undefined
+    return (text) => (this.#keyLines.isKeyLine(text) ? redactor.secret(text) : redactor.text(text))
   }
 }
 
-const NO_LINES: readonly SegmentedLine[] = []
 const NO_BYTES = new Uint8Array(0)
-const NO_PARTS: readonly Uint8Array[] = []
 const LONG_BYTES = 128 * 1024
-/** To look for secrets takes longer than to write. */
+/** Searching for secrets takes longer than writing. */
 const LONG_TO_SCAN_BYTES = 4 * 1024
 const FEW_LINES = 4
-/** Longer lines get the exact check when the session is over: it would cost the link more than the whole relay. */
-const MAX_CHECKED_BYTES = 8 * 1024
-/** How much of a line that is too long for the tape is kept of it. */
-const RAW_HEAD_BYTES = 4096
-const FRAME_END = '}\n'.length
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]')
 
-function looksLikeJson({ parts, chunk, start, end }: SegmentedLine): boolean {
-  const first = parts[0]?.[0] ?? chunk[start]
-  const last = end > start ? chunk[end - 1] : parts.at(-1)?.at(-1)
-  return (first === OPEN_BRACE && last === CLOSE_BRACE) || (first === OPEN_BRACKET && last === CLOSE_BRACKET)
-}
+/**
+ * Finds the lines of one direction that may contain a secret. Every byte is scanned once, when it arrives. The bytes on both
+ * sides of a cut between two chunks are scanned once more, together.
+ */
+class ChunkPrefilter {
+  readonly #redactor: Redactor
+  /** The end of the chunks before this one, if their last line continues in it. */
+  #carriedOver: Uint8Array = NO_BYTES
+  #isCarriedOverSuspect = false
+  #scanned: Uint8Array | undefined
+  #isChunkSuspect = false
+  #isFirstLine = false
 
-function lineBytes({ parts, chunk, start, end }: SegmentedLine): Buffer {
-  return Buffer.concat([...parts, chunk.subarray(start, end)])
-}
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor
+  }
 
-/** Redacts lines one by one, and a private key among them as well. */
-class PrivateKeyRedactor {
-  readonly #lines = new PrivateKeyLines()
+  /** Scans a chunk, if it is not scanned yet. Returns whether one of its lines may contain a secret. */
+  scan(chunk: Uint8Array): boolean {
+    if (chunk !== this.#scanned) this.#scanNext(chunk)
+    return this.#isChunkSuspect || this.#isCarriedOverSuspect
+  }
 
-  redact(line: string, redactor: Redactor): string {
-    return this.#lines.isKeyLine(line) ? redactor.secret(line) : redactor.text(line)
+  #scanNext(chunk: Uint8Array): void {
+    this.#scanned = chunk
+    this.#isChunkSuspect = this.#redactor.mayContainSecrets(chunk)
+    if (!this.#isCarriedOverSuspect && this.#carriedOver.length > 0)
+      this.#isCarriedOverSuspect = this.#isSuspectAcrossCut(chunk)
+    this.#isFirstLine = true
+  }
+
+  /** Has to be called for each line that the chunk completes, in order. */
+  mayContainSecrets({ chunk, start, end }: Line): boolean {
+    const isFirstLine = this.#isFirstLine
+    this.#isFirstLine = false
+    if (isFirstLine && this.#isCarriedOverSuspect) return true
+    return this.#isChunkSuspect && this.#redactor.mayContainSecrets(chunk, start, end)
+  }
+
+  /** Remembers what follows the last line of the chunk. */
+  finishChunk(chunk: Uint8Array): void {
+    const rest = chunk.subarray(chunk.lastIndexOf(NEWLINE) + 1)
+    const isWhole = rest.length === chunk.length
+    const isRestSuspect = this.#isChunkSuspect && this.#redactor.mayContainSecrets(rest)
+    this.#isCarriedOverSuspect = (isWhole && this.#isCarriedOverSuspect) || isRestSuspect
+    this.#carriedOver =
+      isWhole && rest.length < SEAM_BYTES
+        ? Buffer.concat([this.#carriedOver, rest])
+        : rest.subarray(-SEAM_BYTES)
+    this.#scanned = undefined
+  }
+
+  #isSuspectAcrossCut(chunk: Uint8Array): boolean {
+    const seam = Buffer.concat([this.#carriedOver, chunk.subarray(0, SEAM_BYTES)])
+    return this.#redactor.mayContainSecrets(seam)
   }
 }
+
+const NEWLINE = 10
+/** No pattern needs more bytes on either side of a cut. */
+const SEAM_BYTES = 512

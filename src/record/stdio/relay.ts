@@ -107,7 +107,12 @@ class SessionStreams {
       tape.event('eof', { dir: 'c2s' })
       this.#end()
     }
-    return startPump({ from: client.input, to: () => to, onChunk: tap.pass, onEnd })
+    return startPump({
+      from: client.input,
+      to: () => to,
+      onChunk: (chunk, handOn) => tap.pass(chunk, handOn),
+      onEnd,
+    })
   }
 
   #pumpOutput(): Pump {

@@ -19,12 +19,8 @@ interface StdioRecorderOptions {
   readonly cutBytes?: number | undefined
 }
 
-/** One direction of the link, as the tape sees it. */
-interface DirectionRecorder {
-  /** Puts a chunk on the tape, and has it handed on at once. */
-  readonly pass: (chunk: Uint8Array, handOn: () => void) => void
-  readonly end: () => void
-}
+/** Records one direction of the link. */
+type DirectionRecorder = Pick<LineRecorder, 'pass' | 'end'>
 
 /** The part of a tape that one session over pipes writes. */
 export class StdioRecorder {
@@ -47,23 +43,15 @@ export class StdioRecorder {
   recordDirection(dir: Direction): DirectionRecorder {
     const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
     const link = { scope: '', place: this.#place }
-    const { writer: first } = log
-    if (first === undefined) return { pass: (_, handOn) => handOn(), end() {} }
-    const tap = new LineRecorder({
-      writer: () => log.writer ?? first,
+    if (log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
+    return new LineRecorder({
+      log,
       place: `${this.#place},"dir":"${dir}"`,
-      now: log.now,
       maxLineBytes,
-      redactor: log.redactor,
       cutBytes,
-      onUnchecked: log.validateLater,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
       ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
     })
-    return {
-      pass: (chunk, handOn) => this.#pass(tap, chunk, handOn),
-      end: () => log.guard(() => log.countMessages(tap.end())),
-    }
   }
 
   stderr(chunk: Buffer): void {
@@ -87,15 +75,6 @@ export class StdioRecorder {
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
     const { log } = this.#options
     log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
-  }
-
-  /** What a client has seen is on the tape, even if we are killed now: so the tape comes first, unless it would keep the link waiting. */
-  #pass(tap: LineRecorder, chunk: Uint8Array, handOn: () => void): void {
-    const { log } = this.#options
-    const isMuch = tap.accept(chunk)
-    if (isMuch) handOn()
-    log.guard(() => log.countMessages(tap.write()))
-    if (!isMuch) handOn()
   }
 }
 

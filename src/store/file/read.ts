@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
-import { LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
+import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
 import type { Frame, MessageFrame } from '../../tape/frame.ts'
@@ -119,18 +119,16 @@ async function* readBatches(
   chunks: AsyncIterable<Uint8Array>,
   tape: { version: number; state: TapeReadState },
 ): AsyncGenerator<readonly Frame[]> {
-  const lines = new FrameReader(tape)
-  const splitter = new LineSplitter({
-    maxBytes: LONGEST_FRAME_BYTES,
-    onLine: (line, number) => lines.add(line, number),
-    onOverlong: (_head, total, number) => lines.addOverlong(total, number),
-  })
+  const reader = new FrameReader(tape)
+  const splitter = new LineSplitter({ maxBytes: LONGEST_FRAME_BYTES })
+  const add = (line: Line): void =>
+    line.isOverlong ? reader.addOverlong(line.length, line.number) : reader.add(lineBytes(line), line.number)
   for await (const chunk of chunks) {
-    splitter.push(chunk)
-    yield lines.takeFrames()
+    for (const line of splitter.split(chunk)) add(line)
+    yield reader.takeFrames()
   }
-  lines.markTruncated()
-  splitter.end()
+  reader.markTruncated()
+  for (const line of splitter.end()) add(line)
 }
 
 const CHUNK_BYTES = 256 * 1024

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { replaceValue } from '../../json/splice.ts'
-import { LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import { fileChunks, openTape } from './read.ts'
 
 const ENVELOPE_BYTES = 64 * 1024
@@ -35,23 +35,18 @@ async function writeDraft(
   const { mode } = await stat(path)
   const file = await open(draft, 'wx', mode & 0o777)
   let changed = 0
-  let lines: Uint8Array[] = []
-  const splitter = new LineSplitter({
-    maxBytes: HARD_MAX_LINE_BYTES + ENVELOPE_BYTES,
-    onLine: (line) => {
-      const replaced = rewriteLine(line, messages)
-      if (replaced !== undefined) changed++
-      lines.push(replaced ?? line, NEWLINE)
-    },
-  })
+  const splitter = new LineSplitter({ maxBytes: HARD_MAX_LINE_BYTES + ENVELOPE_BYTES })
+  const write = async (line: Line): Promise<void> => {
+    if (line.isOverlong) return
+    const bytes = lineBytes(line)
+    const replaced = rewriteLine(bytes, messages)
+    if (replaced !== undefined) changed++
+    await file.write(replaced ?? bytes)
+    await file.write(NEWLINE)
+  }
   try {
-    for await (const chunk of fileChunks(path)) {
-      splitter.push(chunk)
-      for (const line of lines) await file.write(line)
-      lines = []
-    }
-    splitter.end()
-    for (const line of lines) await file.write(line)
+    for await (const chunk of fileChunks(path)) for (const line of splitter.split(chunk)) await write(line)
+    for (const line of splitter.end()) await write(line)
     await file.sync()
   } finally {
     await file.close()

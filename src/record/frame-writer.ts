@@ -1,0 +1,152 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { JsonValidator } from '../json/validator.ts'
+import { type Line, lineBytes } from '../protocol/lines.ts'
+import type { BoundedBytes } from '../protocol/sse.ts'
+import { rawPayload } from '../store/file/write.ts'
+import { redactBytes, redactPrefix, truncatedPayload } from './frame-payloads.ts'
+import type { TapeLog } from './tape-log.ts'
+
+/** The bytes of a message in the pieces in which they arrived. */
+type MessageBytes = Omit<Line, 'number'>
+
+/** Everything between the time and the payload of a frame: `,"server":…,"dir":…`. */
+export interface FramePlace {
+  readonly text: string
+  /** The same bytes, followed by the key of a message. */
+  readonly beforeMessage: Uint8Array
+}
+
+export function framePlace(text: string): FramePlace {
+  return { text, beforeMessage: Buffer.from(`${text},"msg":`) }
+}
+
+interface FrameWriterOptions {
+  /** How messages arrive: as lines, or as HTTP bodies, which may contain line feeds. */
+  readonly unit: 'line' | 'body'
+  /** The longest message that is kept. */
+  readonly maxBytes: number
+  /** Only this much is written of a longer message. */
+  readonly cutBytes?: number | undefined
+}
+
+interface RawOptions {
+  /** Why the bytes are not a message; by default this is found out. */
+  readonly why?: string | undefined
+  /** Replaces secrets; by default the redactor of the tape. */
+  readonly redactText?: ((text: string) => string) | undefined
+}
+
+/** Writes what arrived to the tape: messages with their bytes unchanged, everything else as raw text, both without secrets. */
+export class FrameWriter {
+  readonly #log: TapeLog
+  readonly #options: FrameWriterOptions
+  readonly #cutBytes: number
+  readonly #validator = new JsonValidator()
+  #checkedChunk: Uint8Array | undefined
+  #isChunkAscii = false
+
+  constructor(log: TapeLog, options: FrameWriterOptions) {
+    this.#log = log
+    this.#options = options
+    this.#cutBytes = options.cutBytes ?? Infinity
+  }
+
+  /** Writes a message frame. Returns false, and writes nothing, if the bytes are not a JSON object or array. */
+  message(time: number, place: FramePlace, bytes: MessageBytes, mayContainSecrets?: boolean): boolean {
+    if (bytes.isOverlong) return false
+    if (bytes.length > this.#cutBytes) return this.#writeCut(time, place, bytes)
+    if (!this.#isMessage(bytes)) return false
+    const { writer, redactor } = this.#log
+    if (writer === undefined) return true
+    const isSuspect = mayContainSecrets ?? redactor?.mayContainSecrets(lineBytes(bytes)) === true
+    const redacted = isSuspect && redactor ? redactor.json(textOf(bytes)) : undefined
+    const { parts, chunk, start, end, length } = redacted === undefined ? bytes : bytesOf(redacted)
+    const onOneLine = this.#options.unit === 'line' ? parts : parts.map(withoutLineFeeds)
+    writer.frame(time, place.beforeMessage, onOneLine, chunk, start, end)
+    const payloadEnd = writer.position - FRAME_END
+    if (length > MAX_CHECKED_BYTES) this.#log.validateLater({ start: payloadEnd - length, end: payloadEnd })
+    return true
+  }
+
+  /** Writes bytes that are not a message. Returns false, and writes nothing, if they are blank. */
+  raw(time: number, place: FramePlace, bytes: MessageBytes, { why, redactText }: RawOptions = {}): boolean {
+    const { redactor } = this.#log
+    const { unit, maxBytes } = this.#options
+    const all = Buffer.from(lineBytes(bytes))
+    const payload = bytes.isOverlong
+      ? rawPayload(
+          redactPrefix(all, RAW_HEAD_BYTES, redactor),
+          `a ${unit} of ${bytes.length} bytes; at most ${maxBytes} are kept`,
+        )
+      : rawPayload(redactBytes(all, redactText === undefined ? redactor : { text: redactText }), why)
+    if (payload === undefined) return false
+    this.#log.bufferFrame(time, `${place.text},${payload}`)
+    return true
+  }
+
+  #writeCut(time: number, place: FramePlace, bytes: MessageBytes): boolean {
+    // Secrets are replaced before anything is cut off, because half of a secret cannot be recognized.
+    const redacted = redactBytes(Buffer.from(lineBytes(bytes)), this.#log.redactor)
+    const payload = truncatedPayload(redacted, this.#cutBytes)
+    if (payload === undefined) return false
+    this.#log.bufferFrame(time, `${place.text},${payload}`)
+    return true
+  }
+
+  #isMessage(bytes: MessageBytes): boolean {
+    const { parts, chunk, start, end, length } = bytes
+    if (length > MAX_CHECKED_BYTES && looksLikeJson(bytes)) return true
+    this.#validator.reset()
+    for (const part of parts) this.#validator.feed(part, 0, part.length)
+    this.#validator.feed(chunk, start, end)
+    return this.#validator.isComplete() && this.#isText(bytes)
+  }
+
+  /** Most chunks are ASCII, and are then checked once for all of their lines. */
+  #isText(bytes: MessageBytes): boolean {
+    if (bytes.parts.length > 0) return isUtf8(lineBytes(bytes))
+    if (bytes.chunk !== this.#checkedChunk) this.#isChunkAscii = isAscii(bytes.chunk)
+    this.#checkedChunk = bytes.chunk
+    return this.#isChunkAscii || isUtf8(bytes.chunk.subarray(bytes.start, bytes.end))
+  }
+}
+
+/** Longer messages are validated when the session has ended: to do it at once costs a link 13 % at 10 KB (docs/decisions/0005). */
+const MAX_CHECKED_BYTES = 8 * 1024
+/** How much is kept of bytes that are too long for the tape. */
+const RAW_HEAD_BYTES = 4096
+const FRAME_END = '}\n'.length
+const LINE_FEED = 10
+const SPACE = 32
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('{}[]')
+const NO_BYTES = new Uint8Array(0)
+
+/** The bytes of a body, as a frame writer takes them. */
+export function bodyBytes({ parts, length, isComplete }: BoundedBytes): MessageBytes {
+  return { parts, chunk: NO_BYTES, start: 0, end: 0, length, isOverlong: !isComplete }
+}
+
+function bytesOf(text: string): MessageBytes {
+  const bytes = Buffer.from(text)
+  return { parts: [bytes], chunk: NO_BYTES, start: 0, end: 0, length: bytes.length, isOverlong: false }
+}
+
+/** The text of a message, which is UTF-8. */
+export function textOf(bytes: MessageBytes): string {
+  const { buffer, byteOffset, length } = lineBytes(bytes)
+  return Buffer.from(buffer, byteOffset, length).toString('utf8')
+}
+
+function looksLikeJson({ parts, chunk, start, end }: MessageBytes): boolean {
+  const first = parts[0]?.[0] ?? chunk[start]
+  const last = end > start ? chunk[end - 1] : parts.at(-1)?.at(-1)
+  return (first === OPEN_BRACE && last === CLOSE_BRACE) || (first === OPEN_BRACKET && last === CLOSE_BRACKET)
+}
+
+/** Between the tokens of JSON a line feed means the same as a space. Copies the bytes, because they are still on their way to the peer. */
+function withoutLineFeeds(part: Uint8Array): Uint8Array {
+  if (!part.includes(LINE_FEED)) return part
+  const copy = Uint8Array.from(part)
+  for (let at = copy.indexOf(LINE_FEED); at >= 0; at = copy.indexOf(LINE_FEED, at + 1)) copy[at] = SPACE
+  return copy
+}
