@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import { endServer } from './process/end.ts'
@@ -37,7 +38,9 @@ class StdioLink implements ClientLink {
     const { stdin, stdout, stderr } = server.child
     stdin.on('error', () => {}) // the end of its output shows that the server is gone
     stdout.on('data', (chunk: Buffer) => {
-      for (const line of splitter.split(chunk)) handlers.onText(lineText(line))
+      const encoding = isAscii(chunk) ? 'latin1' : 'utf8' // much faster for the many lines of a chunk
+      for (const line of splitter.split(chunk))
+        handlers.onText(isWhole(line) ? chunk.toString(encoding, line.start, line.end) : lineText(line))
     })
     stderr.on('data', (chunk: Buffer) => options.onStderr?.(chunk))
     stdout.once('close', () => {
@@ -98,6 +101,10 @@ const FLUSH_LENGTH = 1500
 
 function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
+}
+
+function isWhole({ parts, isOverlong }: Line): boolean {
+  return parts.length === 0 && !isOverlong
 }
 
 function lineText(line: Line): string {
