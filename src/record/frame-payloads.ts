@@ -20,7 +20,7 @@ export function encodeEventMembers(
 /** Members behind others, with a comma before each. */
 export function encodeMembers(details: EventDetails, redactor: Redactor | undefined): string {
   const text = JSON.stringify(details)
-  const members = (redactor?.json(text) ?? text).slice(1, -1)
+  const members = (redactor?.text(text) ?? text).slice(1, -1)
   return members === '' ? '' : `,${members}`
 }
 

@@ -59,7 +59,7 @@ export class FrameWriter {
     const { writer, redactor } = this.#log
     if (writer === undefined) return true
     const isSuspect = mayContainSecrets ?? redactor?.mayContainSecrets(lineBytes(bytes)) === true
-    const redacted = isSuspect && redactor ? redactor.json(textOf(bytes)) : undefined
+    const redacted = isSuspect && redactor ? redactor.text(textOf(bytes)) : undefined
     const { parts, chunk, start, end, length } = redacted === undefined ? bytes : bytesOf(redacted)
     const onOneLine = this.#options.unit === 'line' ? parts : parts.map(withoutLineFeeds)
     writer.frame(time, place.beforeMessage, onOneLine, chunk, start, end)

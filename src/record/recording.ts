@@ -188,7 +188,7 @@ export class MessageRecorder {
   /** A message that is JSON already: its spelling is kept. */
   text(dir: Direction, text: string): void {
     const { redactor } = this.#log
-    this.#log.writeFrame(`${this.#place},"dir":"${dir}","msg":${jsonOnOneLine(redactor?.json(text) ?? text)}`)
+    this.#log.writeFrame(`${this.#place},"dir":"${dir}","msg":${jsonOnOneLine(redactor?.text(text) ?? text)}`)
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
@@ -200,7 +200,7 @@ export class MessageRecorder {
 function messagePayload(message: unknown, redactor: Redactor | undefined): string {
   try {
     const text: string | undefined = JSON.stringify(message)
-    if (text !== undefined) return `"msg":${redactor?.json(text) ?? text}`
+    if (text !== undefined) return `"msg":${redactor?.text(text) ?? text}`
   } catch (error) {
     return unserializablePayload(message, error instanceof Error ? error.message : String(error), redactor)
   }

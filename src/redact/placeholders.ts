@@ -1,15 +1,4 @@
 import { tokenPrefixes } from './rules/index.ts'
-import {
-  TokenGenerator,
-  narrowestAlphabet,
-  usesOnly,
-  BASE64,
-  BASE64URL,
-  DIGITS,
-  HEX,
-  LOWER_DIGITS,
-  shortestSigned,
-} from './token-generator.ts'
 import { looksRandom } from './value-checks.ts'
 
 /** Gives each value its stand-in: the same one every time, of the same shape, which nobody can trace back without the key. */
@@ -56,9 +45,9 @@ export interface RedactionKey {
 /** A form that values have, and the stand-in of the same form. The first shape that fits is a value's shape. */
 interface ValueShape {
   readonly fits: (value: string) => boolean
-  readonly placeholderFor: (value: string, ink: TokenGenerator) => string
+  readonly placeholderFor: (value: string, tokens: TokenGenerator) => string
   /** Whether a value of this shape is a stand-in; shapes that are too short to carry a mark cannot tell. */
-  readonly isPlaceholder: (value: string, ink: TokenGenerator) => boolean
+  readonly isPlaceholder: (value: string, tokens: TokenGenerator) => boolean
 }
 
 function shapeOf(value: string): ValueShape {
@@ -94,14 +83,14 @@ const PEM_BREAK = /\\+[nr]|\s/g
 
 const pemShape: ValueShape = {
   fits: (value) => PEM.test(value),
-  placeholderFor: (value, ink) => {
+  placeholderFor: (value, tokens) => {
     const [, begin = '', body = '', end = ''] = PEM.exec(value) ?? []
-    const word = ink.signed(body.replaceAll(PEM_BREAK, ''), BASE64, lettersIn(body).length)
+    const word = tokens.signed(body.replaceAll(PEM_BREAK, ''), BASE64, lettersIn(body).length)
     let at = 0
     const written = body.replaceAll(/(\\+[nr])|[A-Za-z0-9+/]/g, (char, kept) => (kept ? char : word[at++]!))
     return begin + written + word.slice(at) + end
   },
-  isPlaceholder: (value, ink) => ink.isSigned(lettersIn(PEM.exec(value)?.[2] ?? '')),
+  isPlaceholder: (value, tokens) => tokens.isSigned(lettersIn(PEM.exec(value)?.[2] ?? '')),
 }
 
 function lettersIn(body: string): string {
@@ -114,54 +103,55 @@ const JWT_PAYLOAD = 'eyJzdWIiOiJzdGFuZC1pbiJ9' // {"sub":"stand-in"}
 
 const jwtShape: ValueShape = {
   fits: (value) => JWT.test(value),
-  placeholderFor: (value, ink) => `${JWT_HEAD}.${JWT_PAYLOAD}.${ink.signed(value, BASE64URL, 43)}`,
-  isPlaceholder: (value, ink) => ink.isSigned(JWT.exec(value)?.[1] ?? ''),
+  placeholderFor: (value, tokens) => `${JWT_HEAD}.${JWT_PAYLOAD}.${tokens.signed(value, BASE64URL, 43)}`,
+  isPlaceholder: (value, tokens) => tokens.isSigned(JWT.exec(value)?.[1] ?? ''),
 }
 
 const UUID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i
 
 const uuidShape: ValueShape = {
   fits: (value) => value.includes('-') && UUID.test(value),
-  placeholderFor: (value, ink) => {
+  placeholderFor: (value, tokens) => {
     const [version = '4', variant = '8'] = [value[14], value[19]]
-    const drawn = ink.unsigned(value.toLowerCase(), HEX, 24)
+    const drawn = tokens.unsigned(value.toLowerCase(), HEX, 24)
     const free = `${drawn.slice(0, 12)}${version}${drawn.slice(12, 15)}${variant}${drawn.slice(15)}`
-    const hex = ink.sign(free.toLowerCase(), HEX)
+    const hex = tokens.sign(free.toLowerCase(), HEX)
     const dashed = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     return value === value.toUpperCase() ? dashed.toUpperCase() : dashed
   },
-  isPlaceholder: (value, ink) => ink.isSigned(value.replaceAll('-', '').toLowerCase()),
+  isPlaceholder: (value, tokens) => tokens.isSigned(value.replaceAll('-', '').toLowerCase()),
 }
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 const emailShape: ValueShape = {
   fits: (value) => EMAIL.test(value),
-  placeholderFor: (value, ink) => `${ink.signed(value, LOWER_DIGITS, 10)}@mail.example`,
-  isPlaceholder: (value, ink) => ink.isSigned(value.slice(0, value.indexOf('@'))),
+  placeholderFor: (value, tokens) => `${tokens.signed(value, LOWER_DIGITS, 10)}@mail.example`,
+  isPlaceholder: (value, tokens) => tokens.isSigned(value.slice(0, value.indexOf('@'))),
 }
 
 /** In digits only: the same number of them, so that it stays in its range. */
 const numberShape: ValueShape = {
   fits: (value) => /^-?\d+([.,:/ -]\d+)*([eE][+-]?\d+)?$/.test(value),
-  placeholderFor: (value, ink) => {
+  placeholderFor: (value, tokens) => {
     const digits = value.replaceAll(/[eE].*$|\D/g, '')
-    const free = ink.signed(value, DIGITS, digits.length)
-    const drawn = digits.length < shortestSigned(DIGITS) ? ink.unsigned(value, DIGITS, digits.length) : free
+    const free = tokens.signed(value, DIGITS, digits.length)
+    const drawn =
+      digits.length < shortestSigned(DIGITS) ? tokens.unsigned(value, DIGITS, digits.length) : free
     let at = 0
     const written = value.replaceAll(/([eE].*$)|\d/g, (digit, kept) => (kept ? digit : drawn[at++]!))
-    return digits.startsWith('0') ? written : withoutLeadingZero(written, digits.length, ink)
+    return digits.startsWith('0') ? written : withoutLeadingZero(written, digits.length, tokens)
   },
-  isPlaceholder: (value, ink) => /^\d+$/.test(value) && ink.isSigned(value),
+  isPlaceholder: (value, tokens) => /^\d+$/.test(value) && tokens.isSigned(value),
 }
 
 /** No number of JSON begins with a zero. */
-function withoutLeadingZero(written: string, digits: number, ink: TokenGenerator): string {
+function withoutLeadingZero(written: string, digits: number, tokens: TokenGenerator): string {
   const first = written.search(/\d/)
   if (written[first] !== '0' || written.length === 1) return written
   const begun = `${written.slice(0, first)}1${written.slice(first + 1)}`
   return digits === begun.length && digits >= shortestSigned(DIGITS)
-    ? ink.sign(begun.slice(0, digits - SIGNATURE_DIGITS), DIGITS)
+    ? tokens.sign(begun.slice(0, digits - SIGNATURE_DIGITS), DIGITS)
     : begun
 }
 
@@ -170,11 +160,11 @@ const SIGNATURE_DIGITS = 7
 /** A token that says by its beginning whose it is. */
 const prefixedShape: ValueShape = {
   fits: (value) => prefixOf(value) !== '',
-  placeholderFor: (value, ink) => {
+  placeholderFor: (value, tokens) => {
     const prefix = prefixOf(value)
-    return prefix + textShape.placeholderFor(value.slice(prefix.length), ink)
+    return prefix + textShape.placeholderFor(value.slice(prefix.length), tokens)
   },
-  isPlaceholder: (value, ink) => textShape.isPlaceholder(value.slice(prefixOf(value).length), ink),
+  isPlaceholder: (value, tokens) => textShape.isPlaceholder(value.slice(prefixOf(value).length), tokens),
 }
 
 function prefixOf(value: string): string {
@@ -184,11 +174,11 @@ function prefixOf(value: string): string {
 /** Anything else: the same length, unless that is too short, in the same kinds of characters. */
 const textShape: ValueShape = {
   fits: () => true,
-  placeholderFor: (value, ink) => {
+  placeholderFor: (value, tokens) => {
     const [, body = '', padding = ''] = /^([\s\S]*?)(=*)$/.exec(value) ?? []
-    return ink.signed(value, narrowestAlphabet(body), body.length) + padding
+    return tokens.signed(value, narrowestAlphabet(body), body.length) + padding
   },
-  isPlaceholder: (value, ink) => ink.isSigned(value.replace(/=+$/, '')),
+  isPlaceholder: (value, tokens) => tokens.isSigned(value.replace(/=+$/, '')),
 }
 
 const VALUE_SHAPES: readonly ValueShape[] = [
@@ -199,3 +189,107 @@ const VALUE_SHAPES: readonly ValueShape[] = [
   numberShape,
   prefixedShape,
 ]
+
+/**
+ * Writes words that only the holder of the key could have written. The last characters of a marked word follow from those
+ * before them and the key, so that a stand-in can be told from a real value when it is met again.
+ */
+class TokenGenerator {
+  readonly #hmac: (text: string) => Uint8Array
+
+  constructor(hmac: (text: string) => Uint8Array) {
+    this.#hmac = hmac
+  }
+
+  /** A word that follows from the seed; too short to carry a mark. */
+  unsigned(seed: string, alphabet: TokenAlphabet, length: number): string {
+    return this.#draw(`word\0${seed}`, alphabet, length)
+  }
+
+  /** A word of at least this length that carries a mark. */
+  signed(seed: string, alphabet: TokenAlphabet, length: number): string {
+    const mark = signatureLength(alphabet)
+    const free = this.#draw(`word\0${seed}`, alphabet, Math.max(length, shortestSigned(alphabet)) - mark)
+    return free + this.#signature(free, alphabet)
+  }
+
+  /** The mark that belongs behind a word. */
+  sign(free: string, alphabet: TokenAlphabet): string {
+    return free + this.#signature(free, alphabet)
+  }
+
+  isSigned(word: string): boolean {
+    return TOKEN_ALPHABETS.some(
+      (alphabet) =>
+        word.length >= shortestSigned(alphabet) &&
+        usesOnly(word, alphabet) &&
+        word.endsWith(this.#signature(word.slice(0, -signatureLength(alphabet)), alphabet)),
+    )
+  }
+
+  #signature(free: string, alphabet: TokenAlphabet): string {
+    return this.#draw(`mark\0${alphabet}\0${free}`, alphabet, signatureLength(alphabet))
+  }
+
+  // Two bytes a character: their bias is far too small to tell anything.
+  #draw(seed: string, alphabet: TokenAlphabet, length: number): string {
+    let text = ''
+    for (let block = 0; text.length < length; block++) {
+      const bytes = this.#hmac(`${block}\0${seed}`)
+      for (let at = 0; at + 1 < bytes.length && text.length < length; at += 2)
+        text += alphabet[((bytes[at]! << 8) | bytes[at + 1]!) % alphabet.length]
+    }
+    return text
+  }
+}
+
+const SIGNATURE_BITS = 22
+const FREE_BITS = 16
+
+/** Below this length there is no room for a mark. */
+function shortestSigned(alphabet: TokenAlphabet): number {
+  return signatureLength(alphabet) + Math.ceil(FREE_BITS / Math.log2(alphabet.length))
+}
+
+function signatureLength(alphabet: TokenAlphabet): number {
+  return Math.ceil(SIGNATURE_BITS / Math.log2(alphabet.length))
+}
+
+/** The characters that a stand-in is written in. */
+type TokenAlphabet = string
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz'
+const UPPER = LOWER.toUpperCase()
+const DIGITS: TokenAlphabet = '0123456789'
+const HEX: TokenAlphabet = `${DIGITS}abcdef`
+const LOWER_DIGITS: TokenAlphabet = LOWER + DIGITS
+const LETTERS_DIGITS = LOWER + UPPER + DIGITS
+const BASE64: TokenAlphabet = `${LETTERS_DIGITS}+/`
+const BASE64URL: TokenAlphabet = `${LETTERS_DIGITS}-_`
+
+/** Every alphabet that there is, the narrow ones first. */
+const TOKEN_ALPHABETS: readonly TokenAlphabet[] = [
+  DIGITS,
+  HEX,
+  HEX.toUpperCase(),
+  LOWER,
+  UPPER,
+  LOWER_DIGITS,
+  UPPER + DIGITS,
+  LOWER + UPPER,
+  LETTERS_DIGITS,
+  BASE64URL,
+  BASE64,
+]
+
+/** The narrowest alphabet that a value could have been written in; what no alphabet holds, such as a space, is not looked at. */
+function narrowestAlphabet(value: string): TokenAlphabet {
+  const plain = value.replaceAll(/[^A-Za-z0-9_+/-]/g, '')
+  if (plain === '') return LOWER
+  return TOKEN_ALPHABETS.find((alphabet) => usesOnly(plain, alphabet)) ?? BASE64URL
+}
+
+function usesOnly(text: string, alphabet: TokenAlphabet): boolean {
+  for (const char of text) if (!alphabet.includes(char)) return false
+  return true
+}

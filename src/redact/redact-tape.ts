@@ -58,14 +58,14 @@ export function redactFrame(frame: Frame, redactor: Redactor): Frame {
     case 'event':
       return { ...frame, details: redactEventDetails(frame.details, redactor) }
     case 'other':
-      return { ...frame, line: redactor.json(frame.line) }
+      return { ...frame, line: redactor.text(frame.line) }
     case 'stderr':
       return frame
   }
 }
 
 function redactMessageFrame(frame: MessageFrame, redactor: Redactor): MessageFrame {
-  const text = redactor.json(frame.text)
+  const text = redactor.text(frame.text)
   const message = text === frame.text ? frame.message : classifyMessage(parseJson(text))
   return { ...frame, ...redactSseId(frame, redactor), text, message }
 }
@@ -100,6 +100,6 @@ function redactEventDetails(
   redactor: Redactor,
 ): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(details)
-  const redacted = redactor.json(text)
+  const redacted = redactor.text(text)
   return redacted === text ? details : (parseJson(redacted) as Record<string, unknown>)
 }

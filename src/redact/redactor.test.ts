@@ -16,7 +16,7 @@ const argumentsOf = (args: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: args } })
 
 const redactedArguments = (args: object, options?: Partial<RedactorOptions>): unknown =>
-  Object(JSON.parse(redactorWith(options).json(argumentsOf(args))))['params']['arguments']
+  Object(JSON.parse(redactorWith(options).text(argumentsOf(args))))['params']['arguments']
 
 describe('a stand-in has the shape of its value', () => {
   test.each([
@@ -41,8 +41,8 @@ describe('a stand-in has the shape of its value', () => {
   })
 
   test('a number stays a number of as many digits, spelled as a number', () => {
-    expect(redactorWith().json('{"pin":1234,"password":-5.25e3,"otp":000}')).toMatch(/^\{"pin":/)
-    const text = redactorWith().json('{"params":{"pin":1234,"password":-5.25e3}}')
+    expect(redactorWith().text('{"pin":1234,"password":-5.25e3,"otp":000}')).toMatch(/^\{"pin":/)
+    const text = redactorWith().text('{"params":{"pin":1234,"password":-5.25e3}}')
     expect(text).toMatch(/^\{"params":\{"pin":[1-9]\d{3},"password":-[1-9]\.\d\de3\}\}$/)
     expect(text).not.toContain('1234')
   })
@@ -61,7 +61,7 @@ test('one value has one stand-in, in a body, a header, a URL and a command line'
   const redactor = redactorWith()
   const value = 'tok-12345-abcdef'
   const standIn = redactor.secret(value)
-  expect(redactor.json(argumentsOf({ a: value, b: `x ${value} y` }))).toBe(
+  expect(redactor.text(argumentsOf({ a: value, b: `x ${value} y` }))).toBe(
     argumentsOf({ a: standIn, b: `x ${standIn} y` }),
   )
   expect(redactor.header('Authorization', `Bearer ${value}`)).toBe(`Bearer ${standIn}`)
@@ -99,13 +99,13 @@ test('what holds the protocol together is never touched, even if it equals a sec
     '{"jsonrpc":"2.0","id":1,"result":{"maxTokens":1000,"tokens":5,"nextPageToken":"abcdef0123456789abcdef","usage":{"totalTokens":12}}}',
     '[{"jsonrpc":"2.0","id":"secret-name-1","method":"ping"}]',
   ]
-  for (const text of texts) expect(redactor.json(text)).toBe(text)
+  for (const text of texts) expect(redactor.text(text)).toBe(text)
 })
 
 test('every other byte of a message stays: order, spelling of numbers, escapes, spaces', () => {
   const text =
     '{ "b":1.0, "a" :12345678901234567890,"u":"na\\u00efve \\/ 日本","password":"hunter2" ,"z":[ 1e5 ]}'
-  const redacted = redactorWith().json(text)
+  const redacted = redactorWith().text(text)
   const standIn = Object(JSON.parse(redacted))['password'] as string
   expect(redacted).toBe(text.replace('hunter2', standIn))
 })

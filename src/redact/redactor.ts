@@ -76,11 +76,6 @@ export class Redactor {
     return this.#secrets.mayOccurIn(text) ? applyReplacements(text, this.#findEdits(text)) : text
   }
 
-  /** A text that should be JSON, such as a message: every byte that is no secret stays. */
-  json(text: string): string {
-    return this.text(text)
-  }
-
   /** A value whose name may say that it is secret. */
   named(name: string, value: string): string {
     return applyReplacements(value, this.#namedEdits(name, value))

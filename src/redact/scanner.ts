@@ -5,8 +5,7 @@ import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import { judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import type { SecretValues } from './secret-values.ts'
-import { withoutOverlaps, mergeOverlapping } from './text-edits.ts'
-import type { TextReplacement } from '../json/splice.ts'
+import { sortByStart, type TextReplacement } from '../json/splice.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
 /** How deep one encoding may stand in another: base64 of JSON in a string of JSON in a string. */
@@ -173,6 +172,33 @@ function shiftEdits(edits: readonly TextReplacement[], by: number): readonly Tex
 
 function escapedEdit({ start, end, text }: TextReplacement): TextReplacement {
   return { start, end, text: JSON.stringify(text).slice(1, -1) }
+}
+
+/**
+ * Removes overlaps. An edit inside of another one is dropped. Two edits that overlap in part become one that covers both, so that
+ * no end of a secret remains.
+ */
+function mergeOverlapping(
+  edits: readonly TextReplacement[],
+  cover: (start: number, end: number) => string,
+): readonly TextReplacement[] {
+  const result: TextReplacement[] = []
+  for (const edit of sortByStart(edits)) {
+    const last = result.at(-1)
+    if (last === undefined || edit.start >= last.end) result.push(edit)
+    else if (edit.end > last.end)
+      result[result.length - 1] = { start: last.start, end: edit.end, text: cover(last.start, edit.end) }
+  }
+  return result
+}
+
+/** The edits that do not overlap any of the others. */
+function withoutOverlaps(
+  edits: readonly TextReplacement[],
+  others: readonly TextReplacement[],
+): readonly TextReplacement[] {
+  if (others.length === 0) return edits
+  return edits.filter(({ start, end }) => !others.some((other) => start < other.end && other.start < end))
 }
 
 function mayMatchRule(rule: RedactionRule, lower: string): boolean {

@@ -142,7 +142,7 @@ function hasSameAnswers(before: SelfReplayResult, after: SelfReplayResult, redac
   if (before.answered !== after.answered || before.misses !== after.misses) return false
   return (
     before.serverMessages.length === after.serverMessages.length &&
-    before.serverMessages.every((text, at) => redactor.json(text) === after.serverMessages[at])
+    before.serverMessages.every((text, at) => redactor.text(text) === after.serverMessages[at])
   )
 }
 

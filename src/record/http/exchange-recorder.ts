@@ -105,7 +105,7 @@ export class ExchangeRecorder {
       return withDeferredHead(body, {
         putHead,
         maxBytes,
-        learn: (text) => log.guard(() => void redactor.json(text)),
+        learn: (text) => log.guard(() => void redactor.text(text)),
       })
     putHead()
     return body

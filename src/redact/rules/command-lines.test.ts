@@ -57,7 +57,7 @@ test.each([
   '<a href="/cb?x=1&amp;code=abc123abc123">',
 ])('%s: the password is found, in a text and in a message, however that is escaped', (text) => {
   const redacted = [text, messageWith(text), escapedLikeGo(messageWith(text))].map((each) =>
-    new Redactor({ key }).json(each),
+    new Redactor({ key }).text(each),
   )
   for (const each of redacted) expect(each).not.toMatch(SECRETS)
   expect(() => redacted.slice(1).map((each) => JSON.parse(each) as unknown)).not.toThrow()
@@ -95,8 +95,8 @@ test.each([
   '{"pass": 12, "fail": 3, "key": {"value": 7}, "password": {"value": "string"}}',
   'the password SHA256 is kept; set login and password 2 times',
 ])('%s: nothing is taken for a password', (text) => {
-  expect(new Redactor({ key }).json(text)).toBe(text)
-  expect(new Redactor({ key }).json(messageWith(text))).toBe(messageWith(text))
+  expect(new Redactor({ key }).text(text)).toBe(text)
+  expect(new Redactor({ key }).text(messageWith(text))).toBe(messageWith(text))
 })
 
 test('an ordinary text about passwords and commands is not even looked at closely', () => {
@@ -148,7 +148,7 @@ test('a command line in a list of arguments is read as one', () => {
     args: ['--verbose', '--password', 'correcthorse', '--token', '9f86d081884c7d65', '-v'],
   }
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'm', params: { arguments: args } })
-  const redacted = new Redactor({ key }).json(text)
+  const redacted = new Redactor({ key }).text(text)
   expect(redacted).not.toMatch(SECRETS)
   expect(redacted).toContain('"--verbose","--password","')
 })

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { ReelayError } from '../../errors.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../../tape/codec.ts'
@@ -8,6 +8,7 @@ import type { TapeHeader } from '../../tape/header.ts'
 import { type Direction, classifyMessage } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 import { openTape, type TapeReader } from './read.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** What crossed the live links while a tape was played. */
 interface Episode {
@@ -32,16 +33,15 @@ export interface EpisodeMessage {
 export async function appendEpisode(path: string, episode: Episode): Promise<void> {
   const reader = await openTape(path)
   const tail = await readTail(reader)
-  const fresh = `${path}.${process.pid}.new`
   try {
-    await pipeline(createReadStream(path, { end: tail.bytes - 1 }), createWriteStream(fresh, NEW_FILE))
-    await pipeline(episodeLines(episode, reader, tail), createWriteStream(fresh, { flags: 'a' }))
-    await rename(fresh, path)
+    await replaceFile(path, async (draft) => {
+      await pipeline(createReadStream(path, { end: tail.bytes - 1 }), createWriteStream(draft, NEW_FILE))
+      await pipeline(episodeLines(episode, reader, tail), createWriteStream(draft, { flags: 'a' }))
+    })
   } catch (cause) {
-    await rm(fresh, { force: true })
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new ReelayError('TAPE_UNWRITABLE', `${path} was not given its new episode: ${why}`, {
-      hint: 'the tape is as it was; check its folder and the space on the disk',
+    throw new ReelayError('TAPE_UNWRITABLE', `${path} cannot be extended: ${why}`, {
+      hint: 'the tape is unchanged; check the folder and the free space on the disk',
       cause,
     })
   }

@@ -118,11 +118,6 @@ export class TapeLineChecks {
     state.problems = []
   }
 
-  /** How many lines after the header counted. */
-  get linesSeen(): number {
-    return this.#seen
-  }
-
   /** From now on a line is what stands after the last line feed of the file. */
   markTruncated(): void {
     this.#isTruncated = true

@@ -1,28 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { replaceValue } from '../../json/splice.ts'
-import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
-import { fileChunks, openTape } from './read.ts'
+import { type Line, lineBytes, LineSplitter } from '../../protocol/lines.ts'
+import { fileChunks, LONGEST_FRAME_BYTES, openTape } from './read.ts'
+import { replaceFile } from './replace-file.ts'
 
-const ENVELOPE_BYTES = 64 * 1024
-
-/**
- * Writes a tape anew with other messages in some of its frames, every other byte as it was. The file is replaced in one
- * step: whoever reads it meanwhile sees the old one, and a failure leaves it alone.
- */
+/** Replaces the messages of some frames. All other bytes stay as they are. Returns the number of changed frames. */
 export async function rewriteMessages(path: string, messages: ReadonlyMap<number, string>): Promise<number> {
-  const draft = join(dirname(path), `.${randomUUID()}.tape.tmp`)
   try {
-    const changed = await writeDraft(path, draft, messages)
-    await rename(draft, path)
-    return changed
+    return await replaceFile(path, (draft) => writeDraft(path, draft, messages))
   } catch (error) {
-    await rm(draft, { force: true })
     if (error instanceof ReelayError) throw error
     const why = error instanceof Error ? error.message : String(error)
-    const hint = 'check the folder and the room on the disk; the tape is as it was'
+    const hint = 'check the folder and the free space on the disk; the tape is unchanged'
     throw new ReelayError('TAPE_UNWRITABLE', `${path} cannot be rewritten: ${why}`, { hint, cause: error })
   }
 }
@@ -35,7 +25,7 @@ async function writeDraft(
   const { mode } = await stat(path)
   const file = await open(draft, 'wx', mode & 0o777)
   let changed = 0
-  const splitter = new LineSplitter({ maxBytes: HARD_MAX_LINE_BYTES + ENVELOPE_BYTES })
+  const splitter = new LineSplitter({ maxBytes: LONGEST_FRAME_BYTES })
   const write = async (line: Line): Promise<void> => {
     if (line.isOverlong) return
     const bytes = lineBytes(line)
@@ -67,8 +57,8 @@ function rewriteLine(line: Uint8Array, messages: ReadonlyMap<number, string>): U
 }
 
 /**
- * Puts a tape that was just recorded in its place, and says so; a server that said nothing leaves nothing to play, so then what
- * was there stays, and the new tape goes.
+ * Moves a new recording to its place and returns true. If the server sent no message, there is nothing to play: the new recording
+ * is deleted, and an older tape stays.
  */
 export async function replaceTapeIfAnswered(fresh: string, path: string): Promise<boolean> {
   const isKept = await hasServerMessage(fresh)

@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { parseJson } from '../../json/parse.ts'
 import { isObject, member } from '../../protocol/message.ts'
 import { mapRecord, type NumberArray, type NumberColumn, type NumberType, PagedColumn } from '../columns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
+import { replaceFile } from '../file/replace-file.ts'
 import {
   type IndexedTapeFacts,
   type IndexTables,
@@ -42,13 +43,10 @@ export async function writeIndexFile(
   index: IndexTables<NumberArray>,
   fingerprint: TapeFingerprint,
 ): Promise<void> {
-  const path = indexPathFor(tape)
-  const draft = `${path}.${process.pid}.new`
   try {
-    await writeParts(draft, encodeIndex(index, fingerprint))
-    await rename(draft, path)
+    await replaceFile(indexPathFor(tape), (draft) => writeParts(draft, encodeIndex(index, fingerprint)))
   } catch {
-    await rm(draft, { force: true }).catch(() => {}) // The next run tries again.
+    // The next run tries again.
   }
 }
 
