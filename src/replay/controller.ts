@@ -139,7 +139,7 @@ export class StopQueue extends AsyncQueue<Stop> {
   #actions(decide: (decision: StopDecision) => void): Pick<Stop, 'next' | 'skip' | 'goOn' | 'quit'> {
     return {
       next: () => decide(GO),
-      skip: () => decide({ kind: 'skip', why: 'left out by hand' }),
+      skip: () => decide({ kind: 'skip', why: 'skipped by the user' }),
       goOn: () => {
         this.#isResumed = true
         decide(GO)

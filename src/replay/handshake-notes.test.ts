@@ -21,14 +21,14 @@ test.each<[string, object, readonly string[]]>([
     'a capability that is gone, and one that is new',
     { capabilities: { tools: { listChanged: true }, resources: {} } },
     [
-      'in its greeting the server has no longer capabilities.prompts; with --handshake recorded that counts',
-      'in its greeting the server has a new capabilities.tools.listChanged; with --handshake recorded that counts',
+      'in the handshake, capabilities.prompts is missing; use --handshake recorded to compare it',
+      'in the handshake, capabilities.tools.listChanged is new; use --handshake recorded to compare it',
     ],
   ],
   [
     'instructions',
     { instructions: 'Ask twice.' },
-    ['in its greeting the server has another instructions; with --handshake recorded that counts'],
+    ['in the handshake, instructions has changed; use --handshake recorded to compare it'],
   ],
 ])('what is told of a server that greets otherwise in %s', (_, change, notes) => {
   const result = { ...RECORDED, ...change }

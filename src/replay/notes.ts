@@ -88,12 +88,12 @@ function announcedFeatures(result: unknown): unknown {
 }
 
 function describeChange({ kind, path }: Difference): string {
-  return `in its greeting the server has ${CHANGE_WORDS[kind]} ${formatPath(path)}; with --handshake recorded that counts`
+  return `in the handshake, ${formatPath(path)} ${CHANGE_WORDS[kind]}; use --handshake recorded to compare it`
 }
 
 const CHANGE_WORDS: Readonly<Record<Difference['kind'], string>> = {
-  added: 'a new',
-  removed: 'no longer',
-  changed: 'another',
-  type: 'another',
+  added: 'is new',
+  removed: 'is missing',
+  changed: 'has changed',
+  type: 'has changed',
 }

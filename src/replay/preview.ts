@@ -44,9 +44,9 @@ export async function previewMessages(
   const part = await selectServerPart(tape, options.server)
   const plan = planMessages(part.turns, options, toolsOnTape(part))
   const correlate = options.correlate ?? (await bindingsOfPart(part, tape))
-  const carrier = createCarriedValues(plan, correlate)
+  const values = createCarriedValues(plan, correlate)
   const order = scheduleMessages(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
-    carrier.producersOf(index),
+    values.producersOf(index),
   )
   return scheduledMessages(order, options.timing ?? { kind: 'fast' })
 }

@@ -49,7 +49,7 @@ test('a rule that was for no message is told of', async () => {
     action,
   }))
   const { report } = await run(tape, asRecorded, { rules })
-  expect(report.notes).toEqual(['the rule wait for serch was for no message that was sent'])
+  expect(report.notes).toEqual(['the rule wait for serch applied to no message that was sent'])
 })
 
 test('a recorded id that is in use is not given to a second request', async () => {

@@ -247,7 +247,7 @@ function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonl
 function unusedRuleNotes({ rules = [], controller }: RunOptions, { totals }: PlayedRun): readonly string[] {
   if (controller.status === 'stopped') return []
   const unused = rules.filter(({ name }) => !totals.rules.has(name))
-  return unused.map(({ name }) => `the rule ${name} was for no message that was sent`)
+  return unused.map(({ name }) => `the rule ${name} applied to no message that was sent`)
 }
 
 function carriedBindings(

@@ -66,7 +66,7 @@ test('a message is left out by hand, and the run goes on to the next', async () 
   )
   expect([sent, states, verdict]).toEqual([
     [0, 0, 1],
-    ['skipped left out by hand', 'done', 'skipped left out by hand'],
+    ['skipped skipped by the user', 'done', 'skipped skipped by the user'],
     'pass',
   ])
 })

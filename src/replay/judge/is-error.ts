@@ -12,7 +12,7 @@ function judgeIsError({ live, recorded }: JudgedAnswer): readonly StepFinding[] 
   if (expected === actual) return []
   const message = actual
     ? `the tool failed: ${firstText(now)}`
-    : 'the tool worked, and had failed when recorded'
+    : 'the tool succeeded, but it failed when it was recorded'
   return [{ layer: 'is-error', level: 'error', message, path: 'result.isError', expected, actual }]
 }
 
@@ -23,5 +23,5 @@ function failed(result: unknown): boolean {
 function firstText(result: unknown): string {
   const content = member(result, 'content')
   const text = Array.isArray(content) ? member(content[0], 'text') : undefined
-  return typeof text === 'string' ? truncateAtWord(text, 200) : 'it says no more'
+  return typeof text === 'string' ? truncateAtWord(text, 200) : 'it gave no reason'
 }

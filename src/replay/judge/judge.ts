@@ -144,21 +144,21 @@ function asError(finding: StepFinding): StepFinding {
 function acceptedAnswer(
   { response }: Turn,
   answer: string,
-  carrier: RecordedValueLookup,
+  values: RecordedValueLookup,
 ): AcceptedAnswer | undefined {
   if (response === undefined || response.item !== undefined) return undefined
   const id = findRange(response.text, ['id'])
   const named = withRecordedInputs(response.text, answer)
   const text = replaceValue(named, ['id'], response.text.slice(id?.start, id?.end))
-  return { frame: response.n, text: carrier.recorded(withRecordedValues(text, response.text, carrier)) }
+  return { frame: response.n, text: values.recorded(withRecordedValues(text, response.text, values)) }
 }
 
 type RecordedValueLookup = Pick<CarriedValues, 'explains' | 'recorded'>
 
 /** Restores the recorded values where the live ones are carried values. */
-function withRecordedValues(live: string, recorded: string, carrier: RecordedValueLookup): string {
+function withRecordedValues(live: string, recorded: string, values: RecordedValueLookup): string {
   return DIFFER.texts(recorded, live).reduce((text, { kind, path, expected, actual }) => {
-    const isName = kind === 'changed' && carrier.explains(expected, actual, path)
+    const isName = kind === 'changed' && values.explains(expected, actual, path)
     return isName ? (writeLocation(text, locationOf(text, path), String(expected)) ?? text) : text
   }, live)
 }

@@ -43,8 +43,8 @@ class OfficialAnswerJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
   /** The tools that had an answer validated, by method. */
-  readonly #looked = new Map<string, Set<string | undefined>>()
-  readonly #told = new Set<string>()
+  readonly #validated = new Map<string, Set<string | undefined>>()
+  readonly #noted = new Set<string>()
 
   constructor(options: OfficialJudgeOptions, validators: OfficialValidators) {
     this.#options = options
@@ -73,9 +73,9 @@ class OfficialAnswerJudge implements Judge {
 
   #wasChecked(judged: JudgedAnswer): boolean {
     const method = methodOf(judged.turn)
-    const tools = this.#looked.get(method) ?? new Set()
+    const tools = this.#validated.get(method) ?? new Set()
     if (tools.has(judged.tool)) return true
-    this.#looked.set(method, tools.add(judged.tool))
+    this.#validated.set(method, tools.add(judged.tool))
     return false
   }
 
@@ -93,8 +93,8 @@ class OfficialAnswerJudge implements Judge {
 
   #noteOnce(judged: JudgedAnswer, error: ErrorObject): void {
     const name = callName(judged)
-    if (this.#told.has(name)) return
-    this.#told.add(name)
+    if (this.#noted.has(name)) return
+    this.#noted.add(name)
     const revision = this.#options.revisions.live(judged.turn)
     this.#options.onNote(
       `${name} breaks the official schema of ${revision}, as it did when it was recorded: ${errorPath(error, judged.live)} ${error.message}`,
@@ -137,7 +137,7 @@ function errorPath(error: ErrorObject, answer: Response | undefined): string {
 class OfficialMessageJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
-  readonly #told = new Set<string>()
+  readonly #noted = new Set<string>()
   #recorded: ReadonlySet<string> | undefined
 
   constructor(options: OfficialJudgeOptions, validators: OfficialValidators) {
@@ -174,8 +174,8 @@ class OfficialMessageJudge implements Judge {
   }
 
   #noteOnce(method: string, words: string): void {
-    if (this.#told.has(method)) return
-    this.#told.add(method)
+    if (this.#noted.has(method)) return
+    this.#noted.add(method)
     this.#options.onNote(`${words}, as it was when it was recorded (official schema)`)
   }
 }

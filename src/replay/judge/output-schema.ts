@@ -53,7 +53,7 @@ export class OutputSchemaJudge implements Judge {
 }
 
 function noContent(): StepFinding {
-  const message = 'the tool has an outputSchema and answered without structured content'
+  const message = 'the tool has an outputSchema, but its answer has no structured content'
   return { ...OWN, message, path: 'result.structuredContent' }
 }
 

@@ -15,7 +15,7 @@ interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions
   readonly isLiveValue: IsLiveValue
   /** Returns true for a request of the server that has no answer on the tape. */
-  readonly isUnknown: (question: Request) => boolean
+  readonly isUnknown: (request: Request) => boolean
 }
 
 /**
@@ -40,16 +40,16 @@ export class ServerRequestJudge implements Judge {
       if (!isServerRequest(message)) return []
       const then = next.get(message.method)?.next()
       if (then === undefined || then.done === true || moved.has(message.method)) return []
-      return this.#options.isUnknown(message) ? this.#against(then.value, message) : []
+      return this.#options.isUnknown(message) ? this.#compare(then.value, message) : []
     })
   }
 
-  #against(recorded: Request, question: Request): readonly StepFinding[] {
-    const differences = this.#differ.values(subjectOf(recorded), subjectOf(question))
+  #compare(recorded: Request, request: Request): readonly StepFinding[] {
+    const differences = this.#differ.values(subjectOf(recorded), subjectOf(request))
     const { isLiveValue } = this.#options
     return separateNoise(differences, { differ: this.#differ, isLiveValue })
       .kept.map(differenceFinding)
-      .map((finding) => ({ ...finding, message: `of the request ${question.method} ${finding.message}` }))
+      .map((finding) => ({ ...finding, message: `of the request ${request.method} ${finding.message}` }))
   }
 }
 
@@ -58,9 +58,9 @@ function isServerRequest(word: Request | Notification): word is Request {
 }
 
 /** The recorded requests by method: the nth live request of a method is compared with the nth recorded one. */
-function byMethod(questions: readonly Request[]): ReadonlyMap<string, Iterator<Request, undefined>> {
-  const methods = new Set(questions.map(({ method }) => method))
-  return new Map([...methods].map((one) => [one, questions.filter(({ method }) => method === one).values()]))
+function byMethod(requests: readonly Request[]): ReadonlyMap<string, Iterator<Request, undefined>> {
+  const methods = new Set(requests.map(({ method }) => method))
+  return new Map([...methods].map((one) => [one, requests.filter(({ method }) => method === one).values()]))
 }
 
 /** The params without `_meta`, which differs between runs. */

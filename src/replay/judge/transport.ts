@@ -6,7 +6,7 @@ export const transportJudge: Judge = { isFinal: true, judge: judgeTransport }
 function judgeTransport({ end, live, recorded, turn }: JudgedAnswer): readonly StepFinding[] {
   if (end.kind === 'answered')
     return live === undefined
-      ? [{ layer: 'transport', level: 'error', message: 'the answer is no JSON-RPC response' }]
+      ? [{ layer: 'transport', level: 'error', message: 'the answer is not a JSON-RPC response' }]
       : []
   if (end.kind === 'open' || end.kind === 'given-up' || recorded === undefined) return []
   const message =

@@ -139,10 +139,10 @@ class ResourceUpdatesJudge {
     const count = wanted.get(RESOURCE_UPDATED)
     if (judging.validate === false || count === undefined) return []
     const onLink = this.#on(link)
-    const swapped = (): readonly Pair[] => this.#swapped(onLink, count, now)
-    if (swapped().length === 0) return []
-    await now.waitUntil(() => swapped().length === 0, grace)
-    return swapped().flatMap((pair) => this.#findings(onLink, pair))
+    const replaced = (): readonly Pair[] => this.#replaced(onLink, count, now)
+    if (replaced().length === 0) return []
+    await now.waitUntil(() => replaced().length === 0, grace)
+    return replaced().flatMap((pair) => this.#findings(onLink, pair))
   }
 
   #on(link: string): LinkUpdates {
@@ -153,36 +153,36 @@ class ResourceUpdatesJudge {
       recorded,
       names: new Set(recorded),
       seen: 0,
-      strange: new Set<string>(),
+      unexpected: new Set<string>(),
       lost: new Set<string>(),
     }
     this.#links.set(link, made)
     return made
   }
 
-  #swapped(onLink: LinkUpdates, count: number, now: LiveNotifications): readonly Pair[] {
-    const strange = this.#unexpected(onLink, now)
-    if (strange.length === 0) return []
+  #replaced(onLink: LinkUpdates, count: number, now: LiveNotifications): readonly Pair[] {
+    const unexpected = this.#unexpected(onLink, now)
+    if (unexpected.length === 0) return []
     const awaited = new Set(onLink.recorded.slice(0, count))
     const isMissing = (uri: string): boolean =>
       !onLink.lost.has(uri) && ![...now.updates].some((one) => this.#isSame(uri, one))
     const missing = [...awaited].filter(isMissing)
-    return missing.slice(0, strange.length).map((uri, place) => [uri, strange[place] ?? uri])
+    return missing.slice(0, unexpected.length).map((uri, place) => [uri, unexpected[place] ?? uri])
   }
 
   /** The updated resources that are not on the tape, given the values that are carried by now. */
   #unexpected(onLink: LinkUpdates, now: LiveNotifications): readonly string[] {
-    const { names, strange, seen } = onLink
-    if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) strange.add(uri)
+    const { names, unexpected, seen } = onLink
+    if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) unexpected.add(uri)
     onLink.seen = now.updates.size
-    for (const uri of strange)
-      if (names.has(uri) || [...names].some((one) => this.#isSame(one, uri))) strange.delete(uri)
-    return [...strange]
+    for (const uri of unexpected)
+      if (names.has(uri) || [...names].some((one) => this.#isSame(one, uri))) unexpected.delete(uri)
+    return [...unexpected]
   }
 
   /** Makes the findings of a pair, which is then not reported again. */
-  #findings({ strange, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
-    strange.delete(live)
+  #findings({ unexpected, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
+    unexpected.delete(live)
     lost.add(recorded)
     return this.#differences(recorded, live)
       .map(differenceFinding)
@@ -208,6 +208,6 @@ interface LinkUpdates {
   readonly names: ReadonlySet<string>
   /** How many live updates were compared so far. */
   seen: number
-  readonly strange: Set<string>
+  readonly unexpected: Set<string>
   readonly lost: Set<string>
 }

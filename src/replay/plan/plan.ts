@@ -196,7 +196,7 @@ class PlanColumnsBuilder {
   readonly #fate = uint32Column()
   readonly #links = new ValueTable<string>()
   readonly #fates = new ValueTable<SendDecision>()
-  readonly #told = new NotificationColumnsBuilder()
+  readonly #notifications = new NotificationColumnsBuilder()
   readonly #cancelled = new Set<string>()
   #hasRounds = false
   #ended = 0
@@ -210,11 +210,11 @@ class PlanColumnsBuilder {
     const link = linkNameOf(turn)
     const onLink = this.#links.numberOf(link, link)
     const message = trigger?.message
-    const isSpoken = message?.kind === 'request' || message?.kind === 'notification'
-    if (trigger === undefined || !isSpoken) return this.#told.add(turn, onLink, true)
+    const isSent = message?.kind === 'request' || message?.kind === 'notification'
+    if (trigger === undefined || !isSent) return this.#notifications.add(turn, onLink, true)
     const fate = this.#fateOf({ turn, message, tool: calledTool(message), at: trigger.t })
     // Messages that the server sent in response to a message that is left out do not come. Reelay's own handshake triggers the same ones as the recorded handshake.
-    this.#told.add(turn, onLink, fate.kind === 'send' || isHandshakeMethod(message.method))
+    this.#notifications.add(turn, onLink, fate.kind === 'send' || isHandshakeMethod(message.method))
     const cancelled = cancelledKey(link, message)
     if (cancelled !== undefined) this.#cancelled.add(cancelled)
     this.#hasRounds ||= answersInputRound(message)
@@ -239,7 +239,7 @@ class PlanColumnsBuilder {
       fate: this.#fate.toArray(order),
       links: this.#links.list,
       fates: this.#fates.list,
-      notifications: this.#told.taken(),
+      notifications: this.#notifications.taken(),
       cancelled: this.#cancelled,
       hasRounds: this.#hasRounds,
       ended: this.#ended,
@@ -321,18 +321,18 @@ function resourceUpdatesOn({ notifications, links }: PlanColumns, link: string):
 }
 
 /** The frame of the last notification on each link. */
-function lastNotificationFrames(told: NotificationColumns): Map<number, number> {
+function lastNotificationFrames(notifications: NotificationColumns): Map<number, number> {
   const last = new Map<number, number>()
-  for (const [row, frame] of told.frame.entries())
-    if (isLiveNotification(told, row)) last.set(told.link[row] ?? 0, frame)
+  for (const [row, frame] of notifications.frame.entries())
+    if (isLiveNotification(notifications, row)) last.set(notifications.link[row] ?? 0, frame)
   return last
 }
 
-function notificationCounts(told: NotificationColumns, link: number): ReadonlyMap<string, number> {
+function notificationCounts(notifications: NotificationColumns, link: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const [row, method] of told.method.entries()) {
-    const name = told.methods[method] ?? ''
-    if (told.link[row] === link && isLiveNotification(told, row))
+  for (const [row, method] of notifications.method.entries()) {
+    const name = notifications.methods[method] ?? ''
+    if (notifications.link[row] === link && isLiveNotification(notifications, row))
       counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts

@@ -59,11 +59,11 @@ test('what is left out says why', () => {
   const left = { exclude: ['tools/*'], from: 9, skipNotifications: true }
   const plan = [...planMessages(turnStoreOf(tape.turns), left, new Map())]
   expect(plan.map(({ fate }) => (fate.kind === 'send' ? 'sent' : fate.why))).toEqual([
-    'the handshake is our own',
-    'the handshake is our own',
+    'Reelay does its own handshake',
+    'Reelay does its own handshake',
     'excluded',
     'excluded',
-    'before the chosen part of the tape',
-    'notifications are left out',
+    'before the selected part of the tape',
+    'notifications are skipped',
   ])
 })

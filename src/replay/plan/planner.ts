@@ -39,7 +39,7 @@ function skipUnselected(planned: PlanCandidate, selection: MessageSelection): Se
 
 function handshakeReason(handshake: MessageSelection['handshake']): string | undefined {
   if (handshake === 'recorded') return undefined
-  return handshake === 'own' ? 'the handshake is our own' : 'no handshake was wanted'
+  return handshake === 'own' ? 'Reelay does its own handshake' : 'the handshake is turned off'
 }
 
 function reasonFor(
@@ -49,12 +49,12 @@ function reasonFor(
   const named = (pattern: string): boolean => matchesPattern(pattern, message, tool)
   if (include !== undefined && !include.some(named)) return 'not included'
   if (exclude.some(named)) return 'excluded'
-  if (at < from) return 'before the chosen part of the tape'
-  if (at > to) return 'after the chosen part of the tape'
-  if (skipNotifications && message.kind === 'notification') return 'notifications are left out'
+  if (at < from) return 'before the selected part of the tape'
+  if (at > to) return 'after the selected part of the tape'
+  if (skipNotifications && message.kind === 'notification') return 'notifications are skipped'
   const answer = turn.response?.message
   const failed = answer?.kind === 'response' && 'error' in answer.outcome
-  return skipErrors && failed ? 'it was answered with an error' : undefined
+  return skipErrors && failed ? 'the recorded answer is an error' : undefined
 }
 
 function matchesPattern(

@@ -65,9 +65,9 @@ export class RecordedNotifications {
   #next = 0
   #until = 0
 
-  constructor(told: NotificationColumns) {
-    this.#columns = told
-    this.#totals = countsOf(told)
+  constructor(columns: NotificationColumns) {
+    this.#columns = columns
+    this.#totals = countsOf(columns)
   }
 
   totalOn(link: number): Counts {
@@ -97,11 +97,11 @@ export class RecordedNotifications {
   }
 }
 
-function countsOf(told: NotificationColumns): ReadonlyMap<number, Counts> {
+function countsOf(columns: NotificationColumns): ReadonlyMap<number, Counts> {
   const counts = new Map<number, Map<string, number>>()
-  for (const [row, link] of told.link.entries()) {
+  for (const [row, link] of columns.link.entries()) {
     const ofLink = counts.get(link) ?? new Map<string, number>()
-    const method = methodIn(told, row)
+    const method = methodIn(columns, row)
     counts.set(link, ofLink.set(method, (ofLink.get(method) ?? 0) + 1))
   }
   return counts

@@ -207,7 +207,7 @@ function cancellationOf(request: RecordedMessage, { n, t }: EventFrame): Recorde
   const requestId = message.kind === 'request' ? message.id : null
   const _meta = 'params' in message ? member(message.params, '_meta') : undefined
   const value = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, _meta } }
-  const spoken = classifyMessage(value)
+  const cancellation = classifyMessage(value)
   const { server, conn, x } = request
   return {
     n,
@@ -217,7 +217,7 @@ function cancellationOf(request: RecordedMessage, { n, t }: EventFrame): Recorde
     ...(x !== undefined && { x }),
     dir: 'c2s',
     text: JSON.stringify(value),
-    message: spoken.kind === 'batch' ? message : spoken,
+    message: cancellation.kind === 'batch' ? message : cancellation,
   }
 }
 

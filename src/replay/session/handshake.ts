@@ -67,7 +67,7 @@ function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
 function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | 'error'): ReelayError {
   const hint =
     kind === 'error'
-      ? 'the server may speak only the other era, which this tape was not recorded in: record it anew, or use --handshake recorded to send what the tape holds'
-      : 'start the server by hand and see whether it answers; --timeout gives it more time'
+      ? 'the server may not support the protocol revision of the tape: record the session again, or use --handshake recorded to send the recorded handshake'
+      : 'start the server by hand and check that it answers; --timeout gives it more time'
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
 }

@@ -52,9 +52,9 @@ export class InputRounds {
     return more.length === 0 ? text : this.#withMore(text, more)
   }
 
-  async #withMore(text: string, wishes: readonly (readonly [string, string])[]): Promise<string> {
+  async #withMore(text: string, requests: readonly (readonly [string, string])[]): Promise<string> {
     const more: string[] = []
-    for (const [name, json] of wishes) {
+    for (const [name, json] of requests) {
       const answer = await this.#answerTo(name, json)
       if (answer !== undefined) more.push(`${JSON.stringify(name)}:${answer}`)
     }
@@ -62,15 +62,15 @@ export class InputRounds {
   }
 
   async #answerTo(name: string, json: string): Promise<string | undefined> {
-    const wish = parseJson(json)
-    const recorded = this.#answers.get(canonicalJson(wish))
+    const request = parseJson(json)
+    const recorded = this.#answers.get(canonicalJson(request))
     if (recorded !== undefined) return recorded
-    const method = String(member(wish, 'method'))
+    const method = String(member(request, 'method'))
     const outcome = await this.#options.ask({
       kind: 'request',
       id: name,
       method,
-      params: member(wish, 'params'),
+      params: member(request, 'params'),
     })
     const result = findRange(`{${outcome}}`, ['result'])
     const what = `the server asks ${method} as ${JSON.stringify(name)} in a round of input, which was not recorded`
@@ -116,9 +116,9 @@ function inputRoundsOf(turns: Iterable<Turn>): ReadonlyMap<Turn, Turn> {
 }
 
 function isAnsweredBy(asking: Turn, { trigger }: Turn, answers: JsonObject): boolean {
-  const wishes = inputRequestsIn(asking) ?? {}
+  const requests = inputRequestsIn(asking) ?? {}
   const [given, back] = [member(turnResult(asking), 'requestState'), stateIn(trigger?.message)]
-  return given === back && Object.keys(answers).every((name) => Object.hasOwn(wishes, name))
+  return given === back && Object.keys(answers).every((name) => Object.hasOwn(requests, name))
 }
 
 function inputResponsesIn({ trigger }: Turn): JsonObject | undefined {
@@ -128,8 +128,8 @@ function inputResponsesIn({ trigger }: Turn): JsonObject | undefined {
 
 function inputRequestsIn(turn: Turn): JsonObject | undefined {
   if (turn.response?.text.includes('"inputRequests"') !== true) return undefined
-  const wishes = member(turnResult(turn), 'inputRequests')
-  return isObject(wishes) ? wishes : undefined
+  const requests = member(turnResult(turn), 'inputRequests')
+  return isObject(requests) ? requests : undefined
 }
 
 function stateIn(message: unknown): unknown {

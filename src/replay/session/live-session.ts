@@ -154,7 +154,7 @@ export class LiveSession {
     const call = id === null ? undefined : this.#open.get(id)
     if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
     const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
-    const whose = this.#isOwn(id) ? 'a second time, or too late' : 'which no request has for an id'
+    const whose = this.#isOwn(id) ? 'a second time, or too late' : 'which is not the id of any request'
     this.#options.onOddity(`the server answered ${JSON.stringify(id)}, ${whose}${why}`)
   }
 

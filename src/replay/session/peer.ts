@@ -191,7 +191,7 @@ export class Peer {
   #answerTo(request: Request): ReturnType<RecordedAnswers['answer']> {
     this.#answers ??= new RecordedAnswers(this.#part.turns, {
       policy: this.#options.onAsk,
-      carrier: () => this.#values,
+      values: () => this.#values,
     })
     return this.#answers.answer(request)
   }

@@ -17,14 +17,14 @@ interface ServerRequestReport {
 export class RecordedAnswers {
   readonly #requests = new Map<string, RecordedRequest[]>()
   readonly #policy: ServerRequestPolicy
-  readonly #carrier: () => CarriedValues
+  readonly #values: () => CarriedValues
 
   constructor(
     turns: Iterable<Turn>,
-    { policy, carrier }: { policy: ServerRequestPolicy; carrier: () => CarriedValues },
+    { policy, values }: { policy: ServerRequestPolicy; values: () => CarriedValues },
   ) {
     this.#policy = policy
-    this.#carrier = carrier
+    this.#values = values
     for (const { steps } of turns)
       for (const step of steps)
         if (step.kind === 'ask' && step.answer !== undefined) this.#add(step.request, step.answer)
@@ -38,23 +38,23 @@ export class RecordedAnswers {
     if (method === 'ping') return { outcome: '"result":{}', report: { method, by: 'recorded' } }
     const recorded = this.#find(request)
     if (recorded !== undefined)
-      return { outcome: outcomeOf(this.#carrier().fillAnswer(recorded)), report: { method, by: 'recorded' } }
+      return { outcome: outcomeOf(this.#values().fillAnswer(recorded)), report: { method, by: 'recorded' } }
     return { outcome: await this.#byPolicy(request), report: { method, by: 'own' } }
   }
 
   #add({ message }: RecordedMessage, answer: RecordedMessage): void {
     if (message.kind !== 'request') return
-    const asks = this.#requests.get(message.method) ?? []
-    asks.push({ content: contentOf(message.params), answer, isUsed: false })
-    this.#requests.set(message.method, asks)
+    const requests = this.#requests.get(message.method) ?? []
+    requests.push({ content: contentOf(message.params), answer, isUsed: false })
+    this.#requests.set(message.method, requests)
   }
 
   /** Finds the first unused answer. A request that is sent more often than recorded gets the last answer again. */
   #find({ method, params }: Request): RecordedMessage | undefined {
     const content = contentOf(params)
-    const asks = this.#requests.get(method) ?? []
-    const isSame = (ask: RecordedRequest): boolean => this.#isSame(ask.content, content)
-    const found = asks.find((ask) => !ask.isUsed && isSame(ask)) ?? asks.findLast(isSame)
+    const requests = this.#requests.get(method) ?? []
+    const isSame = (request: RecordedRequest): boolean => this.#isSame(request.content, content)
+    const found = requests.find((request) => !request.isUsed && isSame(request)) ?? requests.findLast(isSame)
     if (found !== undefined) found.isUsed = true
     return found?.answer
   }
@@ -62,7 +62,7 @@ export class RecordedAnswers {
   #isSame(recorded: unknown, live: unknown): boolean {
     return DIFFER.values(recorded, live).every(
       ({ kind, expected, actual, path }) =>
-        kind === 'changed' && this.#carrier().explains(expected, actual, path),
+        kind === 'changed' && this.#values().explains(expected, actual, path),
     )
   }
 

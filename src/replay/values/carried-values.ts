@@ -62,7 +62,7 @@ export function createCarriedValues(plan: ReplayPlan, correlate: FoundBindings |
 
 /** Carries values by bindings. */
 class BoundValues implements CarriedValues {
-  readonly #rebinder: LiveValueBinder
+  readonly #binder: LiveValueBinder
   /** Guesses are not applied, but their live values are kept in case they are tried. */
   readonly #guesses: LiveValueBinder
   readonly #names = new RecordedValueNames()
@@ -76,7 +76,7 @@ class BoundValues implements CarriedValues {
   readonly #plan: ReplayPlan
 
   constructor({ bindings, guesses }: FoundBindings, { plan, now }: { plan: ReplayPlan; now: () => number }) {
-    this.#rebinder = new LiveValueBinder(bindings, { now })
+    this.#binder = new LiveValueBinder(bindings, { now })
     this.#guesses = new LiveValueBinder(guesses, { now })
     const producers = [...bindings, ...guesses].flatMap(({ producer, also }) => [producer, ...also])
     this.#producerFrames = new Set(producers.flatMap(producerFrame))
@@ -89,7 +89,7 @@ class BoundValues implements CarriedValues {
   fill({ turn: { trigger } }: PlannedMessage): FilledMessage {
     if (trigger === undefined || !this.#consumerFrames.has(trigger.n))
       return { text: trigger?.text ?? '', unbound: NOTHING_UNBOUND }
-    const { text, unbound } = this.#rebinder.fill(trigger)
+    const { text, unbound } = this.#binder.fill(trigger)
     return { text, unbound: unbound.map(unboundValue) }
   }
 
@@ -99,14 +99,14 @@ class BoundValues implements CarriedValues {
       !turn.steps.some((step) => this.#producerFrames.has(serverMessageOf(step).n))
     )
       return
-    const told = turn.steps.map(serverMessageOf)
+    const recorded = turn.steps.map(serverMessageOf)
     for (const text of texts) {
-      const place = told.findIndex((spoken) => isSameKind(spoken, text))
-      const [spoken] = place < 0 ? [] : told.splice(place, 1)
-      if (spoken === undefined) continue
-      for (const binding of this.#rebinder.learn(spoken, text))
-        this.#names.learn(binding, this.#rebinder.liveValueOf(binding) ?? binding.value)
-      this.#guesses.learn(spoken, text)
+      const place = recorded.findIndex((message) => isSameKind(message, text))
+      const [message] = place < 0 ? [] : recorded.splice(place, 1)
+      if (message === undefined) continue
+      for (const binding of this.#binder.learn(message, text))
+        this.#names.learn(binding, this.#binder.liveValueOf(binding) ?? binding.value)
+      this.#guesses.learn(message, text)
     }
   }
 
@@ -116,15 +116,15 @@ class BoundValues implements CarriedValues {
   }
 
   fillAnswer(recorded: RecordedMessage): string {
-    return this.#rebinder.fill(recorded).text
+    return this.#binder.fill(recorded).text
   }
 
   liveValueOf(binding: Binding): string | undefined {
-    return this.#rebinder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
+    return this.#binder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
   }
 
   explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
-    return this.#rebinder.explains(expected, actual, path)
+    return this.#binder.explains(expected, actual, path)
   }
 
   recorded(text: string): string {
@@ -161,8 +161,8 @@ function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue
   const from = formatProducer(binding.producer)
   const reason =
     why === 'silent'
-      ? `it comes from ${from}, and nothing came there in this run`
-      : `it comes from ${from}, and the live server's answer holds nothing there`
+      ? `it comes from ${from}, which did not come in this run`
+      : `it comes from ${from}, and the live message has no value there`
   return {
     path: formatTapeLocation(consumer).replace(/^#\d+ /, ''),
     recorded: binding.value,
