@@ -47,6 +47,15 @@ export function parseFaultRules(
   })
 }
 
+/** Parses faults that were given in code. Rules of a file are parsed already. */
+export function toFaultRules(faults: readonly FaultSetting[] | readonly FaultRule[]): readonly FaultRule[] {
+  return faults.every(isFaultRule) ? faults : parseFaultRules({ faults })
+}
+
+function isFaultRule(fault: FaultSetting | FaultRule): fault is FaultRule {
+  return 'when' in fault && 'fault' in fault
+}
+
 /** Describes a rule: `each call of search (number 2 only) is never answered`. */
 export function describeFaultRule({ when, fault }: FaultRule): string {
   const { nth, every, probability } = when

@@ -6,13 +6,14 @@ import type { Ordering } from './plan/schedule.ts'
 import type { MessageSelection } from './plan/planner.ts'
 import type { Timing } from './plan/timing.ts'
 import type { WritePermission } from './plan/tool-safety.ts'
-import type { ErrorInjection } from './send/error-injection.ts'
+import type { ReplayFaultOptions } from './send/request-faults.ts'
 import type { LiveSecrets } from './session/live-secrets.ts'
 import type { ServerRequestPolicy } from './session/recorded-answers.ts'
 import type { TransformRule } from './transform/rule.ts'
 
 /** Options of `replay`. */
-export interface ReplayOptions extends Partial<MessageSelection>, WritePermission, JudgeOptions {
+export interface ReplayOptions
+  extends Partial<MessageSelection>, WritePermission, JudgeOptions, ReplayFaultOptions {
   /** The live server. */
   readonly target: ReplayTarget
   /** The server whose client is played; required if the tape has several servers. */
@@ -34,7 +35,6 @@ export interface ReplayOptions extends Partial<MessageSelection>, WritePermissio
   readonly secrets?: LiveSecrets
   /** Shifts timestamps in requests by the age of the recording. */
   readonly updateTimestamps?: boolean
-  readonly injection?: ErrorInjection
   readonly onAsk?: ServerRequestPolicy
   readonly onError?: 'continue' | 'pause' | 'stop' | 'retry'
   readonly maxRetries?: number

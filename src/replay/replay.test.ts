@@ -171,6 +171,37 @@ test('what fails on purpose is not among what was sent, nor among the times of a
   expect([report.validation.failed, report.performance.throughput]).toEqual([3, 0])
 })
 
+test('rules of a faults file make requests fail instead of being sent, by the same names as for serve', async () => {
+  const faults = [
+    { tool: 'search', nth: 1, error: { code: -32000, message: 'busy' } },
+    { tool: 'search', nth: 2, http: 503 },
+    { tool: 'search', nth: 3, drop: true },
+    { tool: 'search', nth: 4, malformed: 'not-json' },
+    { tool: 'search', nth: 5, malformed: 'wrong-id' },
+    { tool: 'search', nth: 6, delay: 5 },
+  ]
+  const many = tapeOf(...Array.from({ length: 7 }, (_, id) => call(id, 'search', {}, 'x')).flat())
+  const { report, heard } = await run(many, asRecorded, { faults })
+  expect(heard).toHaveLength(2)
+  expect(report.summary).toMatchObject({ sent: 2, injected: 5 })
+  expect(report.steps.map(({ state, why }) => `${state} ${why ?? ''}`)).toEqual([
+    'done ',
+    'lost injected: the server answered with HTTP 503',
+    'lost injected: the stream ended before the response',
+    'done ',
+    'timeout injected: no answer within 0 ms',
+    'done ',
+    'done ',
+  ])
+})
+
+test.each(['late', 'duplicate'])('the fault %s is refused before anything is sent', async (kind) => {
+  const faults = [{ tool: 'search', [kind]: true }]
+  await expect(run(tape, asRecorded, { faults })).rejects.toThrow(
+    `faults[0]: the fault "${kind}" cannot be used here`,
+  )
+})
+
 test('one at a time: no more requests are open than may be, though more had been', async () => {
   const parallel = tapeOf(
     client(callOf(1, 'search', {})),

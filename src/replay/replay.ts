@@ -10,7 +10,7 @@ import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
 import { Cancellations } from './send/cancellations.ts'
-import { createErrorInjector } from './send/error-injection.ts'
+import { RequestFaults } from './send/request-faults.ts'
 import { type RetryOptions, sendAndJudge } from './send/retry.ts'
 import { sendInOrder } from './send/send-in-order.ts'
 import { previewText, type SendContext, type SentMessage, unsent } from './send/send-message.ts'
@@ -207,7 +207,7 @@ function createSendContext(
   part: ServerPart,
   options: PlayOptions & Pick<PlayedRun, 'plan' | 'values'>,
 ): SendContext & RetryOptions {
-  const { peer, plan, values, controller, now, rules = [], timeout = DEFAULT_TIMEOUT, injection } = options
+  const { peer, plan, values, controller, now, rules = [], timeout = DEFAULT_TIMEOUT } = options
   const started = Date.parse(tape.header.started)
   return {
     sessionOf: (link) => peer.sessionOf(link),
@@ -218,7 +218,7 @@ function createSendContext(
     }),
     cancellations: new Cancellations(plan.cancelled),
     rules,
-    inject: injection && createErrorInjector(injection),
+    faults: options.faults?.length || options.injection ? new RequestFaults(options) : undefined,
     timeShift: options.updateTimestamps === true ? (at) => Date.now() - (started + at) : undefined,
     timeout,
     keepsIds: options.transformIds === false,

@@ -10,7 +10,7 @@ import type { Miss } from '../match/miss/miss.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
 import type { TapeServer } from '../tape/header.ts'
 import { recordCommandLine } from './suggested-commands.ts'
-import { parseFaultRules, type FaultRule, type FaultSetting } from '../faults/fault-rules.ts'
+import { toFaultRules, type FaultRule, type FaultSetting } from '../faults/fault-rules.ts'
 import { RecordedHeads, withoutTransportErrors } from './http/recorded-http.ts'
 import { createClientRedaction } from './redaction/client-redaction.ts'
 import { parseOverrides } from './overrides.ts'
@@ -114,13 +114,4 @@ function parsePlayOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
     ...(seed !== undefined && { seed }),
     ...(clock && { clock }),
   }
-}
-
-// Those of a file are read where the file is.
-function toFaultRules(faults: readonly FaultSetting[] | readonly FaultRule[]): readonly FaultRule[] {
-  return faults.every(isFaultRule) ? faults : parseFaultRules({ faults })
-}
-
-function isFaultRule(fault: FaultSetting | FaultRule): fault is FaultRule {
-  return 'when' in fault && 'fault' in fault
 }

@@ -51,7 +51,7 @@ test.each([
   ['--header', 'a: b', '--url'],
   ['--sse', undefined, '--url'],
   ['--priority', 'tools/call=1', '--order priority'],
-  ['--seed', '7', '--order random or --inject'],
+  ['--seed', '7', '--order random or --inject or --faults'],
   ['--inject-errors', 'timeout', '--inject'],
 ])('%s, which would have no effect, is refused', async (option, value, needs) => {
   const { code, err } = await reelay('replay', recorded, option, ...(value ? [value] : []), ...server)

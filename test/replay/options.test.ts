@@ -114,6 +114,20 @@ test('--inject lets requests fail, and nothing reaches the server', async () => 
   expect(out).toMatch(/^verdict: not as recorded$/m)
 })
 
+test('--faults takes the faults file of serve, and names a fault that only a server can cause', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'faults.yaml')
+  const args = ['--faults', file, '--allow-writes', '--', ...fixtureServer('orders')]
+  writeFileSync(file, 'faults:\n  - method: tools/list\n    http: 503\n')
+  const { code, out } = await reelay()('replay', recorded, ...args)
+  expect(code).toBe(1)
+  expect(out).toMatch(/lost +#\d+ +tools\/list .*injected: the server answered with HTTP 503/)
+  writeFileSync(file, 'faults:\n  - late: true\n')
+  const refused = await reelay()('replay', recorded, ...args)
+  expect(refused.code).toBe(2)
+  expect(refused.err).toContain(`${file}:2:5: the fault "late" cannot be used here`)
+})
+
 test('--before-run is run before each run, and its failure keeps everything from being sent', async () => {
   const cwd = temporaryFolder()
   const note = `${JSON.stringify(process.execPath)} -e "require('fs').appendFileSync('runs', process.env.REELAY_RUN + ' ')"`

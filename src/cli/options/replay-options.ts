@@ -1,7 +1,7 @@
 import type { Setting } from '../../config/setting.ts'
 import { DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
-import type { ErrorInjection } from '../../replay/send/error-injection.ts'
+import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
 import { CONFIG_OPTIONS, readConfig, readSection, type ConfigFlags } from './config-options.ts'
 import {
@@ -91,6 +91,7 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly order?: Ordering['kind']
   readonly priority?: readonly (readonly [method: string, rank: number])[]
   readonly seed?: number
+  readonly faults?: string
   readonly inject?: number
   readonly injectErrors?: ErrorInjection['errors']
   readonly correlate?: boolean
@@ -181,7 +182,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     seed: {
       ...seedOption,
       aliases: ['--inject-seed'],
-      needs: { order: 'random', inject: true },
+      needs: { order: 'random', inject: true, faults: true },
     },
     parallelExecution: {
       type: toggle,
@@ -290,6 +291,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
       config: 'replay.errorHandling.retryDelay',
       default: '500ms',
     }),
+    faults: option('--faults', fileValue, 'Inject the faults in this YAML or JSON file'),
     inject: option(
       '--inject <probability>',
       numberValue(1),
@@ -298,7 +300,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     injectErrors: option(
       '--inject-errors',
       injectedErrors,
-      'Let them fail in these ways: timeout, network-error, invalid-response',
+      'Let them fail with these faults: timeout, disconnect, malformed',
       { default: 'all', needs: { inject: true } },
     ),
     onAsk: option(
@@ -401,6 +403,7 @@ export function toReplayOptions(flags: ReplayFlags): Omit<ReplayOptions, 'target
   return {
     ...Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
     ...(order !== undefined && { ordering: readOrdering(order, flags) }),
+    ...(seed !== undefined && { seed }),
     ...(inject !== undefined && {
       injection: { probability: inject, errors: injectErrors, ...(seed !== undefined && { seed }) },
     }),

@@ -2,7 +2,7 @@ import { ReelayError } from '../../errors.ts'
 import { parsePath, type PathPattern } from '../../json/path.ts'
 import type { ValidationRule, RuleComparison } from '../../replay/judge/comparison-rules.ts'
 import { parseSpeed, type Timing } from '../../replay/plan/timing.ts'
-import type { ErrorInjection } from '../../replay/send/error-injection.ts'
+import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import {
   parseSetRule,
   type TransformRule,
@@ -116,9 +116,10 @@ export const methodPriority: ValueType<readonly (readonly [method: string, rank:
   },
 })
 
-export const INJECTED_ERRORS: ErrorInjection['errors'] = ['timeout', 'network-error', 'invalid-response']
+export const INJECTED_ERRORS: ErrorInjection['errors'] = ['timeout', 'disconnect', 'malformed']
 
-const injectedError = choiceOf(...INJECTED_ERRORS)
+// The last two are older names of faults.
+const injectedError = choiceOf('timeout', 'disconnect', 'malformed', 'network-error', 'invalid-response')
 
 /** One kind of failure, or several separated by commas. */
 export const injectedErrors: ValueType<ErrorInjection['errors']> = {

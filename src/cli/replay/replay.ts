@@ -1,3 +1,4 @@
+import { readFaultsFile } from '../serve/play-options.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandDefinition } from '../command.ts'
@@ -79,7 +80,8 @@ async function replayTape(
   { command, flags, repeat, always }: ReplayRun,
   stop: AbortSignal,
 ): Promise<void> {
-  const options = toReplayOptions(flags)
+  const faults = flags.faults === undefined ? [] : await readFaultsFile(flags.faults)
+  const options = { ...toReplayOptions(flags), faults }
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)

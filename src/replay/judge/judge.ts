@@ -109,13 +109,15 @@ export function judgeMessage(sent: SentMessage, judges: Judges): ReplayStep {
 }
 
 function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
-  const { planned, end, asides, moved, sentAt, endedAt } = sent
+  const { planned, end, asides, moved, sentAt, endedAt, isInjected } = sent
   const { turn, tool } = planned
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
   const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const isJudged = judges.options.validate !== false && end.kind !== 'given-up'
   const findings = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
-  const hasAcceptable = end.kind === 'answered' && findings.length > 0
+  // An answer that is not a response, or that a fault made up, must not get on the tape.
+  const isReal = answer.live !== undefined && isInjected !== true
+  const hasAcceptable = end.kind === 'answered' && isReal && findings.length > 0
   return requestStep(sent, {
     findings,
     judgedBy: isJudged ? judges.values.namesFor(answer) : NO_NAMES,

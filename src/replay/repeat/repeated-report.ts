@@ -1,3 +1,4 @@
+import { parseJson } from '../../json/parse.ts'
 import { MessageCounterparts } from '../../bindings/find/confirm.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import { LearnedNoise } from '../../diff/noise/learned.ts'
@@ -145,6 +146,7 @@ function learnCallNoise(
   other: string | undefined,
 ): void {
   if (one === undefined || other === undefined || one === other) return
+  if (parseJson(one) === undefined || parseJson(other) === undefined) return
   const { method, tool } = call
   const known = noises.get(noiseKey(call)) ?? { method, tool, noise: new LearnedNoise() }
   known.noise.learn(outcomeText(one) ?? '', outcomeText(other) ?? '')

@@ -19,6 +19,7 @@ import {
 } from '../transform/transform.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
 import type { Cancellations } from './cancellations.ts'
+import type { RequestFaults } from './request-faults.ts'
 
 /** Everything that sending a message of a run needs. */
 export interface SendContext {
@@ -28,8 +29,7 @@ export interface SendContext {
   readonly rounds: InputRounds
   readonly cancellations: Cancellations
   readonly rules: readonly TransformRule[]
-  /** Returns how the next request ends if it is to fail instead of being sent. */
-  readonly inject?: (() => CallEnd | undefined) | undefined
+  readonly faults?: RequestFaults | undefined
   /** Returns the milliseconds to add to timestamps of a message that was sent at this time of the tape. */
   readonly timeShift?: ((at: number) => number) | undefined
   /** Milliseconds that an answer may take. */
@@ -215,19 +215,27 @@ async function startRequest(
   retries: number,
 ): Promise<StartedRequest | undefined> {
   const session = await run.sessionOf(planned.link)
-  if (run.controller.status === 'stopped') return undefined
+  if (isStopped(run)) return undefined
   const { message, turn } = planned
   const recordedId = message.kind === 'request' ? message.id : 0
   const isAnother = retries > 0 || made.isRenewed === true
   const id = made.id ?? (run.keepsIds ? keptId(recordedId, session, isAnother) : session.nextId())
   const { text, token } = withFreshIds(made.text, id)
-  const fault = made.error === undefined ? run.inject?.() : errorAnswer(id, made.error)
-  if (fault !== undefined) return injected({ id, text, end: fault, sentAt: run.now() })
+  const end =
+    made.error === undefined
+      ? run.faults && (await run.faults.endOf(planned, idToJson(id), (ms) => run.controller.wait(ms)))
+      : errorAnswer(id, made.error)
+  if (end !== undefined) return injected({ id, text, end, sentAt: run.now() })
+  if (isStopped(run)) return undefined
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
   const timeout = isNeverAnswered(planned) ? Infinity : run.timeout
   const parsed = made.text === planned.text ? requestWithId(message, id) : undefined
   const call = session.request({ text, id, token, timeout, expected, message: parsed })
   return { kind: 'started', call, session }
+}
+
+function isStopped({ controller }: SendContext): boolean {
+  return controller.status === 'stopped'
 }
 
 /** The recorded id, unless it is in use: connections of a tape may share a session. */
