@@ -18,7 +18,7 @@ Every error of Reelay has one of these codes:
 \`\`\`console
 $ reelay inspect nope
 reelay: TAPE_NOT_FOUND there is no tape at /home/ada/.reelay/tapes/nope.tape.jsonl
-  hint: \`reelay list\` shows the tapes that have a name; any other tape is given by its path
+  hint: \`reelay list\` shows the tapes that have a name; refer to any other tape by its path
 \`\`\`
 
 - Errors are printed on stderr as \`reelay: CODE message\`. A hint may follow on the next line.

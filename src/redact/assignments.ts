@@ -14,13 +14,13 @@ import {
   looksRandom,
 } from './value-checks.ts'
 
-/** A value that a text gives a name to, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
+/** A value with a name, as in `password = "x"`, `"apiKey": "x"`, `DB_PASSWORD=x` or `?token=x`. */
 interface AssignedRange {
   readonly start: number
   readonly end: number
 }
 
-// Looked for only where a word begins: within a long run of letters every start would be tried.
+// Matches only at the beginning of a word. Otherwise every position in a long run of letters would be tried.
 const NAME = '(?<![\\w.-])(?<name>[\\w.-]{2,64})'
 const WORD_VALUE = '(?<value>(?!-)[^\\s"\'`,;|<>\\[\\]\\\\]{4,256})'
 const QUOTED = new RegExp(
@@ -31,7 +31,7 @@ const BARE = new RegExp(
   `${NAME}["']?\\s*[:=]\\s*(?<value>[^\\s"'\`,;(){}<>\\[\\]&|\\\\=:]{6,}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
   'dg',
 )
-// What an option or a variable is given: a word of a sentence may follow a space, and does not follow `=`.
+// The value of an option or a variable. After a space it may be a word of a sentence; after `=` it is not.
 const FLAG = new RegExp(
   `(?<![\\w-])(?<name>--?[A-Za-z][\\w-]{1,40})\\\\*["']?(?:\\s*,\\s*|\\s+)\\\\*["'\`]?${WORD_VALUE}`,
   'dg',
@@ -46,12 +46,12 @@ const ELEMENT = /<(?<name>[\w.:-]{2,64})(?:\s[^<>]{0,200})?>(?<value>[^<>\r\n]{2
 const PLIST_ENTRY = /<key>(?<name>[^<>]{2,64})<\/key>\s*<string>(?<value>[^<>]{2,512})<\/string>/dg
 const ATTRIBUTE =
   /\b(?:key|name)=\\*["'](?<name>[\w.:-]{2,64})\\*["']\s+value=\\*["'](?<value>[^"'\\<>]{2,512})/dg
-/** A piece of a program. */
+/** A value that is source code. */
 const CODE_MEMBER =
   /^(?:this|self|process|config|options|params|args|req|request|env|settings|body|data|props|state|form)\./
 const PARAMETER = /[?&](?:amp;)?(?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
 
-/** Where a text gives values to names that speak of secrets. */
+/** Finds the values of names that suggest a secret. */
 export function findAssignedSecrets(text: string, isNamed: IsProjectField): readonly AssignedRange[] {
   return ASSIGNMENT_FORMS.flatMap(({ pattern, needs, isSecret }) =>
     needs.some((sign) => text.includes(sign))
@@ -64,7 +64,7 @@ type IsProjectField = (name: string) => boolean
 
 interface AssignmentForm {
   readonly pattern: RegExp
-  /** Without one of these in a text the pattern need not be tried. */
+  /** The pattern is tried only if the text contains one of these. */
   readonly needs: readonly string[]
   readonly isSecret: (verdict: NameVerdict, value: string, name: string) => boolean
 }
@@ -91,13 +91,13 @@ function verdictOn(name: string, isNamed: IsProjectField): NameVerdict {
   return verdict === 'no' && /^[A-Z][A-Z0-9_]+$/.test(name) && isSecretVariable(name) ? 'maybe' : verdict
 }
 
-/** A variable may have the short name of an option: `MYSQL_PWD`. */
+/** A variable can end in the short name of an option: `MYSQL_PWD`. */
 function isAssignedSecret(verdict: NameVerdict, value: string, name: string): boolean {
   const isShort = /^-|_(?:PWD|PASS)$/.test(name) && judgeFlag(name.replace(/.*_/, '')) === 'secret'
   return (verdict === 'secret' || isShort) && looksLikeAssignedPassword(value)
 }
 
-/** Without quotes a word of a sentence may stand there, or of a program: so something must speak for a secret. */
+/** A value without quotes may be a word of a sentence, or source code, so it must also look like a secret. */
 function isBareSecret(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret')
     return (
@@ -106,19 +106,19 @@ function isBareSecret(verdict: NameVerdict, value: string): boolean {
   return verdict === 'maybe' && looksRandom(value)
 }
 
-/** Behind an option a word may stand as well. */
+/** A word after an option may belong to a sentence, so it must also look like a secret. */
 function isFlagSecret(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret') return looksLikePassword(value)
   return verdict === 'maybe' && looksRandom(value)
 }
 
-/** In an element there are no words of a sentence, but those of a page. */
+/** The content of an element is a value unless it consists of several words. */
 function isElementSecret(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret') return !isDummyValue(value) && !isExampleValue(value) && !/\s/.test(value.trim())
   return verdict === 'maybe' && looksRandom(value)
 }
 
-/** Whether a value behind a name with this verdict is a secret. */
+/** Decides whether a value is secret, given what its name suggests. */
 export function isSecretValue(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret') return !isDummyValue(value)
   return verdict === 'maybe' && looksRandom(value)

@@ -4,7 +4,6 @@ import { isSecretHeader, isOAuthField, isSecretParameter } from './secret-names.
 import { applyReplacements, type TextReplacement } from '../json/splice.ts'
 import { fromBase64, toBase64 } from './views.ts'
 
-/** The value of an HTTP header, as it goes on a tape. */
 export function redactHttpHeader(marker: ValueRedactor, name: string, value: string): string {
   const lower = name.toLowerCase()
   if (lower.startsWith(PARAM_HEADER_PREFIX))
@@ -20,7 +19,7 @@ export function redactHttpHeader(marker: ValueRedactor, name: string, value: str
   return lower === 'location' || lower === 'referer' ? redactUrl(marker, value) : marker.text(value)
 }
 
-/** What is secret in the value of such a header: all of it but a scheme, and the password that Basic holds. */
+/** The secrets in the value of a secret header: everything after the scheme, and for Basic also the password alone. */
 export function secretsInHeader(value: string): readonly string[] {
   const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
   if (!/^basic /i.test(scheme)) return [secret]
@@ -31,7 +30,7 @@ export function secretsInHeader(value: string): readonly string[] {
 const PARAM_HEADER_PREFIX = 'mcp-param-'
 const BASE64_PARAM = /^=\?base64\?([A-Za-z0-9+/_-]*={0,2})\?=$/
 
-/** An argument of a tool that its client repeats in a header: it gets the stand-in that it has in the body. */
+/** A tool argument that the client repeats in a header. It gets the same placeholder as in the body. */
 function redactParamHeader(marker: ValueRedactor, name: string, value: string): string {
   const encoded = BASE64_PARAM.exec(value)?.[1]
   if (encoded === undefined) return marker.named(name, value)
@@ -46,7 +45,7 @@ function utf8ToBase64(text: string): string {
   return base64.padEnd(Math.ceil(base64.length / 4) * 4, '=')
 }
 
-/** The scheme stays. */
+/** Keeps the scheme, and for Basic also the user name. */
 function redactCredentials(marker: ValueRedactor, value: string): string {
   const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
   if (!/^basic /i.test(scheme)) return scheme + marker.secret(secret)
@@ -61,21 +60,21 @@ function redactCookie(marker: ValueRedactor, pair: string): string {
   return equals < 0 ? marker.secret(pair) : pair.slice(0, equals + 1) + marker.secret(pair.slice(equals + 1))
 }
 
-/** Where it is valid and for how long is no secret. */
+/** Keeps the attributes of the cookie. */
 function redactSetCookie(marker: ValueRedactor, value: string): string {
   const end = value.indexOf(';')
   if (end < 0) return redactCookie(marker, value)
   return redactCookie(marker, value.slice(0, end)) + marker.text(value.slice(end))
 }
 
-/** What the parts of a URL, a form or a head are redacted with. */
+/** The methods of `Redactor` that are used here. */
 interface ValueRedactor {
   readonly text: (text: string) => string
   readonly secret: (value: string) => string
   readonly named: (name: string, value: string) => string
 }
 
-/** A URL, or a path with its query; every character that is no secret stays. */
+/** Redacts a URL, or a path with its query. All other characters stay as they are. */
 export function redactUrl(marker: ValueRedactor, url: string): string {
   const mark = url.indexOf('?')
   if (mark < 0) return marker.text(url)
@@ -84,14 +83,14 @@ export function redactUrl(marker: ValueRedactor, url: string): string {
   return `${marker.text(url.slice(0, mark))}?${redactPairs(marker, query, isSecretParameter)}${rest}`
 }
 
-/** The values in the query of a URL that are secrets by their names. */
+/** The values of query parameters whose names suggest a secret. */
 export function secretUrlParameters(url: string): readonly string[] {
   const query = url.slice(url.indexOf('?') + 1)
   const found = query.split('&').map((pair) => /^([^=]+)=([^#]*)/.exec(pair))
   return found.flatMap((pair) => (pair && isSecretParameter(pair[1]!) ? [decodeParameter(pair[2]!)] : []))
 }
 
-/** A form, or JSON that is no message, as authorization servers take and give them. */
+/** Redacts a form, or JSON that is not a message, as exchanged with authorization servers. */
 export function redactForm(marker: ValueRedactor, text: string): string {
   if (parseJson(text) === undefined) return redactPairs(marker, text, isOAuthField)
   const edits: TextReplacement[] = []

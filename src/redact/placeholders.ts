@@ -1,7 +1,7 @@
 import { tokenPrefixes } from './rules/index.ts'
 import { looksRandom } from './value-checks.ts'
 
-/** Gives each value its stand-in: the same one every time, of the same shape, which nobody can trace back without the key. */
+/** Replaces a value by a placeholder: always the same one, of the same shape, and not traceable without the key. */
 export class Placeholders {
   readonly #tokens: TokenGenerator
   readonly #byValue = new Map<string, string>()
@@ -10,7 +10,7 @@ export class Placeholders {
     this.#tokens = new TokenGenerator(hmac)
   }
 
-  /** How many values have been replaced. */
+  /** Number of replaced values. */
   get count(): number {
     return this.#byValue.size
   }
@@ -27,26 +27,26 @@ export class Placeholders {
     return made
   }
 
-  /** Whether this is a stand-in of this key already. A short number can carry no mark: whether to take it for one is the caller's to say. */
+  /** Returns true for a placeholder of this key. A short number has no room for a signature, so the caller decides about those. */
   isPlaceholder(value: string, areShortOnes: boolean): boolean {
     if (isTooShortToSign(value)) return areShortOnes
     return shapeOf(value).isPlaceholder(value, this.#tokens)
   }
 }
 
-/** The project's key. It is kept outside of every tape: whoever has it can tell which stand-in belongs to a value. */
+/** The key of the placeholders. It is never on a tape, because it reveals which placeholder belongs to a value. */
 export interface RedactionKey {
-  /** Names the key on a tape without telling anything of it, such as `k-3f9a04d1`. */
+  /** Identifies the key on a tape without revealing it, such as `k-3f9a04d1`. */
   readonly name: string
-  /** HMAC-SHA-256 with this key. Given from outside, because browsers and Node have it in different places. */
+  /** HMAC-SHA-256 with this key. It is passed in because browsers and Node provide it in different ways. */
   readonly hmac: (text: string) => Uint8Array
 }
 
-/** A form that values have, and the stand-in of the same form. The first shape that fits is a value's shape. */
+/** A form of values, and how a placeholder of the same form is made. The first shape that fits is used. */
 interface ValueShape {
   readonly fits: (value: string) => boolean
   readonly placeholderFor: (value: string, tokens: TokenGenerator) => string
-  /** Whether a value of this shape is a stand-in; shapes that are too short to carry a mark cannot tell. */
+  /** Returns false for values that are too short for a signature. */
   readonly isPlaceholder: (value: string, tokens: TokenGenerator) => boolean
 }
 
@@ -55,30 +55,34 @@ function shapeOf(value: string): ValueShape {
 }
 
 /**
- * Whether this may be the stand-in of that value, as far as it can be told without the key: `like` is a stand-in of the value by
- * another key. One that has much of the value was not drawn by chance.
+ * Guesses without the key whether a text is the placeholder of a value. `like` is a placeholder of the value with another key. A
+ * text that shares many characters with the value is not a placeholder, because those are random.
  */
-export function couldBePlaceholderFor(standIn: string, value: string, like: string): boolean {
-  if (standIn.length !== like.length || shapeOf(standIn) !== shapeOf(like) || !looksRandom(standIn))
+export function couldBePlaceholderFor(placeholder: string, value: string, like: string): boolean {
+  if (
+    placeholder.length !== like.length ||
+    shapeOf(placeholder) !== shapeOf(like) ||
+    !looksRandom(placeholder)
+  )
     return false
-  const prefix = prefixOf(standIn)
-  const drawn = standIn.slice(prefix.length).replaceAll(/[^\w+/-]/g, '')
+  const prefix = prefixOf(placeholder)
+  const drawn = placeholder.slice(prefix.length).replaceAll(/[^\w+/-]/g, '')
   const alphabet = narrowestAlphabet(value.slice(prefix.length))
-  return prefix === prefixOf(like) && usesOnly(drawn, alphabet) && sharesFewCharacters(standIn, value)
+  return prefix === prefixOf(like) && usesOnly(drawn, alphabet) && sharesFewCharacters(placeholder, value)
 }
 
-/** Whether few characters of the one stand where the other has them, too. */
+/** Returns true if few characters are the same at the same position. */
 function sharesFewCharacters(one: string, other: string): boolean {
   return one.split('').filter((char, at) => char === other[at]).length * 3 < one.length
 }
 
-/** Whether a stand-in of this value has no room for a mark. */
+/** Returns true if the placeholder of a value has no room for a signature. */
 export function isTooShortToSign(value: string): boolean {
   return numberShape.fits(value) && value.length < shortestSigned(DIGITS)
 }
 
 const PEM = /^(-----BEGIN [^-]*-----)([\s\S]*?)(-----END [^-]*-----)?$/
-// A line break may itself be spelled out, once or twice escaped.
+// A line break may be escaped once or twice.
 const PEM_BREAK = /\\+[nr]|\s/g
 
 const pemShape: ValueShape = {
@@ -130,7 +134,7 @@ const emailShape: ValueShape = {
   isPlaceholder: (value, tokens) => tokens.isSigned(value.slice(0, value.indexOf('@'))),
 }
 
-/** In digits only: the same number of them, so that it stays in its range. */
+/** A number. Its placeholder has the same number of digits, so that it stays in range. */
 const numberShape: ValueShape = {
   fits: (value) => /^-?\d+([.,:/ -]\d+)*([eE][+-]?\d+)?$/.test(value),
   placeholderFor: (value, tokens) => {
@@ -145,7 +149,7 @@ const numberShape: ValueShape = {
   isPlaceholder: (value, tokens) => /^\d+$/.test(value) && tokens.isSigned(value),
 }
 
-/** No number of JSON begins with a zero. */
+/** A number in JSON must not begin with a zero. */
 function withoutLeadingZero(written: string, digits: number, tokens: TokenGenerator): string {
   const first = written.search(/\d/)
   if (written[first] !== '0' || written.length === 1) return written
@@ -157,7 +161,7 @@ function withoutLeadingZero(written: string, digits: number, tokens: TokenGenera
 
 const SIGNATURE_DIGITS = 7
 
-/** A token that says by its beginning whose it is. */
+/** A token with a known prefix, which its placeholder keeps. */
 const prefixedShape: ValueShape = {
   fits: (value) => prefixOf(value) !== '',
   placeholderFor: (value, tokens) => {
@@ -171,7 +175,7 @@ function prefixOf(value: string): string {
   return tokenPrefixes().find((prefix) => value.startsWith(prefix) && value.length > prefix.length + 7) ?? ''
 }
 
-/** Anything else: the same length, unless that is too short, in the same kinds of characters. */
+/** Any other text. Its placeholder has the same kinds of characters and the same length, or the shortest possible length. */
 const textShape: ValueShape = {
   fits: () => true,
   placeholderFor: (value, tokens) => {
@@ -191,8 +195,8 @@ const VALUE_SHAPES: readonly ValueShape[] = [
 ]
 
 /**
- * Writes words that only the holder of the key could have written. The last characters of a marked word follow from those
- * before them and the key, so that a stand-in can be told from a real value when it is met again.
+ * Generates words that depend on the key. The last characters of a signed word are a signature of the characters before them, so
+ * that a placeholder can be recognised later.
  */
 class TokenGenerator {
   readonly #hmac: (text: string) => Uint8Array
@@ -201,19 +205,19 @@ class TokenGenerator {
     this.#hmac = hmac
   }
 
-  /** A word that follows from the seed; too short to carry a mark. */
+  /** A word without a signature. */
   unsigned(seed: string, alphabet: TokenAlphabet, length: number): string {
     return this.#draw(`word\0${seed}`, alphabet, length)
   }
 
-  /** A word of at least this length that carries a mark. */
+  /** A word with a signature, of at least this length. */
   signed(seed: string, alphabet: TokenAlphabet, length: number): string {
     const mark = signatureLength(alphabet)
     const free = this.#draw(`word\0${seed}`, alphabet, Math.max(length, shortestSigned(alphabet)) - mark)
     return free + this.#signature(free, alphabet)
   }
 
-  /** The mark that belongs behind a word. */
+  /** Appends the signature to a word. */
   sign(free: string, alphabet: TokenAlphabet): string {
     return free + this.#signature(free, alphabet)
   }
@@ -231,7 +235,7 @@ class TokenGenerator {
     return this.#draw(`mark\0${alphabet}\0${free}`, alphabet, signatureLength(alphabet))
   }
 
-  // Two bytes a character: their bias is far too small to tell anything.
+  // With two bytes per character the bias of the modulo is negligible.
   #draw(seed: string, alphabet: TokenAlphabet, length: number): string {
     let text = ''
     for (let block = 0; text.length < length; block++) {
@@ -246,7 +250,7 @@ class TokenGenerator {
 const SIGNATURE_BITS = 22
 const FREE_BITS = 16
 
-/** Below this length there is no room for a mark. */
+/** Length of the shortest word with a signature. */
 function shortestSigned(alphabet: TokenAlphabet): number {
   return signatureLength(alphabet) + Math.ceil(FREE_BITS / Math.log2(alphabet.length))
 }
@@ -255,7 +259,7 @@ function signatureLength(alphabet: TokenAlphabet): number {
   return Math.ceil(SIGNATURE_BITS / Math.log2(alphabet.length))
 }
 
-/** The characters that a stand-in is written in. */
+/** The characters of a placeholder. */
 type TokenAlphabet = string
 
 const LOWER = 'abcdefghijklmnopqrstuvwxyz'
@@ -267,7 +271,7 @@ const LETTERS_DIGITS = LOWER + UPPER + DIGITS
 const BASE64: TokenAlphabet = `${LETTERS_DIGITS}+/`
 const BASE64URL: TokenAlphabet = `${LETTERS_DIGITS}-_`
 
-/** Every alphabet that there is, the narrow ones first. */
+/** All alphabets, narrowest first. */
 const TOKEN_ALPHABETS: readonly TokenAlphabet[] = [
   DIGITS,
   HEX,
@@ -282,7 +286,7 @@ const TOKEN_ALPHABETS: readonly TokenAlphabet[] = [
   BASE64,
 ]
 
-/** The narrowest alphabet that a value could have been written in; what no alphabet holds, such as a space, is not looked at. */
+/** The narrowest alphabet that contains the characters of a value. Characters that are in no alphabet, such as a space, are ignored. */
 function narrowestAlphabet(value: string): TokenAlphabet {
   const plain = value.replaceAll(/[^A-Za-z0-9_+/-]/g, '')
   if (plain === '') return LOWER

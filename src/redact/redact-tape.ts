@@ -5,7 +5,7 @@ import { fromBase64, toBase64 } from './views.ts'
 import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
 import { type TapeHeader, type TapeServer, TEXT_LABELS, type TapeLabels } from '../tape/header.ts'
 
-/** Line 1 as it is written: command lines, URLs and tags may hold secrets, and the header says what replaced them. */
+/** Redacts command lines, URLs and tags, and adds the name of the rules and of the key. */
 export function redactTapeHeader(header: TapeHeader, redactor: Redactor | undefined): TapeHeader {
   if (redactor === undefined) return header
   return {
@@ -16,7 +16,6 @@ export function redactTapeHeader(header: TapeHeader, redactor: Redactor | undefi
   }
 }
 
-/** What the user wrote on a tape. */
 export function redactTapeLabels(labels: TapeLabels, redactor: Redactor): TapeLabels {
   const ids = TEXT_LABELS.flatMap((id) => {
     const text = labels[id]
@@ -28,7 +27,6 @@ export function redactTapeLabels(labels: TapeLabels, redactor: Redactor): TapeLa
   }
 }
 
-/** What a tape says of a server. */
 export function redactServerInfo(info: TapeServer, redactor: Redactor | undefined): TapeServer {
   if (redactor === undefined) return info
   const { command, url } = info
@@ -46,7 +44,7 @@ function mapValues<Value>(
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value, name)]))
 }
 
-/** A frame without its secrets; the same frame when it holds none. What stderr holds may be cut anywhere, and is not looked at here. */
+/** Does not redact stderr, because its frames may be cut anywhere, also within a secret. */
 export function redactFrame(frame: Frame, redactor: Redactor): Frame {
   switch (frame.kind) {
     case 'message':
@@ -79,7 +77,7 @@ function redactRawFrame(frame: RawFrame, redactor: Redactor): RawFrame {
   return frame.base64 === undefined ? raw : { ...raw, base64: redactBase64(frame.base64, redactor) }
 }
 
-/** Bytes that are no UTF-8 are looked at one by one. */
+/** Treats every byte as a character, because the bytes are not UTF-8. */
 function redactBase64(base64: string, redactor: Redactor): string {
   const bytes = Array.from(fromBase64(base64.replace(/=+$/, '')), (byte) => String.fromCharCode(byte)).join(
     '',

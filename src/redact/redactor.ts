@@ -9,18 +9,18 @@ import { isPlausibleSecret } from './value-checks.ts'
 
 export interface RedactorOptions {
   readonly key: RedactionKey
-  /** What is looked for; by default the rules that come with Reelay. */
+  /** Default: the default rules. */
   readonly rules?: RedactionRuleSet
-  /** What the texts are; by default `fresh`. */
+  /** Default: `fresh`. */
   readonly source?: RedactionSource
 }
 
 /**
- * Replaces secrets by stand-ins. It learns as it goes: a value that was found to be secret in one place is replaced in every
- * later one, however it is spelled there.
+ * Replaces secrets by placeholders. It learns: a value that was found to be secret once is replaced in all later texts, in any
+ * encoding.
  */
 export class Redactor {
-  /** How tapes name the key and the rules. */
+  /** The names of the rules and of the key on a tape. */
   readonly identity: { readonly rules: string; readonly key: string }
   readonly #secrets: SecretValues
   readonly #scanner: SecretScanner
@@ -31,79 +31,75 @@ export class Redactor {
     this.#scanner = new SecretScanner(this.#secrets)
   }
 
-  /** How many different values have been replaced. */
+  /** Number of distinct values that were replaced. */
   get replacedCount(): number {
     return this.#secrets.count
   }
 
-  /** The values that are known to be secret by now, beside those that rules tell by their looks. */
+  /** The values that were learned. Values that only match a rule are not among them. */
   get knownSecrets(): readonly string[] {
     return this.#secrets.known.all
   }
 
-  /** The values that have been replaced. */
   get replacedValues(): readonly string[] {
     return this.#secrets.replaced
   }
 
-  /** Whether bytes can hold a secret. Quick: what it lets pass needs no redaction. */
+  /** A fast test. If it returns false, the bytes need no redaction. */
   mayContainSecrets(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     return this.#secrets.mayOccurInBytes(bytes, start, end)
   }
 
-  /** Learns the values of variables whose names speak of secrets. */
+  /** Learns the values of environment variables whose names suggest a secret. */
   learnEnv(env: Readonly<Record<string, string | undefined>>): void {
     for (const name of Object.keys(env)) if (isSecretVariable(name)) this.#learnVariable(env[name] ?? '')
   }
 
-  /** Learns one value that somebody says is secret. */
+  /** Learns a value that the user declares to be secret. */
   learn(value: string): void {
     if (isPlausibleSecret(value)) this.#secrets.addKnown(value)
   }
 
-  /** Learns the values of a URL's parameters whose names speak of secrets. */
+  /** Learns the values of query parameters whose names suggest a secret. */
   learnUrl(url: string): void {
     for (const value of secretUrlParameters(url)) this.learn(value)
   }
 
-  /** Learns what stands in a header whose name speaks of secrets. */
+  /** Learns the value of a header whose name suggests a secret. */
   learnHeader(name: string, value: string): void {
     if (isSecretHeader(name)) for (const secret of secretsInHeader(value)) this.learn(secret)
   }
 
-  /** A text of any kind. */
+  /** Redacts a text of any kind. In JSON, all other bytes stay as they are. */
   text(text: string): string {
     return this.#secrets.mayOccurIn(text) ? applyReplacements(text, this.#findEdits(text)) : text
   }
 
-  /** A value whose name may say that it is secret. */
+  /** Redacts a value whose name may suggest a secret. */
   named(name: string, value: string): string {
     return applyReplacements(value, this.#namedEdits(name, value))
   }
 
-  /** A value that is secret, whatever it looks like. */
+  /** Replaces a value that is known to be secret. */
   secret(value: string): string {
     if (value === '' || this.#secrets.isExempt(value)) return value
     this.#secrets.learn(value)
     return this.#secrets.placeholderFor(value)
   }
 
-  /** The value of an HTTP header. */
   header(name: string, value: string): string {
     return redactHttpHeader(this, name, value)
   }
 
-  /** A URL, or a path with its query. */
   url(url: string): string {
     return redactUrl(this, url)
   }
 
-  /** A form, or JSON, as authorization servers take and give them. */
   form(text: string): string {
     return redactForm(this, text)
   }
 
-  /** A command line: options and variables may name what they hold. */
+  /** Redacts the words of a command line. The options and variables on it name their values. */
   command(words: readonly string[]): readonly string[] {
     const together = this.#redactWordsTogether(words)
     return words.map((word, index) => {
@@ -112,7 +108,7 @@ export class Redactor {
     })
   }
 
-  /** What was learned in the middle of a text may also stand in its beginning. */
+  /** Searches again if a value was learned, because the value may also occur before that place. */
   #findEdits(text: string): readonly TextReplacement[] {
     for (;;) {
       const before = this.#secrets.known.size
@@ -121,7 +117,7 @@ export class Redactor {
     }
   }
 
-  /** What `-u` or `-p` holds can be told only by the program that stands before it. */
+  /** Searches the whole line, because the meaning of `-u` or `-p` depends on the program. */
   #redactWordsTogether(words: readonly string[]): readonly string[] {
     const line = words.join(' ')
     const edits = this.#secrets.mayOccurIn(line) ? this.#findEdits(line) : []
@@ -154,7 +150,7 @@ export class Redactor {
     return this.#scanner.findInNamed(name, value)
   }
 
-  /** Of an address only the password is secret; of a key of several lines each line is. */
+  /** In a URL only the password is secret. In a key of several lines each line is. */
   #learnVariable(value: string): void {
     if (value.includes('://')) return void this.#scanner.findInText(value)
     this.learn(value)

@@ -2,30 +2,29 @@ import { RULES_NAME } from './prefilter/default-image.ts'
 import { defaultRules, EMAIL_RULE } from './rules/index.ts'
 import type { RedactionRule } from './rules/rule.ts'
 
-/** What is looked for, and what is left alone. */
+/** The rules of a recording. */
 export interface RedactionRuleSet {
-  /** As tapes tell it. */
+  /** The name on tapes. */
   readonly name: string
   readonly rules: readonly RedactionRule[]
-  /** Those of them that do not come with Reelay, or only when asked for. */
+  /** The rules that are not on by default. */
   readonly added: readonly RedactionRule[]
-  /** Names of members whose values are secrets, beside those that everybody knows. */
+  /** Further names of members whose values are secret. */
   readonly fields: readonly string[]
-  /** Values that are no secrets, whatever they look like. */
+  /** Values that are never replaced. */
   readonly allow: readonly RegExp[]
 }
 
-/** What a project adds to the rules that come with Reelay, and takes from them. */
+/** The changes of a project to the default rules. */
 export interface RedactionRuleChanges {
   readonly rules?: readonly RedactionRule[]
-  /** Names of rules that are not used. */
+  /** Names of rules to turn off. */
   readonly off?: readonly string[]
   readonly fields?: readonly string[]
   readonly allow?: readonly RegExp[]
   readonly email?: boolean
 }
 
-/** Both together. */
 export function mergeRuleChanges(
   one: RedactionRuleChanges,
   other: RedactionRuleChanges,
@@ -61,24 +60,24 @@ export function redactionRuleSet({
   }
 }
 
-/** The ways in which a name is spelled: `apiKey`, `api_key`, `api-key`. */
+/** The usual spellings of a name: `apiKey`, `api_key`, `api-key`. */
 export function nameSpellings(name: string): readonly string[] {
   const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
   return [...new Set([name, ...['', '_', '-'].map((joint) => words.join(joint))])]
 }
 
-/** A name as names are compared: `API-Key`, `api_key` and `apiKey` are one. */
+/** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
 export function normalizeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }
 
-/** A pattern as people write it: `/…/i`, or its source alone. */
+/** Parses a pattern: `/…/i`, or its source alone. */
 export function parsePattern(text: string): RegExp {
   const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
   return new RegExp(source, flags)
 }
 
-/** A value as people write it: between slashes it is a pattern, and otherwise itself. */
+/** Parses a value: between slashes it is a pattern, otherwise it stands for itself. */
 export function parseValuePattern(text: string): RegExp {
   return PATTERN_SYNTAX.test(text) ? parsePattern(text) : exactPattern(text)
 }

@@ -8,10 +8,10 @@ import type { SecretValues } from './secret-values.ts'
 import { sortByStart, type TextReplacement } from '../json/splice.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
-/** How deep one encoding may stand in another: base64 of JSON in a string of JSON in a string. */
+/** Levels of nested encodings, such as base64 of JSON in a string of JSON in a string. */
 const MAX_ENCODING_DEPTH = 4
 
-/** Finds the secrets of a text, however they are spelled in it, and says what stands there instead. */
+/** Finds the secrets of a text, in any encoding, and their replacements. */
 export class SecretScanner {
   readonly #secrets: SecretValues
   readonly #fields: ReadonlySet<string>
@@ -21,7 +21,6 @@ export class SecretScanner {
     this.#fields = new Set(secrets.rules.fields.map(normalizeName))
   }
 
-  /** The edits of a text of any kind. */
   findInText(text: string, depth = 0): readonly TextReplacement[] {
     if (isJson(text)) return this.findInJson(text, depth + 1)
     const cover = (start: number, end: number): string => this.#secrets.placeholderFor(text.slice(start, end))
@@ -34,7 +33,7 @@ export class SecretScanner {
       : plain
   }
 
-  /** The edits of a JSON text: what holds the protocol together is left alone, and names say what their values are. */
+  /** Uses the names of members to judge their values, and never changes protocol fields. */
   findInJson(text: string, depth = 0): readonly TextReplacement[] {
     const edits: TextReplacement[] = []
     const pairs = new ValueNames()
@@ -50,13 +49,12 @@ export class SecretScanner {
     return edits
   }
 
-  /** A line of a private key, in a list of its lines. */
+  /** Replaces a whole string: one line of a private key in a list of lines. */
   #replaceWhole(text: string, { start, end }: JsonToken): TextReplacement {
     const value = decodeLeaf(text, { start, end })
     return { start, end, text: JSON.stringify(value === '' ? '' : this.#secrets.placeholderFor(value)) }
   }
 
-  /** The edits of a value that has a name. */
   findInNamed(name: string, value: string, depth = 0): readonly TextReplacement[] {
     return this.#editsForVerdict(this.#verdictOn(name), value, depth)
   }
@@ -96,7 +94,7 @@ export class SecretScanner {
     return [{ start: scheme.length, end: value.length, text: this.#secrets.placeholderFor(secret) }]
   }
 
-  /** JSON may stand in the middle of a text, as in `Result: {…}`. */
+  /** Finds JSON within a text, as in `Result: {…}`. */
   #findInEmbeddedJson(text: string, depth: number): readonly TextReplacement[] {
     const start = text.indexOf('{')
     const stretch =
@@ -114,7 +112,7 @@ export class SecretScanner {
     ]
     const left = found.filter(({ start, end }) => this.#secrets.isExempt(text.slice(start, end)))
     return found
-      .filter((range) => !left.some((whole) => isWithin(range, whole))) // a stand-in may look like another secret inside
+      .filter((range) => !left.some((whole) => isWithin(range, whole))) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
   }
 
@@ -162,7 +160,7 @@ interface TokenContext {
 
 type Range = Pick<TextReplacement, 'start' | 'end'>
 
-/** A value of which only a part is secret, and was found. */
+/** A value of which only a part is secret. */
 const CONNECTION_STRING = /:\/\/|^[\w ]+=[^;]*;/
 const SCHEME = /^((?:bearer|basic|token|dpop|apikey|digest) +)?([\s\S]*)$/i
 
@@ -232,8 +230,8 @@ function withIndices(pattern: RegExp): RegExp {
 }
 
 /**
- * Tells the names of values, one after the other; in `{"name":"token","value":"x"}` a member has the name of another, in
- * `{"token":{"value":"x"}}` that of its owner, and in `["--token", "x"]` an item that of the option before it.
+ * Finds the name of each value. In `{"name":"token","value":"x"}` another member holds the name, in `{"token":{"value":"x"}}` it
+ * is the name of the parent, and in `["--token", "x"]` the option before the item.
  */
 class ValueNames {
   #name = ''
@@ -272,24 +270,24 @@ class ValueNames {
 
 const OPTION = /^--?[A-Za-z][\w-]{1,40}$/
 
-/** As a member would be called that means the same. */
+/** The name of a member with the same meaning as an option. */
 function memberNameOf(option: string): string {
   return judgeFlag(option) === 'secret' ? 'password' : option
 }
 
-/** The nearest name: the items of a list are called as the list is. */
+/** The name of the nearest member: items of a list have the name of the list. */
 function nearestName(path: JsonToken['path']): string {
   const last = Math.max(0, path.length - MAX_LIST_DEPTH)
   for (let at = path.length - 1; at >= last; at--) if (typeof path[at] === 'string') return String(path[at])
   return ''
 }
 
-/** So many lists within lists nobody makes but to keep us busy. */
+/** Limits the work for deeply nested lists, which only an attacker sends. */
 const MAX_LIST_DEPTH = 64
 
 type TokenPath = readonly (string | number)[]
 
-/** Whether a value holds the protocol together: it is never replaced, whatever it looks like. */
+/** Returns true for values that the protocol depends on. They are never replaced. */
 function isProtocolField(path: TokenPath): boolean {
   const [first, second, third, fourth] = path
   switch (path.length) {
@@ -316,7 +314,7 @@ const PROTOCOL_FIELDS = new Set<string | number>([
 const PROTOCOL_LISTS = new Set<string | number>(['tools', 'prompts', 'resourceTemplates'])
 const LISTED_FIELDS = new Set<string | number>(['name', 'uriTemplate'])
 
-/** A schema says what values may be, and is none itself: its names mean nothing of the kind. */
+/** A JSON Schema describes values but contains none, so its property names do not suggest secrets. */
 function isInSchema(path: TokenPath): boolean {
   const end = Math.min(path.length, MAX_SCHEMA_DEPTH)
   for (let at = 0; at < end; at++) if (SCHEMAS.has(path[at]!)) return true
@@ -324,10 +322,10 @@ function isInSchema(path: TokenPath): boolean {
 }
 
 const SCHEMAS = new Set<string | number>(['inputSchema', 'outputSchema', 'requestedSchema'])
-/** Nobody asks for deeper ones, and a path can be as long as a message. */
+/** Limits the work, because a path can be as long as a message. */
 const MAX_SCHEMA_DEPTH = 64
 
-/** The path within its own message: a batch is a list of messages. */
+/** Removes the index in a batch from a path. */
 function withinMessage(path: TokenPath): TokenPath {
   return typeof path[0] === 'number' ? path.slice(1) : path
 }

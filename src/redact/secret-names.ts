@@ -1,9 +1,9 @@
-/** What a name says of the value behind it. */
+/** How strongly a name suggests that its value is secret. */
 export type NameVerdict = 'secret' | 'maybe' | 'no'
 
 /**
- * What the name of a member, an argument or a parameter says: `password` always holds a secret, `token` may, when its value looks
- * like one.
+ * Judges the name of a member, an argument or a parameter. A `password` is always secret; a `token` is secret if its value looks
+ * random.
  */
 export function judgeName(name: string): NameVerdict {
   const known = verdictCache.get(name)
@@ -20,7 +20,7 @@ const SECRET_NAME =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE_SECRET_NAME =
   /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$|^pass$/
-// Cursors and the like come back in later requests, and a count of tokens is no token.
+// Cursors are sent back in later requests and must match, and `tokens` is usually a count.
 const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
 function judgeNormalizedName(name: string): NameVerdict {
@@ -29,7 +29,7 @@ function judgeNormalizedName(name: string): NameVerdict {
   return MAYBE_SECRET_NAME.test(name) ? 'maybe' : 'no'
 }
 
-/** What stands in every name that could be judged a secret: for the gate. */
+/** Every name that `judgeName` accepts contains one of these, or ends as listed below. The prefilter searches for them. */
 export const NAME_KEYWORDS: readonly string[] = [
   'passw',
   'passphrase',
@@ -51,7 +51,7 @@ export const NAME_KEYWORDS: readonly string[] = [
   'user_code',
 ]
 
-/** The same for names that are, or end in, so short a word that it must be the end. */
+/** Short words that count only at the end of a name. */
 export const NAME_ENDINGS: readonly string[] = [
   'dpop',
   '"pwd',
@@ -67,20 +67,20 @@ export const NAME_ENDINGS: readonly string[] = [
   '_pat',
 ]
 
-/** The same for names of options that no other name ends in. */
+/** Words that count only at the end of an option. */
 export const FLAG_ENDINGS: readonly string[] = ['-pass', 'storepass', 'keypass', '-pwd']
 
 function keyNameSpellings(what: string): readonly string[] {
   return ['', '_', '-'].map((joint) => `${what}${joint}key`)
 }
 
-/** Options of programs, which have shorter names: `--pass`, `-storepass`. */
+/** Judges the name of an option, which may be shorter than other names: `--pass`, `-storepass`. */
 export function judgeFlag(flag: string): NameVerdict {
   const name = flag.replace(/^-+/, '')
   return /^(?:[\w-]*-)?(?:pass|pwd|storepass|keypass)$/i.test(name) ? 'secret' : judgeName(name)
 }
 
-/** Names of environment variables are made of words. */
+/** Judges the name of an environment variable by its words. */
 export function isSecretVariable(name: string): boolean {
   if (name === 'PWD' || name === 'OLDPWD') return false // the working directory
   if (!VARIABLE_HINT.test(name)) return false
@@ -99,7 +99,7 @@ export function isSecretHeader(name: string): boolean {
 const SECRET_HEADER =
   /^(proxy-)?authorization$|^(set-)?cookie2?$|^dpop$|(^|-)auth$|session-id$|api-?key|token|secret|passw|credential|signature$/i
 
-/** Parameters in the query of a URL. */
+/** Judges the name of a query parameter. */
 export function isSecretParameter(name: string): boolean {
   return SECRET_PARAMETER.test(name)
 }
@@ -107,7 +107,7 @@ export function isSecretParameter(name: string): boolean {
 const SECRET_PARAMETER =
   /session|token|secret|passw|credential|api_?key|auth(?!or)|signature|^(key|code|state|sig|pwd|code_verifier)$/i
 
-/** Fields of a form or of a body that is fetched from an authorization server. */
+/** Judges the name of a field that is sent to or by an authorization server. */
 export function isOAuthField(name: string): boolean {
   return (
     OAUTH_FIELD.test(name) ||

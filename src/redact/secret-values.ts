@@ -9,12 +9,12 @@ import { isDistinctive } from './value-checks.ts'
 import { base64Forms } from './views.ts'
 
 /**
- * What the texts are: `fresh` from a link; from a `live` client that may also send stand-ins it was given; or redacted with
- * this key before, and now looked at `again`.
+ * Where the texts come from: `fresh` from a link; from a `live` client, which may send back placeholders that it was given; or
+ * from a tape that was redacted with this key and is now redacted `again`.
  */
 export type RedactionSource = 'fresh' | 'live' | 'again'
 
-/** Which values are secret, as far as it is known by now, and what stands for each. */
+/** The values that are known to be secret, and their placeholders. */
 export class SecretValues {
   readonly rules: RedactionRuleSet
   readonly known: KnownValues = new KnownValues()
@@ -30,7 +30,7 @@ export class SecretValues {
     for (const field of rules.fields) for (const text of nameSpellings(field)) this.#addKeyword(text, NAME)
   }
 
-  /** How many values have been replaced. */
+  /** Number of replaced values. */
   get count(): number {
     return this.#placeholders.count
   }
@@ -39,7 +39,7 @@ export class SecretValues {
     return this.#placeholders.values
   }
 
-  /** Whether bytes can hold a secret, in any of its spellings; if not, they hold none. */
+  /** If this returns false, the bytes contain no secret, in any encoding. */
   mayOccurInBytes(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     return this.#prefilter.mayMatch(bytes, start, end)
   }
@@ -58,24 +58,24 @@ export class SecretValues {
     return this.known.has(value)
   }
 
-  /** Whether a value stays as it is: the project allows it, or it is a stand-in already. */
+  /** Returns true for values that the project allows, and for placeholders. */
   isExempt(value: string): boolean {
     if (this.rules.allow.some((allowed) => allowed.test(value))) return true
     return this.#source !== 'fresh' && this.#placeholders.isPlaceholder(value, this.#source === 'again')
   }
 
-  /** From now on this value is replaced wherever it stands, if it can be told from ordinary words. */
+  /** Replaces this value everywhere from now on, unless it could be an ordinary word. */
   learn(value: string): void {
     if (isDistinctive(value)) this.addKnown(value)
   }
 
-  /** The same for a value that is a secret for sure. */
+  /** Replaces this value everywhere from now on. */
   addKnown(value: string): void {
     if (this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value) || !this.known.add(value)) return
     for (const text of encodedForms(value)) this.#prefilter.add(toByteString(text), EXACT)
   }
 
-  /** Of a rule of the project: those that come with Reelay are in the image. */
+  /** Adds a rule that is not on by default. The default rules are in the generated image. */
   #addRule(rule: RedactionRule): void {
     if (rule.keywords.length === 0) return this.#prefilter.acceptAll()
     for (const text of rule.keywords) this.#addKeyword(text, patternKindOf(rule))
@@ -93,7 +93,7 @@ const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
 const MAX_KNOWN_VALUES = 5000
 
-/** Values that are secret wherever they stand. */
+/** Values that are replaced wherever they occur. */
 class KnownValues {
   readonly #values = new Set<string>()
   #pattern: RegExp | undefined
@@ -110,7 +110,7 @@ class KnownValues {
     return this.#values.has(value)
   }
 
-  /** Whether the value is new. */
+  /** Returns true if the value is new. */
   add(value: string): boolean {
     if (this.#values.has(value)) return false
     this.#values.add(value)
@@ -118,7 +118,6 @@ class KnownValues {
     return true
   }
 
-  /** Where known values stand in a text. */
   find(text: string): readonly { readonly start: number; readonly end: number }[] {
     if (this.#values.size === 0) return []
     this.#pattern ??= alternationOf([...this.#values])
@@ -129,7 +128,7 @@ class KnownValues {
   }
 }
 
-/** How a value may be spelled where it stands in something else; each is as sure a sign of it as the value itself. */
+/** The encodings of a value in JSON, URLs and base64. */
 export function encodedForms(value: string): readonly string[] {
   const escaped = escapeForJson(value)
   const percent = encodeURIComponent(/[\ud800-\udfff]/.test(value) ? value.replaceAll(/\p{Cs}/gu, '') : value)
@@ -147,14 +146,14 @@ export function encodedForms(value: string): readonly string[] {
   ]
 }
 
-/** Of a long value its beginning is sign enough. */
+/** The beginning of a long value identifies it. */
 const MAX_ENCODED_LENGTH = 48
 
 function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** As Python and Go write it. */
+/** Escapes as Python and Go write them. */
 function asciiOnly(escaped: string): string {
   return escaped.replaceAll(
     /[^\x20-\x7e]|[<>&]/g,
@@ -162,7 +161,7 @@ function asciiOnly(escaped: string): string {
   )
 }
 
-/** The long ones first, so that of two values of which one holds the other the longer is found. */
+/** Longest first, so that a value wins over another value that it contains. */
 function alternationOf(values: readonly string[]): RegExp {
   const sorted = values.toSorted((a, b) => b.length - a.length)
   return new RegExp(sorted.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')

@@ -1,23 +1,23 @@
-/** Whether a value behind a name that may mean a secret looks like one: long, with digits, and nothing like a word repeats. */
+/** Returns true for long values with digits and high entropy. */
 export function looksRandom(value: string): boolean {
   if (value.length < 10 || /\s/.test(value) || !/\d/.test(value)) return false
   if (/^\d+$/.test(value)) return value.length >= 16
   return /[A-Za-z]/.test(value) && entropyOf(value) >= MIN_ENTROPY && !isOrdinaryValue(value)
 }
 
-/** Whether a secret can be looked for everywhere without taking ordinary words for it. */
+/** Returns true if a secret cannot be confused with an ordinary word. */
 export function isDistinctive(value: string): boolean {
   if (value.length < 6 || isDummyValue(value)) return false
   return value.length >= 20 || (value.length >= 8 && /\d|[^\w\s]/.test(value)) || looksMixed(value)
 }
 
-/** The same for a value that somebody says is a secret, by the name of a variable or of an option: words will do, paths and switches will not. */
+/** Checks a value that a variable or an option declares to be secret: a word is accepted, a path or a switch is not. */
 export function isPlausibleSecret(value: string): boolean {
   if (isDummyValue(value) || isOrdinaryValue(value)) return false
   return value.length >= 8 || (value.length >= 6 && /\d|[^\w\s]/.test(value))
 }
 
-/** What people write where a secret would stand. */
+/** Returns true for texts that are written in place of a secret. */
 export function isDummyValue(value: string): boolean {
   return value.length < 2 || DUMMY_VALUE.test(value)
 }
@@ -27,7 +27,7 @@ const MIN_ENTROPY = 2.8
 const DUMMY_VALUE =
   /^(<.*>|\$\{.*\}|\{\{.*\}\}|\$[A-Z_]+|%[A-Z_]+%|\*+|x+|\.+|-+|null|none|undefined|true|false|yes|no|on|off|string|number|object|boolean|password|passwd|passphrase|secret|token|access_?token|refresh_?token|id_?token|api_?key|key|change_?me|example|sample|dummy|redacted|\[redacted\]|hidden|optional|required|your[-_ ].*|bearer|basic|oauth2?|test|admin|root|user|default)$/i
 
-/** Times, addresses of resources and paths are long, have digits, and are no secrets. */
+/** Times, URLs, paths and versions are long and have digits, but are not secrets. */
 function isOrdinaryValue(value: string): boolean {
   return /^\d{4}-\d\d-\d\dT|^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+/.test(value)
 }
@@ -41,7 +41,7 @@ function looksMixed(value: string): boolean {
   )
 }
 
-/** In bits a character. */
+/** Entropy in bits per character. */
 function entropyOf(value: string): number {
   const counts = new Map<string, number>()
   for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)
@@ -51,15 +51,15 @@ function entropyOf(value: string): number {
 }
 
 /**
- * Whether something that stands where a password may stand is one, and no word of a sentence, of a help text or of a program:
- * it has a digit or a sign within, or capitals behind its beginning.
+ * Distinguishes a password from a word of a sentence, of a help text or of a program: a password has a digit, a sign inside, or a
+ * capital after a small letter.
  */
 export function looksLikePassword(value: string): boolean {
   if (value.length < MIN_PASSWORD_LENGTH || isExampleValue(value)) return false
   return /\d|[!@#$%^&*~+].|[a-z][A-Z]/.test(value) && !isOrdinaryWord(value)
 }
 
-/** The same where a name and `=` stand right before it, as nobody writes in a sentence: then a word will do. */
+/** Like `looksLikePassword`, but accepts words, because a name and `=` before the value rule out a sentence. */
 export function looksLikeAssignedPassword(value: string): boolean {
   return (
     looksLikePassword(value) ||
@@ -67,7 +67,7 @@ export function looksLikeAssignedPassword(value: string): boolean {
   )
 }
 
-/** What a help text or an example shows in the place of a value. */
+/** Returns true for texts that a help page or an example shows in place of a value. */
 export function isExampleValue(value: string): boolean {
   return EXAMPLE_SYNTAX.test(value) || EXAMPLE_WORD.test(value)
 }
@@ -76,11 +76,11 @@ const MIN_PASSWORD_LENGTH = 6
 const MIN_WORD_LENGTH = 8
 // <value>, [value], {value}, $VALUE, %VALUE%, `value`, VALUE, ****, …
 const EXAMPLE_SYNTAX = /^(?:0?1234567890?|[<[{(`$%*.…-].*|[A-Z][A-Z_-]*|(.)\1*)$/s
-// myPassword, your-secret, password123, changeme, hunter2 of nobody in particular
+// myPassword, your-secret, password123, changeme
 const EXAMPLE_WORD =
   /^(?:my|your|the|some|a|new|old|test|example|sample|dummy|fake|user|admin|root|default)?[-_.]?(?:db|user|admin|root)?[-_.]?(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|key|api[-_]?key|value|string|text|credentials?)s?\d{0,3}$|change[-_]?(?:me|it|this)|^(?:string|number|boolean|integer|object|array|required|optional|undefined|description|authentication|protected|encrypted|incorrect|username|database|localhost|connection|generated|provided|specified)$/i
 
-/** A file, an address, a version, a date, a piece of a program. */
+/** Returns true for a file, a URL, a version, a date or source code. */
 function isOrdinaryWord(value: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}[/\\]|^~\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+$|^\d{4}-\d\d-\d\d|\w\(|\.\w+\.|^\w+\.(?:\w{1,5})$|^[a-z]+[A-Z][a-zA-Z]*$/.test(
     value,

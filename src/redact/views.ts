@@ -1,24 +1,24 @@
 import { applyReplacements, type TextReplacement } from '../json/splice.ts'
 
-/** What a text, or a stretch of it, says when it is decoded, and how an edit of that becomes an edit of the text itself. */
+/** A text, or a part of it, in decoded form. Edits of the decoded form can be converted to edits of the source. */
 export interface DecodedView {
   readonly text: string
   readonly toSourceEdits: (edits: readonly TextReplacement[]) => readonly TextReplacement[]
 }
 
-/** The text with the escapes of JSON resolved; undefined when it has none. */
+/** Resolves the escapes of JSON. Returns `undefined` if there are none. */
 export function jsonUnescapedView(text: string): DecodedView | undefined {
   if (!text.includes('\\')) return undefined
   return decodeView(text, /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/g, decodeEscape, escapeJsonText)
 }
 
-/** The text with percent signs resolved; undefined when it has none. */
+/** Resolves percent-encoding. Returns `undefined` if there is none. */
 export function percentDecodedView(text: string): DecodedView | undefined {
   if (!text.includes('%')) return undefined
   return decodeView(text, /(?:%[0-9A-Fa-f]{2})+/g, decodePercent, encodeURIComponent)
 }
 
-/** The stretches of a text that could be base64, decoded; a stretch may begin with up to three characters that belong to something else. */
+/** Decodes the parts of a text that could be base64. Up to three characters before the base64 may look as if they belonged to it. */
 export function* base64Views(
   text: string,
   isWorthIt: (bytes: Uint8Array) => boolean,
@@ -37,7 +37,7 @@ export function* base64Views(
   }
 }
 
-/** Lines of one length, as mail and some interfaces write them. */
+/** Lines of equal length, as in mail. */
 const BASE64_BLOCK = /(?:[A-Za-z0-9+/_-]{40,80}\r?\n)+[A-Za-z0-9+/_-]{1,80}={0,2}/g
 const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g
 
@@ -55,7 +55,7 @@ function base64View(run: string, index: number, skip: number, bytes: Uint8Array)
   }
 }
 
-/** Written in lines as long as they were. */
+/** Keeps the length of the lines. */
 function blockView(block: string, index: number, bytes: Uint8Array): DecodedView {
   const [, first = '', end = ''] = /^([^\r\n]+)(\r?\n)/.exec(block) ?? []
   const { text, toSourceEdits } = base64View(block.replaceAll(/[\r\n]+/g, ''), 0, 0, bytes)
@@ -70,7 +70,7 @@ function blockView(block: string, index: number, bytes: Uint8Array): DecodedView
   }
 }
 
-/** Padded as the run was: where its length needed none, nobody can tell, and padding does no harm. */
+/** Pads if the source was padded, or if its length needed no padding: padding does no harm. */
 function padLike(encoded: string, run: string, skip: number): string {
   const wasPadded = run.endsWith('=') || (run.length - skip) % 4 === 0
   return wasPadded ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded
@@ -107,7 +107,7 @@ function decodeView(
   }
 }
 
-/** Where an offset of the decoded text is in the text itself; within something decoded, its beginning or its end. */
+/** Converts an offset in the decoded text. An offset within an escape becomes its beginning or its end. */
 function sourceOffset(
   places: readonly { readonly plain: number; readonly raw: number }[],
   offset: number,
@@ -138,7 +138,7 @@ function decodePercent(found: string): string {
   try {
     return decodeURIComponent(found)
   } catch {
-    return found // bytes that are no UTF-8
+    return found // not UTF-8
   }
 }
 
@@ -164,12 +164,12 @@ function utf8ByteString(text: string): string {
 const STANDARD = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const URL_SAFE = `${STANDARD.slice(0, 62)}-_`
 
-/** Both alphabets at once: they differ in two characters, which mean the same. */
+/** Covers both alphabets: they differ in two characters only. */
 const VALUES = new Uint8Array(256)
 for (let value = 0; value < 64; value++)
   VALUES[STANDARD.charCodeAt(value)] = VALUES[URL_SAFE.charCodeAt(value)] = value
 
-/** Base64 of a text whose characters are bytes, without padding. */
+/** Encodes a text with one character per byte, without padding. */
 export function toBase64(bytes: string, isUrlSafe: boolean): string {
   const alphabet = isUrlSafe ? URL_SAFE : STANDARD
   let text = ''
@@ -182,7 +182,7 @@ export function toBase64(bytes: string, isUrlSafe: boolean): string {
   return text
 }
 
-/** The bytes behind base64 of either alphabet; the caller has seen that nothing else is in it. */
+/** Decodes base64 of either alphabet. The text must contain nothing else. */
 export function fromBase64(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
   let out = 0
@@ -201,11 +201,11 @@ function valueAt(text: string, at: number): number {
   return at < text.length ? VALUES[text.charCodeAt(at)]! : 0
 }
 
-/** What base64 of a longer text holds if the text holds these bytes: one form for each of the three places a byte can have. */
+/** The base64 of these bytes within a longer text: one form for each of the three alignments. */
 export function base64Forms(bytes: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const whole = btoa('\0'.repeat(offset) + bytes)
-    // The characters at both ends also depend on the neighbours.
+    // The first and the last character also depend on the neighbouring bytes.
     const first = Math.ceil((offset * 8) / 6)
     const sure = whole.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))
     return /[+/]/.test(sure) ? [sure, sure.replaceAll('+', '-').replaceAll('/', '_')] : [sure]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { homeFolder } from './home.ts'
 
-/** The local certificate authority, as it lies on the disk. */
+/** The files of the local certificate authority. */
 export interface CaFiles {
   readonly certPath: string
   readonly keyPath: string
@@ -17,7 +17,7 @@ export function caFolder(env: NodeJS.ProcessEnv = process.env): string {
   return join(homeFolder(env), 'ca')
 }
 
-/** Undefined when the user has made none. */
+/** Returns `undefined` if there is no local CA. */
 export function readCa(folder: string): CaFiles | undefined {
   const { certPath, keyPath } = caPaths(folder)
   if (!existsSync(certPath) && !existsSync(keyPath)) return undefined
@@ -29,7 +29,7 @@ export function readCa(folder: string): CaFiles | undefined {
   }
 }
 
-/** Refuses to write over one that is there: whatever trusts it would not trust the new one. */
+/** Never replaces an existing CA, because programs that trust it would not trust the new one. */
 export function writeCa(folder: string, { cert, key }: { cert: string; key: string }): CaFiles {
   const { certPath, keyPath } = caPaths(folder)
   if (existsSync(certPath) || existsSync(keyPath)) throw caExists(folder)
@@ -43,7 +43,7 @@ export function writeCa(folder: string, { cert, key }: { cert: string; key: stri
   return { certPath, keyPath, cert, key, expires: new Date(new X509Certificate(cert).validTo) }
 }
 
-/** Removes what `writeCa` and `writeBundle` made, and nothing else; says whether there was an authority. */
+/** Removes the files of `writeCa` and `writeBundle`, and nothing else. Returns true if there was a CA. */
 export function removeCa(folder: string): boolean {
   const { certPath, keyPath } = caPaths(folder)
   const wasThere = existsSync(certPath) || existsSync(keyPath)
@@ -57,7 +57,7 @@ export function removeCa(folder: string): boolean {
   return wasThere
 }
 
-/** Certificates in one file, for programs that take only one; the same certificates are the same file. */
+/** Writes certificates to one file, for programs that accept only one. Returns the same path for the same certificates. */
 export function writeBundle(folder: string, certs: readonly string[]): string {
   const text = certs.map((cert) => `${cert.trimEnd()}\n`).join('')
   const path = join(folder, `bundle-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.pem`)
@@ -72,15 +72,15 @@ function caPaths(folder: string): { certPath: string; keyPath: string } {
 }
 
 function caExists(folder: string): ReelayError {
-  return new ReelayError('CA_EXISTS', `there is a local CA in ${folder} already`, {
-    hint: 'see it with reelay ca show; to make a new one, run reelay ca remove first',
+  return new ReelayError('CA_EXISTS', `there is already a local CA in ${folder}`, {
+    hint: 'show it with reelay ca show; to create a new one, run reelay ca remove first',
   })
 }
 
 function caUnusable(what: string, cause: unknown): ReelayError {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new ReelayError('CA_UNUSABLE', `${what}: ${why}`, {
-    hint: 'check the permissions, or start anew with reelay ca remove and reelay ca create',
+    hint: 'check the permissions, or start over with reelay ca remove and reelay ca create',
     cause,
   })
 }

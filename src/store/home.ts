@@ -1,24 +1,24 @@
 import { join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
 
-/** Where Reelay keeps what is its own: `REELAY_HOME`, or `.reelay` in the user's home folder. */
+/** The folder of Reelay's own files: `REELAY_HOME`, or `.reelay` in the user's home folder. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env['REELAY_HOME'] || join(userHomeFolder(), '.reelay'))
 }
 
-/** As `os.homedir()` says; to load it takes time at every start, and it looks at the same variable. */
+/** Like `os.homedir()`, which reads the same variable. Loading `node:os` would cost time at every start. */
 export function userHomeFolder(): string {
   return (
     (process.platform !== 'win32' && process.env['HOME']) || process.getBuiltinModule('node:os').homedir()
   )
 }
 
-/** Where tapes that have a name live. */
+/** The folder of tapes that are referred to by name. */
 export function tapeFolder(env: NodeJS.ProcessEnv = process.env): string {
   return join(homeFolder(env), 'tapes')
 }
 
-/** The file of a tape. What holds a path separator or ends in `.jsonl` is a path; everything else is a name in the tape folder. */
+/** The path of a tape. A text with a path separator or the ending `.jsonl` is a path; any other is a name in the tape folder. */
 export function resolveTape(nameOrPath: string, env: NodeJS.ProcessEnv = process.env): string {
   if (isTapePath(nameOrPath)) return resolve(nameOrPath)
   const problem = nameProblem(nameOrPath)
@@ -32,12 +32,11 @@ export function resolveTape(nameOrPath: string, env: NodeJS.ProcessEnv = process
   )
 }
 
-/** What the file of a named tape ends in. */
 export const TAPE_EXTENSION = '.tape.jsonl'
 
 const MAX_NAME_LENGTH = 120
 
-/** Whether it is the path of a tape, and no name. */
+/** Returns true for a path, and false for a name. */
 export function isTapePath(nameOrPath: string): boolean {
   return nameOrPath.includes('/') || nameOrPath.includes(sep) || nameOrPath.endsWith('.jsonl')
 }
@@ -52,5 +51,5 @@ function nameProblem(name: string): string | undefined {
   return WINDOWS_DEVICE.test(name) ? 'Windows reserves it for a device' : undefined
 }
 
-// Reserved with any ending: `con.tape.jsonl` cannot be made on Windows, and tapes travel.
+// Windows reserves these names with any ending, such as `con.tape.jsonl`. Tapes are moved between systems.
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i

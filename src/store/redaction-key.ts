@@ -7,11 +7,11 @@ import { homeFolder } from './home.ts'
 /** The key for a new tape. */
 interface KeyForRecording {
   readonly key: RedactionKey
-  /** Why the tape gets a key of its own, which is forgotten: nobody can match live values with such a tape. */
+  /** Why the user's key cannot be used. The tape then gets a temporary key, and live values cannot be matched with it. */
   readonly trouble: string | undefined
 }
 
-/** The user's key, made at first use. A recording never fails for want of one, and is never left plain. */
+/** The user's key, which is created on first use. If that fails, a temporary key is used: a recording is always redacted. */
 export function keyForRecording(env: NodeJS.ProcessEnv = process.env): KeyForRecording {
   try {
     return { key: readRedactionKey(env) ?? makeKey(redactionKeyFile(env)), trouble: undefined }
@@ -21,7 +21,7 @@ export function keyForRecording(env: NodeJS.ProcessEnv = process.env): KeyForRec
   }
 }
 
-/** The user's key; undefined when there is none yet. */
+/** Returns `undefined` if the user has no key yet. */
 export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): RedactionKey | undefined {
   const given = env[KEY_VARIABLE]
   if (given !== undefined && given !== '') return keyFromVariable(given)
@@ -34,7 +34,6 @@ export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): Redactio
   }
 }
 
-/** Where the key is kept, outside of every tape. */
 export function redactionKeyFile(env: NodeJS.ProcessEnv = process.env): string {
   return join(homeFolder(env), 'redaction.key')
 }
@@ -53,12 +52,12 @@ function keyFromVariable(given: string): RedactionKey {
   return createKey(keyNameFor(secret), secret)
 }
 
-/** The name stands beside the key, so that a recorder that meets no secret needs no cryptography. */
+/** The file contains the name of the key too, so that a recorder without secrets need not load `node:crypto`. */
 function parseKey(file: string, text: string): RedactionKey {
   const [, name, hex] = /^(k-[0-9a-f]{8}) ([0-9a-f]{64})\s*$/.exec(text) ?? []
   if (name !== undefined && hex !== undefined) return createKey(name, Buffer.from(hex, 'hex'))
-  throw new ReelayError('REDACTION_KEY', `${file} holds no redaction key`, {
-    hint: 'restore it from a copy, or remove it: then a new key is made, and tapes of the old one match no live secrets',
+  throw new ReelayError('REDACTION_KEY', `${file} does not contain a redaction key`, {
+    hint: 'restore it from a backup, or remove it to get a new key; live secrets then no longer match older tapes',
   })
 }
 
@@ -69,7 +68,7 @@ function makeKey(file: string): RedactionKey {
   const draft = `${file}.${process.pid}.new`
   writeFileSync(draft, `${key.name} ${secret.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
   try {
-    linkSync(draft, file) // unlike a rename, it never replaces the key that another recorder has just made
+    linkSync(draft, file) // unlike rename, link never replaces a key that another recorder has just created
     return key
   } catch (error) {
     if (existsSync(file)) return parseKey(file, readFileSync(file, 'utf8'))
@@ -81,7 +80,7 @@ function makeKey(file: string): RedactionKey {
   }
 }
 
-/** Some file systems know no links. */
+/** Some file systems do not support hard links. */
 function isUnsupported(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -90,7 +89,7 @@ function isUnsupported(error: unknown): boolean {
   )
 }
 
-/** A key that nobody has, not even we when this process is over. */
+/** A key that is lost when the process ends. */
 export function ephemeralKey(): RedactionKey {
   const secret = loadCrypto().randomBytes(KEY_BYTES)
   return createKey(`${keyNameFor(secret)}-forgotten`, secret)
@@ -100,13 +99,13 @@ function createKey(name: string, secret: Buffer): RedactionKey {
   return { name, hmac: (text) => loadCrypto().createHmac('sha256', secret).update(text).digest() }
 }
 
-/** Nobody can go from the name to the key. */
+/** The name does not reveal the key. */
 function keyNameFor(secret: Buffer): string {
   const digest = loadCrypto().createHmac('sha256', secret).update('the name of this key').digest('hex')
   return `k-${digest.slice(0, 8)}`
 }
 
-/** Loaded when it is needed: it would cost the recorder several milliseconds at every start. */
+/** Loads the module on first use, because it would cost the recorder several milliseconds at every start. */
 function loadCrypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto')
 }

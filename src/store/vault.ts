@@ -17,18 +17,18 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import { userHomeFolder } from './home.ts'
 
-/** What became of a vault, for the line that the user sees at the end. */
+/** The result of writing a vault. */
 export interface VaultSummary {
   readonly path: string
-  /** How many values it has got. */
+  /** Number of new values. */
   readonly added: number
-  /** Why it lacks some. */
+  /** Why values are missing. */
   readonly trouble: string | undefined
 }
 
 /**
- * A file with the real values behind stand-ins, which only its owner can read. It only grows, by one write at a time: recorders that
- * run at once share it, and a crash leaves what was there.
+ * A file with the real values of placeholders, which only its owner can read. Lines are only appended, each time with one write,
+ * so that several recorders can share the file, and a crash loses nothing.
  */
 export class Vault {
   readonly path: string
@@ -39,7 +39,7 @@ export class Vault {
   #source: () => readonly string[] = () => []
   #timer: NodeJS.Timeout | undefined
 
-  /** Throws when the values would not be kept to their owner there. Variables name the values that they hold. */
+  /** Throws if others could read the file. A value gets the name of the environment variable that contains it. */
   constructor(path: string, { tape, env = process.env }: VaultOptions) {
     this.path = checkVaultPath(path, tape)
     this.#env = env
@@ -47,18 +47,18 @@ export class Vault {
     if (this.#trouble !== undefined) throw vaultRefused(path, this.#trouble)
   }
 
-  /** Writes what there is now, and now and then what has come since: a recorder may be killed. */
+  /** Saves the values every second, because a recorder may be killed. */
   autoSave(values: () => readonly string[]): void {
     this.#source = values
     this.#timer = setInterval(() => this.save(values()), SAVE_INTERVAL_MS).unref()
   }
 
-  /** Nothing in here fails a session: what could not be written is in the summary. */
+  /** Does not throw, so that a session never fails because of its vault. The summary reports the problem. */
   save(values: readonly string[]): void {
     if (values.length !== this.#saved.size) this.#write(values)
   }
 
-  /** Writes the rest; may be called twice. */
+  /** Saves the remaining values. Closing the vault again does nothing. */
   close(): VaultSummary {
     clearInterval(this.#timer)
     this.save(this.#source())
@@ -87,7 +87,7 @@ export class Vault {
 }
 
 interface VaultOptions {
-  /** The tape that the stand-ins are on: a vault does not lie where others get both. */
+  /** The tape with the placeholders. The vault must not be in a folder where others can read both. */
   readonly tape: string
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
@@ -96,7 +96,7 @@ const SAVE_INTERVAL_MS = 1000
 const VAULT_HEADER =
   '# The real values behind stand-ins on tapes of Reelay: for --secrets of replay, verify and serve.\n# Keep this file to yourself. Anybody who reads it has your secrets.\n'
 
-/** Adds lines with one write, which no other recorder can cut in two; says how many. */
+/** Appends lines with one write, so that lines of other recorders cannot get between. Returns the number of lines. */
 function appendLines(path: string, linesFor: (known: ReadonlySet<string>) => readonly string[]): number {
   const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants
   const file = openSync(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
@@ -116,13 +116,13 @@ function appendLines(path: string, linesFor: (known: ReadonlySet<string>) => rea
   }
 }
 
-/** What a user wrote into it by hand may be anything. */
+/** Returns nothing for a file that cannot be parsed, because users may edit it. */
 function valuesAlreadyIn(text: string): ReadonlySet<string> {
   const values = parseVault(text)
   return new Set('line' in values ? [] : values)
 }
 
-/** Where a vault may be, as a whole path; throws where its values would not be kept to their owner. */
+/** Returns the absolute path of a vault. Throws if others could read it there. */
 export function checkVaultPath(path: string, tape: string): string {
   const whole = resolve(path)
   const folder = createVaultFolder(whole)
@@ -153,7 +153,7 @@ function pathProblem(path: string): string | undefined {
   return existsSync(join(path, '.')) && statSync(path).isDirectory() ? 'it is a folder' : undefined
 }
 
-/** What is written behind a link may lie anywhere. */
+/** Rejects links, because their target could be anywhere. */
 function fileProblem(path: string): string | undefined {
   const file = lstatSync(path, { throwIfNoEntry: false })
   if (file === undefined) return undefined
@@ -172,7 +172,7 @@ function folderProblem(folder: string, tape: string): string | undefined {
   return 'it lies with the tape, in a folder that others can open'
 }
 
-/** Modes mean nothing there; what lies in the folder of a user is kept from others. */
+/** File modes have no meaning on Windows, but other users cannot read the home folder. */
 function windowsFolderProblem(folder: string): string | undefined {
   return isWithin(folder, realPathIfExists(userHomeFolder())) ? undefined : 'it is outside of your own folder'
 }
@@ -191,19 +191,19 @@ function vaultRefused(path: string, why: string): ReelayError {
   })
 }
 
-/** A line of a vault that gives a name to a value; any value can be written, also one of several lines. */
+/** Formats a value as `NAME=value`. Values may contain line breaks. */
 export function formatVaultLine(name: string, value: string): string {
   return `${name}=${PLAIN_VALUE.test(value) ? value : JSON.stringify(value)}\n`
 }
 
-/** A line of a vault that cannot be read. */
+/** The number of a line that cannot be parsed. */
 interface BadVaultLine {
   readonly line: number
 }
 
 /**
- * The values that a vault, or any file of lines `NAME=value`, holds. Between double quotes `\n`, `\"` and the like are escapes;
- * between single quotes, and without quotes, every character is itself.
+ * Parses a vault, or any file of lines `NAME=value`. Escapes such as `\n` are resolved between double quotes, but not between
+ * single quotes or without quotes.
  */
 export function parseVault(text: string): readonly string[] | BadVaultLine {
   const values: string[] = []
@@ -216,7 +216,7 @@ export function parseVault(text: string): readonly string[] | BadVaultLine {
   return values
 }
 
-/** What needs no quotes, and begins with none. */
+/** A value that needs no quotes. */
 const PLAIN_VALUE = /^[\w.~+/:@%,-][\w.~+/:@%,=-]*$/
 const VAULT_LINE = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(?:(?<double>".*")|'(?<single>.*)'|(?<bare>.*?))\s*$/s
 
@@ -225,7 +225,7 @@ function valueOfVaultLine(line: string): string | undefined {
   return double === undefined ? (single ?? bare) : unquoteVaultValue(double)
 }
 
-/** What is no text of JSON, such as `"C:\dir"`, stands for itself. */
+/** A text that is not a JSON string, such as `"C:\dir"`, is used without its quotes. */
 function unquoteVaultValue(quoted: string): string {
   try {
     return String(JSON.parse(quoted))
@@ -234,10 +234,10 @@ function unquoteVaultValue(quoted: string): string {
   }
 }
 
-/** Whether a file could be committed by accident: it lies in a work tree of git, which does not say that it is ignored. */
+/** Returns true for a file in a git work tree that git does not ignore: it could be committed by accident. */
 export function isCommittable(path: string): boolean {
   if (!isInGitWorkTree(dirname(path))) return false
-  // A repository may be a stranger's, and a file system monitor is a program of its choice.
+  // The config of a foreign repository could make git start any program as a file system monitor.
   const args = ['-c', 'core.fsmonitor=false', 'check-ignore', '--quiet', '--', path]
   const { status } = spawnSync('git', args, { cwd: dirname(path), stdio: 'ignore', timeout: GIT_TIMEOUT_MS })
   return status !== 0

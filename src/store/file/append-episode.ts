@@ -10,25 +10,25 @@ import { parseJson } from '../../json/parse.ts'
 import { openTape, type TapeReader } from './read.ts'
 import { replaceFile } from './replace-file.ts'
 
-/** What crossed the live links while a tape was played. */
+/** The messages that were exchanged with a live server while a tape was played. */
 interface Episode {
   readonly server: string
-  /** The messages of each link, in their order: one link for each client. */
+  /** One list of messages per client. */
   readonly links: readonly (readonly EpisodeMessage[])[]
-  /** What replaces secrets on this tape, if anything does. */
+  /** Returns what redacts the tape, or `undefined` if it is not redacted. */
   readonly redaction?: (header: TapeHeader) => { readonly text: (text: string) => string } | undefined
 }
 
 export interface EpisodeMessage {
   readonly dir: Direction
   readonly text: string
-  /** When, by the clock on the wall. */
+  /** Milliseconds since 1970. */
   readonly at: number
 }
 
 /**
- * Adds an episode to a tape, each of its links as a further connection to the server. A tape that ended well is closed for writing, so the file is
- * written anew beside the old one, which it then replaces: whoever reads meanwhile reads the old one to its end.
+ * Adds an episode to a tape. Each link becomes a further connection to the server. The new frames go before the end frame, so the
+ * file is replaced, and a process that reads the old file is not disturbed.
  */
 export async function appendEpisode(path: string, episode: Episode): Promise<void> {
   const reader = await openTape(path)
@@ -47,16 +47,16 @@ export async function appendEpisode(path: string, episode: Episode): Promise<voi
   }
 }
 
-/** Whether the live server said anything: what was only said to it can never be played. */
+/** Returns true if the live server sent a message. Without one there is nothing to play. */
 export function hasServerMessages(messages: readonly EpisodeMessage[]): boolean {
   return messages.some(({ dir }) => dir === 's2c')
 }
 
 const NEW_FILE = { flags: 'wx', mode: 0o600 } as const
 
-/** What an episode continues. */
+/** The end of the existing tape. */
 interface TapeTail {
-  /** How much of the file stays: all but the end frame, or a line that was cut off. */
+  /** Length of the file without its end frame, or without a truncated line. */
   readonly bytes: number
   readonly frames: number
   readonly n: number
@@ -86,7 +86,7 @@ function isEndFrame(frame: Frame | BrokenLine): frame is EventFrame {
 
 const LAST_LINES_BYTES = 64 * 1024
 
-/** Up to the end frame, which is short, or to the last line feed. */
+/** The offset of the end frame, or of the text after the last line feed. */
 async function bytesToKeep(path: string): Promise<number> {
   const { size } = await stat(path)
   const start = Math.max(0, size - LAST_LINES_BYTES)
@@ -124,27 +124,27 @@ function* episodeLines(episode: Episode, { header }: TapeReader, tail: TapeTail)
   yield frameLine({ kind: 'event', n: n + 1, t, event: 'end', details })
 }
 
-/** A moment of an episode: the beginning of a link, or what was said on it. */
+/** The beginning of a link, or a message on it. */
 interface EpisodeEvent {
   readonly at: number
   readonly conn: number
   readonly message: EpisodeMessage | undefined
 }
 
-/** The moments of all links as time had them; a clock that was set back changes the order of none. */
+/** The events of all links by time. Events of one link keep their order, even if the clock was set back. */
 function eventsInOrder({ links }: Episode, firstConn: number): readonly EpisodeEvent[] {
-  const moments = links.flatMap((messages, link) => eventsOfLink(messages, firstConn + link))
-  return moments.toSorted((a, b) => a.at - b.at)
+  const events = links.flatMap((messages, link) => eventsOfLink(messages, firstConn + link))
+  return events.toSorted((a, b) => a.at - b.at)
 }
 
 function eventsOfLink(messages: readonly EpisodeMessage[], conn: number): readonly EpisodeEvent[] {
   let at = messages[0]?.at ?? 0
-  const moments = messages.map((message): EpisodeEvent => ({
+  const events = messages.map((message): EpisodeEvent => ({
     at: (at = Math.max(at, message.at)),
     conn,
     message,
   }))
-  return [{ at: messages[0]?.at ?? 0, conn, message: undefined }, ...moments]
+  return [{ at: messages[0]?.at ?? 0, conn, message: undefined }, ...events]
 }
 
 function messageFrame(

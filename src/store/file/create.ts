@@ -3,8 +3,8 @@ import { basename, dirname, resolve } from 'node:path'
 import { TapeWriter } from './write.ts'
 
 /**
- * Makes a new tape file that only its owner can read, in a folder that only its owner can enter. A file is never
- * overwritten: when the path is taken, also by a recorder that starts at this very moment, `-2`, `-3`, … is put behind its name.
+ * Creates a tape file that only its owner can read, in a folder that only its owner can open. An existing file is never
+ * overwritten: if the path is taken, `-2`, `-3`, … is added to the name. This also holds for recorders that start at the same time.
  */
 export function createTape(path: string): TapeWriter {
   const wanted = resolve(path)
@@ -22,7 +22,7 @@ function openInFolder(path: string): number | undefined {
   }
 }
 
-// Not `recursive`: where a folder is there and lets nothing be made in it, as in /proc, Node tries it again for ever.
+// `recursive` is not used: in a folder that allows no new files, such as /proc, Node would retry forever.
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   if (dirname(path) !== path) makeFolder(dirname(path))
@@ -33,7 +33,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** A client that is started every day leaves many tapes of one name: the folder says at once which number is next. */
+/** Reads the next number from the folder, because there may be many tapes of the same name. */
 function createCopy(wanted: string): TapeWriter {
   if (statSync(wanted).isDirectory()) throw new Error(`${wanted} is a folder`)
   for (let copy = lastCopyNumber(wanted) + 1; ; copy++) {
@@ -62,12 +62,12 @@ function lastCopyNumber(wanted: string): number {
   return Math.max(1, ...copies.filter((copy) => Number.isInteger(copy)))
 }
 
-/** The number of the last tape of a name; 0 when there is none. */
+/** The number of the last tape with this name; 0 if there is none. */
 export function lastTapeNumber(path: string): number {
   return existsSync(path) ? lastCopyNumber(path) : 0
 }
 
-/** The path that a further tape of the same name gets. */
+/** The path of a further tape with the same name. */
 export function numberedPath(path: string, copy: number): string {
   const ending = tapeExtensionOf(path)
   return `${path.slice(0, path.length - ending.length)}-${copy}${ending}`

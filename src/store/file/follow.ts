@@ -7,16 +7,16 @@ import { openTapeWith } from './read.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const SETTLE_MS = 20
-const POLL_MS = 250 // where the system does not tell of changes, as on some network disks
+const POLL_MS = 250 // for file systems that report no changes, such as some network disks
 
-/** A tape that may still be written to. */
+/** A tape that may still be growing. */
 export interface FollowedTape {
   readonly header: TapeHeader
-  /** Every frame as it is written; they end with the tape's end, or when the signal is given. */
+  /** Yields frames as they are written, until the end frame, or until the signal is aborted. */
   frames(): AsyncGenerator<Frame>
 }
 
-/** Opens a tape that exists, to read it on while it grows. */
+/** Opens an existing tape and reads it while it grows. */
 export async function followTape(path: string, signal: AbortSignal): Promise<FollowedTape> {
   const reader = await openTapeWith(path, (file) => growingChunks(file, signal))
   return {
@@ -31,8 +31,8 @@ export async function followTape(path: string, signal: AbortSignal): Promise<Fol
 }
 
 /**
- * The bytes of a file as they come. A recorder may take back a line in the tick in which it wrote it, so bytes count only
- * when they were there at an earlier look, too.
+ * Yields the bytes of a file as they are written. A recorder may take back a line right after writing it, so bytes are used only
+ * if they were already there at the previous check.
  */
 async function* growingChunks(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r')
@@ -61,7 +61,7 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Uin
   return buffer.subarray(0, bytesRead)
 }
 
-/** Tells when a file changed. */
+/** Watches a file for changes. */
 class FileChanges {
   readonly #watcher: { close(): void } | undefined
   readonly #signal: AbortSignal
@@ -74,7 +74,7 @@ class FileChanges {
     signal.addEventListener('abort', this.#onChange)
   }
 
-  /** Resolves when the file changed, when it is time to look in any case, and when the signal is given. */
+  /** Resolves on a change, after the polling interval, and when the signal is aborted. */
   async waitForChange(): Promise<void> {
     if (this.#signal.aborted) return
     await new Promise<void>((resolve) => {
@@ -96,6 +96,6 @@ function startWatch(path: string, onChange: () => void): { close(): void } | und
   try {
     return watch(path, { persistent: false }, onChange).on('error', () => {})
   } catch {
-    return undefined // no watches left on this machine: looking now and then is enough
+    return undefined // the system allows no more watchers: polling is enough
   }
 }

@@ -7,7 +7,7 @@ import { TAPE_VERSION } from '../../tape/header.ts'
 import { LinePrefixScanner, type LinePrefix } from '../../tape/line-prefix.ts'
 import { upgradeLine } from '../../tape/upgrades/index.ts'
 
-/** Turns the lines after the header into frames, and reports what contradicts the format. */
+/** Converts the lines after the header to frames, and reports violations of the format. */
 export class FrameReader {
   readonly #checks: TapeLineChecks
   readonly #version: number
@@ -32,12 +32,12 @@ export class FrameReader {
     if (this.#checks.acceptLine(number)) this.#checks.report(number, `too long to be read: ${bytes} bytes`)
   }
 
-  /** From now on a line is what stands after the last line feed of the file. */
+  /** The next line is the text after the last line feed of the file. */
   markTruncated(): void {
     this.#checks.markTruncated()
   }
 
-  /** The frames since the last call. */
+  /** Returns the frames since the last call. */
   takeFrames(): readonly Frame[] {
     const frames = this.#frames
     this.#frames = []
@@ -54,7 +54,7 @@ export class FrameReader {
   }
 }
 
-// Buffers decode short lines several times faster, and put a replacement character where bytes are not UTF-8.
+// `Buffer` decodes short lines several times faster than `TextDecoder`, and replaces bytes that are not UTF-8.
 function decodeLineText(line: Buffer): string | undefined {
   const text = line.toString('utf8')
   return text.includes(REPLACEMENT) ? decodeUtf8(line) : text
@@ -64,11 +64,11 @@ const REPLACEMENT = '\uFFFD'
 
 const NOT_UTF8 = { kind: 'broken', why: 'not UTF-8' } as const
 
-/** Reads messages as the recorder writes them by the bytes of their lines: nothing but the message becomes a text, and stays. */
+/** Reads message frames in the form that the recorder writes. Only the message itself becomes a string. */
 export class MessageFrameScanner {
   readonly #envelopes = new LinePrefixScanner()
 
-  /** Undefined for whatever is to be looked at more closely: all else is for `decodeFrame`. */
+  /** Returns `undefined` for any other line, which `decodeFrame` must read. */
   read(line: Buffer): MessageFrame | undefined {
     const envelope = this.#envelopes.read(line, 0)
     if (envelope?.payload !== 'msg' || line.at(-1) !== CLOSE_BRACE) return undefined
@@ -79,7 +79,7 @@ export class MessageFrameScanner {
 }
 
 const CLOSE_BRACE = 0x7d
-// Stands where bytes are no UTF-8, and seldom in a text.
+// Replaces bytes that are not UTF-8, and is rare in texts.
 const REPLACEMENT_CHARACTER = '\uFFFD'
 
 function messageFrameOf(envelope: LinePrefix, text: string, value: unknown): MessageFrame {
@@ -90,22 +90,22 @@ function messageFrameOf(envelope: LinePrefix, text: string, value: unknown): Mes
   return { kind: 'message', ...place, ...(sse === undefined ? {} : { sse }), text, message }
 }
 
-/** Something wrong with a line of a tape; the rest is read all the same. */
+/** A problem with a line of a tape. The other lines are read all the same. */
 export interface TapeProblem {
   readonly line: number
   readonly why: string
 }
 
 export interface TapeReadState {
-  /** Whether the last line is the `end` frame: if not, the tape was cut, or is still being written. */
+  /** True if the last line is the `end` frame. Otherwise the tape is truncated, or still being written. */
   ended: boolean
   problems: TapeProblem[]
 }
 
-// A file of garbage must not fill the memory with complaints about it.
+// A file that is not a tape must not fill the memory with problems.
 const MAX_PROBLEMS = 1000
 
-/** Reports what contradicts the format in the lines of a tape, from the first to the last. */
+/** Reports violations of the format. */
 export class TapeLineChecks {
   readonly #state: TapeReadState
   #seen = 0
@@ -118,12 +118,12 @@ export class TapeLineChecks {
     state.problems = []
   }
 
-  /** From now on a line is what stands after the last line feed of the file. */
+  /** The next line is the text after the last line feed of the file. */
   markTruncated(): void {
     this.#isTruncated = true
   }
 
-  /** Whether a line counts: one that is cut off does not. */
+  /** Returns false for a truncated line. */
   acceptLine(number: number): boolean {
     if (this.#state.ended) this.report(number, 'stands after the end of the tape')
     this.#state.ended = false
@@ -143,13 +143,12 @@ export class TapeLineChecks {
     if (frame.kind === 'event' && frame.event === 'end') this.#checkEnd(frame, number)
   }
 
-  /** The number of a frame that is no event. */
   checkFrameNumber(n: number, number: number): void {
     if (n <= this.#lastN) this.report(number, `frame ${n} comes after frame ${this.#lastN}`)
     this.#lastN = Math.max(n, this.#lastN)
   }
 
-  // The recorder counts what it could not write, too: `frames` is every frame, `lost` those that are missing.
+  // The recorder also counts the frames that it could not write: `frames` includes them, and `lost` is their number.
   #checkEnd({ details }: EventFrame, number: number): void {
     this.#state.ended = true
     const { frames, lost = 0 } = details

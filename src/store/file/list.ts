@@ -7,7 +7,7 @@ import { pickLabels, type TapeLabels } from '../../tape/header.ts'
 import { TAPE_EXTENSION } from '../home.ts'
 import { openTape } from './read.ts'
 
-/** A file in the tape folder: a tape, or something with a tape's ending that cannot be read as one. */
+/** A file in the tape folder: a tape, or a file with the ending of a tape that cannot be read as one. */
 export type TapeSummary = ListedTape | ListedProblem
 
 interface ListedTape {
@@ -30,7 +30,7 @@ export interface ListedProblem {
   readonly problem: string
 }
 
-/** The tapes of a folder, newest first and what is no tape last. It reads only the header and the end of each. */
+/** Lists the tapes of a folder, newest first, then the files that are not tapes. Reads only the header and the end of each file. */
 export async function listTapes(folder: string): Promise<readonly TapeSummary[]> {
   const summaries: TapeSummary[] = []
   for (const file of await fileNamesIn(folder)) {
@@ -46,7 +46,7 @@ async function fileNamesIn(folder: string): Promise<readonly string[]> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [] // nothing was recorded yet
     const why = error instanceof Error ? error.message : String(error)
     throw new ReelayError('TAPE_UNREADABLE', `the tape folder ${folder} cannot be read: ${why}`, {
-      hint: 'check who may read the folder, or set REELAY_HOME to another one',
+      hint: 'check the permissions of the folder, or set REELAY_HOME to another one',
       cause: error,
     })
   }
@@ -57,7 +57,7 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
   const name = file.slice(0, -TAPE_EXTENSION.length)
   const bytes = await stat(path).then(
     ({ size }) => size,
-    () => 0, // a link to nowhere: opening it says so
+    () => 0, // a broken link: opening it reports the error
   )
   try {
     const { header } = await openTape(path)
@@ -103,7 +103,7 @@ function endFrameIn(tail: string): EventFrame | undefined {
   return frame?.kind === 'event' && frame.event === 'end' ? frame : undefined
 }
 
-/** The servers that the header could not name yet stand in the end. */
+/** The end frame names servers that joined after the header was written. */
 function joinedServersIn(end: EventFrame | undefined): readonly string[] {
   const servers = end?.details['servers']
   return Array.isArray(servers) ? servers.filter((name) => typeof name === 'string') : []

@@ -6,7 +6,7 @@ import { parseJson } from '../../json/parse.ts'
 
 const SCANNED_BYTES = 256 * 1024
 
-/** The frames at the beginning of a tape that open its sessions, each as what follows its time. */
+/** The frames that open the sessions of a tape, without their number and time: the next tape of a series begins with them. */
 export function openingFrames(path: string): readonly string[] {
   const lines = firstLines(path).flatMap((line) => {
     const [place] = /^\{"n":\d+,"t":[\d.]+/.exec(line) ?? []
@@ -14,10 +14,10 @@ export function openingFrames(path: string): readonly string[] {
     return place !== undefined && isObject(frame) ? [{ frame, rest: line.slice(place.length, -1) }] : []
   })
   const exchanges = new Set(lines.flatMap(({ frame }) => (isOpening(frame) ? [frame['x']] : [])))
-  exchanges.delete(undefined) // over stdio there are none
-  const owed = new Set<string>()
+  exchanges.delete(undefined) // messages over stdio have no exchange
+  const unanswered = new Set<string>()
   return lines
-    .filter(({ frame }) => isOpeningExchange(frame, owed) || exchanges.has(frame['x']))
+    .filter(({ frame }) => isOpeningExchange(frame, unanswered) || exchanges.has(frame['x']))
     .map(({ rest }) => rest)
 }
 
@@ -32,12 +32,12 @@ function firstLines(path: string): readonly string[] {
   }
 }
 
-/** The message itself, or the first answer to it. */
-function isOpeningExchange(frame: JsonObject, owed: Set<string>): boolean {
+/** Returns true for the opening message and for the first response to it. */
+function isOpeningExchange(frame: JsonObject, unanswered: Set<string>): boolean {
   const id = member(frame['msg'], 'id')
   const key = JSON.stringify([frame['server'], frame['conn'], isId(id) ? idKey(id) : null])
-  if (!isOpening(frame)) return frame['dir'] === 's2c' && owed.delete(key)
-  if (isId(id)) owed.add(key)
+  if (!isOpening(frame)) return frame['dir'] === 's2c' && unanswered.delete(key)
+  if (isId(id)) unanswered.add(key)
   return true
 }
 

@@ -149,7 +149,7 @@ test('a missing tape says where to look', async () => {
   expect(await refusal(join(folder, 'nowhere.tape.jsonl'))).toEqual({
     code: 'TAPE_NOT_FOUND',
     message: 'there is no tape at <folder>/nowhere.tape.jsonl',
-    hint: '`reelay list` shows the tapes that have a name; any other tape is given by its path',
+    hint: '`reelay list` shows the tapes that have a name; refer to any other tape by its path',
   })
   expect(await refusal(join(fileOf([HEADER]), 'below'))).toMatchObject({ code: 'TAPE_NOT_FOUND' })
 })

@@ -9,17 +9,17 @@ import { TurnBuilder } from '../../tape/turn-builder.ts'
 import type { RecordedMessage, Turn } from '../../tape/turn.ts'
 import { upgradeLine } from '../../tape/upgrades/index.ts'
 
-/** A tape on disk, read as a stream: nothing is held but the lines of one chunk. */
+/** Reads a tape as a stream. Only the lines of one chunk are in memory. */
 export interface TapeReader {
   readonly path: string
   readonly header: TapeHeader
-  /** The version of the format that the file is in. */
+  /** Version of the tape format. */
   readonly version: number
-  /** What the last reading of the frames has found so far. */
+  /** The findings of the current or last pass over the frames. */
   readonly state: TapeReadState
-  /** Every frame from the first to what stands on the disk now; each call reads the file anew. */
+  /** Yields all frames that are in the file now. Each call reads the file from the beginning. */
   frames(): AsyncGenerator<Frame>
-  /** The same, many at once: to await each by itself takes longer than to read it. */
+  /** Yields many frames at once, which is faster than awaiting each one. */
   batches(): AsyncGenerator<readonly Frame[]>
 }
 
@@ -34,7 +34,7 @@ export interface Tape {
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly TapeProblem[]
-  /** How requests are to be compared with this tape, when a file beside it says. */
+  /** The matching rules from a file beside the tape, if there is one. */
   readonly matchFile?: CompanionFile
 }
 
@@ -43,7 +43,7 @@ export function openTape(path: string): Promise<TapeReader> {
   return openTapeWith(path, fileChunks)
 }
 
-/** The same, with another way to read the bytes of the file. */
+/** Like `openTape`, with another way to read the file. */
 export async function openTapeWith(path: string, chunks: typeof fileChunks): Promise<TapeReader> {
   const first = await readFirstLine(path)
   const version = withPathInErrors(path, () => versionFromLine(first))
@@ -53,12 +53,12 @@ export async function openTapeWith(path: string, chunks: typeof fileChunks): Pro
   return { path, header, version, state, batches, frames: () => flattenBatches(batches()) }
 }
 
-/** Reads a tape into memory, its messages assembled into turns. */
+/** Reads a tape into memory and assembles its messages into turns. */
 export async function loadTape(path: string): Promise<Tape> {
   return readTape(await openTape(path))
 }
 
-/** The same for a tape that is open. */
+/** Like `loadTape`, for an open tape. */
 export async function readTape(reader: TapeReader): Promise<Tape> {
   const { path } = reader
   const builder = new TurnBuilder()
@@ -88,9 +88,13 @@ export async function readTape(reader: TapeReader): Promise<Tape> {
 
 function versionFromLine({ text, complete }: FirstLine): number {
   if (complete || !text.startsWith('{"reelay":') || text.endsWith('}')) return readTapeVersion(text)
-  throw new ReelayError('TAPE_BROKEN', 'the header of the tape, line 1, is cut off, and nothing follows it', {
-    hint: 'the recording stopped before its first message: there is nothing to save, record again',
-  })
+  throw new ReelayError(
+    'TAPE_BROKEN',
+    'the header of the tape, line 1, is truncated, and nothing follows it',
+    {
+      hint: 'the recording stopped before its first message: there is nothing to save, record again',
+    },
+  )
 }
 
 function withPathInErrors<Result>(path: string, read: () => Result): Result {
@@ -106,9 +110,9 @@ function withPathInErrors<Result>(path: string, read: () => Result): Result {
   }
 }
 
-// A message as long as a line may be is longer on the tape, by its envelope.
+// A frame is longer than its message.
 const ENVELOPE_BYTES = 64 * 1024
-/** The longest line of a tape that is read. */
+/** Longer lines of a tape are skipped. */
 export const LONGEST_FRAME_BYTES: number = HARD_MAX_LINE_BYTES + ENVELOPE_BYTES
 
 async function* flattenBatches<Item>(batches: AsyncIterable<readonly Item[]>): AsyncGenerator<Item> {
@@ -135,13 +139,13 @@ const CHUNK_BYTES = 256 * 1024
 const MAX_HEADER_BYTES = 1024 * 1024
 const LINE_FEED = 10
 
-/** Line 1 of a tape file, and whether its line feed is there too. */
+/** Line 1 of a tape. */
 interface FirstLine {
   readonly text: string
   readonly complete: boolean
 }
 
-/** Reads line 1 of a file; refuses whatever can be no tape, with the reason. */
+/** Throws if the file cannot be a tape. */
 async function readFirstLine(path: string): Promise<FirstLine> {
   await assertReadableFile(path)
   let head = Buffer.alloc(0)
@@ -152,7 +156,7 @@ async function readFirstLine(path: string): Promise<FirstLine> {
   return decodeFirstLine(path, head)
 }
 
-/** The bytes of a file from its beginning to where it ends now; every chunk is a buffer of its own. */
+/** Yields the current content of a file. Every chunk is a new buffer. */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForReading(path)
   try {
@@ -166,14 +170,14 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Looked at before it is opened: to open a pipe would wait for its writer, to open a device may do anything.
+// Checked before the file is opened: opening a pipe would wait for its writer, and opening a device can have side effects.
 async function assertReadableFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
     throw unreadableTape(path, error)
   })
   if (found.isDirectory()) {
     throw new ReelayError('TAPE_IS_A_FOLDER', `${path} is a folder, not a tape`, {
-      hint: 'name a file in it; `reelay list` shows the tapes of the tape folder',
+      hint: 'give the path of a file in it; `reelay list` shows the tapes of the tape folder',
     })
   }
   if (!found.isFile()) {
@@ -185,19 +189,19 @@ async function assertReadableFile(path: string): Promise<void> {
 }
 
 const EMPTY_HINT =
-  'a recorder that is killed as it starts can leave an empty file; otherwise it was emptied later or made by something else'
+  'a recorder that is killed at its start can leave an empty file; otherwise the file was emptied or created by another program'
 
 function unreadableTape(path: string, error: unknown): ReelayError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ReelayError('TAPE_NOT_FOUND', `there is no tape at ${path}`, {
-      hint: '`reelay list` shows the tapes that have a name; any other tape is given by its path',
+      hint: '`reelay list` shows the tapes that have a name; refer to any other tape by its path',
       cause: error,
     })
   }
   const why = error instanceof Error ? error.message : String(error)
   return new ReelayError('TAPE_UNREADABLE', `${path} cannot be read: ${why}`, {
-    hint: 'check who may read the file and the folders above it',
+    hint: 'check the permissions of the file and of the folders above it',
     cause: error,
   })
 }
@@ -232,7 +236,7 @@ function decodeFirstLine(path: string, head: Uint8Array): FirstLine {
   })
 }
 
-/** What HTTP carried around the messages of a tape: heads, and events without a message. Nothing else of the tape is held. */
+/** Reads the HTTP heads of a tape, and its SSE events without a message. */
 export async function readHttpFrames(path: string): Promise<Tape['rest']> {
   const frames: Tape['rest'][number][] = []
   const reader = await openTape(path)

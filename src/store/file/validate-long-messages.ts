@@ -3,7 +3,7 @@ import { isAscii } from 'node:buffer'
 import { JsonValidator } from '../../json/validator.ts'
 import { rawPayload } from './write.ts'
 
-/** Where a message stands in a tape file, in bytes. */
+/** The range of a message in a tape file, in bytes. */
 export interface PayloadRange {
   readonly start: number
   readonly end: number
@@ -13,8 +13,8 @@ const SLICE_BYTES = 256 * 1024
 const KEY_BYTES = '"msg":'.length
 
 /**
- * Looks again at long messages that were written without a close look. One that is not JSON after all becomes a raw
- * frame with the same text, so that every line of a tape that ended well can be read by any JSON parser.
+ * Validates long messages that were recorded without a full check. A message that is not JSON becomes a raw frame with the same
+ * text, so that any JSON parser can read every line of a complete tape.
  */
 export function revalidateMessages(path: string, payloads: readonly PayloadRange[]): void {
   if (payloads.length === 0) return
@@ -72,7 +72,7 @@ function copy(from: number, to: number, start: number, end: number): void {
   }
 }
 
-/** The same buffer again and again: a slice is good until the next one. */
+/** Yields the same buffer each time: a slice is valid until the next one. */
 function* slices(fd: number, start: number, end: number): Generator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(SLICE_BYTES)
   for (let at = start; at < end;) {

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, ftruncateSync, writeSync, writevSync } from 'node:fs'
 
-/** Why a tape stopped growing, and how much it missed. */
+/** Why a tape is incomplete, and the number of lost frames. */
 export interface TapeLoss {
   readonly why: string
   readonly frames: number
 }
 
 /**
- * Appends whole lines to a tape. Lines are gathered and handed to the kernel with one call at `flush`, so that
- * nothing is lost when the process is killed, and a line is never split over two appends.
- * A failing disk never throws: the tape ends at its last whole line, and `loss` says so.
+ * Appends whole lines to a tape. `flush` passes the collected lines to the kernel with one call, so that nothing is lost if the
+ * process is killed, and no line is split over two writes. A disk error does not throw: the tape then ends with its last whole
+ * line, and `loss` reports it.
  */
 export class TapeWriter {
   readonly path: string
@@ -31,7 +31,7 @@ export class TapeWriter {
     this.#fd = fd
   }
 
-  /** Frames so far, lost ones included. */
+  /** Number of frames, including lost ones. */
   get frames(): number {
     return this.#counter.value
   }
@@ -40,17 +40,17 @@ export class TapeWriter {
     return this.#failure === undefined ? undefined : { why: this.#failure, frames: this.#lostFrames }
   }
 
-  /** How much of the tape the kernel has. */
+  /** Number of bytes that were passed to the kernel. */
   get length(): number {
     return this.#length
   }
 
-  /** Where the next line will begin in the file. */
+  /** Offset of the next line in the file. */
   get position(): number {
     return this.#length + this.#pieceBytes + this.#used - this.#markedEnd
   }
 
-  /** Adds a frame with a message in it: `{"n":…,"t":…`, the rest of its envelope, the message in pieces, and the closing brace. */
+  /** Adds a message frame: `{"n":…,"t":…`, the rest of its envelope, the pieces of the message, and the closing brace. */
   frame(
     t: number,
     place: Uint8Array,
@@ -71,7 +71,7 @@ export class TapeWriter {
     this.#batch[this.#used++] = NEWLINE
   }
 
-  /** Adds a frame that is written rarely: `rest` is all that follows its number. */
+  /** Adds any other frame: `rest` is everything after its number. */
   rareFrame(rest: string): void {
     this.#pendingFrames++
     this.#counter.next()
@@ -87,7 +87,7 @@ export class TapeWriter {
     this.#batch[this.#used++] = NEWLINE
   }
 
-  /** Hands everything gathered to the kernel. */
+  /** Passes the collected lines to the kernel. */
   flush(): void {
     if (this.#pieces.length > 0 && this.#used > this.#markedEnd) this.#mark()
     if (this.#used === 0 && this.#pieces.length === 0) return
@@ -97,12 +97,12 @@ export class TapeWriter {
     this.#pieceBytes = this.#pendingFrames = this.#used = this.#markedEnd = 0
   }
 
-  /** Lets the next flush try to write, although an earlier one failed. */
+  /** Lets the next flush write again after a failure. */
   retryAfterFailure(): void {
     this.#failure = undefined
   }
 
-  /** Flushes and closes; may be called twice. */
+  /** Flushes and closes the file. Closing it again does nothing. */
   close(): void {
     this.flush()
     if (this.#fd < 0) return
@@ -110,7 +110,7 @@ export class TapeWriter {
     this.#fd = -1
   }
 
-  /** Small pieces are copied, large ones kept by reference until `flush`. */
+  /** Copies small pieces and keeps references to large ones until `flush`. */
   #bytes(piece: Uint8Array): void {
     if (piece.length > COPY_BYTES) return this.#keepByReference(piece)
     if (this.#used + piece.length > BATCH_BYTES) this.#spill()
@@ -134,7 +134,7 @@ export class TapeWriter {
     this.#markedEnd = this.#used
   }
 
-  /** The batch is full in the middle of a tick: what it holds stays referenced, and a new one takes over. */
+  /** Starts a new batch if the current one is full before `flush`. */
   #spill(): void {
     if (this.#used > this.#markedEnd) this.#mark()
     this.#batch = Buffer.allocUnsafeSlow(BATCH_BYTES)
@@ -152,19 +152,19 @@ export class TapeWriter {
     }
   }
 
-  /** A write that failed half-way leaves half a line: the tape is cut back to its last whole one. */
+  /** Truncates the file to its last whole line after a partial write. */
   #cutBack(): void {
     try {
       ftruncateSync(this.#fd, this.#length)
     } catch {
-      // Then the tail stays torn, which every reader reports and drops.
+      // The last line stays truncated, which readers report and skip.
     }
   }
 }
 
 const BATCH_BYTES = 256 * 1024
 const COPY_BYTES = 8 * 1024
-const UTF8_PER_UNIT = 3 // bytes at most, for each unit of a text
+const UTF8_PER_UNIT = 3 // maximum bytes per UTF-16 unit
 const FRAME_EXTRA = 64 // the number, the time, their keys and the closing brace
 const CLOSE_BRACE = 125
 const NEWLINE = 10
@@ -175,7 +175,7 @@ function writePieces(fd: number, pieces: readonly Uint8Array[]): void {
     const some = pieces.slice(start, start + PIECES_PER_CALL)
     const wanted = some.reduce((sum, piece) => sum + piece.length, 0)
     const written = writevSync(fd, some)
-    // A short write is how a disk that is nearly full answers: the rest then fails with the real error.
+    // A nearly full disk writes less than requested. Writing the rest then fails with the actual error.
     if (written < wanted) writeWhole(fd, Buffer.concat(some).subarray(written), wanted - written)
   }
 }
@@ -184,7 +184,7 @@ function writeWhole(fd: number, bytes: Uint8Array, length: number): void {
   for (let at = 0; at < length;) at += writeSync(fd, bytes, at, length - at)
 }
 
-/** A number that is also kept as its ASCII digits: writing it is then a copy, where making a text costs ten times as much. */
+/** A counter that keeps its ASCII digits: copying them is ten times as fast as formatting the number. */
 export class DigitCounter {
   #value = 0
   #digits: Uint8Array = Uint8Array.of(ZERO)
@@ -212,7 +212,7 @@ const ONE = 49
 const NINE = 57
 const POINT = 46
 
-/** Writes `{"n":…,"t":…` and returns where it ends; the caller has made room for it. */
+/** Writes `{"n":…,"t":…` and returns the offset after it. The caller must have made room for it. */
 function writeFrameStart(target: Uint8Array, start: number, digits: Uint8Array, time: number): number {
   let at = writeAscii(target, start, '{"n":')
   for (let place = 0; place < digits.length; place++) target[at++] = digits[place]!
@@ -224,7 +224,7 @@ function writeAscii(target: Uint8Array, start: number, text: string): number {
   return start + text.length
 }
 
-/** Writes a time with its three decimals, and returns where it ends; the caller has made room for it. */
+/** Writes a time with three decimals and returns the offset after it. The caller must have made room for it. */
 export function writeMilliseconds(target: Uint8Array, start: number, time: number): number {
   const micros = Math.round(time * 1000)
   const whole = Math.floor(micros / 1000)
@@ -249,7 +249,7 @@ function writeDigits(target: Uint8Array, start: number, value: number, digits: n
   return start + digits
 }
 
-/** What stands on the tape for bytes that are no message; nothing for a blank line. */
+/** The payload of a frame for bytes that are not a message. Returns `undefined` for a blank line. */
 export function rawPayload(bytes: Uint8Array, why?: string): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   if (text.trim() === '') return undefined

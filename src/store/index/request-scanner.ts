@@ -16,13 +16,13 @@ import {
 } from '../../json/scan.ts'
 import { type Hash64, JsonHasher } from '../../json/hash.ts'
 
-/** A request of the client with no more of its params than `_meta`, and the hash of its key. */
+/** A request with only `_meta` of its params, and the hash of its key. */
 interface ScannedRequest {
   readonly message: Request
   readonly key: RequestKeyHash
 }
 
-/** What an index keeps of the key of a call. */
+/** The part of a key that is stored in an index. */
 export interface RequestKeyHash extends Hash64 {
   readonly sketch: number
   /** The tool or prompt. */
@@ -30,9 +30,9 @@ export interface RequestKeyHash extends Hash64 {
 }
 
 /**
- * Reads requests by their bytes. To parse params only to write them in canonical form and to hash that would take most of the
- * time that a look through a tape takes; here they are hashed as they stand, with the same result. What is more than a plain
- * request is left to whoever parses it.
+ * Reads requests from bytes. Parsing the params, writing them in canonical form and hashing that would take most of the time of
+ * building an index. The scanner hashes the bytes directly, with the same result. It rejects unusual requests, which must be
+ * parsed.
  */
 export class RequestScanner {
   readonly #hash = new JsonHasher()
@@ -63,7 +63,7 @@ export class RequestScanner {
     return at === end - 1 && bytes[at] === CLOSE_OBJECT && this.#members.isOfVersion2 === true
   }
 
-  /** Where the member ends; -1 when it is none of a plain request, or is there a second time. */
+  /** Returns the end of the member, or -1 if the member is unknown or occurs twice. */
   #readMember(bytes: Buffer, start: number, end: number): number {
     const seen = this.#members
     if (seen.id === undefined && hasTextAt(bytes, start, ID))
@@ -121,7 +121,7 @@ interface SeenRequest {
   meta?: string
 }
 
-/** Those whose params do not count, or not in the same way. */
+/** Returns true for methods whose params are not part of the key, or only in part. */
 function needsParsing(method: string): boolean {
   return isOpeningMethod(method) || method.startsWith('notifications/') || isTaskQuery(method)
 }
